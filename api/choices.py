@@ -8,7 +8,7 @@ BUDGET = 1_500
 """Tokens of a prompt's block."""
 RULES, MODEL = "rules", "model"
 """What reads turns."""
-ASKED_FOR = ("deleted", "merged", "retired", "superseded", "negated")
+ASKED_FOR = ("deleted", "merged", "retired", "rejected", "superseded", "negated")
 """Memories that are left out of an export unless asked for; an import leaves them out again."""
 SHAPE_NAMES = ("auto", "lines", "chatgpt", "claude", "openai", "sharegpt")
 """Of exported chats."""

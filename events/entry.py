@@ -11,7 +11,7 @@ from typing import Literal
 
 from events.envelope import Prepared, Stored
 from events.errors import BadSetting
-from events.marks import UNMARKED, Marker, Marks
+from events.marks import NOTHING, UNMARKED, Marker, Marks
 from events.statement_digests import digest, written
 from events.text.invisible import INVISIBLE
 
@@ -136,10 +136,11 @@ class Beside:
     def of(self, event: Prepared, marks: Marks | None, salt: bytes) -> tuple[bytes, bytes, bytes, bytes]:
         """Fingerprint, level, digests and commitment; `marks` is None where nobody could look."""
         marker = self._marker if marks is not None else UNMARKED
-        level, statements = marks or (0, ())
+        level, statements, values = marks or NOTHING
+        stated = [*(digest(self._secret, one) for one in statements), *values] if statements or values else ()
         return (
             fingerprint(self._secret, event.body),
             level_text(marker.level_rules, level),
-            written(marker.statement_rules, [digest(self._secret, one) for one in statements]) if statements else b"",
+            written(marker.statement_rules, stated) if stated else b"",
             commitment(salt, event.body),
         )

@@ -18,10 +18,13 @@ class Marks(NamedTuple):
     """0 to 3."""
     statements: tuple[bytes, ...]
     """What the event states, each as the bytes of its normalised text; the log keeps keyed digests of them."""
+    values: tuple[bytes, ...] = ()
+    """Digests that the event names itself, as they are: those of a value that is rejected outlive the event's words."""
 
     def by(self, marker: Marker) -> Marks:
         """What of it a log with this marker writes: only what its rules have a version for, else no entry could say by which."""
-        return Marks(self.level if marker.level_rules else 0, self.statements if marker.statement_rules else ())
+        told = (self.statements, self.values) if marker.statement_rules else ((), ())
+        return Marks(self.level if marker.level_rules else 0, *told)
 
 
 class Marker(NamedTuple):

@@ -48,7 +48,7 @@ RETOLD = frozenset({"MemoryCreated", "MemoryMentioned"})
 REVIEWERS = frozenset({"operator", "system", "judge"})
 """Who may promote: what of it is borne out is decided when it is folded."""
 PERSONS = frozenset({"user", "operator"})
-"""Who may set a sensitivity by hand, and so lower it."""
+"""Who may set a sensitivity by hand, and so lower it; and who says what is not so."""
 REPORTERS = frozenset({"user", "assistant", "operator", "system"})
 """Who may report that what a memory rests on has changed: those who can look at it."""
 PROMOTION = frozenset(
@@ -178,6 +178,11 @@ def _of_sensitivity(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     return None if actor in PERSONS else Objection("actor", actor, allowed)
 
 
+def _of_value(_data: Any, actor: str, _by: Speaker) -> Objection | None:
+    allowed = "user or operator: what is not so, or is so after all, a person says"
+    return None if actor in PERSONS else Objection("actor", actor, allowed)
+
+
 def _of_ground(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     allowed = "user, assistant, operator or system: who can look at what a memory rests on"
     return None if actor in REPORTERS else Objection("actor", actor, allowed)
@@ -235,5 +240,7 @@ _RESERVED: Mapping[str, Callable[[Any, str, Speaker], Objection | None]] = {
     "MemoryCompressed": _of_sweep,
     "MemoryPurged": _of_purge,
     "GroundChanged": _of_ground,
+    "ValueRejected": _of_value,
+    "ValueReadmitted": _of_value,
 }
 """What an operator may say and others not always: data, actor and how it comes in -> what stands against it."""

@@ -18,6 +18,8 @@ from pydantic.config import JsonDict
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
+from events.statement_digests import MOST_STATEMENTS
+
 MAX_TEXT_BYTES = 64 * 1024
 """Longest content, turn or summary, in bytes of UTF-8."""
 MAX_REQUEST_EVENTS = 1_000
@@ -235,6 +237,15 @@ Sensitivity = Annotated[int, Field(ge=0, le=3)]
 Raised = Annotated[int, Field(ge=1, le=3)]
 Rules = Annotated[int, Field(ge=1, le=1_000_000)]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+VALUE_RULE = "32 hexadecimal digits, small letters"
+Value = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description=VALUE_RULE)]
+"""The keyed digest of a statement, as hexadecimal digits: what tells a value again without holding its words."""
+Values = Annotated[
+    tuple[Value, ...],
+    Field(min_length=1, max_length=MOST_STATEMENTS, json_schema_extra=_UNIQUE),
+    AfterValidator(_all_different),
+]
+StatementRules = Annotated[int, Field(ge=1, le=255)]
 Position = Annotated[str, Field(pattern=r"^[0-9]{1,4}:[1-9][0-9]{0,15}$", examples=["3:128"])]
 MemoryIds = Annotated[
     tuple[Id, ...], Field(max_length=MAX_SOURCES, json_schema_extra=_UNIQUE), AfterValidator(_all_different)

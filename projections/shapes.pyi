@@ -762,6 +762,7 @@ class DeletedManyAlone(TypedDict):
     also: NotRequired[list[Skipped]]
     left_alone: NotRequired[list[Skipped]]
     still_said_in: NotRequired[list[str]]
+    rejected: NotRequired[list[str]]
     dry_run: NotRequired[bool]
     position: str
     restorable_until: NotRequired[str | None]

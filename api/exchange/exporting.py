@@ -84,7 +84,12 @@ def selection(view: OwnerView, options: ExportOptions = ExportOptions(), check: 
     return Selection(tuple(kept), left_out)
 
 
-_STATES: Mapping[int, str] = {Columns.DELETED: "deleted", Columns.RETIRED: "retired", Columns.MERGED: "merged"}
+_STATES: Mapping[int, str] = {
+    Columns.DELETED: "deleted",
+    Columns.REJECTED: "rejected",
+    Columns.RETIRED: "retired",
+    Columns.MERGED: "merged",
+}
 
 
 def _reasons(memory: Memory, state: int) -> Iterator[str]:

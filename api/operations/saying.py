@@ -95,6 +95,13 @@ ADD = Operation(
             ("m1",),
             option=None,
         ),
+        Parameter(
+            "confirm",
+            bool,
+            "It holds, although a person rejected it: from now on it does again. A person says so.",
+            False,
+            (True,),
+        ),
         BECAUSE,
         Parameter("grounds", [GROUND], "What it rests on, at most 16.", [], _GROUNDS, option=None),
         Parameter(

@@ -25,6 +25,13 @@ NEGATE = Operation(
             None,
             ("latest_wins",),
         ),
+        Parameter(
+            "never",
+            bool,
+            "It was never so: told again by anybody, it becomes no memory. A person says so.",
+            False,
+            (True,),
+        ),
         TURN_ID,
         Parameter("session", str | None, "Id of the conversation.", None, ("s1",)),
         *REASONED,
@@ -94,6 +101,13 @@ WITH = (
         "with_sources", bool, "Retract the turns that say it too, and all that was made of them.", False, (True,)
     ),
     Parameter("core", bool, "Core and system memories are meant too, where they are named.", False, (True,)),
+    Parameter(
+        "never",
+        bool,
+        "What they say is rejected too: told again, it becomes no memory. Of one named alone, which no other memory says, it is.",
+        False,
+        (True,),
+    ),
     Parameter("dry_run", bool, "Tell what would be deleted and what would go with it; write nothing.", False, (True,)),
     *REASONED,
 )

@@ -35,11 +35,14 @@ from events.errors import (
 from events.log import AppendReceipt, EventLog, written_to
 from events.partitions import parse_position, partition_of, position_text
 from events.standing import Speaker
+from events.statement_digests import digest
 from events.text.saying import is_text
 from events.validation import judged, make_event, read_events
-from projections.decide.command import EVENT, Command, Ids, Made, decide
+from projections.decide.command import EVENT, READMISSION, Command, Ids, Made, decide
 from projections.fold.changelog import describe
+from projections.language.statements import statement
 from projections.memory.record import Memory
+from projections.memory.rejection import refusing
 from projections.redis.view import RedisViews
 from projections.shapes import Change
 
@@ -263,6 +266,20 @@ class Carrier:
         again = bool(receipts) and all(one.status == "already_appended" for one in receipts)
         return self._told(owner, command, [one.data for one in events], seqs, at, again=again)
 
+    def value_of(self, owner: str, text: str) -> bytes:
+        """The digest by which what a text says is known again, 16 bytes; empty for an owner without a secret."""
+        secret = self._log.secrets_of([owner]).get(owner, b"")
+        return digest(secret, statement(text)) if secret else b""
+
+    def refuse_rejected(self, owner: str, text: str, when: int) -> None:
+        """Raises InputError where a person rejected what a text says: the fold would pass it over, and here it is told sooner."""
+        with self._reader.snapshot(owner) as snapshot:
+            rejections, partition = snapshot.view.state.rejections, snapshot.partition
+        found = refusing(rejections, (self.value_of(owner, text),), when) if rejections else None
+        if found is not None:
+            got = f"what was rejected, at {position_text(partition, found.seq)}"
+            raise refused("content", got, "what was not; `confirm` says that it holds after all, where its owner does")
+
     def ids_of(self, owner: str, key: str | None, *, make: bool = False) -> Ids:
         """By what the ids of a call are made: its key and the owner's secret, or chance where it has no key.
 
@@ -297,10 +314,11 @@ class Carrier:
     def _known(self, owner: str, command: Command, given: Given, ids: Ids) -> Carried | None:
         """What the same command did under this key, or None where nothing was said under it. Raises KeyTaken."""
         names = [ids(name) for name in command.names]
+        least = [ids(name) for name in command.names if name != READMISSION]
         beyond = [] if command.beyond is None else [ids(command.beyond)]
 
         def agrees(events: Sequence[AnyEvent]) -> bool:
-            whole = [one.event_id for one in events] == names
+            whole = [one.event_id for one in events] in (names, least)
             return whole and _is_of(command, events, given, ids)
 
         done = self.before(owner, given.get("key"), [*names, *beyond], agrees)

@@ -16,11 +16,12 @@ from api.services.deletion import DeletionReport
 from api.services.reading import Reader
 from api.services.restoring import steps, taken_by, weigh_log
 from api.services.writing import Writer
-from events.catalogue import MemoryDeleted
+from events.catalogue import MemoryDeleted, ValueRejected
 from events.envelope import AnyEvent, micros, new_event_id, prepare
 from events.errors import ConcurrencyError, EngramlogError, InputError, NotFound, refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import parse_position, partition_of, position_text
+from events.standing import PERSONS
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import Made
 from projections.decide.deleting import Delete, PlannedDeletion, plan_deletion, requests_of, still_said
@@ -68,6 +69,7 @@ class Deleter:
         occurred_at: str | None = None,
         with_sources: bool = False,
         core: bool = False,
+        never: bool = False,
         dry_run: bool = False,
         event_id: str | None = None,
         key: str | None = None,
@@ -77,7 +79,9 @@ class Deleter:
         """Soft delete, in requests of at most 1,000 events; `on_progress` is told (done, total) of them.
 
         `with_sources`: turns that say it are retracted too. `core`: core and system memories are meant where they are named.
-        `dry_run`: tells what would be done. `event_id`: of the deletion of a single id; sent again, it changes nothing.
+        `never`: what they say is rejected too, so that it becomes no memory again; of one that a person names alone, and that no
+        other memory says, it is anyhow. `dry_run`: tells what would be done. `event_id`: of the deletion of a single id; sent
+        again, it changes nothing.
         `key`: of the call; made again under it, it goes on where it was stopped, and answers as it did.
         `reason`: why, in words; what goes along has it too.
         Raises InputError for an owner, an id, a key, an actor or a time that cannot be: then nothing is written.
@@ -87,7 +91,7 @@ class Deleter:
         _check_names(wanted, event_id, key)
         if event_id is not None and (known := self._known(owner, wanted[0], event_id.lower())) is not None:
             return known
-        command = Delete(owner, tuple(wanted), with_sources, core, reason)
+        command = Delete(owner, tuple(wanted), with_sources, core, reason, never, actor in PERSONS)
         cause = Cause(actor, self._writer.when(occurred_at))
         named = {} if event_id is None else {wanted[0]: event_id}
         before: dict[str, list[LogEvent]] = {}
@@ -129,7 +133,8 @@ class Deleter:
         with self._reader.snapshot(owner) as snapshot:
             answer = DeletionReport(owner, wanted, snapshot.position, warning=snapshot.told)
             kept = int(snapshot.view.parameters.deleted_kept_days * DAY)
-            cascade = DeletionCascade(snapshot.view.columns)
+            columns = snapshot.view.columns
+            cascade = DeletionCascade(columns)
             memories: dict[str, Memory] = {}
             for memory_id in wanted:
                 try:
@@ -141,7 +146,10 @@ class Deleter:
             if trouble_with(memory) is not None and (trouble := self._trouble_of(owner, memory_id)) is not None:
                 answer.beyond_change[memory_id] = trouble
                 del memories[memory_id]
-        plan = plan_deletion(command, memories, cascade, lambda memory_id: named.get(memory_id) or new_event_id())
+        plan = plan_deletion(
+            command, memories, cascade, lambda memory_id: named.get(memory_id) or new_event_id(), columns
+        )
+        answer.rejected = [one.root for one in plan.planned if one.values]
         answer.skipped = plan.skipped | {
             memory_id: refusal.message for memory_id, refusal in answer.beyond_change.items()
         }
@@ -209,6 +217,8 @@ class Deleter:
         for root, (first, *along) in before.items():
             went = [one.event.data.memory_id for one in along if isinstance(one.event.data, MemoryDeleted)]
             answer.also |= dict.fromkeys(went, f"it went with {root}")
+            if root not in answer.rejected and any(isinstance(one.event.data, ValueRejected) for one in along):
+                answer.rejected.append(root)
             answer.restorable_until = micros(first.event.occurred_at) + kept
         answer.still_said_in = still_said(cascade, answer.deleted)
         answer.changes = self._writer.effects(answer.owner, partition, seqs) + answer.changes

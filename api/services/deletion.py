@@ -26,6 +26,8 @@ class DeletionReport:
     """Made of them, and still there: id -> why."""
     still_said_in: list[str] = field(default_factory=list)
     """Turns' memories that stand and say what was deleted."""
+    rejected: list[str] = field(default_factory=list)
+    """Those of which what they say is rejected too."""
     dry_run: bool = False
     """Whether this only tells what would be done: nothing was written."""
     skipped: dict[str, str] = field(default_factory=dict)
@@ -61,6 +63,7 @@ class DeletionReport:
             "also": _listed(self.also),
             "left_alone": _listed(self.left_alone),
             "still_said_in": self.still_said_in,
+            "rejected": [one for one in self.rejected if one in self.deleted],
             "dry_run": self.dry_run,
             "position": self.position,
             "restorable_until": moment(self.restorable_until),

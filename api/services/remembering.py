@@ -7,6 +7,7 @@ from the key, and what is in the log already under them is compared by what it s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, TypedDict, Unpack, cast
 
 from api.requests.checks import check_memory_id, check_owner
@@ -15,7 +16,7 @@ from api.services.writing import Writer
 from events.catalogue import Ground, MemoryRevised
 from events.envelope import derived_id, new_event_id
 from events.errors import refused
-from projections.decide.command import Ids
+from projections.decide.command import EVENT, Ids
 from projections.decide.commands import Edit
 from projections.decide.remembering import NewTurn, RecordTurns, Remember
 
@@ -69,9 +70,17 @@ class Rememberer:
         self._writer = writer
 
     def add(
-        self, owner: str, content: str, *, memory_id: str | None = None, **told: Unpack[MemoryTold]
+        self,
+        owner: str,
+        content: str,
+        *,
+        memory_id: str | None = None,
+        confirm: bool = False,
+        **told: Unpack[MemoryTold],
     ) -> dict[str, Any]:
         """One new memory; `created` tells whether it is new or was there under the key.
+
+        `confirm`: it holds, although a person rejected it: from now on it does again.
 
         Of kind and category `fact`, its source the user where the user says so, else who does. Raises InputError for what cannot
         be, KeyTaken where the key stands for something else.
@@ -88,13 +97,16 @@ class Rememberer:
         if memory_id is not None:
             check_memory_id(memory_id)
 
-        def look(_when: int) -> None:
+        def look(when: int) -> None:
+            if not confirm:
+                self._writer.refuse_rejected(owner, content, when)
             if memory_id is not None and self._writer.is_there(owner, memory_id):
                 allowed = "an id that none of the owner's memories has; `edit` says better what one says"
                 raise refused("memory_id", memory_id, allowed)
 
-        command = Remember(content, memory_id, fields)
-        done = self._writer.carry_out(owner, command, ids=lambda _name: event_id, look=look, **given)
+        values = (self._writer.value_of(owner, content).hex(),) if confirm else ()
+        command = Remember(content, memory_id, fields, tuple(filter(None, values)))
+        done = self._writer.carry_out(owner, command, ids=partial(_id_of, owner, event_id), look=look, **given)
         return {"created": not done.again} | done.answer
 
     def add_turns(
@@ -137,10 +149,19 @@ class Rememberer:
             grounds=None if grounds is None else _grounds(grounds),
             metadata=None if metadata is None else dict(metadata),
         )
-        done = self._writer.carry_out(owner, Edit(data), live=(memory_id,), **given)
+
+        def look(when: int) -> None:
+            self._writer.refuse_rejected(owner, content, when)
+
+        done = self._writer.carry_out(owner, Edit(data), live=(memory_id,), look=look, **given)
         versions = [one["version"] for one in done.answer["changes"] if one["memory"] == memory_id]
         version = versions[-1] if versions else self._writer.standing(owner, memory_id).version
         return done.answer | {"version": version}
+
+
+def _id_of(owner: str, event_id: str, name: str) -> str:
+    """The ids of what is told: the event's own, as release 0.2 made it, and what follows from that."""
+    return event_id if name == EVENT else derived_id("remember", owner, event_id, name)
 
 
 def turn_ids(owner: str, base: str) -> Ids:

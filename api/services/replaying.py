@@ -18,6 +18,7 @@ from projections.fold.owner import AnyEvent, Folded, OwnerState, fold_records
 from projections.laws import LAWS
 from projections.memory.columns import Columns
 from projections.memory.record import Memory
+from projections.memory.twins import Twins
 from projections.ranking.recall import search
 from projections.redis.view import RedisViews
 from projections.reports.standing import LawStanding, differences, standings
@@ -131,6 +132,7 @@ class _Replayed:
         self._hidden = hidden
 
     def _memories(self) -> Iterator[Memory]:
+        """As they were folded, but for what is hidden today."""
         for memory in self._folded.memories.values():
             hidden = self._hidden.get(memory.id)
             yield memory if hidden is None else as_hidden_today(memory, hidden)
@@ -138,14 +140,20 @@ class _Replayed:
     def standings(self, now: int) -> dict[str, LawStanding]:
         """Where each memory stands at an instant. No text is indexed for it."""
         columns = Columns()
-        columns.put_all(self._memories())
         settings = self._folded.settings
+        columns.put_all(Twins().follow(settings.rejections, list(self._memories()), ()))
         return standings(columns, LAWS[settings.profile], now, parameters_of(settings))
 
     def view(self) -> OwnerView:
         """All of it, ready to be searched."""
-        profile, parameters, synonyms = self._folded.settings
-        state = OwnerState(profile=profile, parameters=parameters, synonyms=synonyms, applied=self._folded.applied)
+        profile, parameters, synonyms, rejections = self._folded.settings
+        state = OwnerState(
+            profile=profile,
+            parameters=parameters,
+            synonyms=synonyms,
+            applied=self._folded.applied,
+            rejections=rejections,
+        )
         return OwnerView(self._owner, state, self._memories())
 
 

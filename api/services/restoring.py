@@ -15,11 +15,13 @@ from api.services.writing import Writer
 from api.work.patience import current_check, weigh
 from events.catalogue import MemoryRestored
 from events.envelope import decode, new_event_id, prepare
-from events.errors import ConcurrencyError, refused
+from events.errors import ConcurrencyError, InputError, refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import partition_of, position_text
+from events.standing import PERSONS
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import EVENT
+from projections.decide.rejecting import standing_values, values_said
 from projections.decide.restoring import LastDeletion, may_return, restoration, returning
 from projections.fold.changelog import DECISIONS
 from projections.memory.deletion_cascade import DeletionCascade
@@ -95,17 +97,27 @@ class Restorer:
                 raise refused("event_id", event_id, "nothing beside a key: its id is made of that")
             check_owner(owner)
             event_id = self._writer.ids_of(owner, key)(EVENT)
-            if (before := self._before(owner, memory_id, event_id, key, actor, reason)) is not None:
+        memory, problem = None, None
+        try:
+            memory = self._writer.standing(owner, memory_id)
+        except InputError as error:
+            problem = error
+        # Only now, with the memory read: what an equal call did until here is found.
+        if key is not None and event_id is not None:
+            before = self._before(owner, memory_id, event_id, key, actor, reason)
+            if before is not None:
                 return before
-        memory = self._writer.standing(owner, memory_id)
+        if memory is None:
+            raise problem or refused("memory_id", memory_id, "a memory that is there")
         if event_id is not None and (known := self._known(owner, memory, event_id.lower())) is not None:
             return known
         when = self._writer.when(occurred_at)
         back, left = self._judged(owner, memory)
+        values = self._rejected(owner, memory) if actor in PERSONS else ()
         root = event_id or new_event_id()
         events = [
             self._writer.event(made.data, owner, when, actor, event_id=made.event_id, causation_id=made.causation_id)
-            for made in restoration(owner, memory_id, back, root, reason)
+            for made in restoration(owner, memory_id, back, root, reason, values)
         ]
         receipts: list[AppendReceipt] = []
         try:
@@ -155,6 +167,11 @@ class Restorer:
         back = taken_by(self._views, owner, found, found[memory.id])
         changes = [found[one].change for one in (memory.id, *back)]
         return _told(owner, memory.id, back, [], changes[-1]["position"], changes) | warning
+
+    def _rejected(self, owner: str, memory: Memory) -> tuple[str, ...]:
+        """What a memory says that is rejected now: whoever brings it back says that it holds after all."""
+        with self._reader.snapshot(owner) as snapshot:
+            return standing_values(snapshot.view.state.rejections, values_said(memory, snapshot.view.get))
 
     def _judged(self, owner: str, memory: Memory) -> tuple[list[str], list[dict[str, str]]]:
         """What comes back too, and what stays deleted and why."""

@@ -13,7 +13,7 @@ from api.requests.checks import check_memory_id
 from api.services.carrying import Carrier, CatchUp, Given, refusal_of
 from events.catalogue import EventData, MemoryMentioned, MemoryUnmerged, SensitivitySet
 from events.errors import InvalidEvent, refused
-from projections.decide.commands import Merge, Negate, Promote, Tell
+from projections.decide.commands import Confirm, Merge, Negate, Promote, Tell
 
 __all__ = ["CatchUp", "Writer", "refusal_of"]
 
@@ -31,11 +31,15 @@ class Writer(Carrier):
         resolution: str | None = None,
         reason: str = "",
         turn_id: str | None = None,
+        never: bool = False,
         **given: Unpack[Given],
     ) -> dict[str, Any]:
-        """It is no longer so. With a correction, a new memory is created that replaces it, in one batch."""
+        """It is no longer so. With a correction, a new memory is created that replaces it, in one batch.
+
+        `never`: it was never so, and what it says becomes no memory again, whoever says it; a person's to say.
+        """
         source = "user" if given.get("actor", "user") == "user" else "system"
-        command = Negate(memory_id, correction, replaced_by, resolution, reason, turn_id, source)
+        command = Negate(memory_id, correction, replaced_by, resolution, reason, turn_id, source, never)
         command.check()
         try:
             return self.carry_out(owner, command, **given).answer
@@ -60,8 +64,9 @@ class Writer(Carrier):
         return self.tell(owner, memory_id, data, live=(memory_id,), **given)
 
     def confirm(self, owner: str, memory_id: str, **given: Unpack[Given]) -> dict[str, Any]:
-        """It holds: as if its owner had just said it again, in the same words."""
-        return self.mention(owner, memory_id, **given)
+        """It holds: as if its owner had just said it again, in the same words. Where that was rejected, it is so no more."""
+        command = Confirm(MemoryMentioned(memory_id=check_memory_id(memory_id)))
+        return self.carry_out(owner, command, live=(memory_id,), **given).answer
 
     def unmerge(self, owner: str, into: str, *, reason: str = "", **given: Unpack[Given]) -> dict[str, Any]:
         """Undo a merge: the sources come back as they were."""

@@ -16,6 +16,8 @@ Ids = Callable[[str], str]
 """The id of one thing that a command makes, by what it is to the command: `event`, `memory`. The same name, the same id."""
 EVENT = "event"
 """The event that a command is about; what else it leads to follows from that."""
+REJECTION, READMISSION = "rejection", "readmission"
+"""That what a memory says is not so, or is so after all. The second a command leads to only where the first was said before."""
 View = Mapping[str, Memory]
 """The memories that a command is about, as they stand."""
 

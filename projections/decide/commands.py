@@ -8,10 +8,19 @@ from typing import Any
 
 from msgspec import structs
 
-from events.catalogue import EventData, MemoryMerged, MemoryNegated, MemoryPromoted, MemoryRevised
+from events.catalogue import (
+    EventData,
+    MemoryMentioned,
+    MemoryMerged,
+    MemoryNegated,
+    MemoryPromoted,
+    MemoryRevised,
+    ValueReadmitted,
+)
 from events.errors import InputError, refused
-from projections.decide.command import EVENT, Ids, Made, View
+from projections.decide.command import EVENT, READMISSION, REJECTION, Ids, Made, View
 from projections.decide.merging import merged_text
+from projections.decide.rejecting import readmission, rejection, values_said
 from projections.memory.creating import correction
 
 _CREATION = "event of the correction"
@@ -60,6 +69,8 @@ class Negate:
     turn_id: str | None = None
     source: str = "user"
     """Who says what holds instead: user, or system for whoever else does."""
+    never: bool = False
+    """It was never so: what it says is rejected, whoever says it again."""
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -69,7 +80,8 @@ class Negate:
     @property
     def names(self) -> tuple[str, ...]:
         """See `Command.names`."""
-        return (EVENT,) if self.correction is None else (_CREATION, EVENT)
+        corrected = () if self.correction is None else (_CREATION,)
+        return (*corrected, *((REJECTION,) if self.never else ()), EVENT)
 
     def check(self) -> None:
         """Raises InputError for a command that contradicts itself, before anything is looked at."""
@@ -80,21 +92,23 @@ class Negate:
             )
 
     @property
-    def beyond(self) -> None:
+    def beyond(self) -> str | None:
         """See `Command.beyond`."""
+        return None if self.never else REJECTION
 
     def events(self, view: View, ids: Ids) -> list[Made]:
         """See `Command.events`."""
         self.check()
         if self.replaced_by == self.memory_id:
             raise refused("replaced_by", self.replaced_by, "another memory than the one that is negated")
-        negation = Made(self._negated(ids), ids(EVENT))
-        if self.correction is None:
-            return [negation]
-        new = correction(
-            self._new(ids), self.correction, view[self.memory_id], source=self.source, turn_id=self.turn_id
-        )
-        return [Made(new, ids(_CREATION), causation_id=negation.event_id), negation]
+        memory, negation, found = view[self.memory_id], Made(self._negated(ids), ids(EVENT)), list[Made]()
+        if self.correction is not None:
+            new = correction(self._new(ids), self.correction, memory, source=self.source, turn_id=self.turn_id)
+            found.append(Made(new, ids(_CREATION), causation_id=negation.event_id))
+        if self.never:
+            refused_now = rejection(memory, values_said(memory), self.reason)
+            found.append(Made(refused_now, ids(REJECTION), causation_id=negation.event_id))
+        return [*found, negation]
 
     def _new(self, ids: Ids) -> str:
         return f"m-{ids('memory')}"
@@ -118,6 +132,43 @@ class Negate:
         negated = told[-1]
         assert isinstance(negated, MemoryNegated), "a negation ends with what is negated"
         return {"id": self.memory_id, "replaced_by": negated.replaced_by}
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """It holds, as if just said again; where what it says was rejected, it is so no more."""
+
+    data: MemoryMentioned
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """See `Command.about`."""
+        return (self.data.memory_id,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """See `Command.names`."""
+        return (EVENT, READMISSION)
+
+    @property
+    def beyond(self) -> None:
+        """See `Command.beyond`."""
+
+    def events(self, view: View, ids: Ids) -> list[Made]:
+        """See `Command.events`."""
+        memory, mention = view[self.data.memory_id], Made(self.data, ids(EVENT))
+        if memory.rejected_seq is None:
+            return [mention]
+        taken_up = readmission(memory.id, values_said(memory))
+        return [mention, Made(taken_up, ids(READMISSION), causation_id=mention.event_id)]
+
+    def agrees(self, told: Sequence[EventData], ids: Ids) -> bool:  # noqa: ARG002
+        """See `Command.agrees`."""
+        return told[0] == self.data and all(isinstance(one, ValueReadmitted) for one in told[1:])
+
+    def answer(self, told: Sequence[EventData]) -> dict[str, Any]:  # noqa: ARG002
+        """See `Command.answer`."""
+        return {"id": self.data.memory_id}
 
 
 @dataclass(frozen=True, slots=True)

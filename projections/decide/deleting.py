@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from events.catalogue import EventData, MemoryDeleted, MemoryUnmerged
+from events.catalogue import EventData, MemoryDeleted, MemoryUnmerged, ValueRejected
 from events.envelope import derived_id, from_micros, utc_text
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import EVENT, Made
+from projections.decide.rejecting import is_double, values_said
+from projections.language.statements import STATEMENT_RULES
+from projections.memory.columns import Columns
 from projections.memory.deletion_cascade import DeletionCascade, Taken
 from projections.memory.record import Memory
 
@@ -28,11 +31,21 @@ class Delete:
     core: bool = False
     """Core and system memories are meant where they are named."""
     reason: str = ""
+    never: bool = False
+    """What they say is rejected too, also where several are named, or another memory says the same."""
+    by_person: bool = True
+    """Whether a person deletes: nobody else rejects a value."""
 
     @property
     def call(self) -> str:
         """What tells this call from another one under its key."""
-        return f"delete {self.with_sources:d} {self.core:d} {' '.join(self.wanted)}"
+        never = " never" if self.never else ""
+        return f"delete {self.with_sources:d} {self.core:d} {' '.join(self.wanted)}{never}"
+
+    def rejects(self, memory: Memory, going: Iterable[str], columns: Columns) -> bool:
+        """Whether what a memory says is rejected with it: always of one that is named alone, unless it is one of doubles."""
+        asked = self.never or (len(self.wanted) == 1 and not is_double(columns, memory, going))
+        return self.by_person and asked
 
     @property
     def names(self) -> dict[str, str]:
@@ -50,15 +63,21 @@ class PlannedDeletion(NamedTuple):
     root: str
     event_id: str
     also: tuple[Taken, ...]
+    values: tuple[str, ...] = ()
+    """What it says, to be rejected with it."""
 
     @property
     def size(self) -> int:
         """How many events it takes."""
-        return 1 + len(self.also) + sum(one.apart for one in self.also)
+        return 1 + len(self.also) + sum(one.apart for one in self.also) + bool(self.values)
 
     def events(self, command: Delete, *, root: bool = True) -> list[Made]:
         """The deletion (`root`) and what it takes along, which names it as its cause."""
         events = [Made(command.data(self.root), self.event_id)] if root else []
+        if root and self.values:
+            value = ValueRejected(values=self.values, rules=STATEMENT_RULES, memory_id=self.root, reason=command.reason)
+            rejected = derived_id("reject along", command.owner, self.event_id, self.root)
+            events.append(Made(value, rejected, causation_id=self.event_id))
         for one in self.also:
             parts: list[EventData] = [MemoryUnmerged(into=one.id, reason=command.reason)] if one.apart else []
             for data in [*parts, command.data(one.id)]:
@@ -85,9 +104,16 @@ class DeletionPlan:
 
 
 def plan_deletion(
-    command: Delete, memories: Mapping[str, Memory], cascade: DeletionCascade, event_id: Callable[[str], str]
+    command: Delete,
+    memories: Mapping[str, Memory],
+    cascade: DeletionCascade,
+    event_id: Callable[[str], str],
+    columns: Columns,
 ) -> DeletionPlan:
-    """One plan a memory that is named and can be changed; what an earlier one takes along is not named again."""
+    """One plan a memory that is named and can be changed; what an earlier one takes along is not named again.
+
+    `columns`: of all of the owner's memories, of which `memories` are those that are named.
+    """
     plan = DeletionPlan()
     for memory_id, memory in memories.items():
         if memory.deleted_at is not None:
@@ -100,7 +126,8 @@ def plan_deletion(
     for memory_id in standing:
         taking = cascade.take(memory_id, with_sources=command.with_sources)
         also = tuple(one for one in taking.also if one.id not in standing)
-        planned = PlannedDeletion(memory_id, event_id(memory_id), also)
+        values = _rejected(command, memories[memory_id], (*standing, *(one.id for one in also)), columns)
+        planned = PlannedDeletion(memory_id, event_id(memory_id), also, values)
         if planned.size > MAX_REQUEST_EVENTS:
             many = f"{len(also):,} memories would go with it, more than one request holds"
             plan.skipped[memory_id] = f"{many}: delete some of them first"
@@ -110,6 +137,17 @@ def plan_deletion(
         plan.left_alone |= {one.id: one.reason for one in taking.left}
     plan.still_said_in = still_said(cascade, (one.root for one in plan.planned))
     return plan
+
+
+def _rejected(command: Delete, memory: Memory, going: Iterable[str], columns: Columns) -> tuple[str, ...]:
+    if not command.rejects(memory, going, columns):
+        return ()
+
+    def get(memory_id: str) -> Memory | None:
+        row = columns.row(memory_id)
+        return None if row is None else columns.memories[row]
+
+    return values_said(memory, get)
 
 
 def still_said(cascade: DeletionCascade, roots: Iterable[str]) -> list[str]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from events.catalogue import EventData, MemoryCreated
-from projections.decide.command import EVENT, Ids, Made, View
+from projections.decide.command import EVENT, READMISSION, Ids, Made, View
+from projections.decide.rejecting import readmission
 from projections.memory.creating import created, memory_of_turn, recorded
 
 _PERSONS = ("user", "assistant")
@@ -21,6 +22,8 @@ class Remember:
     memory_id: str | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
     """Of `MemoryCreated`."""
+    values: tuple[str, ...] = ()
+    """What it says, to be taken up again where it was rejected."""
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -30,7 +33,7 @@ class Remember:
     @property
     def names(self) -> tuple[str, ...]:
         """See `Command.names`."""
-        return (EVENT,)
+        return (READMISSION, EVENT) if self.values else (EVENT,)
 
     @property
     def beyond(self) -> None:
@@ -38,18 +41,22 @@ class Remember:
 
     def events(self, view: View, ids: Ids) -> list[Made]:  # noqa: ARG002 - commands have one shape
         """See `Command.events`."""
-        return [Made(self._created(ids), ids(EVENT))]
+        return [Made(data, ids(name)) for data, name in zip(self._data(ids), self.names, strict=True)]
+
+    def _data(self, ids: Ids) -> list[EventData]:
+        taken_up: list[EventData] = [readmission(None, self.values)] if self.values else []
+        return [*taken_up, self._created(ids)]
 
     def _created(self, ids: Ids) -> MemoryCreated:
         return created(self.memory_id or f"m-{ids(EVENT)}", self.content, **self.fields)
 
     def agrees(self, told: Sequence[EventData], ids: Ids) -> bool:
         """See `Command.agrees`."""
-        return list(told) == [self._created(ids)]
+        return list(told) == self._data(ids)
 
     def answer(self, told: Sequence[EventData]) -> dict[str, Any]:
         """See `Command.answer`."""
-        (new,) = told
+        new = told[-1]
         assert isinstance(new, MemoryCreated), "one memory is one event"
         return {"id": new.memory_id}
 

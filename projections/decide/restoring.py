@@ -8,6 +8,7 @@ from typing import NamedTuple
 from events.catalogue import MemoryRestored
 from events.envelope import derived_id
 from projections.decide.command import Made
+from projections.decide.rejecting import readmission
 from projections.fold.changelog import Entry, describe, id_text
 from projections.memory.columns import Columns
 from projections.memory.deletion_cascade import DeletionCascade, LeftMemory
@@ -76,14 +77,27 @@ def returning(
     return cascade.returning(memory.id, along)
 
 
-def restoration(owner: str, memory_id: str, also: Iterable[str], event_id: str, reason: str) -> list[Made]:
-    """The events that bring a memory back, and these with it."""
+def restoration(
+    owner: str, memory_id: str, also: Iterable[str], event_id: str, reason: str, values: tuple[str, ...] = ()
+) -> list[Made]:
+    """The events that bring a memory back, and these with it. `values`: what it says that is rejected, and then is no more."""
     root = Made(MemoryRestored(memory_id=memory_id, reason=reason), event_id)
-    along = [
+    if values:
+        readmitted = derived_id("readmit along", owner, event_id, memory_id)
+        return [
+            root,
+            Made(readmission(memory_id, values, reason), readmitted, event_id),
+            *_along(owner, also, root, reason),
+        ]
+    return [root, *_along(owner, also, root, reason)]
+
+
+def _along(owner: str, also: Iterable[str], root: Made, reason: str) -> list[Made]:
+    event_id = root.event_id
+    return [
         Made(MemoryRestored(memory_id=one, reason=reason), derived_id("restore along", owner, event_id, one), event_id)
         for one in also
     ]
-    return [root, *along]
 
 
 def _is_deleted(columns: Columns, memory_id: str) -> bool:

@@ -20,6 +20,7 @@ from events.partitions import position_text
 from projections.fold.working_set import Note
 from projections.laws.weighted import Factors, factors
 from projections.memory.record import SECRET, Memory
+from projections.memory.rejection import REJECTED_BY
 from projections.shapes import Change
 
 FIRST_LINK = bytes(32)
@@ -28,7 +29,7 @@ DECISIONS = (
     "ignored", "create", "reinforce", "merge", "negate", "reaffirm", "revise", "compress", "promote", "keep", "delete",
     "restore", "purge", "unmerge", "link", "review", "named", "profile", "parameters", "discard",
     "synonym", "read", "sensitivity", "reveal",
-    "ground",
+    "ground", "reject", "readmit",
 )  # fmt: skip
 _DECISION = {name: number for number, name in enumerate(DECISIONS)}
 _TYPES = tuple(EVENT_TYPES)
@@ -222,7 +223,7 @@ def describe(entry: Entry, partition: int) -> Change:
         "event": _TYPES[entry.type],
         "memory": entry.memory_id or None,
         "decision": DECISIONS[entry.decision],
-        "reason": entry.reason,
+        "reason": _reason_told(entry.reason, partition),
         "law": "weighted",
         "old_weight": entry.old_weight,
         "new_weight": entry.new_weight,
@@ -232,6 +233,13 @@ def describe(entry: Entry, partition: int) -> Change:
         "version": entry.version or None,
         "content_hash": entry.content_hash.hex() or None,
     }
+
+
+def _reason_told(reason: str, partition: int) -> str:
+    """A reason with the whole position where it names a rejection: a fold knows seqs alone."""
+    if not reason.startswith(REJECTED_BY):
+        return reason
+    return f"{REJECTED_BY[:-1]}{position_text(partition, int(reason.removeprefix(REJECTED_BY)))}"
 
 
 def id_text(raw: bytes) -> str:

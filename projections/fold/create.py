@@ -10,6 +10,7 @@ from events.standing import FIRM
 from projections.fold.basis import basis_of
 from projections.fold.link import linked
 from projections.fold.use import risen, tier_of
+from projections.fold.values import refusal
 from projections.fold.working_set import WorkingSet
 from projections.language.sensitivity.event_level import level_of_data
 from projections.memory.ground import OPERATOR
@@ -23,6 +24,10 @@ def create(working: WorkingSet, data: MemoryCreated, event: Event[Any]) -> None:
     """A new record; a second creation with one id changes nothing, also when the first was purged."""
     if working.get(data.memory_id) is not None:
         working.ignore(data.memory_id, "this id exists already")
+        return
+    is_turn = data.source_turns == (data.memory_id,)  # said all the same: it is kept, and withheld where it is read
+    if not is_turn and (problem := refusal(working)) is not None:
+        working.ignore(data.memory_id, problem)
         return
     at, brought = working.at, data.imported
     memory = Memory(  # in two steps: Python puts more than 15 arguments in a dict, which takes five times as long
@@ -64,6 +69,7 @@ def create(working: WorkingSet, data: MemoryCreated, event: Event[Any]) -> None:
         last_reinforced_at=at,
         changed_seq=working.seq,
         basis=basis_of(data, at),
+        stated=working.statement,
     )
     if working.actor == "operator" and memory.tier in FIRM:
         memory = with_changes(memory, ground=OPERATOR)

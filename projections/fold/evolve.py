@@ -25,6 +25,7 @@ from projections.fold import merge as evolve_merge
 from projections.fold import owner_choices as evolve_owner
 from projections.fold import sensitivity as evolve_sensitivity
 from projections.fold import use as evolve_use
+from projections.fold import values as evolve_values
 from projections.fold.named import names
 from projections.fold.working_set import OWNER, Note, OwnerSettings, WorkingSet, trouble_with
 from projections.memory.record import Memory
@@ -77,6 +78,8 @@ HANDLERS: Mapping[type, Handler] = {
     catalogue.MemoriesRevealed: evolve_owner.reveal,
     catalogue.GroundChanged: basis.ground_changed,
     catalogue.SensitivityRaised: evolve_sensitivity.raise_by_rules,
+    catalogue.ValueRejected: evolve_values.reject,
+    catalogue.ValueReadmitted: evolve_values.readmit,
 }
 """Turns and tool results change nothing and have no handler."""
 
@@ -98,13 +101,15 @@ def evolve(
     seq: int,
     base: Parameters = DEFAULTS,
     level: int | None = None,
+    stated: tuple[bytes, ...] = (),
 ) -> EventEffect:
     """The event's effect on one owner. `memories` must hold what `reach` asks for, where it exists.
 
     `level`: how sensitive the entry says that the event's words are; None where it does not, and they are judged here.
+    `stated`: digests of what it states, as the entry tells them.
     """
     parameters, at = parameters_of(settings, base), micros(event.occurred_at)
-    working = WorkingSet(memories, settings, parameters, at, seq, event.actor, level)
+    working = WorkingSet(memories, settings, parameters, at, seq, event.actor, level, stated)
     data = event.data
     handler = HANDLERS.get(type(data))
     if handler is not None:

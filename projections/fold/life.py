@@ -24,6 +24,7 @@ from projections.fold.basis import revised
 from projections.fold.conflict import contradicted, negation_state, newest_said, settled
 from projections.fold.create import words
 from projections.fold.sensitivity import risen_by
+from projections.fold.values import refusal
 from projections.fold.working_set import MERGED_AWAY, UNKNOWN, WorkingSet
 from projections.language.sensitivity.event_level import words_in
 from projections.laws.ebbinghaus import strength_at
@@ -107,6 +108,9 @@ def revise(working: WorkingSet, data: MemoryRevised, _event: Event[Any]) -> None
     memory = working.live(data.memory_id)
     if memory is None:
         return
+    if data.content != memory.content and (problem := refusal(working)) is not None:
+        working.ignore(memory.id, problem)
+        return
     until = max(memory.updated_at, working.at)
     old = Version(memory.version, memory.content, memory.summary, until)
     fields: dict[str, Any] = {
@@ -131,7 +135,7 @@ def revise(working: WorkingSet, data: MemoryRevised, _event: Event[Any]) -> None
         "basis": revised(memory.basis, data, working.at),
     }
     if data.content != memory.content:
-        fields |= _other_words(working, memory)
+        fields |= _other_words(working, memory) | {"stated": working.statement}
     if data.keywords is not None:
         fields["keywords"] = words(data.keywords)
     if data.tags is not None:

@@ -111,7 +111,14 @@ def assert_fact(working: WorkingSet, data: FactAsserted, _event: Event[Any]) -> 
             continue
         degree = None if data.degree is None else float(data.degree)
         fact = MemoryTriple(
-            data.subject, data.predicate, data.object, data.negation, degree, data.condition, working.at
+            data.subject,
+            data.predicate,
+            data.object,
+            data.negation,
+            degree,
+            data.condition,
+            working.at,
+            working.statement,
         )
         old = _same(memory, data)
         if old is not None and old.at > fact.at:

@@ -13,6 +13,7 @@ from projections.fold.conflict import flagged, newest_said, settled
 from projections.fold.link import strongest
 from projections.fold.sensitivity import risen_by_merge
 from projections.fold.use import limited, tier_of
+from projections.fold.values import refusal
 from projections.fold.working_set import WorkingSet, trouble_with
 from projections.laws.tiered import effective_importance
 from projections.memory.ground import MergedGround, of_merge
@@ -30,7 +31,7 @@ from projections.memory.record import (
 
 def merge(working: WorkingSet, data: MemoryMerged, _event: Event[Any]) -> None:
     """Creates `into` from its sources and marks them; all or nothing."""
-    problem = _merge_problem(working, data)
+    problem = _merge_problem(working, data) or refusal(working)
     if problem is not None:
         for memory_id in dict.fromkeys((data.into, *data.sources)):
             trouble = trouble_with(working.get(memory_id)) if memory_id != data.into else None
@@ -109,6 +110,7 @@ def _merged(working: WorkingSet, data: MemoryMerged, sources: list[Memory]) -> M
         schedule=max((m.schedule for m in sources if m.schedule), key=lambda s: s.graded_at, default=None),
         ground=standing.ground,
         basis=merged_basis(base, sources),
+        stated=working.statement,
     )
 
 

@@ -18,10 +18,12 @@ from events.partitions import parse_position
 from projections.checks import EVERY, Check, unchecked
 from projections.fold.changelog import FIRST_LINK, Entry, link, make_entry
 from projections.fold.evolve import evolve, nothing_parked, parameters_of
+from projections.fold.values import stated_in
 from projections.fold.working_set import OwnerSettings
 from projections.memory.record import Memory
+from projections.memory.rejection import Rejections
 
-PROJECTION_VERSION = 5
+PROJECTION_VERSION = 6
 """Raise it when evolve, an upcaster or a parameter set changes what an old log folds into: a rebuild follows."""
 
 AnyEvent = Event[EventData]
@@ -59,13 +61,15 @@ class OwnerState(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The owner's own: at most 256 pairs, and 64 that are no synonyms here."""
     read: ReadTurns = ReadTurns()
     """How far its turns were read, and what that took."""
+    rejections: Rejections = ()
+    """Values that a person rejected or readmitted, by digest, ascending."""
 
     @property
     def settings(self) -> OwnerSettings:
-        """Profile, parameters and synonyms as `evolve` takes them."""
-        if self.profile == "weighted" and not self.parameters and not self.synonyms:
+        """Profile, parameters, synonyms and rejected values as `evolve` takes them."""
+        if self.profile == "weighted" and not self.parameters and not self.synonyms and not self.rejections:
             return _UNCHANGED
-        return OwnerSettings(self.profile, self.parameters, self.synonyms)
+        return OwnerSettings(self.profile, self.parameters, self.synonyms, self.rejections)
 
 
 _UNCHANGED = OwnerSettings()
@@ -107,7 +111,7 @@ def fold_event(
     """
     seq, raw_id = stored.seq, stored.raw_id
     if drops or type(event.data) is not EventDiscarded:
-        change = evolve(owner.settings, memories, event, seq, base, stored.level)
+        change = evolve(owner.settings, memories, event, seq, base, stored.level, stated_in(stored, event.data, secret))
     else:
         change = nothing_parked(owner.settings, event)
     settings, chain, entries = change.settings, owner.chain, []
@@ -127,6 +131,7 @@ def fold_event(
         owner.pack,
         settings.synonyms,
         _read(owner, event.data) if type(event.data) is TurnsExtracted else owner.read,
+        settings.rejections,
     )
     return FoldStep(after, change.memories, entries)
 
@@ -219,7 +224,7 @@ def fold_records(
         event = decode(one.kind, one.body)
         if not keep(one, event):
             continue
-        change = evolve(settings, memories, event, one.seq, base, one.level)
+        change = evolve(settings, memories, event, one.seq, base, one.level, stated_in(one, event.data))
         if change.settings is not settings:
             settings = _forced(change.settings, forced)
         memories.update(change.memories)

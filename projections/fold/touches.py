@@ -14,12 +14,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
-from events.catalogue import MemoriesAccessed, MemoriesRevealed, ParametersChanged, ProfileChosen
+from events.catalogue import (
+    MemoriesAccessed,
+    MemoriesRevealed,
+    ParametersChanged,
+    ProfileChosen,
+    ValueReadmitted,
+    ValueRejected,
+)
 from events.envelope import Event, Stored, decode, micros
 from events.parameters import DEFAULTS, Parameters
 from projections.checks import Check, unchecked
 from projections.fold.evolve import EventEffect, evolve, parameters_of
 from projections.fold.named import names
+from projections.fold.values import stated_in
 from projections.fold.working_set import OWNER, OwnerSettings
 from projections.memory.record import Memory
 
@@ -59,6 +67,11 @@ class _Told(NamedTuple):
     seq: int
     event: Event[Any]
     level: int | None
+    stated: tuple[bytes, ...]
+
+
+_OF_THE_OWNER = ParametersChanged | ProfileChosen | ValueRejected | ValueReadmitted
+"""Events that change the owner, and by that what others of its events do."""
 
 
 def life_of(
@@ -97,7 +110,7 @@ def _about(stored: Iterable[Stored], memory_id: str) -> list[_Told]:
     for one in stored:
         data = decode(one.kind, one.body).data
         named = names(data)
-        if not named and not isinstance(data, ParametersChanged | ProfileChosen):
+        if not named and not isinstance(data, _OF_THE_OWNER):
             continue
         kept.append((one, named))  # bytes: of a large owner most of it will not be wanted
         if len(named) > 1 and not isinstance(data, MemoriesAccessed | MemoriesRevealed):
@@ -105,9 +118,9 @@ def _about(stored: Iterable[Stored], memory_id: str) -> list[_Told]:
     wanted = groups[memory_id]
     told = []
     for one, named in kept:
-        if not named or not wanted.isdisjoint(named):
-            event = decode(one.kind, one.body)
-            told.append(_Told(micros(event.occurred_at), one.seq, event, one.level))
+        event = decode(one.kind, one.body)
+        if isinstance(event.data, _OF_THE_OWNER) or not wanted.isdisjoint(named):
+            told.append(_Told(micros(event.occurred_at), one.seq, event, one.level, stated_in(one, event.data)))
     return told
 
 
@@ -240,7 +253,7 @@ class _Fold:
         self.taken += 1
         one, met = self._told[number], self._things[OWNER].before(number) or OwnerSettings()
         memories = _Before(self._things, number)
-        change = evolve(met, memories, one.event, one.seq, self._base, one.level)
+        change = evolve(met, memories, one.event, one.seq, self._base, one.level, one.stated)
         self._note_asked(number, memories.asked)
         old = self._changes.get(number)
         self._changes[number] = change

@@ -12,6 +12,7 @@ import msgspec
 
 from events.parameters import Parameters, ParameterValue
 from projections.memory.record import Memory, with_changes
+from projections.memory.rejection import Rejection, Rejections, refusing
 
 OWNER = ""
 """Stands for the owner itself where a note names a memory."""
@@ -22,12 +23,14 @@ MERGED_AWAY = "merged away: its merge stands for it"
 
 
 class OwnerSettings(NamedTuple):
-    """What an owner chose: the profile, the parameters that differ from the defaults, and its own synonyms."""
+    """What an owner chose: the profile, the parameters that differ from the defaults, its own synonyms, what is not so."""
 
     profile: str = "weighted"
     parameters: tuple[tuple[str, ParameterValue], ...] = ()
     synonyms: tuple[tuple[str, str, float], ...] = ()
     """Pairs of words with their similarity, ascending; how they are kept: `projections.language.keywords.synonyms`."""
+    rejections: Rejections = ()
+    """Values that a person rejected or readmitted, by digest, ascending."""
 
 
 class Note(msgspec.Struct, frozen=True, gc=False):
@@ -52,6 +55,8 @@ class WorkingSet(msgspec.Struct, gc=False):
     actor: str
     level: int | None = None
     """How sensitive the event's words are, as was found when it was appended; None: nobody looked, and the rules are asked."""
+    stated: tuple[bytes, ...] = ()
+    """Digests of what the event states."""
     changed: dict[str, Memory] = {}  # msgspec gives each a dict of its own
     notes: list[Note] = []
 
@@ -67,6 +72,15 @@ class WorkingSet(msgspec.Struct, gc=False):
             return memory
         self.ignore(memory_id, problem)
         return None
+
+    def refusing(self, said_at: int) -> Rejection | None:
+        """The rejection by which what the event states does not count, as evidence of that time; None where it does."""
+        return refusing(self.settings.rejections, self.stated, said_at)
+
+    @property
+    def statement(self) -> bytes:
+        """The digest of the one thing that the event states; empty where it is not known."""
+        return self.stated[0] if self.stated else b""
 
     def ignore(self, memory_id: str, reason: str) -> None:
         """Nothing changes on this memory, and the log says why."""
@@ -84,11 +98,12 @@ class WorkingSet(msgspec.Struct, gc=False):
         self.notes.append(Note(memory.id, decision, reason, None, memory, ()))
 
     def change(self, memory: Memory, decision: str, reason: str, **fields: Any) -> Memory:
-        """New values for some fields, with a note that names those that differ."""
+        """New values for some fields, with a note that names those that differ; not `stated`, which follows from `content`."""
         differ = {name: value for name, value in fields.items() if getattr(memory, name) != value}
         stamp = max(self.at, memory.stamp)
         after = self.changed[memory.id] = with_changes(memory, stamp=stamp, changed_seq=self.seq, **differ)
-        self.notes.append(Note(memory.id, decision, reason, memory, after, tuple(sorted(differ))))
+        named = tuple(sorted(name for name in differ if name != "stated"))
+        self.notes.append(Note(memory.id, decision, reason, memory, after, named))
         return after
 
     def adjust(self, memory: Memory, **fields: Any) -> Memory:

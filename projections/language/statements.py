@@ -18,7 +18,15 @@ from __future__ import annotations
 
 import unicodedata
 
-from events.catalogue import FactAsserted, MemoryCreated, MemoryMerged, MemoryRevised
+from events.catalogue import (
+    EventData,
+    FactAsserted,
+    MemoryCreated,
+    MemoryMerged,
+    MemoryRevised,
+    ValueReadmitted,
+    ValueRejected,
+)
 from events.envelope import AnyEvent
 from projections.language.normal_letters import composed, letters
 from projections.language.patterns import regex
@@ -130,11 +138,15 @@ def statements_of(event: AnyEvent) -> tuple[bytes, ...]:
     At most `events.statement_digests.MOST_STATEMENTS`, in that order; none for every other event. A tag byte tells a text from a
     triple. A triple's degree is no part of what it states; its negation and its condition are.
     """
-    data = event.data
+    return statements_in(event.data)
+
+
+def statements_in(data: EventData) -> tuple[bytes, ...]:
+    """The same of the data of an event."""
     if isinstance(data, MemoryCreated | MemoryRevised):
-        return (_told(data.content),)
+        return (statement(data.content),)
     if isinstance(data, MemoryMerged):
-        return (_told(data.summary),)
+        return (statement(data.summary),)
     if isinstance(data, FactAsserted):
         parts = (data.subject, data.predicate, data.object, data.condition or "")
         told = _BETWEEN.join(["-" if data.negation else "+", *map(normalised, parts)])
@@ -142,5 +154,13 @@ def statements_of(event: AnyEvent) -> tuple[bytes, ...]:
     return ()
 
 
-def _told(text: str) -> bytes:
+def values_of(event: AnyEvent) -> tuple[bytes, ...]:
+    """The digests that an event names by itself: those of the values that it rejects or readmits."""
+    data = event.data
+    named = data.values if isinstance(data, ValueRejected | ValueReadmitted) else ()
+    return tuple(bytes.fromhex(one) for one in named)
+
+
+def statement(text: str) -> bytes:
+    """What a text says, ready to be keyed."""
     return TEXT + normalised(text).encode("utf-8", "surrogatepass")

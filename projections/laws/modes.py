@@ -23,12 +23,14 @@ Mode = Literal["normal", "review", "debug"]
 MODES: tuple[Mode, ...] = ("normal", "review", "debug")
 
 REASONS = (
-    "sensitive", "deleted", "merged", "retired", "superseded", "ground_changed", "negated", "compressed", "under_threshold",
+    "sensitive", "deleted", "rejected",
+    "merged", "retired", "superseded", "ground_changed", "negated", "compressed", "under_threshold",
 )  # fmt: skip
 """Why a memory is withheld, strongest first: the first that holds is the one told."""
 SHOWN_BY: dict[str, str] = {
     "sensitive": "get --reveal",
     "deleted": "debug",
+    "rejected": "debug",
     "merged": "review",
     "retired": "review",
     "superseded": "review",
@@ -133,13 +135,14 @@ def visibility(columns: Columns, law: Law, now: int, parameters: Parameters, mod
         found: list[tuple[str, Flags]] = [
             ("under_threshold", under),
             ("negated", under & (columns.conflict == Columns.FADE)),
+            ("rejected", states == Columns.REJECTED),
             ("deleted", states >= Columns.DELETED),
             ("sensitive", secrets(columns)),
         ]
         if mode == "normal":
             found[1:1] = [("compressed", levels(None) > SUMMARY)]
             found[2:2] = [("negated", columns.conflict == Columns.KEEP)]
-            found[-2:-2] = [
+            found[-3:-3] = [
                 ("ground_changed", columns.ground_changed != 0),
                 ("superseded", columns.conflict == Columns.SUPERSEDED),
                 ("retired", states == Columns.RETIRED),

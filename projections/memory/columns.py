@@ -16,6 +16,8 @@ from projections.memory.record import CATEGORIES, Memory
 
 Rows = npt.NDArray[np.int64]
 """Places of memories in the columns."""
+STATES = ("live", "merged", "retired", "rejected", "deleted", "purged")
+"""Words for what hides a memory by itself, as `Columns.LIVE` to `Columns.PURGED` number them."""
 NEVER = np.iinfo(np.int64).min // 4
 """Stands for "no such time"; far enough from the edge that differences do not overflow."""
 _CATEGORY = {name: number for number, name in enumerate(CATEGORIES)}
@@ -32,6 +34,8 @@ def state_of(memory: Memory) -> int:
         return Columns.PURGED
     if memory.deleted_at is not None:
         return Columns.DELETED
+    if memory.rejected_seq is not None:
+        return Columns.REJECTED
     if memory.retired_at is not None:
         return Columns.RETIRED
     return Columns.MERGED if memory.merged_into is not None else Columns.LIVE
@@ -91,7 +95,7 @@ class Columns:
 
     HELD, FADE, KEEP, SUPERSEDED = 0, 1, 2, 3
     """conflict: not negated, weight_balance, version_keep, latest_wins."""
-    LIVE, MERGED, RETIRED, DELETED, PURGED = 0, 1, 2, 3, 4
+    LIVE, MERGED, RETIRED, REJECTED, DELETED, PURGED = 0, 1, 2, 3, 4, 5
     SYSTEM, CORE, FACT, EPISODE = 0, 1, 2, 3
     NEVER = NEVER
 
@@ -201,9 +205,9 @@ class Columns:
         return part
 
     def standing(self) -> np.ndarray:
-        """`state` of every row, where a merged memory whose merge was deleted counts as deleted too, shape (rows,)."""
+        """`state` of every row, where a merged memory counts as deleted or rejected where its merge is, shape (rows,)."""
         merged = np.flatnonzero(self.state == self.MERGED)
-        if not merged.size or not (self.state >= self.DELETED).any():
+        if not merged.size or not (self.state >= self.REJECTED).any():
             return self.state
         states = self.state.copy()
         for row in merged:
@@ -211,8 +215,8 @@ class Columns:
             following = self._rows.get(into) if into else None
             while following is not None and self.state[following] == self.MERGED:
                 following = self._rows.get(self.memories[following].merged_into or "")
-            if following is not None and self.state[following] >= self.DELETED:
-                states[row] = self.DELETED
+            if following is not None and self.state[following] >= self.REJECTED:
+                states[row] = min(self.state[following], self.DELETED)
         return states
 
     def row(self, memory_id: str) -> int | None:

@@ -122,6 +122,8 @@ class MemoryTriple(msgspec.Struct, frozen=True, array_like=True, gc=False):
     degree: float | None
     condition: str | None
     at: int
+    stated: bytes = b""
+    """Digest of the triple, 16 bytes keyed with the owner's secret; empty where it is not known."""
 
 
 class Rests(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -261,6 +263,10 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     """When somebody last set the sensitivity by hand: rules do not raise that of the same text again."""
     basis: Basis | None = None
     """Why it is kept and what it rests on."""
+    stated: bytes = b""
+    """Digest of what it says now, 16 bytes keyed with the owner's secret; empty where it is not known. A purge leaves it."""
+    rejected_seq: int | None = None
+    """Where what it says was rejected, while it is. Never folded into a record: views say it, for it changes with others."""
 
     @property
     def last_mentioned_at(self) -> int | None:

@@ -15,7 +15,7 @@ from projections.fold.provenance import tree
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.laws import LAWS
 from projections.laws.modes import Mode, effective_levels, reasons_told, visibility
-from projections.memory.columns import Columns, conflict_of, state_of
+from projections.memory.columns import STATES, Columns, conflict_of, state_of
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import LEVELS, SECRET, CorrectionEntry, Memory
 from projections.shapes import (
@@ -104,7 +104,7 @@ def shown_text(memory: Memory, level: str) -> str:
 
 def status(memory: Memory) -> str:
     """One word for where the memory stands."""
-    state = ("live", "merged", "retired", "deleted", "purged")[state_of(memory)]
+    state = STATES[state_of(memory)]
     if state != "live":
         return state
     return ("live", "fading", "kept_version", "superseded")[conflict_of(memory)]

@@ -26,6 +26,7 @@ from projections.memory.keywords import keywords_of
 from projections.memory.record import SECRET, Memory, with_changes, without_content
 from projections.memory.tags import Context, context_of
 from projections.memory.triples import Graph, triples_of
+from projections.memory.twins import Twins
 
 # Measured with tracemalloc: what an empty view takes, and a record and its columns beside its text.
 _BYTES_A_VIEW = 25_000
@@ -86,6 +87,7 @@ class OwnerView:
         self._conversation: ConversationIndex | None = None
         self._meanings: dict[str, MeaningIndex] = {}
         self._indexes: dict[object, RowIndex] = {}
+        self._twins = Twins()
         self._take(state, list(memories), check)
 
     @classmethod
@@ -112,6 +114,7 @@ class OwnerView:
     def _take(self, state: OwnerState, changed: Sequence[Memory], check: Check) -> None:
         self.state = state
         self.parameters = parameters_of(state.settings, self._base)
+        changed = self._twins.follow(state.rejections, changed, self.columns)
         self._index.put_said(self._newly_said(counted(changed, check, len(changed))))
         self.columns.put_all(changed)
         for memory in changed:

@@ -36,14 +36,18 @@ from events.catalogue import (
     ParametersChanged,
     ProfileChosen,
     ReviewGraded,
+    ValueReadmitted,
+    ValueRejected,
 )
 from events.envelope import Event, Prepared, Stored, decode, derived_id, micros, prepare
 from events.parameters import DEFAULTS, Parameters
 from events.standing import firm_tier
+from events.statement_digests import digest
 from events.validation import make_event
 from projections.fold.changelog import Entry, describe
 from projections.fold.owner import OwnerHistory, fold_owner
 from projections.language.sensitivity.event_level import LEVEL_RULES, level_of
+from projections.language.statements import STATEMENT_RULES, statement
 from projections.memory.record import Memory
 
 START = datetime(2024, 1, 1, 8, tzinfo=UTC)
@@ -105,6 +109,22 @@ def made_ready(told: Told, owner: str, now: int, event_id: str) -> Prepared:
     if told.old or isinstance(told.data, MemoryErased):
         return prepare(Event(type=type(told.data).__name__, data=told.data, **fields, **told.extra))
     return prepare(make_event(told.data, now=now, **fields, **told.extra))
+
+
+def value_of(text: str, owner: str = "ada") -> str:
+    """The keyed digest of what a text says, as events name it."""
+    return digest(secret_of(owner), statement(text)).hex()
+
+
+def rejected(*texts: str, day: float = 0, of: str | None = None, **data: Any) -> Told:
+    """A person says that none of these is so."""
+    values = tuple(map(value_of, texts))
+    return Told(ValueRejected(values=values, rules=STATEMENT_RULES, memory_id=of, **data), day)
+
+
+def readmitted(*texts: str, day: float = 0, of: str | None = None) -> Told:
+    """A person says that they are so after all."""
+    return Told(ValueReadmitted(values=tuple(map(value_of, texts)), rules=STATEMENT_RULES, memory_id=of), day)
 
 
 def at_door(entries: Iterable[Stored], rules: int = LEVEL_RULES) -> list[Stored]:

@@ -70,6 +70,7 @@ class DeletedMany(Lagging):
             "also": [{"id": "m-coffee-habit", "reason": "made of turn coffee"}],
             "left_alone": [],
             "still_said_in": [],
+            "rejected": [],
             "dry_run": False,
             "position": "3:132",
             "restorable_until": "2026-12-22T09:30:00Z",
@@ -83,6 +84,9 @@ class DeletedMany(Lagging):
     left_alone: list[Skipped] = Field(default=[], description="Made of them, and still there.")
     still_said_in: list[str] = Field(
         default=[], description="Turns that stand and say it; `with_sources` retracts them."
+    )
+    rejected: list[str] = Field(
+        default=[], description="Those of which what they say is rejected: told again, it becomes no memory."
     )
     dry_run: bool = Field(default=False, description="Whether nothing was written.")
     position: str = Field(description="Of the last deletion, or the one at which there was nothing to delete.")
@@ -108,6 +112,7 @@ class DeletedOne(DeletedMany):
             "also": [{"id": "m-018f3c1e-7b2a-7000-8000-000000000002", "reason": "made of turn d1-3"}],
             "left_alone": [],
             "still_said_in": [],
+            "rejected": ["d1-3"],
             "dry_run": False,
             "position": "3:132",
             "restorable_until": "2026-12-22T09:30:00Z",

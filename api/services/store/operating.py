@@ -28,7 +28,7 @@ from events.validation import make_event
 from projections.checks import Check
 from projections.fold.builds import BuildKeys, is_build, next_build
 from projections.laws.modes import visibility
-from projections.memory.columns import Columns
+from projections.memory.columns import STATES, Columns
 from projections.memory.record import CATEGORIES, SECRET
 from projections.redis.create import StoreIdentity
 from projections.redis.debt import FoldDebt
@@ -166,7 +166,7 @@ class Operator:
                 "shown_in_normal_mode": int(normal.shown.sum()),
                 "by_category": _counts(columns.category, CATEGORIES),
                 "by_level": _counts(normal.levels, levels),
-                "by_state": _counts(columns.standing(), ("live", "merged", "retired", "deleted", "purged")),
+                "by_state": _counts(columns.standing(), STATES),
                 "negated": int((columns.conflict != Columns.HELD).sum()),
                 "secret": int((columns.sensitivity >= SECRET).sum()),
                 "mean_weight": round(float(normal.weights.mean()), 6) if len(columns) else None,

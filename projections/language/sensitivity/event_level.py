@@ -15,7 +15,7 @@ import msgspec
 from events.catalogue import EventData, FactAsserted, FactRetracted
 from events.envelope import AnyEvent, Stored
 from events.shape import Shape
-from events.vocabulary import Digest, EventId, Id, Position, Word
+from events.vocabulary import Digest, EventId, Id, Position, Value, Word
 from projections.language.sensitivity.text_level import PUBLIC, SECRET, detect_sensitivity
 
 LEVEL_RULES = 1
@@ -87,7 +87,7 @@ def at_most(level: int, words: str, whole: int | None) -> bool:
     return (whole is not None and whole <= level) or detect_sensitivity(words) <= level
 
 
-_NOT_WRITTEN = (Id, EventId, Word, Position, Digest)
+_NOT_WRITTEN = (Id, EventId, Word, Position, Digest, Value)
 """Ids, and words without a space: what an event is told by, not what it tells."""
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from events.catalogue import MemoryDeleted, MemoryRestored, MemoryUnmerged
+from events.catalogue import MemoryDeleted, MemoryRestored, MemoryUnmerged, ValueRejected
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.deleting import Delete, DeletionPlan, PlannedDeletion, plan_deletion, requests_of
 from projections.decide.restoring import LastDeletion, may_return, restoration, returning
 from projections.fold.changelog import Entry
 from projections.memory.deletion_cascade import DeletionCascade, Taken
-from tests.given.events import Told, created, deleted
+from tests.given.events import Told, created, deleted, merged, value_of
 from tests.given.views import viewed
 
 TURN = created("I adopted a hedgehog", "t1", 1, kind="episode", tier="fact", source_turns=("t1",))
@@ -23,13 +23,18 @@ def plan(*told: Told, wanted: tuple[str, ...], core: bool = False) -> DeletionPl
     columns = viewed(*told).columns
     memories = {one: columns.memories[columns.row(one) or 0] for one in wanted}
     return plan_deletion(
-        Delete("ada", wanted, core=core, reason="moved"), memories, DeletionCascade(columns), "event of {}".format
+        Delete("ada", wanted, core=core, reason="moved"),
+        memories,
+        DeletionCascade(columns),
+        "event of {}".format,
+        columns,
     )
 
 
 def test_a_deletion_takes_along_what_was_made_of_it_and_names_itself_as_the_cause() -> None:
     found = plan(TURN, OF_IT, TEA, wanted=("t1",))
-    first, along = found.planned[0].events(Delete("ada", ("t1",), reason="moved"))
+    first, value, along = found.planned[0].events(Delete("ada", ("t1",), reason="moved"))
+    assert (type(value.data), value.causation_id) == (ValueRejected, "event of t1")
     assert first == (MemoryDeleted(memory_id="t1", reason="moved"), "event of t1", None, None, None, None)
     assert (along.data, along.causation_id) == (MemoryDeleted(memory_id="pet", reason="moved"), "event of t1")
     assert list(found.also) == ["pet"]
@@ -111,3 +116,45 @@ def test_a_restoration_is_an_event_for_each_with_ids_of_what_they_are_and_the_fi
         (MemoryRestored(memory_id="pet", reason="back"), "root"),
     ]
     assert made == restoration("ada", "t1", ["pet"], "root", "back")
+
+
+def rejected_by(*told: Told, wanted: tuple[str, ...], **asked: bool) -> dict[str, tuple[str, ...]]:
+    columns = viewed(*told).columns
+    memories = {one: columns.memories[columns.row(one) or 0] for one in wanted}
+    cascade = DeletionCascade(columns)
+    found = plan_deletion(Delete("ada", wanted, **asked), memories, cascade, "event of {}".format, columns)
+    return {one.root: one.values for one in found.planned}
+
+
+def test_what_a_person_deletes_by_name_is_rejected_and_only_that() -> None:
+    assert rejected_by(TURN, OF_IT, TEA, wanted=("tea",)) == {"tea": (value_of("I like tea"),)}
+    assert rejected_by(TURN, OF_IT, wanted=("pet",)) == {"pet": (value_of("Has a hedgehog"),)}
+
+
+def test_what_nobody_but_a_job_or_an_agent_deletes_is_not_rejected_even_if_asked() -> None:
+    assert rejected_by(TEA, wanted=("tea",), by_person=False, never=True) == {"tea": ()}
+
+
+def test_of_several_that_are_named_together_what_they_say_is_rejected_only_if_asked() -> None:
+    assert rejected_by(TEA, TURN, wanted=("tea", "t1")) == {"tea": (), "t1": ()}
+    asked = rejected_by(TEA, TURN, wanted=("tea", "t1"), never=True)
+    assert asked == {"tea": (value_of("I like tea"),), "t1": (value_of("I adopted a hedgehog"),)}
+
+
+@pytest.mark.parametrize("other", ["I like tea", "i like TEA!", "I  like\ttea."])
+def test_of_two_that_say_the_same_one_is_deleted_without_rejecting_what_the_other_says(other: str) -> None:
+    double = created(other, "double", 2)
+    assert rejected_by(TEA, double, wanted=("tea",)) == {"tea": ()}
+    assert rejected_by(TEA, double, wanted=("tea",), never=True) == {"tea": (value_of("I like tea"),)}
+    assert rejected_by(TEA, double, deleted("double", 3), wanted=("tea",)) == {"tea": (value_of("I like tea"),)}
+
+
+def test_with_a_merge_goes_what_it_was_merged_from_and_all_of_it_is_rejected() -> None:
+    told = (TEA, created("Tea, gladly", "gladly", 2), merged("tea", "gladly", summary="Drinks tea", day=3))
+    values = rejected_by(*told, wanted=("all",))["all"]
+    assert set(values) == {value_of(text) for text in ("Drinks tea", "I like tea", "Tea, gladly")}
+
+
+def test_the_same_call_with_and_without_never_are_two_calls() -> None:
+    assert Delete("ada", ("tea",)).call != Delete("ada", ("tea",), never=True).call
+    assert Delete("ada", ("tea",)).call == "delete 0 0 tea"

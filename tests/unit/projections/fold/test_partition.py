@@ -92,7 +92,7 @@ def test_the_digest_is_the_sum_of_the_hashes_of_all_records() -> None:
     hashes = [
         record_hash(secret_of(owner), owner, memory.id, encode_memory(memory))
         for owner in ("ada", "bob")
-        for memory in fold_owner(one for one in log if one.owner == owner).memories.values()
+        for memory in fold_owner((one for one in log if one.owner == owner), secret=secret_of(owner)).memories.values()
     ]
     assert (folded.checkpoint.digest, folded.checkpoint.memories) == (sum(hashes) % DIGEST_MODULUS, 6)
 

@@ -20,7 +20,9 @@ GOLDEN = sorted((ROOT / "tests" / "golden" / "events").glob("*.json"))
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_every_event_is_marked_with_its_level_and_what_it_states(path: Path) -> None:
     event = decode(path.stem, path.read_bytes())
-    assert mark(event) == Marks(level_of(event), statements_of(event))
+    values = getattr(event.data, "values", ())
+    assert mark(event) == Marks(level_of(event), statements_of(event), tuple(map(bytes.fromhex, values)))
+    assert not (statements_of(event) and values)
 
 
 def test_the_marker_names_the_versions_of_both_rules_and_each_fits_its_field() -> None:

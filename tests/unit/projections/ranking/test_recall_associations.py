@@ -97,7 +97,7 @@ def test_what_only_a_superseded_memory_says_is_neither_told_nor_walked() -> None
     events = (*LANDS, negated("home", 0, resolution="latest_wins"))
     assert brought(viewed(*events), "Ada") == {}
     assert list(brought(viewed(*events), "Ada", mode="review")) == ["home", "rivers"]
-    again = (created("Still Lyon", "still", category="fact"), fact("Ada", "lives in", "Lyon", "still"))
+    again = (created("Still Lyon", "still", 1, category="fact"), fact("Ada", "lives in", "Lyon", "still"))
     assert list(brought(viewed(*events, *again), "Ada")) == ["still", "rivers"]
 
 

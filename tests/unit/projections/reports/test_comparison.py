@@ -277,7 +277,7 @@ def test_events_that_are_folded_together_end_where_the_fold_of_all_ends(monkeypa
     monkeypatch.setattr("projections.fold.touches.PER_EVENT", 2)
     told = [created(day=-1), *(mentioned(day=9_000 - number) for number in range(100))]
     touches = life(*told)
-    assert touches[-1].after.memory == folded(*told).memories["m"]
+    assert touches[-1].after.memory == fold_owner(stored(told)).memories["m"]
     assert sum(one.together for one in touches) == len(told)
     assert max(one.together for one in touches) > 1
     assert "events that happened before it and came late" in touches[-1].reason

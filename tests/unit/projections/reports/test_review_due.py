@@ -173,7 +173,7 @@ def test_it_tells_how_much_the_least_importance_leaves_out() -> None:
 def test_only_live_memories_that_nothing_superseded_and_no_secrets() -> None:
     fields: dict[str, Any] = {"confidence": 1.0, "emotion": 1.0}
     view = view_of(
-        created("tea", "live", **fields),
+        created("milk", "live", **fields),
         created("tea", "kept-version", **fields),
         negated("kept-version", 1, resolution="version_keep"),
         created("tea", "superseded", **fields),

@@ -1,0 +1,61 @@
+"""What is rejected with a memory, and taken up again: the values by which others say the same. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from events.catalogue import ValueReadmitted, ValueRejected
+from events.errors import InputError
+from events.statement_digests import MOST_STATEMENTS
+from projections.language.statements import STATEMENT_RULES
+from projections.memory.columns import Columns
+from projections.memory.record import Memory
+from projections.memory.rejection import Rejections, known
+from projections.memory.twins import values_of
+
+
+def values_said(memory: Memory, get: Callable[[str], Memory | None] = lambda _: None) -> tuple[str, ...]:
+    """What a memory says and what was merged into it said, as events name it: at most 32; none where nobody knows a digest."""
+    found: dict[bytes, None] = {}
+    waiting, seen = [memory], set[str]()
+    while waiting and len(found) < MOST_STATEMENTS:
+        one = waiting.pop(0)
+        if one.id not in seen:
+            seen.add(one.id)
+            found.update(dict.fromkeys(values_of(one)))
+            waiting += [source for source in map(get, one.merged_from) if source and source.merged_into == one.id]
+    return tuple(value.hex() for value in found)[:MOST_STATEMENTS]
+
+
+def rejection(memory: Memory, values: tuple[str, ...], reason: str) -> ValueRejected:
+    """That what a memory says is not so. Raises InputError where nobody knows by what to tell it again."""
+    if not values:
+        raise InputError(
+            f"never: what memory {memory.id} says has no digest to be known by; `engramlog verify` tells why",
+            field="never",
+        )
+    return ValueRejected(values=values, rules=STATEMENT_RULES, memory_id=memory.id, reason=reason)
+
+
+def readmission(memory_id: str | None, values: Iterable[str], reason: str = "") -> ValueReadmitted:
+    """That these values hold after all."""
+    return ValueReadmitted(values=tuple(values), rules=STATEMENT_RULES, memory_id=memory_id, reason=reason)
+
+
+def standing_values(rejections: Rejections, values: Iterable[str]) -> tuple[str, ...]:
+    """Those of these values that are rejected now."""
+    found = ((value, known(rejections, bytes.fromhex(value))) for value in values)
+    return tuple(value for value, one in found if one is not None and one.stands)
+
+
+def is_double(columns: Columns, memory: Memory, going: Iterable[str]) -> bool:
+    """Whether another memory that stands, and is none of those that go, says the same: deleting one of two rejects nothing."""
+    leaving, values = {memory.id, *going}, set(values_of(memory))
+    standing = columns.standing()
+    return any(
+        standing[row] == Columns.LIVE
+        and one.id not in leaving
+        and not one.is_negated
+        and not values.isdisjoint(values_of(one))
+        for row, one in enumerate(columns.memories)
+    )

@@ -1,0 +1,79 @@
+"""What an event states, as digests, and what a person rejects: a later statement of a rejected value changes nothing (ADR 0052).
+
+Digests stand beside the body since log format 2. Those of older entries are made here, where the owner's secret is at hand.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from events.catalogue import EventData, ValueReadmitted, ValueRejected
+from events.envelope import Event, Stored, micros
+from events.statement_digests import LEAST_SECRET, digest, read
+from projections.fold.working_set import OWNER, Note, WorkingSet, trouble_with
+from projections.language.statements import statements_in
+from projections.memory.rejection import REJECTED_BY, Rejections, readmitted, rejected
+
+Digests = tuple[bytes, ...]
+
+
+def stated_in(stored: Stored, data: EventData, secret: bytes = b"") -> Digests:
+    """The digests of what an event states, 16 bytes each; none where it states nothing or nobody can tell.
+
+    `secret`: the owner's, for entries of format 1, which have no digests beside them.
+    """
+    if stored.beside:
+        return read(stored.beside[3]).digests if stored.beside[3] else ()
+    if len(secret) < LEAST_SECRET:
+        return ()
+    return tuple(digest(secret, one) for one in statements_in(data))
+
+
+def refusal(working: WorkingSet) -> str | None:
+    """Why what the event states becomes no memory; None where it may."""
+    found = working.refusing(working.at)
+    return None if found is None else f"{REJECTED_BY}{found.seq}"
+
+
+def reject(working: WorkingSet, data: ValueRejected, _event: Event[Any]) -> None:
+    """From here on what states these values is refused, and what states them already is withheld."""
+    until = None if data.until is None else micros(data.until)
+    try:
+        after = rejected(working.settings.rejections, _digests(data), working.at, working.seq, until)
+    except ValueError as full:
+        _ignore(working, data.memory_id, str(full))
+        return
+    if after == working.settings.rejections:
+        _ignore(working, data.memory_id, "something newer is known of that value")
+        return
+    _settle(working, data.memory_id, after, "reject", "what it says is rejected")
+
+
+def readmit(working: WorkingSet, data: ValueReadmitted, _event: Event[Any]) -> None:
+    """From here on these values count again."""
+    try:
+        after = readmitted(working.settings.rejections, _digests(data), working.at, working.seq)
+    except ValueError as full:
+        _ignore(working, data.memory_id, str(full))
+        return
+    if after == working.settings.rejections:
+        _ignore(working, data.memory_id, "it was readmitted already")
+        return
+    _settle(working, data.memory_id, after, "readmit", "what it says holds after all")
+
+
+def _digests(data: ValueRejected | ValueReadmitted) -> Digests:
+    return tuple(bytes.fromhex(one) for one in data.values)
+
+
+def _settle(working: WorkingSet, memory_id: str | None, after: Rejections, decision: str, reason: str) -> None:
+    """The owner's values change, and no record: the note of the memory that was meant tells why it is withheld."""
+    working.settings = working.settings._replace(rejections=after)
+    memory = None if memory_id is None else working.get(memory_id)
+    about = OWNER if memory is None else memory.id
+    working.notes.append(Note(about, decision, reason, memory, memory, ("rejections",)))
+
+
+def _ignore(working: WorkingSet, memory_id: str | None, reason: str) -> None:
+    known = memory_id is not None and trouble_with(working.get(memory_id)) is None
+    working.ignore(memory_id if known and memory_id is not None else OWNER, reason)

@@ -1,0 +1,131 @@
+"""Memories that state one value share its fate: what a person rejected or negated is not told by another that says the same. Pure.
+
+Twins are known by the digest of what they say, or of the one triple that they back. A value has one state, whatever order its
+events came in: the newest rejection or negation against the newest statement by the user, by `occurred_at`; ties go against it.
+Records stay as they were folded: here is how they read beside the others (ADR 0052).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from projections.memory.record import Memory, with_changes
+from projections.memory.rejection import Rejection, Rejections, known
+
+BEFORE_ANY = -(1 << 62)
+"""When evidence without a time of its own was given: before whatever was rejected."""
+_FIRM = frozenset({"latest_wins", "version_keep"})
+"""Resolutions by which a negation is sure."""
+
+
+def values_of(memory: Memory) -> tuple[bytes, ...]:
+    """The digests by which others say the same: of its text, and of its triple where it backs just one."""
+    if len(memory.facts) == 1 and memory.facts[0].stated:
+        return (memory.stated, memory.facts[0].stated) if memory.stated else (memory.facts[0].stated,)
+    return (memory.stated,) if memory.stated else ()
+
+
+def said_at(memory: Memory) -> int:
+    """When the user last stated what a memory says, microseconds since 1970; `BEFORE_ANY` where the user never did.
+
+    What a job drew from a turn counts as said then. What an assistant or a job says by itself is no evidence of the user's.
+    """
+    own = memory.source == "user" or (memory.source == "judge" and bool(memory.source_turns))
+    told = memory.updated_at if own else BEFORE_ANY
+    return max(told, memory.user_mentions[-1].at) if memory.user_mentions else told
+
+
+class Twins:
+    """How an owner's records read beside each other. Only values that somebody rejected or negated cost anything."""
+
+    def __init__(self) -> None:
+        self._rejections: Rejections = ()
+        self._saying: dict[bytes, dict[str, Memory]] = {}
+        """Watched value -> the records that say it, by id, as they were folded."""
+        self._under: dict[str, tuple[bytes, ...]] = {}
+        """Id -> the watched values that the memory says."""
+        self._folded: dict[str, Memory] = {}
+        """Records that read otherwise than they were folded."""
+
+    def follow(self, rejections: Rejections, changed: Sequence[Memory], others: Iterable[Memory]) -> list[Memory]:
+        """How these changed records read, in their order, and then those of `others`, all the rest, that read otherwise now."""
+        touched = (
+            {one.digest for one in set(rejections) ^ set(self._rejections)} if rejections != self._rejections else set()
+        )
+        self._rejections = rejections
+        wanted = touched.union(*(values_of(one) for one in changed if _is_negated(one)))
+        if not wanted and not self._saying:
+            return list(changed)
+        unknown = wanted - self._saying.keys()
+        if unknown:
+            self._watch(unknown, others)
+        for memory in changed:
+            touched.update(self._put(memory))
+        mine = {memory.id for memory in changed}
+        beside = {one.id: one for value in touched | unknown for one in self._saying[value].values()}
+        return [self._read(one) for one in changed] + [self._read(one) for one in beside.values() if one.id not in mine]
+
+    def _watch(self, values: Iterable[bytes], others: Iterable[Memory]) -> None:
+        self._saying.update((value, {}) for value in values)
+        for memory in others:
+            self._put(self._folded.get(memory.id, memory))
+
+    def _put(self, memory: Memory) -> set[bytes]:
+        """Take in a record; the watched values that it says, or said before."""
+        before = self._under.pop(memory.id, ())
+        now = tuple(value for value in values_of(memory) if value in self._saying)
+        for value in before:
+            if value not in now:
+                self._saying[value].pop(memory.id, None)
+        for value in now:
+            self._saying[value][memory.id] = memory
+        if now:
+            self._under[memory.id] = now
+        return {*before, *now}
+
+    def _read(self, memory: Memory) -> Memory:
+        read = self._with_facts(memory)
+        refused = self._refused(memory)
+        if refused is not None:
+            read = with_changes(read, rejected_seq=refused.seq)
+        elif not memory.is_negated and (gone := self._negated_twin(memory)) is not None:
+            successor = None if gone.superseded_by == memory.id else gone.superseded_by
+            read = with_changes(read, negated_at=gone.negated_at, resolution=gone.resolution, superseded_by=successor)
+        if read is memory:
+            self._folded.pop(memory.id, None)
+        else:
+            self._folded[memory.id] = memory
+        return read
+
+    def _with_facts(self, memory: Memory) -> Memory:
+        """Without the triples that are rejected by themselves."""
+        if not self._rejections or not memory.facts:
+            return memory
+        at = said_at(memory)
+        kept = tuple(one for one in memory.facts if not self._is_refused(one.stated, at))
+        return memory if len(kept) == len(memory.facts) else with_changes(memory, facts=kept)
+
+    def _refused(self, memory: Memory) -> Rejection | None:
+        at = said_at(memory)
+        found = (known(self._rejections, value) for value in values_of(memory))
+        return next((one for one in found if one is not None and one.refuses(at)), None)
+
+    def _is_refused(self, value: bytes, at: int) -> bool:
+        found = known(self._rejections, value) if value else None
+        return found is not None and found.refuses(at)
+
+    def _negated_twin(self, memory: Memory) -> Memory | None:
+        """What says the same and was negated last, unless the user said it again since."""
+        for value in self._under.get(memory.id, ()):
+            saying = self._saying[value].values()
+            negated = [one for one in saying if _is_negated(one)]
+            if negated:
+                last = max(negated, key=lambda one: (one.negated_at or BEFORE_ANY, one.id))
+                if max(said_at(one) for one in saying) <= (last.negated_at or BEFORE_ANY):
+                    return last
+        return None
+
+
+def _is_negated(memory: Memory) -> bool:
+    """Whether a memory is negated for sure."""
+    return memory.negated_at is not None and memory.resolution in _FIRM

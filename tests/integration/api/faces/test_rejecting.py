@@ -1,0 +1,180 @@
+"""What a person takes back stays back: deleted by name, or negated for good, it becomes no memory again by any door."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext, redirect_stdout
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from api.cli.app import run
+from tests.given.client import Service, connected, service
+from tests.given.http import TOKEN, created
+
+LISBON = "I live in Lisbon"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("rejecting")) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
+
+
+def new_owner() -> str:
+    return f"ann-{uuid4().hex}"
+
+
+def post(running: Service, path: str, status: int = 200, **told: Any) -> dict[str, Any]:
+    answer = running.http.client.post(f"/v1/owners/{path}", json=told)
+    assert answer.status_code == status, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def listed(running: Service, owner: str, mode: str = "normal") -> dict[str, str]:
+    """Memory id -> its text, of what a mode shows."""
+    answer = running.http.client.get(f"/v1/owners/{owner}/memories", params={"mode": mode, "limit": 100})
+    assert answer.status_code == 200, answer.text
+    return {one["id"]: one["memory"] for one in answer.json()["memories"]}
+
+
+def commanded(running: Service, *words: str) -> tuple[int, dict[str, Any]]:
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    with redirect_stdout(out):
+        code = run(lambda: nullcontext(running.http.application), [*words, "--json"])
+    out.seek(0)
+    return code, json.loads(out.read() or "{}")
+
+
+def history(running: Service, owner: str, memory_id: str) -> list[dict[str, Any]]:
+    answer = running.http.client.get(f"/v1/owners/{owner}/memories/{memory_id}/history", params={"limit": 100})
+    assert answer.status_code == 200, answer.text
+    found: list[dict[str, Any]] = answer.json()["changes"]
+    return found
+
+
+def given(running: Service) -> str:
+    """An owner who lives in Lisbon and likes tea."""
+    owner = new_owner()
+    post(running, f"{owner}/memories", content=LISBON, memory_id="lisbon", category="identity")
+    post(running, f"{owner}/memories", content="I like tea", memory_id="tea")
+    return owner
+
+
+def delete_by_http(running: Service, owner: str) -> Any:
+    return post(running, f"{owner}/memories/lisbon/delete")["rejected"]
+
+
+def delete_by_command(running: Service, owner: str) -> Any:
+    return commanded(running, "delete", owner, "lisbon")[1]["rejected"]
+
+
+def delete_by_client(running: Service, owner: str) -> Any:
+    with connected("sync", running.url, owner=owner) as memory:
+        return memory.delete("lisbon").rejected
+
+
+Delete = Callable[[Service, str], Any]
+DELETING = [delete_by_http, delete_by_command, delete_by_client]
+
+
+@pytest.mark.parametrize("delete", DELETING)
+def test_what_is_deleted_by_name_becomes_no_memory_again_by_any_door(running: Service, delete: Delete) -> None:
+    owner = given(running)
+    assert delete(running, owner) == ["lisbon"]
+    refused = post(running, f"{owner}/memories", 422, content="i live in LISBON.")
+    assert (refused["field"], refused["got"].partition(",")[0]) == ("content", "what was rejected")
+    code, told = commanded(running, "add", owner, LISBON)
+    assert (code, told.get("field")) == (2, "content")
+    edited = post(running, f"{owner}/memories/tea/edit", 422, content=LISBON)
+    assert edited["field"] == "content"
+    running.http.told(owner, created("raw", LISBON))
+    assert listed(running, owner) == listed(running, owner, "review") == {"tea": "I like tea"}
+    assert set(listed(running, owner, "debug")) == {"lisbon", "tea"}
+    [entry] = [one for one in running.http.application.reader.history(owner)["changes"] if one["memory"] == "raw"]
+    assert (entry["decision"], entry["reason"].partition(" by ")[0]) == ("ignored", "rejected")
+    assert entry["reason"].partition(" by ")[2] in {one["position"] for one in history(running, owner, "lisbon")}
+
+
+@pytest.mark.parametrize("way", ["http", "command"])
+def test_negated_for_good_it_is_refused_and_confirmed_it_is_there_again(running: Service, way: str) -> None:
+    owner = given(running)
+    if way == "http":
+        post(running, f"{owner}/memories/lisbon/negate", never=True, reason="I misspoke")
+    else:
+        assert commanded(running, "negate", owner, "lisbon", "--never", "--reason", "I misspoke")[0] == 0
+    assert (set(listed(running, owner)), set(listed(running, owner, "review"))) == ({"tea"}, {"tea"})
+    post(running, f"{owner}/memories", 422, content=LISBON)
+    if way == "http":
+        post(running, f"{owner}/memories/lisbon/confirm")
+    else:
+        assert commanded(running, "confirm", owner, "lisbon")[0] == 0
+    assert set(listed(running, owner)) == {"tea", "lisbon"}
+    decisions = [one["decision"] for one in history(running, owner, "lisbon")]
+    assert sorted(decisions[-4:]) == ["negate", "readmit", "reaffirm", "reject"]
+
+
+def test_an_agent_cannot_say_that_something_was_never_so(running: Service) -> None:
+    owner = given(running)
+    told = post(running, f"{owner}/memories/lisbon/negate", 422, never=True, actor="assistant")
+    assert told["field"] == "actor"
+    assert set(listed(running, owner)) == {"tea", "lisbon"}
+    post(running, f"{owner}/memories/lisbon/delete", actor="assistant")
+    assert post(running, f"{owner}/memories", content=LISBON)["id"] in listed(running, owner)
+
+
+def test_its_owner_takes_it_up_again_by_adding_it_with_confirm_or_restoring_it(running: Service) -> None:
+    owner = given(running)
+    post(running, f"{owner}/memories/lisbon/delete")
+    new = post(running, f"{owner}/memories", content=LISBON, confirm=True)["id"]
+    assert set(listed(running, owner)) == {"tea", new}
+    other = given(running)
+    post(running, f"{other}/memories/lisbon/delete")
+    post(running, f"{other}/memories/lisbon/restore")
+    assert set(listed(running, other)) == {"tea", "lisbon"}
+    assert post(running, f"{other}/memories", content=LISBON)["created"]
+
+
+def test_of_many_only_those_are_rejected_that_are_asked_for(running: Service) -> None:
+    owner = given(running)
+    assert post(running, f"{owner}/memories/delete", ids=["lisbon", "tea"])["rejected"] == []
+    post(running, f"{owner}/memories", content=LISBON, memory_id="again")
+    assert post(running, f"{owner}/memories/delete", ids=["again"], never=True)["rejected"] == ["again"]
+    post(running, f"{owner}/memories", 422, content=LISBON)
+
+
+def test_a_search_tells_how_many_it_withholds_as_rejected(running: Service) -> None:
+    owner = new_owner()
+    running.http.told(owner, *(created(one, LISBON) for one in ("one", "two")))
+    post(running, f"{owner}/memories/one/negate", never=True)
+    answer = running.http.client.get(f"/v1/owners/{owner}/search", params={"q": "Lisbon"}).json()
+    assert answer["results"] == []
+    assert {one["reason"]: (one["count"], one["shown_by"]) for one in answer["withheld"]} == {"rejected": (2, "debug")}
+    detail = running.http.client.get(f"/v1/owners/{owner}/memories/two").json()
+    assert detail["status"] == "rejected"
+
+
+def test_before_the_rejection_it_still_shows(running: Service) -> None:
+    owner = new_owner()
+    position = running.http.told(owner, created("one", LISBON, at="2026-01-05T08:00:00Z"))
+    post(running, f"{owner}/memories/one/delete", occurred_at="2026-02-01T08:00:00Z")
+    for at in ({"as_of": "2026-01-10"}, {"as_of": position}):
+        answer = running.http.client.get(f"/v1/owners/{owner}/memories", params=at)
+        assert [one["id"] for one in answer.json()["memories"]] == ["one"], answer.text
+
+
+def test_an_export_leaves_out_what_is_rejected_and_names_it(running: Service) -> None:
+    owner = new_owner()
+    running.http.told(owner, *(created(one, LISBON) for one in ("one", "two")), created("tea", "I like tea"))
+    post(running, f"{owner}/memories/one/negate", never=True)
+    code, told = commanded(running, "stats", owner)
+    assert (code, told["by_state"]["rejected"]) == (0, 2)

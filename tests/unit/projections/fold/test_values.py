@@ -1,0 +1,257 @@
+"""A rejected value: what states it later becomes no memory, what states it now is withheld, and a person lifts it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from events.catalogue import FactAsserted, ValueRejected
+from projections.fold.owner import OwnerState, decode_owner, encode_owner
+from projections.laws.modes import MODES
+from projections.memory.rejection import MOST_VALUES
+from projections.views.query import ViewQuery, listing
+from projections.views.view import OwnerView
+from tests.given.events import (
+    Told,
+    at,
+    created,
+    deleted,
+    folded,
+    memory,
+    mentioned,
+    merged,
+    moment,
+    negated,
+    purged,
+    readmitted,
+    rejected,
+    restored,
+    revised,
+)
+from tests.given.views import viewed
+
+LISBON = created("I live in Lisbon", "lisbon", 1, category="identity")
+AGAIN = created("I live in Lisbon", "again", 9, category="identity")
+
+
+def shown(*told: Told, mode: Any = "normal", day: float = 30) -> set[str]:
+    return {one["id"] for one in listing(ViewQuery(viewed(*told), at(day), mode), 100, 0)["memories"]}
+
+
+def withheld(*told: Told, mode: Any = "normal", day: float = 30) -> dict[str, int]:
+    found = listing(ViewQuery(viewed(*told), at(day), mode), 100, 0)["withheld"]
+    return {one["reason"]: one["count"] for one in found}
+
+
+def test_a_later_statement_of_a_rejected_value_is_ignored_and_names_where_it_was_rejected() -> None:
+    outcome = memory.given(LISBON, deleted("lisbon", 5), rejected("I live in Lisbon", day=5, of="lisbon")).when(AGAIN)
+    assert "again" not in outcome.after.memories
+    assert [(one["decision"], one["reason"]) for one in outcome.log] == [("ignored", "rejected by 0:3")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i live in LISBON",
+        "I  live   in Lisbon.",
+        "I live in L\u0456sbon",
+        "\uff29 live in \uff2cisbon",
+        "I live in Lis\u200bbon",
+        "\u2067I live in Lisbon\u2069",
+    ],
+    ids=["case", "spaces", "look-alike", "width", "invisible", "direction"],
+)
+def test_the_same_in_other_letters_is_the_same_value(text: str) -> None:
+    assert "again" not in viewed_ids(rejected("I live in Lisbon", day=5), created(text, "again", 9))
+
+
+def viewed_ids(*told: Told) -> set[str]:
+    return {one.id for one in viewed(*told).columns}
+
+
+def test_a_paraphrase_and_what_is_near_pass() -> None:
+    told = (
+        rejected("I live in Lisbon", day=5),
+        created("My home is Lisbon", "a", 9),
+        created("I live in Porto", "b", 9),
+    )
+    assert shown(*told) == {"a", "b"}
+
+
+def test_what_states_it_already_is_withheld_with_it_in_normal_and_review_mode_and_told_as_rejected() -> None:
+    told = (LISBON, created("i live in lisbon!", "twin", 2), rejected("I live in Lisbon", day=5, of="lisbon"))
+    assert (shown(*told), shown(*told, mode="review")) == (set(), set())
+    assert withheld(*told) == {"rejected": 2}
+    assert shown(*told, mode="debug") == {"lisbon", "twin"}
+    found = viewed(*told).get("twin")
+    assert found is not None
+    assert found.rejected_seq == 3
+
+
+def test_a_deleted_memory_is_told_as_deleted_and_its_twin_as_rejected() -> None:
+    told = (LISBON, created("I live in Lisbon", "twin", 2), deleted("lisbon", 5), rejected("I live in Lisbon", day=5))
+    assert withheld(*told) == {"deleted": 1, "rejected": 1}
+
+
+def test_a_revision_to_a_rejected_value_is_ignored_and_other_changes_of_the_memory_are_not() -> None:
+    story = memory.given(created("I live in Porto", day=1), rejected("I live in Lisbon", day=5))
+    story.when(revised("I live in Lisbon", day=6)).then(
+        content="I live in Porto", decision="ignored", reason="rejected by 0:2"
+    )
+    story.when(revised("I live in Faro", day=6)).then(content="I live in Faro", decision="revise")
+
+
+def test_a_merge_that_says_it_is_refused_whole() -> None:
+    story = memory.given(
+        created("Lisbon it is", "a", 1), created("Lisbon, home", "b", 1), rejected("I live in Lisbon", day=2)
+    )
+    after = story.when(merged("a", "b", summary="I live in Lisbon", day=3)).after.memories
+    assert "all" not in after
+    assert after["a"].merged_into is None
+
+
+def test_a_turn_of_just_these_words_is_kept_and_withheld() -> None:
+    turn = created("I live in Lisbon", "t9", 9, kind="episode", tier="fact", source_turns=("t9",))
+    told = (rejected("I live in Lisbon", day=5), turn)
+    assert (viewed_ids(*told), shown(*told), shown(*told, mode="review")) == ({"t9"}, set(), set())
+
+
+def lives(of: str, day: float, predicate: str = "lives in", place: str = "Lisbon") -> Told:
+    return Told(FactAsserted(subject="User", predicate=predicate, object=place, evidence=(of,)), day, "judge")
+
+
+def test_another_wording_with_the_same_one_triple_is_withheld_with_it() -> None:
+    view = viewed(LISBON, lives("lisbon", 1))
+    fact = view.columns.memories[0].facts[0]
+    values = {"values": (view.columns.memories[0].stated.hex(), fact.stated.hex())}
+    gone = Told(ValueRejected(rules=1, memory_id="lisbon", **values), 5)
+    told = (LISBON, lives("lisbon", 1), gone, created("Home is Lisbon", "other", 9), lives("other", 9))
+    assert shown(*told) == set()
+    more = created("Home is Lisbon, work is Faro", "both", 9)
+    work = lives("both", 9, "works in", "Faro")
+    told = (LISBON, lives("lisbon", 1), gone, more, lives("both", 9), work)
+    assert shown(*told) == {"both"}
+    found = viewed(*told)
+    assert [(one.predicate, one.backing) for one in found.graph.triples] == [("works in", ("both",))]
+
+
+def test_a_person_takes_it_up_again_and_what_was_withheld_is_there() -> None:
+    told = (LISBON, rejected("I live in Lisbon", day=5), readmitted("I live in Lisbon", day=6))
+    assert shown(*told) == {"lisbon"}
+    assert shown(*told, AGAIN) == {"lisbon", "again"}
+    assert shown(LISBON, readmitted("I live in Lisbon", day=4), rejected("I live in Lisbon", day=5)) == set()
+
+
+def test_a_restored_memory_stays_withheld_until_it_is_taken_up() -> None:
+    told = (LISBON, deleted("lisbon", 5), rejected("I live in Lisbon", day=5), restored("lisbon", 6))
+    assert (shown(*told), withheld(*told)) == (set(), {"rejected": 1})
+    assert shown(*told, readmitted("I live in Lisbon", day=7)) == {"lisbon"}
+
+
+def test_it_outlives_the_purge_of_what_said_it() -> None:
+    told = (LISBON, deleted("lisbon", 5), rejected("I live in Lisbon", day=5), purged("lisbon", day=40))
+    assert "again" not in viewed_ids(*told, created("I live in Lisbon", "again", 800))
+
+
+def test_with_an_end_what_is_said_after_it_counts() -> None:
+    refused = rejected("I live in Lisbon", day=5, until=moment(20))
+    assert viewed_ids(refused, AGAIN) == set()
+    assert shown(refused, created("I live in Lisbon", "later", 21)) == {"later"}
+
+
+def test_a_rejection_that_does_not_fit_is_told_and_changes_nothing() -> None:
+    full = [
+        rejected(*(f"value {number}" for number in range(start, start + 25))) for start in range(0, MOST_VALUES, 25)
+    ]
+    outcome = memory.given(created(day=1), *full).when(rejected("I like coffee", day=9, of="m"))
+    [entry] = outcome.log
+    assert (entry["memory"], entry["decision"]) == ("m", "ignored")
+    assert "1,000 values are rejected or readmitted already" in entry["reason"]
+    assert outcome.after.memories["m"] == outcome.before.memories["m"]
+
+
+def test_the_memory_that_was_meant_is_told_and_without_one_the_owner_is() -> None:
+    outcome = memory.given(created(day=1)).when(rejected("I like coffee", day=2, of="m"), rejected("Cats purr", day=2))
+    assert [(one["memory"], one["decision"]) for one in outcome.log] == [("m", "reject"), (None, "reject")]
+    assert outcome.after.memories["m"] == outcome.before.memories["m"]
+
+
+def test_what_an_owner_rejected_is_part_of_its_state_and_its_bytes() -> None:
+    state = folded(LISBON, rejected("I live in Lisbon", day=5)).owner
+    assert decode_owner(encode_owner(state)) == state
+    assert len(state.rejections) == 1
+    assert OwnerState().rejections == ()
+
+
+# --- twins: what was negated is not told by another that says the same
+
+
+@pytest.mark.parametrize("category", ["identity", "stable_preference"])
+def test_of_two_that_say_the_same_negating_one_negates_both(category: str) -> None:
+    told = (created("I like tea", "a", 1, category=category), created("i like tea.", "b", 2, category=category))
+    assert shown(*told, day=6) == {"a", "b"}
+    assert shown(*told, negated("a", 5), day=6) == set()
+    assert shown(*told, negated("a", 5, resolution="weight_balance"), day=6) == {"a", "b"}
+
+
+def test_what_was_said_before_a_negation_revives_nothing_whenever_it_arrives() -> None:
+    old = created("I live in Lisbon", "old", 20, category="identity")
+    told = (created("I live in Lisbon", "lisbon", 1, category="identity"), negated("lisbon", 22))
+    assert shown(*told, old) == set()
+    assert shown(*told, created("I live in Lisbon", "late", 22, category="identity")) == set()
+
+
+def test_what_the_user_says_later_wins_after_a_plain_negation() -> None:
+    told = (LISBON, negated("lisbon", 5))
+    assert shown(*told, AGAIN) == {"again"}
+    assert shown(*told, created("I live in Lisbon", "again", 9, actor="assistant", source="assistant")) == set()
+
+
+def test_a_twin_names_what_holds_now_and_is_what_it_was_once_the_user_says_it_again() -> None:
+    told = (LISBON, created("I live in Lisbon", "twin", 2, category="identity"))
+    told = (
+        *told,
+        created("I live in Porto", "porto", 5, category="identity"),
+        negated("lisbon", 5, replaced_by="porto"),
+    )
+    twin = viewed(*told).get("twin")
+    assert twin is not None
+    assert (twin.negated_at, twin.resolution, twin.superseded_by) == (at(5), "latest_wins", "porto")
+    assert shown(*told) == {"porto"}
+    again = (*told, mentioned("lisbon", 9))
+    back = viewed(*again).get("twin")
+    assert back is not None
+    assert back == folded(*again).memories["twin"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_view_that_follows_reads_as_one_that_is_loaded(mode: Any) -> None:
+    events = [
+        LISBON,
+        created("I live in lisbon", "twin", 2, category="identity"),
+        lives("lisbon", 2),
+        created("I live in Porto", "porto", 4, category="identity"),
+        negated("lisbon", 5, replaced_by="porto"),
+        created("Home is Lisbon", "home", 3),
+        lives("home", 3),
+        rejected("I live in Porto", day=6),
+        revised("I live in Faro", of="porto", day=7),
+        mentioned("twin", 8),
+        readmitted("I live in Porto", day=9),
+        rejected("I live in Faro", day=10),
+        deleted("porto", 11),
+        restored("porto", 12),
+    ]
+    following: OwnerView | None = None
+    for count in range(1, len(events) + 1):
+        now = folded(*events[:count])
+        if following is None:
+            following = OwnerView.of_history("ada", now)
+        else:
+            before = folded(*events[: count - 1]).memories
+            following.follow(now.owner, [one for name, one in now.memories.items() if before.get(name) != one])
+        loaded = OwnerView.of_history("ada", now)
+        assert {one.id: one for one in following.columns} == {one.id: one for one in loaded.columns}
+        asked = [ViewQuery(view, at(13), mode) for view in (following, loaded)]
+        assert listing(asked[0], 100, 0) == listing(asked[1], 100, 0)
