@@ -70,6 +70,7 @@ class Deleter:
         with_sources: bool = False,
         core: bool = False,
         never: bool = False,
+        by_name: bool = False,
         dry_run: bool = False,
         event_id: str | None = None,
         key: str | None = None,
@@ -79,9 +80,9 @@ class Deleter:
         """Soft delete, in requests of at most 1,000 events; `on_progress` is told (done, total) of them.
 
         `with_sources`: turns that say it are retracted too. `core`: core and system memories are meant where they are named.
-        `never`: what they say is rejected too, so that it becomes no memory again; of one that a person names alone, and that no
-        other memory says, it is anyhow. `dry_run`: tells what would be done. `event_id`: of the deletion of a single id; sent
-        again, it changes nothing.
+        `never`: what they say is rejected too, so that it becomes no memory again; a person says so. `by_name`: a single one is
+        meant by its name, and then a person rejects what it says, unless another memory says it too. `dry_run`: tells what would
+        be done. `event_id`: of the deletion of a single id; sent again, it changes nothing.
         `key`: of the call; made again under it, it goes on where it was stopped, and answers as it did.
         `reason`: why, in words; what goes along has it too.
         Raises InputError for an owner, an id, a key, an actor or a time that cannot be: then nothing is written.
@@ -91,7 +92,7 @@ class Deleter:
         _check_names(wanted, event_id, key)
         if event_id is not None and (known := self._known(owner, wanted[0], event_id.lower())) is not None:
             return known
-        command = Delete(owner, tuple(wanted), with_sources, core, reason, never, actor in PERSONS)
+        command = Delete(owner, tuple(wanted), with_sources, core, reason, never, by_name and actor in PERSONS)
         cause = Cause(actor, self._writer.when(occurred_at))
         named = {} if event_id is None else {wanted[0]: event_id}
         before: dict[str, list[LogEvent]] = {}

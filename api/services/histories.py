@@ -14,7 +14,7 @@ from api.requests.checks import check_limit
 from api.requests.snapshots import Snapshot, Snapshots
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines
 from api.work.patience import both, current_check, weigh
-from events.errors import refused
+from events.errors import NotFound, refused
 from events.partitions import parse_position
 from projections.fold.changelog import Entry, describe
 from projections.redis.changelog import EntryPlace
@@ -60,9 +60,9 @@ class Histories(Snapshots):
         asked = page_asked(owner, memory_id, limit, cursor, order, times)
         with self.snapshot(owner, **times) as snapshot:
             if memory_id is not None:
-                self.memory(snapshot, owner, memory_id)
                 if snapshot.past is None:
                     weigh(snapshot.view.state.entries // SCANNED)
+                self._named(owner, snapshot, memory_id)
             chain = snapshot.view.state.chain.hex()
         changes, following = self._page(owner, snapshot, memory_id, asked, times.get("on_progress"))
         return {
@@ -75,6 +75,14 @@ class Histories(Snapshots):
             **told_lines(times),
             **snapshot.place,
         }
+
+    def _named(self, owner: str, snapshot: Snapshot, memory_id: str) -> None:
+        """Raises NotFound where the change log names no such memory: what was refused became none, and is told why."""
+        try:
+            self.memory(snapshot, owner, memory_id)
+        except NotFound:
+            if next(self._entries(owner, snapshot, [memory_id]), None) is None:
+                raise
 
     def _page(
         self, owner: str, snapshot: Snapshot, memory_id: str | None, asked: HistoryPage, on_progress: Progress | None

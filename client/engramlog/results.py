@@ -466,6 +466,8 @@ class Removed(Effects):
     """Made of it, and still there."""
     still_said_in: list[str] = []
     """Turns that stand and say it; `with_sources` retracts them."""
+    rejected: list[str] = []
+    """Itself, where what it says is rejected too: told again, it becomes no memory."""
     dry_run: bool = False
     waiting: list[str] = []
     """Written, but parked behind an event of the owner that cannot be folded."""
@@ -588,6 +590,8 @@ class Deleted(Result):
     """Made of them, and still there."""
     still_said_in: list[str] = []
     """Turns that stand and say it."""
+    rejected: list[str] = []
+    """Those of which what they say is rejected too."""
     dry_run: bool = False
     quarantined: dict[str, Any] | None = None
     """Where an event of the owner cannot be folded: what was written waits behind it."""

@@ -51,6 +51,7 @@ def add(
     because: str = "",
     grounds: Sequence[Mapping[str, str]] = (),
     metadata: Mapping[str, str | int | float | bool] | None = None,
+    confirm: bool = False,
     remember: Collection[str] = ("user",),
     session: str | None = None,
     actor: str = "user",
@@ -65,6 +66,7 @@ def add(
     roles in `remember` a memory each, of kind `episode`: only what the user said by default, and with `()` none until
     `extract` reads the turns. Only `session`, `actor`, `occurred_at`, `key` and `wait` are read besides. It can be found once
     this returns; with `wait=False` that is as soon as it is written, and `after=` with the answer's `position` finds it.
+    A text that the user rejected (`delete`, `negate(never=True)`) is refused; `confirm=True` says that it holds after all.
     """
     told = said(scope, owner, actor, occurred_at, session, key)
     if not isinstance(content, str):
@@ -82,9 +84,22 @@ def add(
         "grounds": tuple(dict(one) for one in grounds or ()),
         "metadata": None if metadata is None else dict(metadata),
     }
+    if confirm:
+        asked = {name: value for name, value in fields.items() if value is not None}
+        body = {"content": content, "memory_id": new_id, "confirm": True, **asked}
+        done = yield from carried_out(scope, told, path_of(told.owner, "memories"), body)
+        return Added.model_validate(done | {"ids": [new_id]})
     told_of = [created(scope, told, new_id, content, **fields)]
     done = yield from wrote(scope, told, told_of, about=[new_id], wait=wait)
+    change = next((one for one in done["changes"] if one["memory"] == new_id), None)
+    if change is not None and change["decision"] == "ignored" and change["reason"].startswith(_REJECTED):
+        got = f"what was {change['reason']}"
+        raise refused("content", got, "what was not; `confirm=True` says that it holds after all")
     return Added.model_validate(done | {"id": new_id, "ids": [new_id]})
+
+
+_REJECTED = "rejected by "
+"""What the reason begins with for which a rejected value becomes no memory."""
 
 
 def _conversation(
@@ -135,6 +150,7 @@ def delete(
     *,
     owner: str | None = None,
     with_sources: bool = False,
+    never: bool = False,
     dry_run: bool = False,
     reason: str = "",
     actor: str = "user",
@@ -143,9 +159,10 @@ def delete(
 ) -> Plan[Removed]:
     """Soft delete, with what was made only of it: hidden at once, kept 30 days, `restore` brings it back.
 
+    What it says is rejected too: told again, it becomes no memory. `never` rejects it also where another memory says the same.
     `with_sources` retracts the turns that say it too, `dry_run` only tells. Core and system memories are meant too.
     """
-    asked = {"with_sources": with_sources, "core": True, "dry_run": dry_run, **_why(reason)}
+    asked = {"with_sources": with_sources, "core": True, "dry_run": dry_run, **_never(never), **_why(reason)}
     done = yield from told_to(scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "delete", asked)
     return Removed.model_validate(done)
 
@@ -179,8 +196,10 @@ def confirm(
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[Effects]:
-    """It was said again: active from here on, and reaffirmed where it was negated before."""
+    """It was said again: active from here on, reaffirmed where it was negated before, and taken up where it was rejected."""
     told = said(scope, owner, actor, occurred_at, session, key)
+    if similarity is None and turn_id is None:
+        return (yield from _one(scope, told, memory_id, "confirm"))
     return (yield from _one(scope, told, memory_id, "mention", similarity=similarity, turn_id=turn_id))
 
 
@@ -208,6 +227,7 @@ def negate(
     correction: str | None = None,
     replaced_by: str | None = None,
     resolution: str | None = None,
+    never: bool = False,
     reason: str = "",
     turn_id: str | None = None,
     session: str | None = None,
@@ -215,12 +235,15 @@ def negate(
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[Effects]:
-    """It is no longer so: demoted, kept with its history. A `correction` becomes a new memory that stands for it."""
+    """It is no longer so: demoted, kept with its history. A `correction` becomes a new memory that stands for it.
+
+    `never`: it was never so, and told again by anybody it becomes no memory; the user says so.
+    """
     if correction is not None and replaced_by is not None:
         raise refused("replaced_by", replaced_by, "nothing beside a correction: a new text, or a memory that is there")
     told = said(scope, owner, actor, occurred_at, session, key)
     asked = {"correction": correction, "replaced_by": replaced_by, "resolution": resolution, "turn_id": turn_id}
-    return (yield from _one(scope, told, memory_id, "negate", **asked, **_why(reason)))
+    return (yield from _one(scope, told, memory_id, "negate", **asked, **_never(never), **_why(reason)))
 
 
 def set_sensitivity(
@@ -310,6 +333,11 @@ def _one(scope: Scope, told: Said, memory_id: str, verb: str, **asked: Any) -> P
 def _under(key: str | None) -> dict[str, str]:
     """The key, where there is one: a service of 0.2 knows no such field."""
     return {} if key is None else {"key": key}
+
+
+def _never(never: bool) -> dict[str, bool]:
+    """That it was never so, where that is said: a service of 0.2 knows no such field."""
+    return {"never": True} if never else {}
 
 
 def _why(reason: str) -> dict[str, str]:

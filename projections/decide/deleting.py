@@ -33,8 +33,8 @@ class Delete:
     reason: str = ""
     never: bool = False
     """What they say is rejected too, also where several are named, or another memory says the same."""
-    by_person: bool = True
-    """Whether a person deletes: nobody else rejects a value."""
+    by_name: bool = False
+    """A person deletes just this one, which is named: what it says is rejected, unless another says it too."""
 
     @property
     def call(self) -> str:
@@ -43,9 +43,8 @@ class Delete:
         return f"delete {self.with_sources:d} {self.core:d} {' '.join(self.wanted)}{never}"
 
     def rejects(self, memory: Memory, going: Iterable[str], columns: Columns) -> bool:
-        """Whether what a memory says is rejected with it: always of one that is named alone, unless it is one of doubles."""
-        asked = self.never or (len(self.wanted) == 1 and not is_double(columns, memory, going))
-        return self.by_person and asked
+        """Whether what a memory says is rejected with it."""
+        return self.never or (self.by_name and len(self.wanted) == 1 and not is_double(columns, memory, going))
 
     @property
     def names(self) -> dict[str, str]:

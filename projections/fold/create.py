@@ -25,10 +25,11 @@ def create(working: WorkingSet, data: MemoryCreated, event: Event[Any]) -> None:
     if working.get(data.memory_id) is not None:
         working.ignore(data.memory_id, "this id exists already")
         return
-    is_turn = data.source_turns == (data.memory_id,)  # said all the same: it is kept, and withheld where it is read
-    if not is_turn and (problem := refusal(working)) is not None:
-        working.ignore(data.memory_id, problem)
-        return
+    if working.settings.rejections and data.source_turns != (data.memory_id,):  # a turn was said all the same
+        problem = refusal(working)
+        if problem is not None:
+            working.ignore(data.memory_id, problem)
+            return
     at, brought = working.at, data.imported
     memory = Memory(  # in two steps: Python puts more than 15 arguments in a dict, which takes five times as long
         id=data.memory_id,

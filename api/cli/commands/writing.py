@@ -137,7 +137,7 @@ def delete(call: Call) -> None:
     given, dry_run = call.given, call.given["dry_run"]
     given["ids"] = split_ids(text_of(one, "ids", "ids in UTF-8, at most 1 MiB together") for one in given["ids"])
     with opened(call.context) as application, progress("deleting", call.json) as advance:
-        answer = DELETE_MANY.ask(application, given | {"on_progress": advance})
+        answer = DELETE_MANY.ask(application, given | {"by_name": len(given["ids"]) == 1, "on_progress": advance})
     if len(answer.ids) > 1 or (dry_run and answer.refusal is None):
         show(answer.as_dict(), call.json, render_records.deleted_many)
     elif answer.refusal is not None:

@@ -52,7 +52,7 @@ def _reveal(parts: Parts, owner: str, memory_id: str, asked: Any = None) -> Resp
 
 def _delete(parts: Parts, owner: str, memory_id: str, asked: Any = None) -> Response:
     told = (asked or shape_of(DELETE)()).model_dump()
-    answer = parts.application.deleter.delete_many(owner, [memory_id], **told)
+    answer = parts.application.deleter.delete_many(owner, [memory_id], by_name=True, **told)
     if answer.refusal is not None:
         raise answer.refusal
     return Json(answer.as_effects(), 207 if answer.exit_code else 200)

@@ -12,7 +12,8 @@ from uuid import uuid4
 import pytest
 
 from api.cli.app import run
-from tests.given.client import Service, connected, service
+from engramlog.errors import InputError
+from tests.given.client import KINDS, Service, connected, service
 from tests.given.http import TOKEN, created
 
 LISBON = "I live in Lisbon"
@@ -100,7 +101,7 @@ def test_what_is_deleted_by_name_becomes_no_memory_again_by_any_door(running: Se
     running.http.told(owner, created("raw", LISBON))
     assert listed(running, owner) == listed(running, owner, "review") == {"tea": "I like tea"}
     assert set(listed(running, owner, "debug")) == {"lisbon", "tea"}
-    [entry] = [one for one in running.http.application.reader.history(owner)["changes"] if one["memory"] == "raw"]
+    [entry] = history(running, owner, "raw")
     assert (entry["decision"], entry["reason"].partition(" by ")[0]) == ("ignored", "rejected")
     assert entry["reason"].partition(" by ")[2] in {one["position"] for one in history(running, owner, "lisbon")}
 
@@ -178,3 +179,35 @@ def test_an_export_leaves_out_what_is_rejected_and_names_it(running: Service) ->
     post(running, f"{owner}/memories/one/negate", never=True)
     code, told = commanded(running, "stats", owner)
     assert (code, told["by_state"]["rejected"]) == (0, 2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_client_is_told_that_it_is_refused_and_says_that_it_holds_after_all(running: Service, kind: str) -> None:
+    owner = new_owner()
+    with connected(kind, running.url, owner=owner) as memory:
+        first = memory.add(LISBON)
+        assert memory.delete(first.id).rejected == [first.id]
+        with pytest.raises(InputError, match=r"content: got 'what was rejected by \d:\d+'; allowed: what was not"):
+            memory.add("i live in lisbon")
+        assert listed(running, owner) == {}
+        again = memory.add(LISBON, confirm=True, tags=["home"], key="k")
+        assert (again.created, listed(running, owner)) == (True, {again.id: LISBON})
+        assert memory.add(LISBON, confirm=True, tags=["home"], key="k").created is False
+        memory.negate(again.id, never=True)
+        assert listed(running, owner) == {}
+        memory.confirm(again.id)
+        assert listed(running, owner) == {again.id: LISBON}
+
+
+def test_deleting_everything_rejects_nothing(running: Service) -> None:
+    owner = new_owner()
+    with connected("sync", running.url, owner=owner) as memory:
+        memory.add(LISBON)
+        assert memory.delete_all(owner=owner).rejected == []
+        assert memory.add(LISBON).created
+
+
+def test_what_no_event_names_has_no_history(running: Service) -> None:
+    owner = given(running)
+    answer = running.http.client.get(f"/v1/owners/{owner}/memories/nobody/history")
+    assert (answer.status_code, answer.json()["error"]) == (404, "NotFound")

@@ -23,7 +23,7 @@ def plan(*told: Told, wanted: tuple[str, ...], core: bool = False) -> DeletionPl
     columns = viewed(*told).columns
     memories = {one: columns.memories[columns.row(one) or 0] for one in wanted}
     return plan_deletion(
-        Delete("ada", wanted, core=core, reason="moved"),
+        Delete("ada", wanted, core=core, reason="moved", by_name=True),
         memories,
         DeletionCascade(columns),
         "event of {}".format,
@@ -118,11 +118,15 @@ def test_a_restoration_is_an_event_for_each_with_ids_of_what_they_are_and_the_fi
     assert made == restoration("ada", "t1", ["pet"], "root", "back")
 
 
-def rejected_by(*told: Told, wanted: tuple[str, ...], **asked: bool) -> dict[str, tuple[str, ...]]:
+def rejected_by(
+    *told: Told, wanted: tuple[str, ...], by_name: bool = True, **asked: bool
+) -> dict[str, tuple[str, ...]]:
     columns = viewed(*told).columns
     memories = {one: columns.memories[columns.row(one) or 0] for one in wanted}
     cascade = DeletionCascade(columns)
-    found = plan_deletion(Delete("ada", wanted, **asked), memories, cascade, "event of {}".format, columns)
+    found = plan_deletion(
+        Delete("ada", wanted, by_name=by_name, **asked), memories, cascade, "event of {}".format, columns
+    )
     return {one.root: one.values for one in found.planned}
 
 
@@ -131,8 +135,9 @@ def test_what_a_person_deletes_by_name_is_rejected_and_only_that() -> None:
     assert rejected_by(TURN, OF_IT, wanted=("pet",)) == {"pet": (value_of("Has a hedgehog"),)}
 
 
-def test_what_nobody_but_a_job_or_an_agent_deletes_is_not_rejected_even_if_asked() -> None:
-    assert rejected_by(TEA, wanted=("tea",), by_person=False, never=True) == {"tea": ()}
+def test_what_is_deleted_among_others_or_by_a_job_is_rejected_only_if_asked() -> None:
+    assert rejected_by(TEA, wanted=("tea",), by_name=False) == {"tea": ()}
+    assert rejected_by(TEA, wanted=("tea",), by_name=False, never=True) == {"tea": (value_of("I like tea"),)}
 
 
 def test_of_several_that_are_named_together_what_they_say_is_rejected_only_if_asked() -> None:
