@@ -14,7 +14,7 @@ from api.services.carried import LogEvent, carried_before
 from api.services.carrying import checked_key, taken
 from api.services.deletion import DeletionReport
 from api.services.reading import Reader
-from api.services.restoring import steps, taken_by, weigh_log
+from api.services.restoring import steps, taken_by, weigh_log, with_value
 from api.services.writing import Writer
 from events.catalogue import MemoryDeleted, ValueRejected
 from events.envelope import AnyEvent, micros, new_event_id, prepare
@@ -293,7 +293,8 @@ class Deleter:
         if memory_id not in deletions or deletions[memory_id].event_id != event_id:
             return None
         along = taken_by(self._views, owner, deletions, deletions[memory_id])
-        changes = [deletions[each].change for each in (memory_id, *along)]
+        went = [deletions[each].change for each in (memory_id, *along)]
+        changes = with_value(self._views, owner, partition, "reject", deletions[memory_id], went)
         return DeletionReport(
             owner,
             [memory_id],
@@ -301,6 +302,7 @@ class Deleter:
             deleted=[memory_id],
             also=dict.fromkeys(along, f"it went with {memory_id}"),
             still_said_in=still_said_in,
+            rejected=[memory_id] if len(changes) > len(went) else [],
             changes=changes,
             restorable_until=deleted_at + kept,
             warning=warning,

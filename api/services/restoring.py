@@ -14,10 +14,10 @@ from api.services.reading import Reader
 from api.services.writing import Writer
 from api.work.patience import current_check, weigh
 from events.catalogue import MemoryRestored
-from events.envelope import decode, new_event_id, prepare
+from events.envelope import decode, derived_id, new_event_id, prepare
 from events.errors import ConcurrencyError, InputError, refused
 from events.log import AppendReceipt, EventLog
-from events.partitions import partition_of, position_text
+from events.partitions import parse_position, partition_of, position_text
 from events.standing import PERSONS
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import EVENT
@@ -63,6 +63,16 @@ def taken_by(views: RedisViews, owner: str, found: Mapping[str, LastDeletion], r
     near = {name: one for name, one in found.items() if one.at == root.at and one.seq > root.seq}
     cause = causes(views, owner, near)
     return sorted((name for name in near if cause[name] == root.event_id), key=lambda name: near[name].seq)
+
+
+def with_value(
+    views: RedisViews, owner: str, partition: int, decision: str, root: LastDeletion, changes: list[Change]
+) -> list[Change]:
+    """These changes with what the deletion `root` rejected (`reject`), or the restoration took up again (`readmit`)."""
+    step = steps(views, owner, partition, decision).get(root.entry.memory_id)
+    if step is None or step.event_id != derived_id(f"{decision} along", owner, root.event_id, root.entry.memory_id):
+        return changes
+    return sorted([*changes, step.change], key=lambda one: parse_position(one["position"]))
 
 
 class Restorer:
@@ -166,6 +176,7 @@ class Restorer:
             return None
         back = taken_by(self._views, owner, found, found[memory.id])
         changes = [found[one].change for one in (memory.id, *back)]
+        changes = with_value(self._views, owner, partition, "readmit", found[memory.id], changes)
         return _told(owner, memory.id, back, [], changes[-1]["position"], changes) | warning
 
     def _rejected(self, owner: str, memory: Memory) -> tuple[str, ...]:
