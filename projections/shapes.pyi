@@ -166,6 +166,12 @@ class PossibleConflict(TypedDict):
     id: str
     memory: str
 
+class CorrectedBy(TypedDict):
+    was: str | None
+    by: str | None
+    now: str | None
+    at: str
+
 class ContextLine(TypedDict):
     kind: str
     id: str
@@ -378,11 +384,12 @@ class KnowledgeMapAlone(TypedDict):
 
 class KnowledgeMap(KnowledgeMapAlone, Place): ...
 
-class ConflictsTold(TypedDict):
+class ToldBeside(TypedDict):
     possible_conflicts: NotRequired[list[str] | None]
     conflicting: NotRequired[list[PossibleConflict] | None]
+    corrected: NotRequired[list[CorrectedBy] | None]
 
-class Card(ConflictsTold):
+class Card(ToldBeside):
     id: str
     memory: str
     level: str
@@ -692,7 +699,7 @@ class OriginTree(TypedDict):
     nodes: list[OriginNode]
     nodes_left_out: NotRequired[int | None]
 
-class WhyAlone(BasisTold, ConflictsTold):
+class WhyAlone(BasisTold, ToldBeside):
     id: str
     memory: str
     law: str

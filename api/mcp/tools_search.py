@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -10,11 +10,7 @@ from pydantic import Field
 from api.mcp.connection import Connection, Session
 from api.mcp.shapes import GIST, PREVIEW, ContextualAnswer, FoundMemory, MemoryDetail, SearchAnswer, clipped
 from events.errors import refused
-from projections.memory.corrections import Correction, corrections
-from projections.memory.kind import is_statement
-from projections.memory.record import SECRET, Memory
-from projections.prompt.lines import MOST_CORRECTIONS
-from projections.shapes import ConflictsTold, Found, Result
+from projections.shapes import Found, Result, ToldBeside
 
 MOST_RESULTS = 20
 LEAST_RELEVANCE = 0.6
@@ -184,7 +180,6 @@ def _told(session: Session, results: list[Result]) -> list[FoundMemory]:
     """Results with what only the record tells: a summary and keywords, none of them of a secret."""
     answer = []
     with session.application.reader.snapshot(session.owner) as snapshot:
-        since = corrections(snapshot.view.columns)
         for one in results:
             card: Mapping[str, object] = one
             row = snapshot.view.columns.row(one["id"])
@@ -203,33 +198,19 @@ def _told(session: Session, results: list[Result]) -> list[FoundMemory]:
                     keywords=[keyword.word for keyword in keywords],
                     metadata={name: card[name] for name in _METADATA}
                     | {name: card[name] for name in _TOLD_IF_THERE if name in card}
-                    | _flags(one)
-                    | (_corrected(memory, since) if memory is not None else {}),
+                    | _flags(one),
                 )
             )
     return answer
 
 
-def conflicting(told: ConflictsTold) -> list[dict[str, str]]:
+def conflicting(told: ToldBeside) -> list[dict[str, str]]:
     """The other lines that may contradict what is told, as tools tell them."""
     return [{"memory_key": one["id"], "memory": one["memory"]} for one in told.get("conflicting") or ()]
 
 
-def _flags(told: ConflictsTold) -> dict[str, list[dict[str, str]]]:
-    found = conflicting(told)
-    return {"possible_conflicts": found} if found else {}
-
-
-def _corrected(memory: Memory, since: Mapping[str, Sequence[Correction]]) -> dict[str, Any]:
-    """What of a turn, or of a summary of some, no longer holds, and what holds now; none of it of a secret."""
-    if is_statement(memory):
-        return {}
-    known = [one for turn in memory.source_turns for one in since.get(turn, ()) if one.old.sensitivity < SECRET]
-    told = [{"was": clipped(one.old.content, GIST), **_now(one.now)} for one in known[:MOST_CORRECTIONS]]
-    return {"corrected": told} if told else {}
-
-
-def _now(now: Memory | None) -> dict[str, str | None]:
-    if now is None or now.sensitivity >= SECRET:
-        return {"now": None, "memory_key": None}
-    return {"now": clipped(now.content, GIST), "memory_key": now.id}
+def _flags(told: ToldBeside) -> dict[str, object]:
+    names = {"was": "was", "now": "now", "memory_key": "by", "at": "at"}
+    gone = [{name: one[field] for name, field in names.items()} for one in map(dict, told.get("corrected") or ())]
+    found = {"possible_conflicts": conflicting(told), "corrected": gone}
+    return {name: lines for name, lines in found.items() if lines}

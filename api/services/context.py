@@ -6,6 +6,7 @@ What was injected is recorded, so that one can ask later which answers used a me
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 from api.choices import BUDGET
@@ -19,8 +20,6 @@ from events.log import EventLog
 from events.partitions import parse_position
 from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
 from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
-from projections.laws.modes import visibility
-from projections.memory.corrections import corrections
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.working_memory import Conversation, conversation
 from projections.prompt.block import LEAST_BUDGET, TITLES, Block, Line, Material, build
@@ -44,6 +43,7 @@ from projections.ranking.proactive import MOST_RESULTS, closenesses, searches
 from projections.redis.said import Recent, recent, recent_among
 from projections.redis.view import RedisViews
 from projections.shapes import ContextBlock, ContextLine, Recorded, Result
+from projections.views.corrected import corrections_in, seen_at
 
 MOST_BUDGET = 100_000
 CANDIDATES = 20
@@ -237,7 +237,7 @@ def _rules(snapshot: Snapshot, wanted: Wanted) -> Rules:
         forgotten |= forgotten_turns(snapshot.present.columns)
         since = withdrawn(snapshot.present.columns, most)
     zone = snapshot.view.parameters.time_zone
-    return Rules(zone, wanted.language, most, forgotten, corrections(columns), since)
+    return Rules(zone, wanted.language, most, forgotten, partial(corrections_in, snapshot.view), since)
 
 
 def _gathered(
@@ -245,7 +245,7 @@ def _gathered(
 ) -> tuple[Material, Counter[str], list[int]]:
     """What the block may hold, why some of what was found may not stand in it, and how much of each search is close enough."""
     view = snapshot.view
-    seen = visibility(view.columns, view.law, snapshot.now, view.parameters, "normal")
+    seen = seen_at(view, snapshot.now, "normal")
     standing = standing_memories(view.columns, seen, talk, rules)
     retrieved, close = _retrieved(snapshot, talk, found, text, wanted, rules, standing)
     episodes = [memory_line(one, one.content, rules) for one in standing.episodes if not said_already(one, talk, text)]

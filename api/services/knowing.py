@@ -12,13 +12,14 @@ from api.work.patience import current_check
 from events.errors import InputError, refused
 from projections.choices import LEAST_WEIGHT, MOST_NODES
 from projections.index.associations import Link
-from projections.laws.modes import Visibility, visibility
+from projections.laws.modes import Visibility
 from projections.memory.columns import Columns
 from projections.memory.record import LEVELS, SECRET, Memory
 from projections.reports.assess import assess
 from projections.reports.knowledge_map import knowledge_map
 from projections.shapes import Assessment, AssociationTree, BackedTriple, Branch, KnowledgeMap
-from projections.views.query import ViewQuery, card, conflicts_told
+from projections.views.corrected import seen_at
+from projections.views.query import ViewQuery, card, told_beside
 
 MOST_DEPTH = 4
 MOST_IN_TREE = 500
@@ -72,10 +73,10 @@ class Knower:
             row = snapshot.view.columns.row(memory.id)
             assert row is not None
             view = snapshot.view
-            seen = visibility(view.columns, view.law, snapshot.now, view.parameters, checked)
+            seen = seen_at(view, snapshot.now, checked)
             return {
                 **card(memory, LEVELS[int(seen.levels[row])]),
-                **conflicts_told(view, memory),
+                **told_beside(view, memory),
                 "owner": owner,
                 "associations": _tree(snapshot, seen, row, depth),
                 "triples": _triples(snapshot, memory.id),

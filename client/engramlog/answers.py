@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from engramlog.results import PossibleConflict, Result, Withheld
+from engramlog.results import CorrectedBy, PossibleConflict, Result, Withheld
 
 
 class TurnSaid(Result):
@@ -264,6 +264,8 @@ class Branch(Result):
 
     possible_conflicts: list[str] | None = None
     conflicting: list[PossibleConflict] | None = None
+    corrected: list[CorrectedBy] | None = None
+    """What it says that no longer holds, the last corrected first, at most 5."""
     id: str
     memory: str
     """Its text; `[withheld: ...]` for a secret."""
@@ -314,6 +316,8 @@ class AssociationTree(Result):
     at: str | None
     possible_conflicts: list[str] | None = None
     conflicting: list[PossibleConflict] | None = None
+    corrected: list[CorrectedBy] | None = None
+    """What it says that no longer holds, the last corrected first, at most 5."""
     id: str
     memory: str
     """Its text; `[withheld: ...]` for a secret."""
@@ -494,6 +498,8 @@ class Strength(Result):
 
     possible_conflicts: list[str] | None = None
     conflicting: list[PossibleConflict] | None = None
+    corrected: list[CorrectedBy] | None = None
+    """What it says that no longer holds, the last corrected first, at most 5."""
     id: str
     memory: str
     """Its text; `[withheld: ...]` for a secret."""
@@ -579,6 +585,8 @@ class DueMemory(Result):
 
     possible_conflicts: list[str] | None = None
     conflicting: list[PossibleConflict] | None = None
+    corrected: list[CorrectedBy] | None = None
+    """What it says that no longer holds, the last corrected first, at most 5."""
     id: str
     memory: str
     """Its text; `[withheld: ...]` for a secret."""

@@ -22,7 +22,25 @@ class PossibleConflict(Result):
     memory: str
 
 
-class Card(Result):
+class CorrectedBy(Result):
+    """Something that a memory says and that no longer holds: since when, and what says what holds in its place."""
+
+    was: str | None = None
+    """None where it was deleted."""
+    by: str | None = None
+    now: str | None = None
+    at: datetime
+
+
+class ToldBeside(Result):
+    """What may contradict a memory, and what it says that no longer holds."""
+
+    possible_conflicts: list[str] = []
+    conflicting: list[PossibleConflict] = []
+    corrected: list[CorrectedBy] = []
+
+
+class Card(ToldBeside):
     """What every answer tells of a memory."""
 
     id: str
@@ -41,8 +59,6 @@ class Card(Result):
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     successor: str | None = None
-    possible_conflicts: list[str] = []
-    conflicting: list[PossibleConflict] = []
     ground_changed: bool = False
     """Whether something that it rests on has another digest now; then normal mode withholds it."""
 
@@ -58,6 +74,14 @@ class RestsOn(Result):
     changed: bool = False
 
 
+class BasisTold(Result):
+    """Why a memory is kept, and what it rests on."""
+
+    because: str | None = None
+    grounds: list[RestsOn] = []
+    metadata: dict[str, str | int | float | bool] = {}
+
+
 class Withheld(Result):
     """How many memories the mode withheld for one reason, and which mode shows them."""
 
@@ -67,17 +91,22 @@ class Withheld(Result):
     ids: list[str] = []
 
 
-class Place(Result):
-    """As of when an answer is, and the position it was computed at."""
+class Lagging(Result):
+    """The position that an answer was computed at, or that was written."""
 
     position: str
     behind: int = 0
     """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
+    quarantined: dict[str, Any] | None = None
+    """Where an event of the owner cannot be folded: answers are as of the last one before it, and what was written waits."""
+
+
+class Place(Lagging):
+    """As of when an answer is, and the position it was computed at."""
+
     as_of: str | None = None
     known: str | None = None
     at: str | None = None
-    quarantined: dict[str, Any] | None = None
-    """Where an event of the owner cannot be folded: the answer is as of the last one before it."""
 
 
 class Step(Result):
@@ -221,7 +250,7 @@ class ContextSearch(Result):
     """Further matches that normal mode does not show, by reason."""
 
 
-class ContextBlock(Result):
+class ContextBlock(Lagging):
     """What to put into a prompt, and everything in it by id."""
 
     block: str
@@ -241,25 +270,16 @@ class ContextBlock(Result):
     """What may not stand in a prompt, by reason."""
     as_of: str | None = None
     known: str | None = None
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
-    quarantined: dict[str, Any] | None = None
     owner: str = ""
     searches: list[ContextSearch] = []
     read_back: str = "all"
     """`all`: the whole of what was said was read; `part`: the newest events of the owner."""
 
 
-class Listed(Card):
+class Listed(BasisTold, Card):
     """One memory of a list."""
 
     weight: float
-    because: str | None = None
-    """Why it is kept."""
-    grounds: list[RestsOn] = []
-    """What it rests on."""
-    metadata: dict[str, str | int | float | bool] = {}
 
 
 class Listing(Place):
@@ -282,7 +302,7 @@ class ExtractedKeyword(Result):
     """`user_tag`, `llm` (both given), or `system`: found in its text."""
 
 
-class Detail(Card, Place):
+class Detail(BasisTold, Card, Place):
     """Everything about one memory."""
 
     content: str
@@ -291,11 +311,6 @@ class Detail(Card, Place):
     tier: str
     ground: str | None = None
     """Why one of tier core or system stands in every prompt: `operator`, `review`, or None where it does not."""
-    because: str | None = None
-    """Why it is kept."""
-    grounds: list[RestsOn] = []
-    """What it rests on."""
-    metadata: dict[str, str | int | float | bool] = {}
     source: str
     confidence: float
     importance: float
@@ -363,13 +378,10 @@ class Change(Result):
     content_hash: str | None = None
 
 
-class Effects(Result):
+class Effects(Lagging):
     """What a verb did: written at `position`, folded, and read back from the change log."""
 
     owner: str
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     event_ids: list[str]
     """Of the events that the verb appended. Empty where the owner is `quarantined` and the service made them (`edit`, `mention`,
     `reinforce`, `negate`, `set_sensitivity`, `unmerge`): it tells them by what they changed. `position` is that of the last."""
@@ -378,8 +390,6 @@ class Effects(Result):
     replaced_by: str | None = None
     into: str | None = None
     sources: list[str] = []
-    quarantined: dict[str, Any] | None = None
-    """Where an event of the owner cannot be folded: what was written waits behind it, and `changes` is empty."""
 
     @property
     def ignored(self) -> list[Change]:
@@ -522,7 +532,7 @@ class Appended(Result):
     """One per event, in their order."""
 
 
-class Why(Place):
+class Why(BasisTold, ToldBeside, Place):
     """Why a memory weighs what it weighs."""
 
     id: str
@@ -540,27 +550,16 @@ class Why(Place):
     is_negated: bool
     level: str
     status: str
-    because: str | None = None
-    """Why it is kept."""
-    grounds: list[RestsOn] = []
-    """What it rests on."""
-    metadata: dict[str, str | int | float | bool] = {}
-    possible_conflicts: list[str] = []
-    conflicting: list[PossibleConflict] = []
     order: str = "oldest"
     created_at: datetime | None = None
     last_activated_at: datetime | None = None
 
 
-class History(Result):
+class History(Lagging):
     """The change log of a memory or of an owner, and the head of the owner's hash chain."""
 
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     as_of: str | None = None
     known: str | None = None
-    quarantined: dict[str, Any] | None = None
     owner: str
     id: str | None = None
     changes: list[Change]
@@ -570,7 +569,7 @@ class History(Result):
     order: str = "oldest"
 
 
-class Deleted(Result):
+class Deleted(Lagging):
     """What became of the wish to delete all memories of an owner."""
 
     owner: str
@@ -579,9 +578,6 @@ class Deleted(Result):
     """Core and system memories are left alone."""
     waiting: list[str] = []
     """Written, but parked behind an event of the owner that cannot be folded."""
-    position: str
-    behind: int = 0
-    """How far the owner's own head lies beyond `position`: at most so many of its events are not in the answer."""
     restorable_until: datetime | None = None
     """Until then `restore` brings them back."""
     also: list[Skipped] = []
@@ -593,8 +589,6 @@ class Deleted(Result):
     rejected: list[str] = []
     """Those of which what they say is rejected too."""
     dry_run: bool = False
-    quarantined: dict[str, Any] | None = None
-    """Where an event of the owner cannot be folded: what was written waits behind it."""
     error: dict[str, Any] | None = None
     """What stopped it half-way."""
 

@@ -6,7 +6,7 @@ All of it is read at an instant: nothing depends on when a sweep ran.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Literal
 
@@ -24,7 +24,7 @@ MODES: tuple[Mode, ...] = ("normal", "review", "debug")
 
 REASONS = (
     "sensitive", "deleted", "rejected",
-    "merged", "retired", "superseded", "ground_changed", "negated", "compressed", "under_threshold",
+    "merged", "retired", "superseded", "ground_changed", "corrected", "negated", "compressed", "under_threshold",
 )  # fmt: skip
 """Why a memory is withheld, strongest first: the first that holds is the one told."""
 SHOWN_BY: dict[str, str] = {
@@ -35,6 +35,7 @@ SHOWN_BY: dict[str, str] = {
     "retired": "review",
     "superseded": "review",
     "ground_changed": "review",
+    "corrected": "review",
     "negated": "review",
     "compressed": "review",
     "under_threshold": "review",
@@ -59,6 +60,14 @@ class Visibility:
     def levels(self) -> Bytes:
         """Effective levels, 0 full to 4 archive; computed when first asked for."""
         return self._levels(None)
+
+    def without(self, rows: Instants, reason: str) -> Visibility:
+        """The same, but that these rows are withheld for a reason."""
+        if not rows.size:
+            return self
+        reasons = self.reasons.copy()
+        reasons[rows] = REASONS.index(reason)
+        return replace(self, shown=reasons == -1, reasons=reasons)
 
     def levels_of(self, rows: Instants) -> Bytes:
         """Effective levels of a few rows."""

@@ -1,55 +1,75 @@
-"""What of a turn no longer holds: statements taken from it that were negated since, and what holds in their place. Pure.
+"""What no longer holds, and what holds in its place: the links between memories that say so. Pure.
 
-A turn stays as it was said, and stays to be found; the typed memories made of it are what gets negated. So whoever shows a turn
-as knowledge has to say what became of it, or tells again what its speaker took back.
+A turn stays as it was said; the typed memories made of it are what gets negated. So whoever shows a turn, or an account of
+several, as knowledge has to say what became of it, or tells again what its speaker took back. Which rows these are is kept by
+`projections.index.correction_index`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from projections.memory.columns import Columns
-from projections.memory.kind import is_statement
 from projections.memory.record import Memory
+
+TOLD, BELOW, GONE = 1, 2, 3
+"""How much a correction does: it is told; what it corrects also stands below what holds now; and leaves normal mode."""
 
 
 class Correction(NamedTuple):
-    """A statement that no longer holds."""
+    """Something that was said and no longer holds."""
 
     old: Memory
+    """What says it by itself: a statement, or a turn that somebody negated."""
     now: Memory | None
-    """What holds in its place; None where nothing does."""
-
-
-def corrections(columns: Columns) -> Mapping[str, Sequence[Correction]]:
-    """Turn id -> the live memories made of it that are negated, the last ones negated first."""
-    rows = np.flatnonzero((columns.conflict != Columns.HELD) & (columns.state == Columns.LIVE))
-    found: dict[str, list[Correction]] = {}
-    for row in rows[np.argsort(-columns.negated_at[rows], kind="stable")]:
-        memory = columns.memories[int(row)]
-        if is_statement(memory):
-            now = successor_of(columns, int(row))
-            if now is not None and columns.state[now] != Columns.LIVE:
-                now = None
-            correction = Correction(memory, None if now is None else columns.memories[now])
-            for turn in memory.source_turns:
-                found.setdefault(turn, []).append(correction)
-    return found
+    """What holds in its place; None where nothing is known to."""
+    at: int
+    """Since when, microseconds since 1970."""
+    strength: int
+    """TOLD, BELOW or GONE."""
+    beside: bool = False
+    """Whether what is corrected was made also of the turn that says what holds now."""
 
 
 def successor_of(columns: Columns, row: int) -> int | None:
     """The row of what holds now in place of a negated memory, at the end of its successors; None if nothing does."""
-    seen = {row}
-    while True:
-        memory = columns.memories[row]
-        following = memory.superseded_by if memory.is_negated else memory.merged_into
-        if following is None:
-            return row if len(seen) > 1 and not memory.is_negated else None
+    *_, last = _line(columns, row)
+    return None if last == row or columns.memories[last].is_negated or _ends_nowhere(columns, last) else last
+
+
+def holding_now(columns: Columns, row: int) -> Memory | None:
+    """What holds now in place of a negated memory: its last successor, or where none was ever named the turn that took it back.
+
+    None where that is hidden: what was deleted is not told again.
+    """
+    *_, last = _line(columns, row)
+    memory = columns.memories[last]
+    if not memory.is_negated:
+        return memory if last != row and columns.state[last] == Columns.LIVE else None
+    if memory.superseded_by is not None:
+        return None
+    turn = memory.negations[-1].turn_id if memory.negations else None
+    said = columns.row(turn) if turn is not None else None
+    if said is None or columns.state[said] != Columns.LIVE or columns.memories[said].is_negated:
+        return None
+    return columns.memories[said]
+
+
+def _following(memory: Memory) -> str | None:
+    return memory.superseded_by if memory.is_negated else memory.merged_into
+
+
+def _ends_nowhere(columns: Columns, last: int) -> bool:
+    """Whether the line of successors goes on to what is not known here, or back into itself."""
+    return _following(columns.memories[last]) is not None
+
+
+def _line(columns: Columns, row: int) -> list[int]:
+    """A row and its successors, each once, as far as they are known."""
+    line = [row]
+    while (following := _following(columns.memories[row])) is not None:
         found = columns.row(following)
-        if found is None or found in seen:
-            return None
-        seen.add(found)
-        row = found
+        if found is None or found in line:
+            break
+        line.append(row := found)
+    return line

@@ -7,8 +7,7 @@ Never: a secret, what was negated or superseded, what was deleted, a turn that s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -55,8 +54,8 @@ class Rules(NamedTuple):
     """Sensitivity up to which texts may be shown: 1, or 2 where sensitive ones are asked for."""
     forgotten: frozenset[str]
     """Turns that somebody retracted."""
-    corrected: Mapping[str, Sequence[Correction]] = {}
-    """Turn -> statements made of it that no longer hold."""
+    corrected: Callable[[str], Sequence[Correction]] = lambda _id: ()
+    """What of a memory or turn, by its id, no longer holds."""
     withdrawn: Mapping[str, str] = {}
     """Memory -> why it may not stand in a block about the past: what is known of it today."""
 
@@ -89,9 +88,7 @@ def memory_line(memory: Memory, text: str, rules: Rules, relevance: float | None
     notes = [f"{local(memory.created_at, rules.zone):%Y-%m-%d}", memory.speaker or ""]
     if memory.conflicts:
         notes.append(f"{CONFLICT[rules.language]} {' '.join(memory.conflicts[:3])}")
-    if not is_statement(memory):
-        since = (one for turn in memory.source_turns for one in rules.corrected.get(turn, ()))
-        notes += dict.fromkeys(_since(one, rules) for one in islice(since, MOST_CORRECTIONS))
+    notes += _corrections(memory.id, rules)
     return Line("memory", memory.id, text, _noted(notes, rules), relevance)
 
 
@@ -100,9 +97,14 @@ def holding_line(memory: Memory, rules: Rules) -> Line:
     notes = [f"{local(memory.created_at, rules.zone):%Y-%m-%d}", memory.speaker or ""]
     if memory.conflicts:
         notes.append(DISPUTED[rules.language])
-    if not is_statement(memory) and any(rules.corrected.get(turn) for turn in memory.source_turns):
+    if rules.corrected(memory.id):
         notes.append(NO_LONGER[rules.language])
     return Line("memory", memory.id, memory.content, _noted(notes, rules))
+
+
+def _corrections(memory_id: str, rules: Rules) -> list[str]:
+    """What of a memory or turn no longer holds, the last corrected first, each once."""
+    return list(dict.fromkeys(_since(one, rules) for one in rules.corrected(memory_id)[:MOST_CORRECTIONS]))
 
 
 def _noted(notes: Iterable[str], rules: Rules) -> str:
@@ -183,7 +185,11 @@ def message_lines(messages: Sequence[Turn], rules: Rules, now: int) -> list[Line
     today = local(now, rules.zone).date()
     days = [local(one.at, rules.zone).date() for one in messages]
     notes = [
-        ["" if day == today else day.isoformat(), _known_as(one.name, rules, one.level)]
+        [
+            "" if day == today else day.isoformat(),
+            _known_as(one.name, rules, one.level),
+            *_corrections(one.turn_id, rules),
+        ]
         for one, day in zip(messages, days, strict=True)
     ]
     return [

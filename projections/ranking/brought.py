@@ -10,7 +10,7 @@ from projections.memory.record import LEVELS
 from projections.memory.triples import KnownTriple, ReachedMemory
 from projections.ranking.spreading import Activated, spread
 from projections.shapes import Associated, Step
-from projections.views.query import ViewQuery, card, conflicts_told
+from projections.views.query import ViewQuery, card, told_beside
 from projections.views.view import OwnerView
 
 MOST_ACTIVATED = 50
@@ -19,11 +19,19 @@ MOST_ASSOCIATED = 5
 
 
 def brought_to_mind(
-    asked: ViewQuery, query: str, seeds: Sequence[tuple[int, float]], shown: set[int], seen: Visibility
+    asked: ViewQuery,
+    query: str,
+    seeds: Sequence[tuple[int, float]],
+    shown: set[int],
+    seen: Visibility,
+    admits: Callable[[int], bool],
 ) -> list[Associated]:
-    """What the best hits bring to mind and the results do not show: over associations, then over triples."""
+    """What the best hits bring to mind and the results do not show: over associations, then over triples.
+
+    `admits`: whether a row may be reached.
+    """
     view, now, _ = asked
-    over_edges = spread(seeds, view.associations, view.parameters, MOST_ACTIVATED, admits_shown(seen))
+    over_edges = spread(seeds, view.associations, view.parameters, MOST_ACTIVATED, admits)
     over_triples = view.graph.walk(
         query,
         view.columns,
@@ -36,7 +44,7 @@ def brought_to_mind(
     for way in over_edges:
         told[way.row] = (way.activation, path_told(view.columns, way))
     for reached in over_triples:
-        if seen.shown[reached.row] and reached.activation > told.get(reached.row, (0.0, []))[0]:
+        if admits(reached.row) and reached.activation > told.get(reached.row, (0.0, []))[0]:
             told[reached.row] = (reached.activation, _triples_told(reached))
     rows = sorted((row for row in told if row not in shown), key=lambda row: (-told[row][0], -row))
     answer: list[Associated] = []
@@ -46,7 +54,7 @@ def brought_to_mind(
         answer.append(
             {
                 **card(memory, LEVELS[int(seen.levels[row])]),
-                **conflicts_told(view, memory),
+                **told_beside(view, memory),
                 "activation": round(told[row][0], 6),
                 "weight": round(reading.weight, 6),
                 "path": told[row][1],

@@ -9,12 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from projections.embedding.meaning import Sense
-from projections.index.search_index import Scores
-from projections.memory.columns import Columns
 from projections.memory.tags import contextual_match
-from projections.ranking import conversation, conversation_meaning
+from projections.ranking import conversation
 from projections.ranking.brought import brought_to_mind
-from projections.ranking.conversation_weights import WEIGHTS
+from projections.ranking.outdated import admits, lending, without_corrected
 from projections.ranking.ranked import Ranked, best
 from projections.ranking.rankings import (
     MOST_PUBLISHED,
@@ -25,11 +23,10 @@ from projections.ranking.rankings import (
     by_text,
     relevance_of,
     seeds_of,
-    text_score,
 )
 from projections.ranking.running import RunningSearch, direct, plain_bm25, understood
 from projections.ranking.search_request import PLAIN, SearchRequest
-from projections.ranking.successors import Lifted, with_successors
+from projections.ranking.successors import Lifted, Vacated, with_successors
 from projections.ranking.told import embedded, results, understood_as, widened, withheld
 from projections.shapes import FoundAlone
 from projections.views.query import ViewQuery
@@ -47,8 +44,8 @@ def search(
 
     `sense`: the question's meaning; without, hybrid goes by words. How many results there are in all is told as `total`.
     """
-    this = understood(asked, query, request, sense)
-    ranked, replaced = _current_first(this, _ranked(this))
+    this, before = without_corrected(understood(asked, query, request, sense), _ranked)
+    ranked, replaced = _current_first(this, before)
     ranked = _relevant(this, ranked)
     pages = best(ranked.scores, ranked.rows, offset + limit)
     answer: FoundAlone = {
@@ -65,7 +62,8 @@ def search(
     }
     if request.associations:
         near = seeds_of(direct(this))
-        answer["associated"] = brought_to_mind(asked, query, near, set(ranked.rows[pages].tolist()), this.seen)
+        shown = set(ranked.rows[pages].tolist())
+        answer["associated"] = brought_to_mind(asked, query, near, shown, this.seen, admits(this))
     return answer
 
 
@@ -93,32 +91,11 @@ def _ranked(this: RunningSearch) -> Ranked:
     return ranked
 
 
-def _current_first(this: RunningSearch, ranked: Ranked) -> Lifted:
+def _current_first(this: RunningSearch, vacated: Vacated) -> Lifted:
     """What replaced a match stands above it, under the rankings by text; those of the sources stay as published."""
     if this.request.ranking not in ("conversation", "text"):
-        return Lifted(ranked, {})
-    return with_successors(this.view, _lending(this), ranked, this.seen.shown, this.allowed.passes)
-
-
-def _lending(this: RunningSearch) -> Scores:
-    """What is negated and matches, by words or by meaning, with the score that it lends to what replaced it."""
-    matches, conflict = this.matches, this.view.columns.conflict
-    negated = np.flatnonzero(conflict[matches.rows] >= Columns.KEEP)
-    rows, bm25 = matches.rows[negated], matches.scores[negated]
-    if this.reading is None:
-        return Scores(rows, text_score(this.view, bm25), [])
-    worth = np.zeros(len(this.view.columns))
-    if this.request.search_mode != "semantic":
-        worth[rows] = WEIGHTS.text * bm25 / max(float(matches.scores.max(initial=0.0)), 1e-9)
-    if this.sense is not None:
-        near = conversation_meaning.nearness_of_withheld(
-            this.query, this.sense, this.seen.shown, conflict >= Columns.KEEP
-        )
-        share = 1.0 if this.request.search_mode == "semantic" else near.share
-        worth *= 1.0 - share
-        worth[near.rows] += WEIGHTS.meaning * share * near.values
-    rows = np.flatnonzero(worth)
-    return Scores(rows, worth[rows], [])
+        return Lifted(vacated.ranked, {})
+    return with_successors(this, vacated, lending(this))
 
 
 def _relevant(this: RunningSearch, ranked: Ranked) -> Ranked:

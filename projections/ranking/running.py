@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from projections.embedding.meaning import Sense
 from projections.index.search_index import Scores
+from projections.language.asked_words import asked_words
+from projections.language.text import tokens
 from projections.laws.law import Floats
 from projections.laws.modes import Visibility, visibility
 from projections.memory.columns import Rows
@@ -36,10 +38,17 @@ class RunningSearch:
     """The question as the conversation ranking understands it, under that ranking."""
     matches: Scores
 
+    asked_words: frozenset[str]
+    """The words that tell what the question is about, without names and days that the ranking knows."""
+
     @property
     def view(self) -> OwnerView:
         """The view that is asked."""
         return self.asked.view
+
+    def without(self, rows: Rows, reason: str) -> RunningSearch:
+        """The same, but that these rows are withheld for a reason."""
+        return replace(self, seen=self.seen.without(rows, reason)) if rows.size else self
 
 
 def understood(asked: ViewQuery, query: str, request: SearchRequest, sense: Sense | None) -> RunningSearch:
@@ -50,9 +59,10 @@ def understood(asked: ViewQuery, query: str, request: SearchRequest, sense: Sens
         sense = None
     reading = read_question(view, query, now, seen.shown) if request.ranking == "conversation" else None
     matches = view.matches(query) if reading is None else reading.matches
-    return RunningSearch(
-        asked, query, request, sense, seen, Filter(view, request.filters, seen.weights), reading, matches
-    )
+    allowed, words = Filter(view, request.filters, seen.weights), asked_words(query)
+    if reading is not None:
+        words -= set(tokens(query)) - set(reading.sequence)
+    return RunningSearch(asked, query, request, sense, seen, allowed, reading, matches, words)
 
 
 def direct(this: RunningSearch) -> Direct:

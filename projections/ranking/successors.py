@@ -1,28 +1,31 @@
 """What is current comes first: a memory that replaced another stands above it, and is found in the old one's words. Pure.
 
 The lift is a part of the score of its own, `current`, so that a result still tells why it stands where it stands. Where the mode
-withholds what was replaced, its match counts for what replaced it: asking in the old words finds the correction.
+withholds what was replaced, its match counts for what replaced it: asking in the old words finds the correction. What leaves
+normal mode because all that is asked of it was corrected gives up its place: what holds now stands above all that it stood above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from projections.index.search_index import Scores
-from projections.laws.modes import Flags
-from projections.memory.columns import Columns
-from projections.memory.corrections import successor_of
+from projections.memory.columns import Rows
+from projections.memory.corrections import BELOW, Correction
 from projections.memory.record import SECRET
 from projections.ranking.ranked import Ranked
-from projections.views.view import OwnerView
+from projections.ranking.running import RunningSearch
+from projections.views.corrected import asked_for, corrections_of, strengths
 
 ABOVE = 1e-6
 """By how much what is current stands above what it replaced."""
 MOST = 200
-"""Replaced memories that are looked at, the best matches first."""
+"""Corrected memories that are looked at, the best matches first."""
+MOST_ROUNDS = 4
+"""How often is looked whether what was lifted stands above others' corrections in its turn."""
 
 
 class Lifted(NamedTuple):
@@ -33,46 +36,113 @@ class Lifted(NamedTuple):
     """Row -> ids of the memories that it replaced and that match."""
 
 
-def with_successors(
-    view: OwnerView, found: Scores, ranked: Ranked, shown: Flags, allowed: Callable[[int], bool]
-) -> Lifted:
-    """`found`: what matches, with the score that it would lend if it is withheld; `allowed`: what filters let through."""
-    columns = view.columns
-    place = {row: at for at, row in enumerate(ranked.rows.tolist())}
-    worths = dict(zip(found.rows.tolist(), found.scores.tolist(), strict=True))
-    worths |= dict(zip(ranked.rows.tolist(), ranked.scores.tolist(), strict=True))
-    rows = np.array(list(worths), dtype=np.int64)
-    negated = rows[columns.conflict[rows] >= Columns.KEEP].tolist()
-    if not negated:
+class Vacated(NamedTuple):
+    """A ranking without what leaves it as corrected, and the places that that had."""
+
+    ranked: Ranked
+    places: Mapping[int, float]
+    """Row that left -> its score, or what stands above all that the row stood above."""
+
+
+def vacated(first: Ranked, gone: Rows, ranked: Ranked) -> Vacated:
+    """`first`: the ranking with the rows that leave, `ranked`: without them."""
+    if not gone.size:
+        return Vacated(ranked, {})
+    before = dict(zip(first.rows.tolist(), first.scores.tolist(), strict=True))
+    had = np.array([before.get(row, -np.inf) for row in ranked.rows.tolist()])
+    places = {}
+    for row in gone.tolist():
+        if row in before:
+            over = ranked.scores[had < before[row]].max(initial=-np.inf) + ABOVE
+            places[row] = round(max(float(over), before[row]), 6)
+    stays = ~np.isin(ranked.rows, gone)
+    return Vacated(ranked if stays.all() else _only(ranked, stays), places)
+
+
+def _only(ranked: Ranked, kept: np.ndarray) -> Ranked:
+    parts = {name: part[kept] for name, part in ranked.parts.items()}
+    return Ranked(ranked.rows[kept], ranked.scores[kept], parts, ranked.ways)
+
+
+def with_successors(this: RunningSearch, vacated: Vacated, found: Scores) -> Lifted:
+    """What holds now above what it corrects. `found`: what is negated and withheld, with the score that it lends."""
+    ranked, strong = vacated.ranked, strengths(this.view)
+    standing = np.flatnonzero(strong[ranked.rows] >= BELOW)
+    worths = dict(zip(found.rows.tolist(), found.scores.tolist(), strict=True)) | dict(vacated.places)
+    if not worths and not standing.size:
         return Lifted(ranked, {})
-    negated.sort(key=lambda row: (-worths[row], row))
-    wanted: dict[int, float] = {}
-    replaced: dict[int, list[str]] = {}
-    for row in negated[:MOST]:
-        worth = worths[row]
-        successor = successor_of(columns, row)
-        if successor is None or not shown[successor] or columns.sensitivity[successor] >= SECRET:
-            continue
-        if not allowed(successor):
-            continue
-        score = float(ranked.scores[place[row]]) + ABOVE if row in place else worth
-        wanted[successor] = max(wanted.get(successor, 0.0), round(score, 6))
-        replaced.setdefault(successor, []).append(columns.memories[row].id)
-    return Lifted(_lifted(ranked, place, wanted), replaced)
+    worths |= dict(zip(ranked.rows[standing].tolist(), ranked.scores[standing].tolist(), strict=True))
+    lift = _Lift(this, ranked)
+    corrected = sorted(worths, key=lambda row: (-worths[row], row))[:MOST]
+    moves = [(row, *one) for row in corrected for one in lift.current(row)]
+    for _ in range(MOST_ROUNDS):
+        lifted = [lift.above(old, worths[old], new, brings=brings) for old, new, brings in moves]
+        if not any(lifted):
+            break
+    return Lifted(lift.lifted(), lift.replaced)
 
 
-def _lifted(ranked: Ranked, place: dict[int, int], wanted: dict[int, float]) -> Ranked:
-    """The ranking with the part `current`; rows that did not match by themselves are added."""
-    missing = [row for row in wanted if row not in place]
-    size = ranked.rows.size + len(missing)
-    current = np.zeros(size)
-    for row, score in wanted.items():
-        if row in place:
-            current[place[row]] = max(0.0, round(score - float(ranked.scores[place[row]]), 6))
-    current[ranked.rows.size :] = [wanted[row] for row in missing]
-    if not current.any():
-        return ranked
-    zeros = np.zeros(len(missing))
-    parts = {name: np.concatenate([part, zeros]) for name, part in ranked.parts.items()} | {"current": current}
-    scores = np.concatenate([ranked.scores, zeros]) + current
-    return Ranked(np.concatenate([ranked.rows, np.array(missing, dtype=np.int64)]), scores, parts, ranked.ways)
+class _Lift:
+    """A ranking while rows are lifted."""
+
+    def __init__(self, this: RunningSearch, ranked: Ranked) -> None:
+        self._this, self._ranked = this, ranked
+        self._place = {row: at for at, row in enumerate(ranked.rows.tolist())}
+        self._wanted: dict[int, float] = {}
+        self.replaced: dict[int, list[str]] = {}
+
+    def current(self, row: int) -> Iterator[tuple[int, bool]]:
+        """Rows that say what holds now in place of a row, and whether each is brought in where it is not ranked."""
+        corrections = corrections_of(self._this.view, row)
+        asked = asked_for(self._this.view, row, corrections, self._this.asked_words)
+        for one in corrections:
+            if one.now is not None:
+                yield from self._rows_of(row, one, asked=one in asked)
+
+    def _rows_of(self, row: int, correction: Correction, *, asked: bool) -> Iterator[tuple[int, bool]]:
+        this, columns, now = self._this, self._this.view.columns, correction.now
+        assert now is not None
+        new = columns.row(now.id)
+        if new is not None and this.seen.shown[new] and now.sensitivity < SECRET and this.allowed.passes(new):
+            if asked or new in self._place:
+                told = self.replaced.setdefault(new, [])
+                told += [one for one in (columns.memories[row].id,) if one not in told]
+            yield new, asked
+        for turn in now.source_turns if asked else ():
+            said = columns.row(turn)
+            if said is not None and said in self._place and not corrections_of(this.view, said):
+                yield (
+                    said,
+                    False,
+                )  # a turn that is corrected itself is lifted above no other: two could correct each other
+
+    def above(self, old: int, worth: float, new: int, *, brings: bool) -> bool:
+        """Have a row stand above a corrected one; whether anything moved. `worth`: of one that is not ranked, what it lends."""
+        least = round(self._score(old) + ABOVE if old in self._place else worth, 6)
+        if new == old or (new not in self._place and not brings):
+            return False
+        if (new in self._place or new in self._wanted) and self._score(new) >= least:
+            return False
+        self._wanted[new] = least
+        return True
+
+    def _score(self, row: int) -> float:
+        own = float(self._ranked.scores[self._place[row]]) if row in self._place else 0.0
+        return max(own, self._wanted.get(row, 0.0))
+
+    def lifted(self) -> Ranked:
+        """The ranking with the part `current`; rows that did not match by themselves are added."""
+        ranked, wanted = self._ranked, self._wanted
+        missing = [row for row in wanted if row not in self._place]
+        current = np.zeros(ranked.rows.size + len(missing))
+        for row, score in wanted.items():
+            if row in self._place:
+                own = float(ranked.scores[self._place[row]])
+                current[self._place[row]] = max(0.0, round(score - own, 6))
+        current[ranked.rows.size :] = [wanted[row] for row in missing]
+        if not current.any():
+            return ranked
+        zeros = np.zeros(len(missing))
+        parts = {name: np.concatenate([part, zeros]) for name, part in ranked.parts.items()} | {"current": current}
+        scores = np.concatenate([ranked.scores, zeros]) + current
+        return Ranked(np.concatenate([ranked.rows, np.array(missing, dtype=np.int64)]), scores, parts, ranked.ways)

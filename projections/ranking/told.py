@@ -19,7 +19,7 @@ from projections.ranking.rankings import relevance_of, text_score
 from projections.ranking.running import RunningSearch, plain_bm25
 from projections.ranking.search_request import BY_MEANING
 from projections.shapes import Expanded, Explanation, MeaningCompared, Omitted, Result, Understood
-from projections.views.query import card, conflicts_told
+from projections.views.query import card, told_beside
 
 MOST_WITHHELD = 5
 """Withheld memories named for each reason, the best matches."""
@@ -42,7 +42,7 @@ def results(this: RunningSearch, ranked: Ranked, order: Rows, replaced: Mapping[
         results.append(
             {
                 **card(memory, LEVELS[levels[number]]),
-                **conflicts_told(this.view, memory),
+                **told_beside(this.view, memory),
                 "score": round(float(ranked.scores[at]), 6),
                 "relevance": round(float(whole[number]), 6),
                 "weight": round(reading.weight, 6),

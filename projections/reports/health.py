@@ -18,7 +18,7 @@ from projections.memory.columns import Columns
 from projections.memory.record import LEVELS, Memory
 from projections.reports.review_due import scheduler_of
 from projections.shapes import FadingAlone, Held, MemoryHealthAlone, Strength
-from projections.views.query import card, conflicts_told, moment
+from projections.views.query import card, moment, told_beside
 from projections.views.view import OwnerView
 
 GREEN, YELLOW = 70, 30
@@ -121,7 +121,7 @@ def _page(view: OwnerView, now: int, rows: Rows) -> list[Strength]:
         page.append(
             {
                 **card(memory, LEVELS[level]),
-                **conflicts_told(view, memory),
+                **told_beside(view, memory),
                 "strength": int(factors["strength"]),
                 "colour": colour(int(factors["strength"])),
                 "stability_hours": round(memory.stability, 6),

@@ -12,8 +12,9 @@ from projections.language.patterns import regex
 from projections.language.scripts import begins_with_han
 from projections.language.text import stop_words, tokens
 from projections.laws.consolidating import consolidations
-from projections.laws.modes import reasons_told, visibility
+from projections.laws.modes import reasons_told
 from projections.shapes import Cluster, KnowledgeMapAlone, Node
+from projections.views.corrected import seen_at
 from projections.views.query import ViewQuery
 
 CENTRES = 5
@@ -40,7 +41,7 @@ def knowledge_map(
     says when there were more, `weaker` how many associations were not followed. Only what the mode shows.
     """
     view, now, mode = asked
-    seen = visibility(view.columns, view.law, now, view.parameters, mode)
+    seen = seen_at(view, now, mode)
     found = view.matches(topic)
     kept = seen.shown[found.rows]
     rows, scores = found.rows[kept], found.scores[kept]

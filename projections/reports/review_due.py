@@ -25,7 +25,7 @@ from projections.memory.columns import NEVER, Columns
 from projections.memory.record import DAY, SECRET, Memory, ReviewSchedule
 from projections.memory.tags import EMOTIONS
 from projections.shapes import DueMemory, ReviewsDueAlone
-from projections.views.query import card, conflicts_told, level_at, moment
+from projections.views.query import card, level_at, moment, told_beside
 from projections.views.view import OwnerView
 
 MOST_READ = sum(emotion for emotion in EMOTIONS.values() if emotion > 0)
@@ -172,7 +172,7 @@ def due_list(
         memories.append(
             {
                 **card(memory, level_at(view, memory, now)),
-                **conflicts_told(view, memory),
+                **told_beside(view, memory),
                 "due_at": moment(int(due.due_at[at])),
                 "days_overdue": round(float(due.days_overdue[at]), 6),
                 "importance": float(due.importance[at]),

@@ -14,24 +14,31 @@ from projections.fold.basis import told_in_lists
 from projections.fold.provenance import tree
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.laws import LAWS
-from projections.laws.modes import Mode, effective_levels, reasons_told, visibility
+from projections.laws.modes import Mode, effective_levels, reasons_told
 from projections.memory.columns import STATES, Columns, conflict_of, state_of
+from projections.memory.corrections import Correction
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import LEVELS, SECRET, CorrectionEntry, Memory
 from projections.shapes import (
     Card,
-    ConflictsTold,
+    CorrectedBy,
     CorrectionTold,
     DetailAlone,
     ExtractedKeyword,
     Listed,
     ListingAlone,
     PossibleConflict,
+    ToldBeside,
     WhyAlone,
 )
+from projections.views.corrected import corrections_in, seen_at
 from projections.views.view import WITHHELD, OwnerView
 
 MAX_RESULTS = 100
+MOST_CORRECTED = 5
+"""Corrections told of one memory, the newest."""
+LONGEST_CORRECTED = 400
+"""Characters told of each text of a correction."""
 
 
 class ViewQuery(NamedTuple):
@@ -45,14 +52,14 @@ class ViewQuery(NamedTuple):
 def listing(asked: ViewQuery, limit: int, offset: int) -> ListingAlone:
     """All memories that the mode shows, newest activation first, a page of them, and what was withheld."""
     view, now, mode = asked
-    seen = visibility(view.columns, view.law, now, view.parameters, mode)
+    seen = seen_at(view, now, mode)
     rows = np.flatnonzero(seen.shown)
     order = rows[np.lexsort((-rows, -view.columns.last_activated_at[rows]))]
     page: list[Listed] = []
     for row in order[offset : offset + limit]:
         memory = view.columns.memories[int(row)]
         weight = view.law.read(memory, now, view.parameters).weight
-        told, conflicts = card(memory, LEVELS[int(seen.levels[row])]), conflicts_told(view, memory)
+        told, conflicts = card(memory, LEVELS[int(seen.levels[row])]), told_beside(view, memory)
         page.append({**told, **conflicts, **told_in_lists(memory), "weight": round(weight, 6)})
     withheld = reasons_told(seen.reasons, mode)
     return {"memories": page, "total": len(rows), "offset": offset, "withheld": withheld, "mode": mode}
@@ -86,15 +93,34 @@ def card(memory: Memory, level: str, *, reveal: bool = False) -> Card:
     return fields
 
 
-def conflicts_told(view: OwnerView, memory: Memory) -> ConflictsTold:
-    """`possible_conflicts`, ids of what may contradict the memory, and `conflicting`, the same with texts; nothing where none does.
+def told_beside(view: OwnerView, memory: Memory) -> ToldBeside:
+    """What may contradict a memory (`possible_conflicts`, ids, and `conflicting`, the same with texts), and what of it no longer
+    holds (`corrected`); nothing where neither is known.
 
-    What stands no longer contradicts nothing, and what is secret is not shown here either.
+    What stands no longer contradicts nothing, and what is secret or deleted is not told here either.
     """
     others = (view.get(other_id) for other_id in memory.conflicts)
     standing = [other for other in others if other is not None and state_of(other) == Columns.LIVE]
     lines: list[PossibleConflict] = [{"id": other.id, "memory": card(other, "full")["memory"]} for other in standing]
-    return {"possible_conflicts": [line["id"] for line in lines], "conflicting": lines} if lines else {}
+    corrected = [_corrected(one) for one in corrections_in(view, memory.id)[:MOST_CORRECTED]]
+    told: ToldBeside = {"possible_conflicts": [line["id"] for line in lines], "conflicting": lines} if lines else {}
+    return {**told, "corrected": corrected} if corrected else told
+
+
+def _corrected(one: Correction) -> CorrectedBy:
+    old, now = one.old, one.now
+    hidden = state_of(old) >= Columns.REJECTED
+    return {
+        "was": None if hidden else clipped(card(old, "full")["memory"]),
+        "by": None if now is None else now.id,
+        "now": None if now is None else clipped(card(now, "full")["memory"]),
+        "at": moment(one.at),
+    }
+
+
+def clipped(text: str) -> str:
+    """A text in so many characters as another memory's answer tells of it."""
+    return text if len(text) <= LONGEST_CORRECTED else text[: LONGEST_CORRECTED - 1].rstrip() + "…"
 
 
 def shown_text(memory: Memory, level: str) -> str:
@@ -146,7 +172,7 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
     ]
     return {
         **card(memory, level_at(view, memory, now), reveal=reveal),
-        **conflicts_told(view, memory),
+        **told_beside(view, memory),
         **basis_told(memory, hidden=hidden),
         "content": WITHHELD if hidden else memory.content,
         "summary": WITHHELD if hidden and memory.summary else memory.summary,
@@ -244,7 +270,7 @@ def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> W
         "status": status(memory),
         "created_at": moment(memory.created_at),
         "last_activated_at": moment(memory.last_activated_at),
-        **conflicts_told(view, memory),
+        **told_beside(view, memory),
         "next": None,
         "order": "oldest",
     }

@@ -121,9 +121,15 @@ def memories(answer: Listing, console: Console = out) -> None:
 
 
 def conflicts(found: Sequence[Card | Why], console: Console = out) -> None:
-    """Memories that may contradict others, both lines of each pair, once."""
+    """What of memories no longer holds, and those that may contradict others, both lines of each pair, once."""
     told: set[frozenset[str]] = set()
     for one in found:
+        for gone in one.get("corrected") or ():
+            was = shortened(gone["was"] or "(deleted)")
+            now = shortened(f"{gone['by']} {gone['now']}" if gone["by"] else "nothing is known to hold instead")
+            console.print(
+                Text.assemble((f"{one['id']} no longer so: ", "yellow"), was, f" {when(gone['at'], console)} ", now)
+            )
         for other in one.get("conflicting") or ():
             pair = frozenset((one["id"], other["id"]))
             if pair not in told:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.conflicts import PossibleConflict
+from api.operations.answers.conflicts import CorrectedBy, PossibleConflict
 from api.operations.answers.log import (
     EXAMPLE_CHANGE,
     EXAMPLE_FACTORS,
@@ -56,14 +56,17 @@ EXAMPLE_PROVENANCE: Example = {
 }
 
 
-class ConflictsTold(BaseModel):
-    """What may contradict a memory; left out where nothing does."""
+class ToldBeside(BaseModel):
+    """What may contradict a memory, and what it says that no longer holds; left out where nothing does."""
 
     possible_conflicts: list[str] | None = None
     conflicting: list[PossibleConflict] | None = None
+    corrected: list[CorrectedBy] | None = Field(
+        default=None, description="What it says that no longer holds, the last corrected first, at most 5."
+    )
 
 
-class Card(ConflictsTold):
+class Card(ToldBeside):
     """What every answer tells of a memory."""
 
     model_config = exampled(EXAMPLE_CARD)
@@ -318,7 +321,7 @@ class OriginTree(BaseModel):
     nodes_left_out: int | None = None
 
 
-class Why(BasisTold, ConflictsTold, Place):
+class Why(BasisTold, ToldBeside, Place):
     """Why a memory weighs what it weighs."""
 
     model_config = exampled(

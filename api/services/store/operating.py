@@ -27,13 +27,13 @@ from events.redis.wire import Wire
 from events.validation import make_event
 from projections.checks import Check
 from projections.fold.builds import BuildKeys, is_build, next_build
-from projections.laws.modes import visibility
 from projections.memory.columns import STATES, Columns
 from projections.memory.record import CATEGORIES, SECRET
 from projections.redis.create import StoreIdentity
 from projections.redis.debt import FoldDebt
 from projections.redis.meanings import Meanings
 from projections.redis.store import decode_quarantine, read_entries, read_parked
+from projections.views.corrected import seen_at
 
 RETRY_SECONDS = 15.0
 LARGEST = 50
@@ -151,7 +151,7 @@ class Operator:
             return self._store_stats()
         with self._reader.snapshot(check_owner(owner), **times) as snapshot:
             view, columns = snapshot.view, snapshot.view.columns
-            normal = visibility(columns, view.law, snapshot.now, view.parameters, "normal")
+            normal = seen_at(view, snapshot.now, "normal")
             levels = ("full", "summary", "tag", "trace", "archive")
             vectors = {} if self._meanings is None else {"embedding": self._meanings.coverage(view, owner)}
             return {

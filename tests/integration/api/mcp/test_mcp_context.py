@@ -139,27 +139,29 @@ def test_what_cannot_be_asked_is_refused_by_name(server: MemoryServer, arguments
 def test_a_message_of_which_something_was_taken_back_says_so_wherever_an_agent_meets_it(
     application: Application,
 ) -> None:
-    owner, asks = f"context-{next(NUMBERS)}", "Where do I live?"
+    owner, asks, both = f"context-{next(NUMBERS)}", "Where do I live?", "Where do I live, and what do I paint?"
 
     async def talking(agent: Agent) -> Any:
-        turns = [{"role": "user", "text": "I live in Lisbon and I love green tea."}]
+        turns = [{"role": "user", "text": "I live in Lisbon and I love green tea. I paint boats."}]
         (first,) = (await agent.call("add_turns", turns=turns, session="s1"))["memory_keys"]
         application.extractor.extract(owner)
         before = await agent.call("search_memories", query=asks)
         turns = [{"role": "user", "text": "I moved to Porto. I don't like green tea any more."}]
         await agent.call("add_turns", turns=turns, session="s2")
         application.extractor.extract(owner)
-        after = await agent.call("search_memories", query=asks)
-        return first, before, after, await agent.call("memory_context", text=asks, session="s3")
+        after = [await agent.call("search_memories", query=query) for query in (asks, both)]
+        return first, before, after, await agent.call("memory_context", text=both, session="s3")
 
-    first, before, after, context = talk(in_process(application, owner), talking)
+    first, before, (alone, after), context = talk(in_process(application, owner), talking)
     told = {one["memory_key"]: one["metadata"].get("corrected") for one in before["results"]}
-    assert (told[first], first in {one["memory_key"] for one in after["results"]}) == (None, True)
+    assert told[first] is None
+    assert first not in {one["memory_key"] for one in alone["results"]}
+    assert (alone["results"][0]["summary"], alone["withheld"]["corrected"]) == ("User moved to Porto", 1)
     (corrected,) = [one["metadata"]["corrected"] for one in after["results"] if one["memory_key"] == first]
     assert {(one["was"], one["now"]) for one in corrected} == {
         ("User lives in Lisbon", "User moved to Porto"),
         ("User loves green tea", "User does not like green tea any more"),
     }
-    assert all(one["memory_key"] for one in corrected)
+    assert all(one["memory_key"] and one["at"] for one in corrected)
     (line,) = [line for line in context["block"].splitlines() if line.startswith(f"- [{first}]")]
     assert "User moved to Porto" in line.partition("I live in Lisbon")[0]

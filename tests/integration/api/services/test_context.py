@@ -133,10 +133,23 @@ def test_a_turn_of_which_something_was_taken_back_says_what_holds_now(store: Sto
     answer = asked(store, owner, LIVED)
     assert notes(answer).endswith(", since then [porto] User moved to Porto")
     assert "since then [porto] User moved to Porto: I live in Lisbon" in answer["block"]
+    assert "，此后 [porto] " in asked(store, owner, LIVED, language="zh")["block"]
+
+
+def test_a_turn_of_which_all_that_is_asked_was_taken_back_is_not_told_and_what_holds_now_is(store: Store) -> None:
+    owner = known(store, *moved(), negated("lisbon", 1.1, replaced_by="porto"))
+    assert ids(asked(store, owner, "Where do I live?"), "retrieved") == ["porto"]
     store.tell(owner, negated("tea", store.yesterday + 0.2))
-    told = "no longer so: User loves green tea, since then [porto] User moved to Porto"
-    assert notes(asked(store, owner, LIVED)).endswith(told)
-    assert "，已不成立: User loves green tea，此后 [porto] " in asked(store, owner, LIVED, language="zh")["block"]
+    answer = asked(store, owner, LIVED)
+    assert ids(answer, "retrieved") == ["porto"]
+    assert "Lisbon" not in answer["block"]
+
+
+def test_a_message_of_this_conversation_says_what_of_it_was_taken_back(store: Store) -> None:
+    text = "I live in Lisbon and I love green tea"
+    owner = known(store, said("t1", text), *moved()[1:], negated("lisbon", 1.2, replaced_by="porto"))
+    block = asked(store, owner, "Hello again!", session="s1")["block"]
+    assert f"user, since then [porto] User moved to Porto: {text}" in block
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -12,10 +13,10 @@ from projections.lifecycle.judge.candidates import Candidates
 from projections.lifecycle.reviewing import ReviewQuestion
 from projections.lifecycle.reviewing_by_model import choices
 from projections.lifecycle.turns import TurnIndex
-from projections.memory.corrections import corrections
 from projections.memory.kind import Form, form_of
 from projections.memory.record import Memory
 from projections.prompt.lines import Rules, memory_line, why_not
+from projections.views.corrected import corrections_in
 from projections.views.view import OwnerView
 from tests.given.events import Told, created, folded, negated
 from tests.places import ROOT
@@ -67,14 +68,15 @@ def test_a_turn_imported_under_any_kind_tells_what_of_it_no_longer_holds(kind: s
     view = OwnerView.of_history(
         "ada", folded(said(kind), created("tea", "m", 1, source_turns=("t1",)), negated("m", 2))
     )
-    rules = Rules("UTC", "en", 1, frozenset(), corrections(view.columns))
+    rules = Rules("UTC", "en", 1, frozenset(), partial(corrections_in, view))
     assert "no longer" in memory_line(view.columns.memories[0], "I like tea", rules).note
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_turn_imported_under_any_kind_is_not_what_of_itself_no_longer_holds(kind: str) -> None:
+def test_a_turn_imported_under_any_kind_that_is_negated_itself_no_longer_holds_as_a_whole(kind: str) -> None:
     view = OwnerView.of_history("ada", folded(said(kind), negated("t1", 2)))
-    assert corrections(view.columns) == {}
+    (one,) = corrections_in(view, "t1")
+    assert (one.old.id, one.now) == ("t1", None)
 
 
 @pytest.mark.parametrize("kind", KINDS)

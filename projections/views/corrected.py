@@ -1,0 +1,66 @@
+"""What an owner's memories say that no longer holds, as answers tell it, and which of them leave normal mode for it. Pure.
+
+A memory leaves where the question asks for nothing else that it says: what it shares with the question stands in the part that
+was corrected. Where nothing is asked, it leaves if it says nothing else at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from projections.index.correction_index import CorrectionIndex, Strengths
+from projections.laws.modes import Mode, Visibility, visibility
+from projections.memory.columns import Rows
+from projections.memory.corrections import BELOW, GONE, Correction
+from projections.views.view import OwnerView
+
+NOTHING_ASKED = frozenset[str]()
+
+
+def corrections_in(view: OwnerView, memory_id: str) -> list[Correction]:
+    """What a memory, or a turn, says that no longer holds, the last negated first."""
+    return view.index(CorrectionIndex).said_in(view.columns, memory_id)
+
+
+def strengths(view: OwnerView) -> Strengths:
+    """How strongly each row may be corrected, shape (rows,)."""
+    return view.index(CorrectionIndex).strengths(view.columns)
+
+
+def corrections_of(view: OwnerView, row: int) -> list[Correction]:
+    """What a row says that no longer holds, as far as it stands below what holds now."""
+    found = view.index(CorrectionIndex).of(view.columns, row)
+    return [one for one in found if one.strength >= BELOW]
+
+
+def asked_for(view: OwnerView, row: int, corrections: list[Correction], asked: frozenset[str]) -> list[Correction]:
+    """Those of a row's corrections that a question asks for: all where the row says nothing else and none is named."""
+    if any(one.old.id == view.columns.memories[row].id for one in corrections):
+        return corrections
+    index, columns = view.index(CorrectionIndex), view.columns
+    named = [one for one in corrections if not index.drawn(columns, row, [one]).inside.isdisjoint(asked)]
+    return named if named or index.drawn(columns, row, corrections).rest else corrections
+
+
+def leaving(view: OwnerView, rows: Iterable[int], asked: frozenset[str] = NOTHING_ASKED) -> Rows:
+    """Those of these rows that normal mode withholds as corrected where these words are asked for."""
+    index, strong = view.index(CorrectionIndex), strengths(view)
+    return np.array([row for row in rows if strong[row] == GONE and _leaves(view, index, row, asked)], dtype=np.int64)
+
+
+def _leaves(view: OwnerView, index: CorrectionIndex, row: int, asked: frozenset[str]) -> bool:
+    corrections = [one for one in index.of(view.columns, row) if one.strength == GONE]
+    if not corrections or any(one.beside for one in corrections) or view.columns.memories[row].is_negated:
+        return False
+    part = index.drawn(view.columns, row, corrections)
+    return part.rest.isdisjoint(asked) and (not part.rest or not part.inside.isdisjoint(asked))
+
+
+def seen_at(view: OwnerView, now: int, mode: Mode) -> Visibility:
+    """What a mode shows at `now` (microseconds since 1970) where nothing is asked, and why not the rest."""
+    found = visibility(view.columns, view.law, now, view.parameters, mode)
+    if mode != "normal":
+        return found
+    return found.without(leaving(view, np.flatnonzero(found.shown & (strengths(view) == GONE)).tolist()), "corrected")
