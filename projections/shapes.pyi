@@ -182,6 +182,7 @@ class ContextLine(TypedDict):
 class ContextParts(TypedDict):
     time: str
     core: list[ContextLine]
+    instructions: list[ContextLine]
     remembered: list[ContextLine]
     retrieved: list[ContextLine]
     tools: list[ContextLine]

@@ -69,9 +69,7 @@ class ContextualAnswer(SearchAnswer):
 class ContextPart(BaseModel):
     """One line of a block; what it says stands in the block."""
 
-    kind: str = Field(
-        description="What the id names: memory (a memory_key), turn, or tool (a tool result, by position)."
-    )
+    kind: str = Field(description="What the id names: memory (a memory_key), turn or tool (its result, by position).")
     id: str
     closeness: float | None = Field(description="How close a retrieved memory is to what was said, 0 to 1.")
 
@@ -80,6 +78,7 @@ class ContextIds(BaseModel):
     """What the parts of a block hold, in their order."""
 
     core: list[ContextPart]
+    instructions: list[ContextPart]
     remembered: list[ContextPart]
     retrieved: list[ContextPart]
     tools: list[ContextPart]

@@ -37,7 +37,7 @@ class ContextTools:
     ) -> ContextAnswer:
         """Everything to know before you answer, in one block within a budget of tokens.
 
-        The time, what always holds, the conversation as recorded, memories that may matter, and what tools found last turn.
+        The time, what holds, what the user asked for, the conversation, memories that may matter, what tools found last turn.
         Use it once at the beginning of a turn. What is in it is recorded as put before you; secrets and what no longer holds
         never are.
         """

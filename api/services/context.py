@@ -21,8 +21,10 @@ from events.partitions import parse_position
 from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
 from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
 from projections.memory.deletion_view import forgotten_turns
+from projections.memory.record import Memory
 from projections.memory.working_memory import Conversation, conversation
 from projections.prompt.block import LEAST_BUDGET, TITLES, Block, Line, Material, build
+from projections.prompt.instructions import standing_instructions
 from projections.prompt.lines import (
     Rules,
     StandingLines,
@@ -149,6 +151,7 @@ class Contexts:
             "parts": {
                 "time": material.time,
                 "core": _told(block.parts["core"]),
+                "instructions": _told(block.parts["instructions"]),
                 "remembered": _told(block.parts["remembered"]),
                 "retrieved": _told(block.parts["retrieved"]),
                 "tools": _told(block.parts["tools"]),
@@ -246,8 +249,9 @@ def _gathered(
     """What the block may hold, why some of what was found may not stand in it, and how much of each search is close enough."""
     view = snapshot.view
     seen = seen_at(view, snapshot.now, "normal")
-    standing = standing_memories(view.columns, seen, talk, rules)
-    retrieved, close = _retrieved(snapshot, talk, found, text, wanted, rules, standing)
+    standing, asked = standing_memories(view.columns, seen, talk, rules), standing_instructions(view.columns, rules)
+    standing.left_out.update(asked.left_out)
+    retrieved, close = _retrieved(snapshot, talk, found, text, wanted, rules, standing, asked.shown)
     episodes = [memory_line(one, one.content, rules) for one in standing.episodes if not said_already(one, talk, text)]
     messages = message_lines(talk.messages[-wanted.messages :] if wanted.messages else (), rules, snapshot.now)
     partition = parse_position(snapshot.position)[0]
@@ -262,6 +266,7 @@ def _gathered(
         tools,
         {"remembered": keeping_order(len(episodes), len(messages))},
         is_earlier(talk, standing.episodes, snapshot.now),
+        [holding_line(one, rules) for one in asked.shown],
     )
     return material, standing.left_out, close
 
@@ -274,11 +279,12 @@ def _retrieved(
     wanted: Wanted,
     rules: Rules,
     standing: StandingLines,
+    asked: list[Memory],
 ) -> tuple[list[Line], list[int]]:
     """The closest of what the searches found, at most five, closest first."""
     close: dict[str, tuple[float, str]] = {}
     counts = []
-    elsewhere = {one.id for one in (*standing.core, *standing.episodes)}
+    elsewhere = {one.id for one in (*standing.core, *standing.episodes, *asked)}
     for search in found:
         passed = 0
         for result, value in zip(search.results, closenesses(snapshot.view, search.query, search.results), strict=True):

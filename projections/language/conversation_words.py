@@ -12,8 +12,8 @@ from projections.language.patterns import regex
 from projections.language.scripts import holds_han
 from projections.language.times.names import MONTHS, WEEKDAY
 
-ENDS_ASKING, HAS_QUESTION, HAS_TIME, HAS_NUMBER, STANDING, SELF = (1 << bit for bit in range(6))
-"""Traits of a turn: it ends in a question, holds one, holds a word of time, a number, a standing instruction, speaks of I."""
+ENDS_ASKING, HAS_QUESTION, HAS_TIME, HAS_NUMBER, SELF = (1 << bit for bit in range(5))
+"""Traits of a turn: it ends in a question, holds one, holds a word of time, a number, speaks of I."""
 
 _AFTER_QUESTION = regex("[\\s\"'”’」』)）!！~～\u2600-\u27bf\U0001f000-\U0001faff]")
 _TIME = regex(
@@ -25,10 +25,6 @@ _NUMBER = regex(
     r"\b(?:\d|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|once|twice|dozen|couple|first|second|third)\b)"
     r"|[一二三四五六七八九十两\d][个只条本部次岁年月天]"
 )
-_STANDING = regex(
-    r"\s*(?:please )?(?:always|never|whenever|from now on)\b|请?(?:以后|每次|始终|总是|今后)"  # at the start
-)
-_WHEN_I_ASK = regex(r"\bwhen(?:ever)? i ask\b")
 _SELF = regex(r"\b(?:i|i'm|i've|i'd|my|me|we|our)\b|我")
 
 _ASIDE = regex(
@@ -55,20 +51,12 @@ def traits(text: str, wanted: int) -> int:
         found |= HAS_QUESTION
     if wanted & ENDS_ASKING and ends_asking(text):
         found |= ENDS_ASKING
-    if wanted & (HAS_TIME | HAS_NUMBER | STANDING | SELF):
+    if wanted & (HAS_TIME | HAS_NUMBER | SELF):
         folded = text.casefold()
         for trait, signs in _SIGNS:
             if wanted & trait and signs.search(folded):
                 found |= trait
-        if wanted & STANDING and _stands(folded):
-            found |= STANDING
     return found
-
-
-def _stands(folded: str) -> bool:
-    if _STANDING.match(folded) or "以后请" in folded:
-        return True
-    return "i ask" in folded and _WHEN_I_ASK.search(folded) is not None
 
 
 _SIGNS = ((HAS_TIME, _TIME), (HAS_NUMBER, _NUMBER), (SELF, _SELF))

@@ -15,7 +15,6 @@ from projections.language.conversation_words import (
     HAS_QUESTION,
     HAS_TIME,
     SELF,
-    STANDING,
     asks_assistant,
     asks_many,
     asks_when,
@@ -23,7 +22,6 @@ from projections.language.conversation_words import (
 from projections.laws.law import Floats
 from projections.memory.columns import Rows
 from projections.ranking.conversation_question import QuestionReading
-from projections.ranking.conversation_weights import SETTINGS
 from projections.views.view import OwnerView
 
 OPENING_TURNS = 3
@@ -52,14 +50,12 @@ def term_values(view: OwnerView, reading: QuestionReading, stage: Stage) -> Valu
     if reading.dialogue:
         values |= _of_place(reading, stage)
     values |= _of_speakers(reading, stage)
-    text = values["text"]
     if reading.times.phrases:
         values["date"] = stage.dated[stage.rows]
     if asks_when(reading.folded):
         values["when"] = _having(stage, HAS_TIME)
     if asks_many(reading.folded):
         values["many"] = _having(stage, HAS_NUMBER)
-    values["standing"] = _having(stage, STANDING) * (text > SETTINGS.on_matter)
     return values
 
 

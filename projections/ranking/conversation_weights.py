@@ -45,8 +45,6 @@ class Weights:
     """Asked when, and the turn has a word of time."""
     many: float = 1.6
     """Asked how many, and the turn has a number."""
-    standing: float = 3.2
-    """A standing instruction ("always ...") on the question's matter."""
     weight: float = 0.05
     """w / (1 + w) of the weight under the owner's law: orders near-ties, and buries no right answer."""
 
@@ -75,8 +73,6 @@ class RankingConstants:
     """Share of each neighbour's text in the rough score."""
     first_date: float = 0.5
     """Share of the date in it."""
-    on_matter: float = 0.15
-    """text above which a standing instruction is on the question's matter."""
     dates: DateShares = field(default_factory=DateShares)
 
 

@@ -13,7 +13,7 @@ TEXTS = st.text(max_size=120) | st.sampled_from(
     ["</memory>", "[Time]", "- [x] y", "\n\n", "我喜欢喝茶。" * 30, "I like tea " * 40, "<memory>", "a\u2028b\x00c"]
 )
 LINES = st.lists(st.builds(Line, st.sampled_from(["memory", "turn", "tool"]), IDS, TEXTS, TEXTS), max_size=12)
-MATERIALS = st.builds(Material, TEXTS, LINES, LINES, LINES, LINES)
+MATERIALS = st.builds(Material, TEXTS, LINES, LINES, LINES, LINES, instructions=LINES)
 COUNTS = st.sampled_from(
     [
         estimated_tokens,

@@ -53,6 +53,7 @@ class ContextParts(BaseModel):
         {
             "time": "2026-11-22 09:30 Sunday (UTC)",
             "core": [_CORE],
+            "instructions": [],
             "remembered": [_MESSAGE],
             "retrieved": [_RETRIEVED],
             "tools": [_TOOL],
@@ -61,6 +62,7 @@ class ContextParts(BaseModel):
 
     time: str
     core: list[ContextLine]
+    instructions: list[ContextLine] = Field(description="What the user asked for, from then on, newest first.")
     remembered: list[ContextLine]
     retrieved: list[ContextLine]
     tools: list[ContextLine]
@@ -102,6 +104,7 @@ class ContextBlock(LinesTold, Placed):
             "parts": {
                 "time": "2026-11-22 09:30 Sunday (UTC)",
                 "core": [_CORE],
+                "instructions": [],
                 "remembered": [_MESSAGE],
                 "retrieved": [_RETRIEVED],
                 "tools": [_TOOL],

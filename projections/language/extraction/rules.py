@@ -15,6 +15,7 @@ from projections.language.extraction.birthdays import chinese_birthday, english_
 from projections.language.extraction.chinese import chinese_clauses, chinese_statement
 from projections.language.extraction.english import english_statement
 from projections.language.extraction.english_clauses import english_clauses
+from projections.language.extraction.instructing import INSTRUCTION, instructions
 from projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
 from projections.language.extraction.taking_back import Corrected, Denial, taken_back
 from projections.language.extraction.text import talk_of
@@ -42,7 +43,7 @@ def _most(found: list[ExtractedStatement]) -> list[ExtractedStatement]:
     """As many as may be of one turn: what is to be kept stays, then what was said first."""
     if len(found) <= MOST_STATEMENTS:
         return found
-    asked = [one for one in found if one.kind == "note"][:MOST_STATEMENTS]
+    asked = [one for one in found if one.kind in ("note", INSTRUCTION)][:MOST_STATEMENTS]
     others = [one for one in found if one not in asked][: MOST_STATEMENTS - len(asked)]
     return [one for one in found if one in asked or one in others]
 
@@ -81,9 +82,12 @@ def _statements(text: str, turn: TurnText) -> list[ExtractedStatement]:
     for language, said in _by_language(text):
         read = (language.statement(clause, turn) or language.birthday(clause, turn) for clause in said)
         stated = [one for one in read if one is not None]
-        told = list(keeping.kept(said, text, turn, language.keeping()))
-        left = [one for one in told if not _stands_for(stated, one)]
+        wanted = list(instructions(said, text, turn, language.keeping(), han=language.han))
+        told = [*wanted, *keeping.kept(said, text, turn, language.keeping())]
+        told = [one for one in told if one in wanted or not any(_within(one.span, asked.span) for asked in wanted)]
+        left = [one for one in told if one in wanted or not _stands_for(stated, one)]
         sure = [one for one in told if one not in left]
+        stated = [one for one in stated if not any(_within(one.span, asked.span) for asked in wanted)]
         found += [_noted(one, sure) for one in stated if not any(_replaces(note, one) for note in left)]
         found += left
     return sorted(found, key=lambda one: one.span)

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from projections.language.contradiction.numbers import value_of
 from projections.language.contradiction.places import different_places, lies_in, place_at_start
+from projections.language.extraction.instructing import WISHES
 from projections.language.extraction.times import for_a_time, of_earlier
 from projections.language.patterns import regex
 from projections.language.scripts import HAN, begins_with_han
@@ -20,7 +21,7 @@ Outcome = Literal["replaces", "may", "stands"]
 HOMES = frozenset({"lives in", "住在"})
 AGES = frozenset({"is aged", "年龄"})
 ORIGINS = frozenset({"is from", "来自"})
-HOLDS_ONCE = HOMES | AGES
+HOLDS_ONCE = HOMES | AGES | WISHES
 """Predicates that have one object at a time, and a new one is the ordinary case."""
 BIRTHS = frozenset({"was born", "出生"})
 HOLDS_ALWAYS = frozenset({"is called", "名字"}) | BIRTHS | ORIGINS
@@ -79,10 +80,10 @@ def outcome(predicate: str, said: tuple[str, str], known: tuple[str, str], year:
         return _age(content, value, known_value, year, corrects)
     if predicate in ORIGINS:
         return _origin(value, known_value, corrects)
-    if predicate in BIRTHS and _agree(value, known_value):
-        return "stands"
+    if predicate in WISHES or (predicate in HOLDS_ALWAYS and corrects):
+        return "replaces"
     if predicate in HOLDS_ALWAYS:
-        return "replaces" if corrects else "may"
+        return "stands" if predicate in BIRTHS and _agree(value, known_value) else "may"
     if predicate not in HOMES or for_a_time(content) or for_a_time(known_content):
         return "stands"
     found = _homes(_home(value), _home(known_value), corrects)

@@ -21,7 +21,7 @@ from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.judge.candidates import Candidates
 from projections.lifecycle.judge.holding import HOLDS_ALWAYS, HOLDS_ONCE, outcome
-from projections.lifecycle.judge.known import KnownMemory, core, said_after_all, same_words
+from projections.lifecycle.judge.known import KnownMemory, core, said_after_all, same_words, says_again
 from projections.memory.creating import created
 from projections.memory.record import SECRET
 from projections.views.view import OwnerView
@@ -87,7 +87,7 @@ class JudgeRun:
             return self._tell("SKIP", heard, said, None, unfit)
         memory_id, told = self._id(heard, said), self._shelf.told(heard.turn.turn_id)
         known = self._view.get(memory_id) is not None or self._shelf.holds(memory_id)
-        if known or any(same_words(said.content, content) for content in told):
+        if known or any(says_again(said, content) for content in told):
             return self._tell("SKIP", heard, said, memory_id, "known from this turn")
         if self._taken_back_since(heard, said):
             return self._tell("SKIP", heard, said, None, "taken back since it was said")
@@ -109,7 +109,7 @@ class JudgeRun:
         for alike, known in near:
             if not known.alike_in_kind(said) or known.negates(said):
                 continue
-            if alike >= self._least and same_words(said.content, known.content):
+            if alike >= self._least and says_again(said, known.content):
                 return alike, known
             if known.negated and plain != said.content and same_words(plain, core(known.content)):
                 return 1.0, known

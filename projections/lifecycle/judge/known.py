@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 
+from projections.language.extraction.instructing import INSTRUCTION
 from projections.language.extraction.rules import ExtractedStatement
 from projections.language.extraction.shape import NOBODY
 from projections.language.lexicon import either, rows
@@ -44,6 +45,13 @@ def said_after_all(content: str) -> str:
     told = core(content)
     plain = _ALL_THE_SAME.sub("", told)
     return content if plain == told else _AGAIN_NOW.sub("", plain).strip()
+
+
+def says_again(said: ExtractedStatement, content: str) -> bool:
+    """Whether a statement says what a content says. Every word of an instruction counts."""
+    if said.kind == INSTRUCTION:
+        return difference(core(said.content), core(content)) is None
+    return same_words(said.content, content)
 
 
 @dataclass(slots=True)

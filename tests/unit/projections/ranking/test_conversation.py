@@ -158,13 +158,22 @@ def test_days_are_the_owner_s() -> None:
         ("集市是什么时候", "集市在下周", "when"),
         ("How many jars of clay?", "seven jars of clay", "many"),
         ("有多少陶罐", "陶罐一共七个", "many"),
-        ("Format the report", "Always format the report as a table", "standing"),
-        ("报告的格式", "以后报告的格式用表格", "standing"),
     ],
 )
 def test_kinds_of_words_that_a_question_asks_for_count(query, text, term) -> None:
     parts = terms(viewed(created(text, "m")), query)
     assert parts["m"][term] == getattr(WEIGHTS, term)
+
+
+@pytest.mark.parametrize(
+    ("query", "told", "plain"),
+    [("Format the report", "Always format the report as a table", "Often format the report as a table"),
+     ("报告的格式", "以后报告的格式用表格", "有时报告的格式用表格")],
+)  # fmt: skip
+def test_a_standing_instruction_has_no_bonus(query, told, plain) -> None:
+    parts = terms(viewed(created(told, "m"), created(plain, "n")), query)
+    assert "standing" not in parts["m"]
+    assert parts["m"].keys() == parts["n"].keys()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,67 @@
+"""Standing instructions in a prompt: what the user himself asked for, from then on. Pure.
+
+A memory of that kind is shown only where the words are a user's own: a turn that he said, that stands unchanged, and in which the
+rules of extraction find this very instruction. So no memory that somebody else writes, revises or merges puts one here, and
+neither does what an assistant or a tool says. It stands here whatever its weight, until it is negated, replaced or deleted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from projections.language.extraction.instructing import INSTRUCTION
+from projections.language.extraction.rules import TurnText, extract
+from projections.memory.columns import Columns
+from projections.memory.deletion_view import turns_behind
+from projections.memory.kind import is_turn
+from projections.memory.record import Memory
+from projections.prompt.lines import Rules, why_not
+
+MOST_INSTRUCTIONS = 10
+MOST_LOOKED_AT = 100
+"""Of the newest, where many may not stand here."""
+NOT_THE_USERS = "not the user's words"
+"""Why a memory that is called an instruction does not stand in a prompt."""
+
+
+class Instructions(NamedTuple):
+    """What the user asked for, from then on."""
+
+    shown: list[Memory]
+    """Newest first."""
+    left_out: Counter[str]
+
+
+def standing_instructions(columns: Columns, rules: Rules) -> Instructions:
+    """The newest standing instructions that hold, at most `MOST_INSTRUCTIONS`, and why others do not stand here."""
+    live = np.flatnonzero((columns.standing() == Columns.LIVE) & (columns.kind == columns.kind_number(INSTRUCTION)))
+    found = [columns.memories[int(row)] for row in live]
+    found.sort(key=lambda one: (-one.created_at, -one.created_seq, one.id))
+    shown: list[Memory] = []
+    left_out: Counter[str] = Counter()
+    for memory in found[:MOST_LOOKED_AT]:
+        reason = why_not(memory, rules) or (None if is_the_users(memory, columns, rules) else NOT_THE_USERS)
+        if reason is not None:
+            left_out[reason] += 1
+        elif len(shown) < MOST_INSTRUCTIONS:
+            shown.append(memory)
+    return Instructions(shown, left_out)
+
+
+def is_the_users(memory: Memory, columns: Columns, rules: Rules) -> bool:
+    """Whether a turn of the user that stands unchanged asks for it, in its own words."""
+    return any(_asks(turn_id, memory, columns) for turn_id in turns_behind(memory) if turn_id not in rules.forgotten)
+
+
+def _asks(turn_id: str, memory: Memory, columns: Columns) -> bool:
+    row = columns.row(turn_id)
+    if row is None or columns.standing()[row] not in (Columns.LIVE, Columns.MERGED):
+        return False
+    turn = columns.memories[row]
+    if not is_turn(turn) or turn.source != "user" or turn.versions or turn.speaker != memory.speaker:
+        return False
+    told = extract(TurnText(turn_id, turn.content, "user", turn.speaker))
+    return any(one.kind == INSTRUCTION and one.asserted and one.content == memory.content for one in told)
