@@ -76,7 +76,7 @@ def _english() -> tuple[Pattern[str], ...]:
         for form in (
             rf"(?!(?:{word['idle']})\b)(?:(?:{word['asking']})\s+)?(?:{word['ever']})\s+(?:{verb}|\w+ing me\b)",
             rf"(?:{word['head']})\b,?\s+(?:{_LED})?(?:(?:{word['asking']})\s+)?(?:(?:{negated})?{verb}|stop \w+ing\b|no more\b)",
-            rf"(?:{word['asking']}\s+)?(?:{negated})?{verb}[^.!?\n]{{2,180}}[\s,]{_TAIL}\W*$",
+            rf"(?:(?:{word['asking']})\s+)?(?:(?:{negated})?{verb}|stop \w+ing\b)[^.!?\n]{{2,180}}[\s,]{_TAIL}\W*$",
             rf"{_EACH}[^,\n]{{0,80}},\s*(?:{_LED})?(?:(?:{word['asking']})\s+)?(?:{negated})?{verb}",
             rf"(?:(?:{word['asking']})\s+)?(?:{negated})?{verb}[^.!?\n]{{2,160}}\s{_EACH}",
             rf"(?:don't|do not) ever\s+{verb}",
@@ -96,7 +96,7 @@ def _chinese() -> tuple[Pattern[str], ...]:
     answers = "(?:回答|回复|回我|跟我|和我|写|说|讲|交流|沟通)"
     onward = (
         f"(?:{word['asking']})?(?:{word['head']})[，, ]?{asking_it}(?:{asked}){{0,3}}"
-        f"(?:(?<=请|你|您){negated}?{at}{verb}|{negated}{at}[^，。我]{{0,8}}(?:给我|叫我|打|发|问我|催|联系|打扰|用|推荐)"
+        f"(?:(?<=请|你|您){negated}?{at}{verb}|{negated}{at}[^，。我]{{0,8}}(?:给我|叫我|打|发|问我|催|联系|打扰|用|推荐|安排|预订|提醒)"
         f"|(?:用[^，。我]{{1,10}}{answers}|叫我|称呼我|提醒我|给我|告诉我|回答|回复|跟我说|直接|先问|单位用))"
     )
     return tuple(
@@ -128,7 +128,12 @@ def _of_sentence(
     sentence: Sequence[Clause], text: str, turn: TurnText, keeping: Keeping, *, han: bool
 ) -> Iterator[ExtractedStatement]:
     end = next((one.start for one in sentence[1:] if one.question), sentence[-1].end)
-    asks = text[sentence[0].start : sentence[-1].end].rstrip().endswith(("?", "？"))
+    whole = text[sentence[0].start : sentence[-1].end]
+    asks = whole.rstrip().endswith(("?", "？"))
+    if keeping.said_so.search(whole):
+        return
+    if asks and not han and _POLITE.match(whole):
+        asks, end = False, sentence[-1].end
     for at, clause in enumerate(sentence):
         if clause.start >= end or (asks and end == sentence[-1].end and not _TAG.search(text[clause.start : end])):
             return
@@ -147,6 +152,7 @@ def _of_sentence(
 
 
 _MARKS = " ,.;:!?。，；：！？…~-–—*"
+_POLITE = regex(rf"\s*{_LED}(?:can|could|would|will) you (?:please )?(?:always|never)\b", IGNORECASE)
 _DENIED = regex(r"\b(?:don't|do not|never|stop|avoid)\b|不|别", IGNORECASE)
 _TAG = regex(
     r"(?:[，,]? ?(?:好吗|可以吗|行吗|好不好|谢谢你?|拜托了?)"

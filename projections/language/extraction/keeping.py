@@ -27,7 +27,7 @@ _TAG = regex("(?:[，,]?(?:好|可以|行)?吗|,? (?:please|ok|okay))$", IGNOREC
 _TIMES = regex(rf"(?:the )?(?:{WEEKDAY}|{MONTH}|\d)", IGNORECASE)
 """A time when something was decided, or what was: nothing tells which."""
 _REASON = regex(r"\s(?:for|as|because|since|so|instead|rather|over|and|but|with)\b.*$", IGNORECASE)
-_POINTS = regex(r"(?:it|this|that|these|those|them|something|one)\b|[这那它]|什么", IGNORECASE)
+_POINTS = regex(r"\b(?:it|this|that|these|those|them|something|one)\b|[这那它]|什么", IGNORECASE)
 ENOUGH = 0.6
 """Share of what is to be remembered that typed statements must cover to stand for it."""
 
@@ -53,6 +53,8 @@ class Keeping(NamedTuple):
     """What makes words before a cue a supposition or another's words."""
     first_person: Pattern[str]
     second_person: Pattern[str]
+    said_so: Pattern[str]
+    """What behind a sentence makes it another's words."""
     goal: Pattern[str]
     """What was decided: the verb and what to do."""
     told: dict[str, str]
@@ -111,6 +113,7 @@ def english() -> Keeping:
         ),
         regex(r"\b(?:I|I'm|I've|I'll|I'd|my|me|mine|we|we're|we've|our|ours|us)\b", IGNORECASE),
         regex(r"\b(?:you|your|yours|yourself|you're|you've|you'll)\b", IGNORECASE),
+        regex(r",[\s\"”']*(?:\w+ ){1,3}(?:said|says|told me|tells me|wrote|writes|used to say)\W*$", IGNORECASE),
         regex(
             r"(?:we(?:'ve| have)? )?(?:finally |all |both |jointly |also )*(?P<way>decided to|decided on|decided against"
             r"|decided that|settled on|agreed to|agreed on|agreed that)\s+(?P<what>[^,.;!?]{3,80})",
@@ -143,6 +146,7 @@ def chinese() -> Keeping:
         regex(r"如果|要是|假如|假设|万一|除非|的话|小说|故事|剧本|梦里|说|问|告诉|写道|表示|回答|喊"),
         regex("我|咱"),
         regex("[你您]"),
+        regex("[，,”」][^，,我]{1,8}(?:说|写道|告诉我|喊|表示)(?:过|道|的)?[。！!]*$"),
         regex(
             "(?:我们|咱们)?(?:已经|最终|最后|终于|一致|都|刚|一起)*(?P<way>决定|商定|约定|说定|敲定)了?(?P<what>[^，。；！？：]{2,30})"
         ),
@@ -173,7 +177,7 @@ def kept(clauses: Sequence[Clause], text: str, turn: TurnText, keeping: Keeping)
             start = start if cue.role == "decided" else clauses[last if last == at else at + 1].start
         asks = (clause.question and not cue.polite) or (clauses[last].question and not (cue.polite and last == at))
         statement = _told(clause, cue, text[start : clauses[last].end], turn, keeping)
-        if statement is not None:
+        if statement is not None and not keeping.said_so.search(text[begins : clauses[last].end]):
             yield statement._replace(asserted=not asks, span=(start, clauses[last].end))
 
 
@@ -223,6 +227,6 @@ def _of_decision(found: Match[str] | None, name: str, keeping: Keeping) -> State
     what = "" if found is None else found["what"].strip()
     if predicate == "chose":
         what = "" if _TIMES.match(what) else _REASON.sub("", what)
-    if predicate is None or not what or keeping.second_person.search(what) or _POINTS.match(what):
+    if predicate is None or not what or keeping.second_person.search(what) or _POINTS.search(what):
         return None
     return StatedTriple(keeping.group.format(name=name), predicate, what)
