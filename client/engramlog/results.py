@@ -235,6 +235,7 @@ class ContextParts(Result):
 
     time: str
     core: list[ContextLine]
+    instructions: list[ContextLine] = []
     remembered: list[ContextLine]
     retrieved: list[ContextLine]
     tools: list[ContextLine]
