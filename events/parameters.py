@@ -208,6 +208,16 @@ class Parameters:
     search_accesses: Annotated[int, Field(ge=2, le=1_000_000)] = 100
     """Accesses from which more count no more."""
 
+    # what is old and matches strongly (ADR 0053)
+    long_ago: bool = True
+    """Normal mode shows, as long ago, what a question matches strongly and age alone withholds; false: as published."""
+    long_ago_share: _Share = 0.2
+    """Least share of the weight of the question's four rarest words that such a match holds, or stands beside."""
+    long_ago_factor: _Share = 0.7
+    """A fresh match that holds as much of the question and reaches this share of its score stands above it."""
+    long_ago_most: Annotated[int, Field(ge=0, le=100)] = 10
+    """So many of them in an answer at most."""
+
     # lifecycle
     related_similarity: _Share = 0.5
     """Least similarity at which the link job links two memories; from `merge_similarity` on they are duplicates."""

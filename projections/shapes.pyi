@@ -178,6 +178,7 @@ class ContextLine(TypedDict):
     note: str
     text: str
     closeness: NotRequired[float | None]
+    long_ago: NotRequired[bool | None]
 
 class ContextParts(TypedDict):
     time: str
@@ -407,6 +408,7 @@ class Card(ToldBeside):
     valid_to: NotRequired[str | None]
     successor: NotRequired[str | None]
     ground_changed: NotRequired[bool | None]
+    long_ago: NotRequired[bool | None]
 
 class Branch(Card):
     link: str

@@ -37,10 +37,13 @@ class EvaluationNames(NamedTuple):
     linked: bool
     later: float
     long_turns: str
+    include_faded: bool | None
 
     def checked(self) -> tuple[SearchRequest, Embedder | None]:
         """How it is searched, and by which model. Raises InputError and BadSetting."""
-        request = SearchRequest(check_ranking(self.ranking), check_search_mode(self.search_mode))
+        request = SearchRequest(
+            check_ranking(self.ranking), check_search_mode(self.search_mode), include_faded=self.include_faded
+        )
         check_mode(self.mode)
         check_way(self.long_turns)
         if self.profile is not None and self.profile not in get_args(Profile):

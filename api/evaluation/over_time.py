@@ -10,11 +10,10 @@ import msgspec
 
 from api.choices import LEAVE
 from api.evaluation.meaning import KeptVectors
-from api.evaluation.search import Progress, asked_at, measured, outcome, read_set
+from api.evaluation.search import Progress, ask, asked_at, measured, read_set
 from projections.laws import LAWS
 from projections.laws.modes import Mode
 from projections.ranking.search_request import SearchRequest
-from projections.views.query import ViewQuery
 
 LATER_DAYS = (0, 30, 180, 365)
 COMPARED: tuple[Mode, ...] = ("normal", "review")
@@ -73,9 +72,7 @@ def evaluate_over_time(
             view.follow(msgspec.structs.replace(view.state, profile=profile), ())
         outcomes = []
         for done, question in enumerate(asked, 1):
-            view, _, at = asked_at(views, question, later)
-            sense = None if vectors is None else vectors.sense(view, question.owner, vectors.question(question.text))
-            outcomes.append(outcome(ViewQuery(view, at, mode), question, request, sense))
+            outcomes.append(ask(asked_at(views, question, later, mode), question, request, vectors))
             on_progress(number * len(asked) + done, len(runs) * len(asked))
         told.append({"profile": profile, "later_days": later, "mode": mode, "found": measured(outcomes)})
     return {

@@ -20,7 +20,6 @@ from api.evaluation.folder import TURNS, DatasetQuestion, read_questions, read_v
 from api.evaluation.meaning import KeptVectors
 from api.exchange.importing import ImportReport
 from events.errors import refused
-from projections.embedding.meaning import Sense
 from projections.fold.owner import OwnerState
 from projections.laws.modes import Mode
 from projections.memory.record import DAY
@@ -77,7 +76,7 @@ def evaluate(
         vectors.fill((view for view, _ in views.values()), on_embedding)
     outcomes = []
     for number, question in enumerate(asked, 1):
-        outcomes.append(_ask(*asked_at(views, question, later_days), request, mode, vectors))
+        outcomes.append(ask(asked_at(views, question, later_days, mode), question, request, vectors))
         on_progress(number, len(asked))
     return {
         "set": folder.name,
@@ -126,31 +125,25 @@ def read_set(folder: Path, profile: str | None = None, *, linked: bool, long_tur
 
 
 def asked_at(
-    views: Mapping[str, tuple[OwnerView, int]], question: DatasetQuestion, later_days: float
-) -> tuple[OwnerView, DatasetQuestion, int]:
+    views: Mapping[str, tuple[OwnerView, int]], question: DatasetQuestion, later_days: float, mode: Mode
+) -> ViewQuery:
     """Whom a question asks, and when: so many days after the last turn, or after the question's own time."""
     view, last = views[question.owner]
-    return view, question, (last + AFTER if question.at is None else question.at) + int(later_days * DAY)
+    return ViewQuery(view, (last + AFTER if question.at is None else question.at) + int(later_days * DAY), mode)
 
 
-def _ask(
-    view: OwnerView, question: DatasetQuestion, at: int, request: SearchRequest, mode: Mode, vectors: KeptVectors | None
-) -> QuestionOutcome:
-    asked = ViewQuery(view, at, mode)
-    start = perf_counter()
-    sense = None if vectors is None else vectors.sense(view, question.owner, vectors.question(question.text))
-    search(asked, question.text, SHOWN, request, sense)
-    return outcome(asked, question, request, sense, perf_counter() - start)
-
-
-def outcome(
-    asked: ViewQuery, question: DatasetQuestion, request: SearchRequest, sense: Sense | None, seconds: float = 0.0
+def ask(
+    asked: ViewQuery, question: DatasetQuestion, request: SearchRequest, vectors: KeptVectors | None
 ) -> QuestionOutcome:
     """Where the evidence of a question stands."""
+    start = perf_counter()
+    sense = None if vectors is None else vectors.sense(asked.view, question.owner, vectors.question(question.text))
+    search(asked, question.text, SHOWN, request, sense)
+    taken = perf_counter() - start
     found = [result["id"] for result in search(asked, question.text, DEPTH, request, sense)["results"]]
     places = {memory_id: rank for rank, memory_id in enumerate(found, 1)}
     ranks = tuple(sorted(places[one] for one in question.evidence if one in places))
-    return QuestionOutcome(question, ranks, seconds, _current_first(question, places))
+    return QuestionOutcome(question, ranks, taken, _current_first(question, places))
 
 
 def _current_first(question: DatasetQuestion, places: dict[str, int]) -> bool | None:

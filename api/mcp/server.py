@@ -107,6 +107,8 @@ def tools_of(connection: Connection, admission: Admission, toolset: str) -> list
         placed = admitted(function, TOOLS[function.__name__], admission)
         tool = Tool.from_function(placed, title=title, description=described, annotations=hints)
         tool.parameters["additionalProperties"] = False
+        for told in tool.parameters["properties"].values():
+            told.pop("title", None)  # the name, in capitals
         tools.append(tool)
     return tools
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -10,6 +11,7 @@ from pydantic import Field
 from api.choices import BUDGET
 from api.mcp.connection import Connection
 from api.mcp.shapes import ContextAnswer, ContextIds, ContextPart
+from api.mcp.tools_search import IncludeFaded
 from api.services.context import MOST_BUDGET
 from projections.prompt.block import LEAST_BUDGET, SECTIONS
 
@@ -34,6 +36,7 @@ class ContextTools:
             int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens the block may take, as estimated.")
         ] = BUDGET,
         proactive: Annotated[bool, Field(description="Search for memories that may matter.")] = True,
+        include_faded: IncludeFaded = None,
     ) -> ContextAnswer:
         """Everything to know before you answer, in one block within a budget of tokens.
 
@@ -42,9 +45,8 @@ class ContextTools:
         never are.
         """
         with self._connection.session() as asked:
-            told: Mapping[str, Any] = asked.application.contexts.context(
-                asked.owner, text, session=session, turn_id=turn_id, budget=budget, proactive=proactive
-            )
+            ask = partial(asked.application.contexts.context, session=session, turn_id=turn_id, budget=budget)
+            told: Mapping[str, Any] = ask(asked.owner, text, proactive=proactive, include_faded=include_faded)
         names = ("block", "tokens", "budget", "session", "turn_id", "dropped", "left_out", "position", "behind")
         parts = {
             part: [

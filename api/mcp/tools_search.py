@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from api.mcp.connection import Connection, Session
 from api.mcp.shapes import GIST, PREVIEW, ContextualAnswer, FoundMemory, MemoryDetail, SearchAnswer, clipped
+from api.requests.hints import search_hint
 from events.errors import refused
 from projections.shapes import Found, Result, ToldBeside
 
 MOST_RESULTS = 20
-LEAST_RELEVANCE = 0.6
-"""What seed 001 (section 3.1.2) asks for unless told. Here it marks and does not cut: of questions about conversations only
-one in seven has any memory that reaches it, and with the cut the right one is among the first five in 7 of 100, not 79."""
 Query = Annotated[str, Field(description="What to look for, in the user's own words, any language.")]
+IncludeFaded = Annotated[
+    bool | None, Field(description="What is old: true all that matches, false none; else what matches strongly.")
+]
 MemoryKey = Annotated[str, Field(description="A memory_key that another tool told.")]
 TimeRange = Annotated[
     list[str] | None,
@@ -27,7 +29,7 @@ TimeRange = Annotated[
     ),
 ]
 _METADATA = ("category", "level", "status", "weight", "source_turns", "speaker", "last_activated_at", "mention_count")
-_TOLD_IF_THERE = ("valid_from", "valid_to", "successor")
+_TOLD_IF_THERE = ("valid_from", "valid_to", "successor", "long_ago")
 
 
 class SearchTools:
@@ -58,17 +60,23 @@ class SearchTools:
             float | None,
             Field(ge=0, le=1, description="Only what is at least so relevant; the best there is if not given."),
         ] = None,
+        include_faded: IncludeFaded = None,
+        mode: Annotated[
+            Literal["normal", "review"], Field(description="review: also what no longer holds.")
+        ] = "normal",
     ) -> SearchAnswer:
         """Search what is remembered of this user's past conversations.
 
         Use it when the user refers to something earlier ("as before", "the plan from last time"), when their preferences or
         history matter, when an earlier result is needed to go on, or when a reference is unclear. What no longer holds is
-        left out, or told as `corrected` beside the message in which it was said.
+        left out, or told as `corrected` beside the message in which it was said; what is old is marked `long_ago`.
         """
         terms: dict[str, Any] = {
             "search_mode": search_mode,
             "keywords": keywords or (),
             "kinds": memory_types or (),
+            "include_faded": include_faded,
+            "mode": mode,
             **_times(time_range),
         }
         with self._connection.session() as session:
@@ -89,11 +97,12 @@ class SearchTools:
         ] = None,
         time_range: TimeRange = None,
         limit: Annotated[int, Field(ge=1, le=MOST_RESULTS)] = 10,
+        include_faded: IncludeFaded = None,
     ) -> ContextualAnswer:
         """Search by the situation in which something was said: "the bug we chased late at night", "what worked last time"."""
-        terms: dict[str, Any] = {"tags": context_tags or (), "feeling": emotional_filter, **_times(time_range)}
+        terms = {"tags": context_tags or (), "feeling": emotional_filter, "include_faded": include_faded}
         with self._connection.session() as session:
-            found = _search(session, query, limit, 0.0, terms)
+            found = _search(session, query, limit, 0.0, terms | _times(time_range))
         return ContextualAnswer(**found, context_tags=context_tags or [], emotional_filter=emotional_filter)
 
     def get_memory_detail(self, memory_key: MemoryKey) -> MemoryDetail:
@@ -134,11 +143,7 @@ def _search(session: Session, query: str, limit: int, least: float | None, terms
     if not 1 <= limit <= MOST_RESULTS:
         raise refused("limit", limit, f"a whole number from 1 to {MOST_RESULTS}")
     found = reader.search(session.owner, query, limit=limit, min_relevance=least or 0.0, **terms)
-    hint = None
-    if least is None:
-        hint = _marked(found["results"])
-    elif not found["results"] and least > 0:
-        hint = _below(reader.search(session.owner, query, limit=limit, trace=False, **terms), least)
+    again = partial(reader.search, session.owner, query, limit=limit, trace=False, **terms)
     synonyms = found["expanded"]["synonyms"]
     return {
         "behind": found["behind"],
@@ -147,24 +152,8 @@ def _search(session: Session, query: str, limit: int, least: float | None, terms
         "search_strategy_used": _strategy(found),
         "expanded_keywords": list(dict.fromkeys(one for known in synonyms.values() for one in known)) or None,
         "withheld": {one["reason"]: one["count"] for one in found["withheld"]},
-        "hint": hint,
+        "hint": search_hint(found, least, again),
     }
-
-
-def _marked(results: list[Result]) -> str | None:
-    """That none of what is shown is surely meant, where that is so."""
-    best = max((one["relevance"] for one in results), default=1.0)
-    if best >= LEAST_RELEVANCE:
-        return None
-    return f"none reaches a relevance of {LEAST_RELEVANCE:g} (the best {best:.2f}): leads, to be checked before you rely on them"
-
-
-def _below(below: Found, least: float) -> str | None:
-    """What there is under the least relevance asked for, which nothing reaches; None where there is nothing."""
-    if not below["results"]:
-        return None
-    best = int(max(one["relevance"] for one in below["results"]) * 100) / 100
-    return f"nothing reaches {least:g}; {below['total']} memories are less relevant: ask for at most {best:.2f}, or for none"
 
 
 def _strategy(found: Found) -> str:
@@ -196,9 +185,7 @@ def _told(session: Session, results: list[Result]) -> list[FoundMemory]:
                     score=one["score"],
                     created_at=one["created_at"],
                     keywords=[keyword.word for keyword in keywords],
-                    metadata={name: card[name] for name in _METADATA}
-                    | {name: card[name] for name in _TOLD_IF_THERE if name in card}
-                    | _flags(one),
+                    metadata={name: card[name] for name in (*_METADATA, *_TOLD_IF_THERE) if name in card} | _flags(one),
                 )
             )
     return answer

@@ -116,6 +116,16 @@ REASONED = (*SAID, REASON)
 """What may be told with why."""
 
 
+INCLUDE_FADED = Parameter(
+    "include_faded",
+    bool | None,
+    "Of what age alone withholds from normal mode all that matches, or nothing; untold: what matches strongly, as `long_ago`.",
+    None,
+    (True,),
+    option=Option(("--include-faded/--no-faded",)),
+)
+
+
 def limit(default: int, description: str = "How many, 1 to 1000.") -> Parameter:
     """How many of a page."""
     return Parameter("limit", int, description, default, (default,), option=Option(names=("-k", "--limit")))

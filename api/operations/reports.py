@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.choices import BUDGET, BY_HAND, MODEL, RULES
-from api.operations.common import MODE, OFFSET, PLACE, TIMES, TRACE, TRACED, limit
+from api.operations.common import INCLUDE_FADED, MODE, OFFSET, PLACE, TIMES, TRACE, TRACED, limit
 from api.operations.definition import Body, Operation, Option, Parameter
 from api.operations.places import MEMORY, OF_MEMORY, OF_PLACE, OF_WRITES, OWNER
 from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
@@ -176,6 +176,7 @@ CONTEXT = Operation(
             (30,),
         ),
         Parameter("sensitive", bool, "Also addresses, telephone numbers and the like; secrets never.", False, (False,)),
+        INCLUDE_FADED,
         Parameter("language", str | None, "Of titles: `en` or `zh`; the turn's if not given.", None, ("zh",)),
         *PLACE,
         TRACE.but(description="Record what was injected; of a block about the past nothing is."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.operations.common import CURSOR, INSPECT, MODE, TIMES, TRACE, TRACED, limit
+from api.operations.common import CURSOR, INCLUDE_FADED, INSPECT, MODE, TIMES, TRACE, TRACED, limit
 from api.operations.definition import Operation, Option, Parameter
 from api.operations.places import OF_PLACE, OWNER
 from projections.choices import RANKINGS, SEARCH_MODES
@@ -74,6 +74,7 @@ TERMS = (
     _filter("min_weight", float | None, "Only of at least this weight.", None, 0.3),
     _any("metadata", "Only what was told with it: name=value, all of them", ["page=4"], "--metadata"),
     Parameter("associations", bool, "Also what the hits bring to mind, and how.", False, (True,)),
+    INCLUDE_FADED,
 )
 """What a search may ask beside its words."""
 SEARCH = Operation(

@@ -50,7 +50,12 @@ def request_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool) -
         )
     filters = filters_of(terms, now, zone)
     return SearchRequest(
-        ranking, mode, filters, check_name("near_project", terms.get("near_project")), terms.get("associations", False)
+        ranking,
+        mode,
+        filters,
+        check_name("near_project", terms.get("near_project")),
+        terms.get("associations", False),
+        terms.get("include_faded"),
     )
 
 
@@ -101,8 +106,13 @@ def question_digest(terms: SearchTerms, *asked: str | None) -> str:
 
 
 def _as_good_as_untold(name: str, value: Any) -> bool:
-    """A number 0 says something: from it on is less than all, where weights fall below it."""
-    return value is None or value is False or value in ((), [], "") or value == _UNLESS_TOLD.get(name)
+    """A number 0 says something: from it on is less than all, where weights fall below it; so does that nothing faded is wanted."""
+    return (
+        value is None
+        or (value is False and name != "include_faded")
+        or value in ((), [], "")
+        or value == _UNLESS_TOLD.get(name)
+    )
 
 
 def cursor_text(cursor: Cursor) -> str:

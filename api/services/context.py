@@ -105,6 +105,7 @@ class Contexts:
         messages: int = WORKING_MESSAGES,
         sensitive: bool = False,
         language: str | None = None,
+        include_faded: bool | None = None,
         trace: bool = True,
         inspect: bool = False,
         **times: Unpack[LineTerms],
@@ -114,6 +115,7 @@ class Contexts:
         `messages`: how many of working memory, 0 where the agent has them anyway. `sensitive`: also texts of sensitivity 2.
         `trace`: record the memories as injected, once for a turn; of the past nothing is, for no model is handed that block.
         `inspect`: somebody only looks at the block: that is recorded instead, and no memory gains by it.
+        `include_faded`: as a search has it; what is long ago stands below what is fresh, and says so.
         A block about the past is the one of then, but for what was deleted since or is held to be more sensitive today.
         Raises InputError naming the field.
         """
@@ -127,7 +129,7 @@ class Contexts:
         said = self._recent(owner, past, text, session, turn_id)
         talk = conversation(said.said, text, session, turn_id)
         lines = LineTerms(as_of=times.get("as_of"), known=times.get("known"))
-        found = self._searched(owner, text, searches, lines) if proactive else []
+        found = self._searched(owner, text, searches, include_faded, lines) if proactive else []
         with self._reader.snapshot(owner, **lines) as snapshot:
             rules = _rules(snapshot, wanted)
             material, left_out, close = _gathered(snapshot, talk, found, text, wanted, rules)
@@ -177,10 +179,14 @@ class Contexts:
             return recent_among(self._views, owner, past.seqs, past.silent(), enough)
         return recent(self._views, owner, self._log.partitions, enough)
 
-    def _searched(self, owner: str, text: str, most: int, lines: LineTerms) -> list[SearchedQuery]:
+    def _searched(
+        self, owner: str, text: str, most: int, include_faded: bool | None, lines: LineTerms
+    ) -> list[SearchedQuery]:
         """One search for each query; leaves no trace of its own."""
         answers = {
-            query: self._reader.search(owner, query, limit=CANDIDATES, trace=False, **lines)
+            query: self._reader.search(
+                owner, query, limit=CANDIDATES, trace=False, include_faded=include_faded, **lines
+            )
             for query in searches(text, most)
         }
         return [
@@ -281,8 +287,8 @@ def _retrieved(
     standing: StandingLines,
     asked: list[Memory],
 ) -> tuple[list[Line], list[int]]:
-    """The closest of what the searches found, at most five, closest first."""
-    close: dict[str, tuple[float, str]] = {}
+    """The closest of what the searches found, at most five, closest first; what is long ago below what is fresh."""
+    close: dict[str, tuple[float, Result]] = {}
     counts = []
     elsewhere = {one.id for one in (*standing.core, *standing.episodes, *asked)}
     for search in found:
@@ -295,16 +301,17 @@ def _retrieved(
                 standing.left_out[reason] += 1
                 continue
             passed += 1
-            if memory.id not in elsewhere and value > close.get(memory.id, (0.0, ""))[0]:
-                close[memory.id] = (value, result["memory"])
+            if memory.id not in elsewhere and value > (close[memory.id][0] if memory.id in close else 0.0):
+                close[memory.id] = (value, result)
         counts.append(passed)
     best = sorted(close.items(), key=lambda one: (-one[1][0], one[0]))[:MOST_RESULTS]
     lines = []
     for memory_id, (value, shown) in best:
         memory = snapshot.view.get(memory_id)
         assert memory is not None
-        lines.append(memory_line(memory, shown, rules, round(value, 6)))
-    return lines, counts
+        old = shown.get("long_ago", False)
+        lines.append(memory_line(memory, shown["memory"], rules, round(value, 6), long_ago=bool(old)))
+    return sorted(lines, key=lambda line: line.long_ago), counts
 
 
 def _told(lines: list[Line]) -> list[ContextLine]:
@@ -313,5 +320,7 @@ def _told(lines: list[Line]) -> list[ContextLine]:
         one: ContextLine = {"kind": line.kind, "id": line.id, "note": line.note, "text": line.text}
         if line.relevance is not None:
             one["closeness"] = line.relevance
+        if line.long_ago:
+            one["long_ago"] = True
         told.append(one)
     return told

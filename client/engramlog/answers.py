@@ -284,6 +284,8 @@ class Branch(Result):
     successor: str | None = None
     ground_changed: bool | None = None
     """True: something that it rests on has another digest now; normal mode withholds it."""
+    long_ago: bool | None = None
+    """True: so old that normal mode would withhold it, and shown as it matches the question."""
     link: str
     weight: float
     base: float
@@ -336,6 +338,8 @@ class AssociationTree(Result):
     successor: str | None = None
     ground_changed: bool | None = None
     """True: something that it rests on has another digest now; normal mode withholds it."""
+    long_ago: bool | None = None
+    """True: so old that normal mode would withhold it, and shown as it matches the question."""
     owner: str
     associations: list[Branch]
     triples: list[BackedTriple]
@@ -518,6 +522,8 @@ class Strength(Result):
     successor: str | None = None
     ground_changed: bool | None = None
     """True: something that it rests on has another digest now; normal mode withholds it."""
+    long_ago: bool | None = None
+    """True: so old that normal mode would withhold it, and shown as it matches the question."""
     strength: int
     """Percent, 0 to 100."""
     colour: str
@@ -605,6 +611,8 @@ class DueMemory(Result):
     successor: str | None = None
     ground_changed: bool | None = None
     """True: something that it rests on has another digest now; normal mode withholds it."""
+    long_ago: bool | None = None
+    """True: so old that normal mode would withhold it, and shown as it matches the question."""
     due_at: str
     days_overdue: float
     importance: float

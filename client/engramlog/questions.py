@@ -64,6 +64,7 @@ def search(
     min_weight: float | None = None,
     metadata: Mapping[str, str | int | float | bool] | None = None,
     associations: bool | None = None,
+    include_faded: bool | None = None,
     as_of: datetime | str | None = None,
     known: datetime | str | None = None,
     after: str | None = None,
@@ -97,6 +98,8 @@ def search(
     `min_weight`: Only of at least this weight.
     `metadata`: Only what was told with it: name=value, all of them; repeatable.
     `associations`: Also what the hits bring to mind, and how.
+    `include_faded`: Of what age alone withholds from normal mode all that matches, or nothing; untold: what matches
+    strongly, as `long_ago`.
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
@@ -130,6 +133,7 @@ def search(
             min_weight=min_weight,
             metadata=pairs(metadata),
             associations=associations,
+            include_faded=include_faded,
             as_of=spelled(as_of),
             known=spelled(known),
             after=after,

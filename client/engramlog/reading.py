@@ -30,6 +30,7 @@ def context(
     known: datetime | str | None = None,
     after: str | None = None,
     trace: bool | None = None,
+    include_faded: bool | None = None,
 ) -> Plan[ContextBlock]:
     """The block to put into a prompt before the turn `text` is answered, of at most `budget` tokens, and the ids in it.
 
@@ -37,7 +38,7 @@ def context(
     a block about the past (`as_of`, `known`) records nothing.
     """
     place = {"session": session, "turn_id": turn_id, "after": after, "as_of": spelled(as_of), "known": spelled(known)}
-    found = {"proactive": proactive, "threshold": threshold, "searches": searches}
+    found = {"proactive": proactive, "threshold": threshold, "searches": searches, "include_faded": include_faded}
     shown = {"budget": budget, "messages": messages, "sensitive": sensitive, "language": language, "trace": trace}
     told = {name: value for name, value in {**place, **found, **shown}.items() if value is not None}
     request = posted(path_of(scope.whose(owner), "context"), {"text": text, **told})

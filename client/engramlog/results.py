@@ -61,6 +61,7 @@ class Card(ToldBeside):
     successor: str | None = None
     ground_changed: bool = False
     """Whether something that it rests on has another digest now; then normal mode withholds it."""
+    long_ago: bool = False
 
 
 class RestsOn(Result):
@@ -228,6 +229,7 @@ class ContextLine(Result):
     text: str
     """As recorded; the block may hold less of it."""
     closeness: float | None = None
+    long_ago: bool = False
 
 
 class ContextParts(Result):

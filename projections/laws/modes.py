@@ -27,6 +27,8 @@ REASONS = (
     "merged", "retired", "superseded", "ground_changed", "corrected", "negated", "compressed", "under_threshold",
 )  # fmt: skip
 """Why a memory is withheld, strongest first: the first that holds is the one told."""
+AGED = ("compressed", "under_threshold")
+"""Those of them that say no more than that it is old."""
 SHOWN_BY: dict[str, str] = {
     "sensitive": "get --reveal",
     "deleted": "debug",

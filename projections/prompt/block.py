@@ -60,6 +60,7 @@ class Line(NamedTuple):
     note: str = ""
     """What is told before the text: who said it, when."""
     relevance: float | None = None
+    long_ago: bool = False
 
 
 class Material(NamedTuple):

@@ -38,6 +38,7 @@ CONFLICT = {"en": "may contradict", "zh": "可能矛盾于"}
 DISPUTED = {"en": "may be contradicted", "zh": "可能有矛盾"}
 NO_LONGER = {"en": "no longer so", "zh": "已不成立"}
 SINCE = {"en": "since then", "zh": "此后"}
+LONG_AGO = {"en": "long ago", "zh": "很久以前"}
 NO_GROUND = "without ground"
 """Why a memory of tier core or system does not stand among what always holds."""
 MOST_CORRECTIONS = 3
@@ -83,13 +84,16 @@ def withdrawn(today: Columns, most_sensitive: int) -> dict[str, str]:
     return found | dict.fromkeys(deleted_memories(today), "deleted")
 
 
-def memory_line(memory: Memory, text: str, rules: Rules, relevance: float | None = None) -> Line:
+def memory_line(
+    memory: Memory, text: str, rules: Rules, relevance: float | None = None, *, long_ago: bool = False
+) -> Line:
     """A memory with the day it was made, who said it, what of it no longer holds, and what it may contradict."""
-    notes = [f"{local(memory.created_at, rules.zone):%Y-%m-%d}", memory.speaker or ""]
+    day = f"{local(memory.created_at, rules.zone):%Y-%m-%d}"
+    notes = [day, LONG_AGO[rules.language] if long_ago else "", memory.speaker or ""]
     if memory.conflicts:
         notes.append(f"{CONFLICT[rules.language]} {' '.join(memory.conflicts[:3])}")
     notes += _corrections(memory.id, rules)
-    return Line("memory", memory.id, text, _noted(notes, rules), relevance)
+    return Line("memory", memory.id, text, _noted(notes, rules), relevance, long_ago)
 
 
 def holding_line(memory: Memory, rules: Rules) -> Line:

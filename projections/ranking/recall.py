@@ -1,7 +1,6 @@
 """Search: which memories answer a question, in what order and why, and what else they bring to mind. Pure.
 
-The rankings are in `conversation` (the default) and `rankings`; what all of them owe is here: filters, what is current before
-what it replaced, reasons that add up, and what was withheld.
+The rankings are in `conversation` and `rankings`; what all owe is here: filters, what is current first, reasons, what was withheld.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from projections.embedding.meaning import Sense
 from projections.memory.tags import contextual_match
 from projections.ranking import conversation
 from projections.ranking.brought import brought_to_mind
+from projections.ranking.long_ago import with_long_ago
 from projections.ranking.outdated import admits, lending, without_corrected
 from projections.ranking.ranked import Ranked, best
 from projections.ranking.rankings import (
@@ -25,8 +25,8 @@ from projections.ranking.rankings import (
     seeds_of,
 )
 from projections.ranking.running import RunningSearch, direct, plain_bm25, understood
-from projections.ranking.search_request import PLAIN, SearchRequest
-from projections.ranking.successors import Lifted, Vacated, with_successors
+from projections.ranking.search_request import FOLLOWING, PLAIN, SearchRequest
+from projections.ranking.successors import Lifted, with_successors
 from projections.ranking.told import embedded, results, understood_as, widened, withheld
 from projections.shapes import FoundAlone
 from projections.views.query import ViewQuery
@@ -44,8 +44,7 @@ def search(
 
     `sense`: the question's meaning; without, hybrid goes by words. How many results there are in all is told as `total`.
     """
-    this, before = without_corrected(understood(asked, query, request, sense), _ranked)
-    ranked, replaced = _current_first(this, before)
+    this, (ranked, replaced) = with_long_ago(understood(asked, query, request, sense), _current_first)
     ranked = _relevant(this, ranked)
     pages = best(ranked.scores, ranked.rows, offset + limit)
     answer: FoundAlone = {
@@ -91,11 +90,12 @@ def _ranked(this: RunningSearch) -> Ranked:
     return ranked
 
 
-def _current_first(this: RunningSearch, vacated: Vacated) -> Lifted:
+def _current_first(this: RunningSearch) -> tuple[RunningSearch, Lifted]:
     """What replaced a match stands above it, under the rankings by text; those of the sources stay as published."""
-    if this.request.ranking not in ("conversation", "text"):
-        return Lifted(vacated.ranked, {})
-    return with_successors(this, vacated, lending(this))
+    this, vacated = without_corrected(this, _ranked)
+    if this.request.ranking not in FOLLOWING:
+        return this, Lifted(vacated.ranked, {})
+    return this, with_successors(this, vacated, lending(this))
 
 
 def _relevant(this: RunningSearch, ranked: Ranked) -> Ranked:

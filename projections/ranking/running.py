@@ -11,7 +11,7 @@ from projections.index.search_index import Scores
 from projections.language.asked_words import asked_words
 from projections.language.text import tokens
 from projections.laws.law import Floats
-from projections.laws.modes import Visibility, visibility
+from projections.laws.modes import Flags, Visibility, visibility
 from projections.memory.columns import Rows
 from projections.ranking.conversation_question import QuestionReading, read_question
 from projections.ranking.rankings import Direct, direct_hits
@@ -19,6 +19,7 @@ from projections.ranking.search_request import BY_MEANING, Filter, SearchRequest
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 
+NO_SCORES = Scores(np.zeros(0, dtype=np.int64), np.zeros(0), [])
 MOST_EXPLAINED = 100
 """Rows up to which explaining each is quicker than scoring all."""
 
@@ -37,9 +38,10 @@ class RunningSearch:
     reading: QuestionReading | None
     """The question as the conversation ranking understands it, under that ranking."""
     matches: Scores
-
     asked_words: frozenset[str]
     """The words that tell what the question is about, without names and days that the ranking knows."""
+    long_ago: frozenset[int] = frozenset()
+    """Rows that are shown although age alone withholds them."""
 
     @property
     def view(self) -> OwnerView:
@@ -50,6 +52,26 @@ class RunningSearch:
         """The same, but that these rows are withheld for a reason."""
         return replace(self, seen=self.seen.without(rows, reason)) if rows.size else self
 
+    def showing(self, rows: Flags) -> RunningSearch:
+        """The same search where these rows are shown too."""
+        return _read(self, _shown(self.seen, self.seen.shown | rows))
+
+    def recalling(self, rows: Rows, before: Visibility) -> RunningSearch:
+        """The same search, in which of what was withheld `before` these rows alone are shown, as long ago: others have no name."""
+        there, now = before.shown, self.seen
+        told = replace(now, shown=now.shown & there, reasons=np.where(there, now.reasons, before.reasons))
+        recalled = np.zeros(there.size, dtype=bool)
+        recalled[rows] = True
+        seen, reading = _shown(told, told.shown | recalled), self.reading
+        if reading is not None and reading.speakers:
+            said_by = self.view.conversation.speaker[: there.size][seen.shown]
+            reading = reading._replace(speakers=[one for one in reading.speakers if (said_by == one).any()])
+        return replace(self, seen=seen, reading=reading, long_ago=frozenset(rows.tolist()))
+
+
+def _shown(seen: Visibility, shown: Flags) -> Visibility:
+    return replace(seen, shown=shown, reasons=np.where(shown, np.int8(-1), seen.reasons))
+
 
 def understood(asked: ViewQuery, query: str, request: SearchRequest, sense: Sense | None) -> RunningSearch:
     """A question read by an owner's view, under its ranking and filters."""
@@ -57,12 +79,18 @@ def understood(asked: ViewQuery, query: str, request: SearchRequest, sense: Sens
     seen = visibility(view.columns, view.law, now, view.parameters, mode)
     if request.search_mode == "keyword" or request.ranking not in BY_MEANING:
         sense = None
-    reading = read_question(view, query, now, seen.shown) if request.ranking == "conversation" else None
-    matches = view.matches(query) if reading is None else reading.matches
-    allowed, words = Filter(view, request.filters, seen.weights), asked_words(query)
-    if reading is not None:
-        words -= set(tokens(query)) - set(reading.sequence)
-    return RunningSearch(asked, query, request, sense, seen, allowed, reading, matches, words)
+    allowed = Filter(view, request.filters, seen.weights)
+    matches = NO_SCORES if request.ranking == "conversation" else view.matches(query)
+    return _read(RunningSearch(asked, query, request, sense, seen, allowed, None, matches, asked_words(query)), seen)
+
+
+def _read(this: RunningSearch, seen: Visibility) -> RunningSearch:
+    """The search with its question read where these rows are shown: who is not shown has no name."""
+    if this.request.ranking != "conversation":
+        return replace(this, seen=seen)
+    reading = read_question(this.view, this.query, this.asked.now, seen.shown)
+    words = asked_words(this.query) - (set(tokens(this.query)) - set(reading.sequence))
+    return replace(this, seen=seen, reading=reading, matches=reading.matches, asked_words=words)
 
 
 def direct(this: RunningSearch) -> Direct:

@@ -29,6 +29,8 @@ from projections.views.view import OwnerView
 
 BLIND_TO_ACCESSES = ("conversation", "text")
 """Rankings that read no accesses, but for what a law makes of them."""
+FOLLOWING = ("conversation", "text")
+"""Rankings that bring in what replaced a match, and what is long ago: those of the sources stay as published."""
 BY_MEANING = ("conversation", "published")
 """Rankings that know meaning: the others go by words, whatever the search mode."""
 
@@ -71,6 +73,9 @@ class SearchRequest(NamedTuple):
     """Ranks memories of this project higher under `overlap`; filters nothing."""
     associations: bool = False
     """Whether to tell also what the hits bring to mind, over associations and triples."""
+    include_faded: bool | None = None
+    """Whether normal mode also shows what age alone withholds: all that matches, nothing of it, or (None) what matches strongly
+    where the owner's parameters have it so."""
 
 
 PLAIN = SearchRequest()

@@ -39,16 +39,17 @@ def results(this: RunningSearch, ranked: Ranked, order: Rows, replaced: Mapping[
         _tell_more(this, ranked, row, replaced, explained)
         if this.request.ranking == "published":
             explained["keywords"] = relevance.keywords.matched(number)
-        results.append(
-            {
-                **card(memory, LEVELS[levels[number]]),
-                **told_beside(this.view, memory),
-                "score": round(float(ranked.scores[at]), 6),
-                "relevance": round(float(whole[number]), 6),
-                "weight": round(reading.weight, 6),
-                "explain": explained,
-            }
-        )
+        result: Result = {
+            **card(memory, LEVELS[levels[number]]),
+            **told_beside(this.view, memory),
+            "score": round(float(ranked.scores[at]), 6),
+            "relevance": round(float(whole[number]), 6),
+            "weight": round(reading.weight, 6),
+            "explain": explained,
+        }
+        if row in this.long_ago:
+            result["long_ago"] = True
+        results.append(result)
     return results
 
 

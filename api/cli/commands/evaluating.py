@@ -12,8 +12,8 @@ from rich.text import Text
 
 from api.choices import LEAVE
 from api.cli.app import Json, app, out, progress, show
-from api.cli.files import LongTurns
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.files import Against, LongTurns, Saved
+from api.cli.show.tables import Cell, Column, compared_cell, tabulate
 from events.parameters import Profile
 from projections.choices import RANKINGS, SEARCH_MODES
 
@@ -74,23 +74,22 @@ def evaluate_set(
         float, typer.Option(help="Ask so many days later: what decay does to the answers.", min=0, max=36_500)
     ] = 0.0,
     long_turns: LongTurns = LEAVE,
-    saved: Annotated[
-        Path | None, typer.Option("--save", help="Write the figures into this file.", show_default=False)
-    ] = None,
-    against: Annotated[
-        Path | None, typer.Option("--against", help="Show the differences to this saved file.", show_default=False)
-    ] = None,
+    saved: Saved = None,
+    against: Against = None,
     over_time: Annotated[
         bool,
         typer.Option("--over-time", help="Normal and review mode under every law, at import and 30 to 365 days later."),
     ] = False,
+    include_faded: Annotated[
+        bool | None, typer.Option("--include-faded/--no-faded", help="As `search` has it.", show_default=False)
+    ] = None,
     json: Json = False,
 ) -> None:
     """Measure search on conversations with questions whose answers are known: hit rates, recall, rank and time."""
     from api.evaluation.by_name import EvaluationNames, evaluate_named, evaluate_named_over_time
 
     names = EvaluationNames(
-        folder, ranking, mode, search_mode, embedder, url, vectors, profile, linked, later, long_turns
+        folder, ranking, mode, search_mode, embedder, url, vectors, profile, linked, later, long_turns, include_faded
     )
     watch = partial(progress, as_json=json, long=LONG_EVALUATION)
     if over_time:
@@ -104,17 +103,13 @@ def by_time(answer: MeasuredOverTime, console: Console = out) -> None:
     console.print(
         Text(f"{answer['set']}: {answer['questions']:,} questions, ranking {answer['ranking']}; hit@10", "dim")
     )
-    found = {(one["profile"], one["later_days"], one["mode"]): one["found"]["hit@10"] for one in answer["over_time"]}
-    days = sorted({one["later_days"] for one in answer["over_time"]})
-    rows: list[dict[str, Cell]] = [
-        {"law": Text(law), "mode": mode} | {_after(day): f"{found[law, day, mode]:.3f}" for day in days}
-        for law, mode in dict.fromkeys((one["profile"], one["mode"]) for one in answer["over_time"])
-    ]
-    tabulate([Column("law"), Column("mode"), *(Column(_after(day), right=True) for day in days)], rows, console)
-
-
-def _after(days: int) -> str:
-    return f"{days} days later" if days else "at import"
+    rows: dict[tuple[str, str], dict[str, Cell]] = {}
+    for one in answer["over_time"]:
+        later = f"{one['later_days']} days later" if one["later_days"] else "at import"
+        row = rows.setdefault((one["profile"], one["mode"]), {"law": Text(one["profile"]), "mode": one["mode"]})
+        row[later] = f"{one['found']['hit@10']:.3f}"
+    names = next(iter(rows.values()))
+    tabulate([Column(name, right=name not in ("law", "mode")) for name in names], list(rows.values()), console)
 
 
 def figures(answer: dict[str, Any], console: Console = out) -> None:
@@ -133,7 +128,7 @@ def figures(answer: dict[str, Any], console: Console = out) -> None:
     rows: list[dict[str, Cell]] = []
     measured = [(name, found, changed["categories"].get(name, {})) for name, found in answer["categories"].items()]
     for name, found, change in [("all", answer["all"], changed["all"]), *measured]:
-        cells: dict[str, Cell] = {one: _cell(found.get(one), change.get(one)) for one in MEASURES}
+        cells: dict[str, Cell] = {one: compared_cell(found.get(one), change.get(one)) for one in MEASURES}
         rows.append({"category": Text(name), "questions": f"{found['questions']:,}", **cells})
     columns = [Column("category", is_id=True), Column("questions", right=True)]
     columns += [Column(one, right=True, if_room=one in ("hit@3", "recall@10")) for one in MEASURES]
@@ -147,12 +142,3 @@ def figures(answer: dict[str, Any], console: Console = out) -> None:
         console.print(
             Text(f"a search took {latency['p50']:.2f} ms at the median, {latency['p95']:.2f} ms at p95", "dim")
         )
-
-
-def _cell(value: float | None, change: float | None) -> Text:
-    if value is None:
-        return Text("-")
-    cell = Text(f"{value:.3f}")
-    if change is not None:
-        cell.append(f" {change:+.3f}", "green" if change > 0 else "red" if change < 0 else "dim")
-    return cell

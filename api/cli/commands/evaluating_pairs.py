@@ -11,7 +11,8 @@ from rich.text import Text
 
 from api.choices import HALVES
 from api.cli.app import Json, app, model_of, out, progress, show
-from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.files import Against, Saved
+from api.cli.show.tables import Cell, Column, compared_cell, tabulate
 
 LONG_EVALUATION = 2_000
 """Pairs from which a progress bar is shown."""
@@ -40,12 +41,8 @@ def evaluate_pairs_of(
         bool,
         typer.Option("--model", help="Ask the language model of the settings (ENGRAMLOG_MODEL) instead of the rules."),
     ] = False,
-    saved: Annotated[
-        Path | None, typer.Option("--save", help="Write the figures into this file.", show_default=False)
-    ] = None,
-    against: Annotated[
-        Path | None, typer.Option("--against", help="Show the differences to this saved file.", show_default=False)
-    ] = None,
+    saved: Saved = None,
+    against: Against = None,
     json: Json = False,
 ) -> None:
     """Measure how well contradiction is told on labelled pairs: precision, recall, F1, accuracy; and how many are sure.
@@ -86,7 +83,11 @@ def figures(answer: dict[str, Any], console: Console = out) -> None:
     for kind, found, change in [("all", answer["all"], changed["all"]), *measured]:
         counts: dict[str, Cell] = {name: f"{found[name]:,}" for name in ("pairs", "opposed", "found", "sure")}
         rows.append(
-            {"kind": Text(kind), **counts, **{name: _cell(found.get(name), change.get(name)) for name in MEASURED}}
+            {
+                "kind": Text(kind),
+                **counts,
+                **{name: compared_cell(found.get(name), change.get(name)) for name in MEASURED},
+            }
         )
     columns = [Column("kind", is_id=True), Column("pairs", right=True), Column("opposed", right=True)]
     columns += [Column("found", right=True), *(Column(name, right=True) for name in MEASURED[:4])]
@@ -106,12 +107,3 @@ def _asked(answer: dict[str, Any], console: Console) -> None:
         console.print(Text(f"{answer['unanswered']:,} pairs have no answer and are in no figure", "yellow"))
     for failure in answer["failures"]:
         console.print(Text(f"{failure['requests']:,} requests failed: {failure['message']}", "red"))
-
-
-def _cell(value: float | None, change: float | None) -> Text:
-    if value is None:
-        return Text("-")
-    cell = Text(f"{value:.3f}")
-    if change is not None:
-        cell.append(f" {change:+.3f}", "green" if change > 0 else "red" if change < 0 else "dim")
-    return cell

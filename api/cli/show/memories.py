@@ -145,7 +145,8 @@ def _several(count: int, one: str, more: str) -> str:
 
 def standing(card: Card, console: Console) -> dict[str, Cell]:
     """Level and status; in one column where there is no room for two."""
-    status = "" if card["status"] == "live" else card["status"].replace("_", " ")
+    told = "long ago" if card.get("long_ago") else card["status"].replace("_", " ")
+    status = "" if told == "live" else told
     return {"level": card["level"] if has_room(console) or not status else status, "status": status}
 
 

@@ -44,6 +44,7 @@ class ContextLine(BaseModel):
     note: str = Field(description="When a memory was made and who said it; who said a message; the tool.")
     text: str = Field(description="As recorded, on one line; the block may hold less of it.")
     closeness: float | None = Field(default=None, description="How close a retrieved memory is to the turn, 0 to 1.")
+    long_ago: bool | None = Field(default=None, description="True: it is old, and only told as it matches the turn.")
 
 
 class ContextParts(BaseModel):

@@ -89,6 +89,10 @@ class Card(ToldBeside):
     ground_changed: bool | None = Field(
         default=None, description="True: something that it rests on has another digest now; normal mode withholds it."
     )
+    long_ago: bool | None = Field(
+        default=None,
+        description="True: so old that normal mode would withhold it, and shown as it matches the question.",
+    )
 
 
 class RestsOn(BaseModel):

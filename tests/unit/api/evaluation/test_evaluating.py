@@ -25,6 +25,8 @@ TURNS = [
     ("zh", "1", "s1", "user", "我买了一把紫砂壶"),
     ("zh", "2", "s1", "assistant", "推荐你试试普洱"),
 ]
+STRICT = SearchRequest(include_faded=False)
+"""Modes as published: what age withholds is not found."""
 QUESTIONS: list[dict[str, Any]] = [
     {"conversation": "en", "question": "Which glaze?", "evidence": ["2"], "category": "answered"},
     {"conversation": "zh", "question": "我买了什么壶？", "evidence": ["1", "2"], "asked_at": "2024-02-01T00:00:00Z"},
@@ -67,16 +69,14 @@ def test_under_text_an_answer_without_the_question_s_words_is_not_found(tmp_path
 def test_a_question_asked_later_finds_what_its_mode_still_shows(tmp_path: Path) -> None:
     folder = written(tmp_path)
     years = 3_650.0
-    shown = {
-        mode: evaluate(folder, SearchRequest(), mode, later_days=years)["all"]["hit@5"] for mode in ("review", "normal")
-    }
+    shown = {mode: evaluate(folder, STRICT, mode, later_days=years)["all"]["hit@5"] for mode in ("review", "normal")}
     assert shown == {"review": 1.0, "normal": 0.0}
     assert evaluate(folder, SearchRequest(), "normal")["all"]["hit@5"] == 1.0
 
 
 def test_the_law_is_chosen_for_the_evaluation_alone(tmp_path: Path) -> None:
     folder = written(tmp_path)
-    told = {law: evaluate(folder, SearchRequest(), "normal", later_days=20.0, profile=law) for law in LAWS}
+    told = {law: evaluate(folder, STRICT, "normal", later_days=20.0, profile=law) for law in LAWS}
     assert {law: one["profile"] for law, one in told.items()} == {law: law for law in LAWS}
     assert told["ebbinghaus"]["all"]["hit@5"] < told["weighted"]["all"]["hit@5"] == 1.0
 

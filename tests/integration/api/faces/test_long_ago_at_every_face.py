@@ -1,0 +1,107 @@
+"""What is long ago says so at every face, and every face can ask for all of it, or for nothing of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.given.client import Service, connected, new_owner, service
+from tests.given.http import TOKEN
+from tests.given.mcp import Agent, in_process, talk
+from tests.integration.api.faces.test_nobody_promotes_himself import World
+
+YEARS = 24 * 800
+"""In hours."""
+TALK = {"english": ("my passport is in the blue folder", "where is my passport?", "long ago")}
+TALK["chinese"] = ("我的护照放在蓝色文件夹里", "我的护照放在哪里？", "很久以前")
+both = pytest.mark.parametrize("said", list(TALK))
+FADED = [(None, ["old"]), (True, ["old"]), (False, [])]
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("long-ago")) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
+
+
+@pytest.fixture
+def world(running: Service, tmp_path: Path) -> World:
+    return World(running, new_owner(), tmp_path)
+
+
+def told(world: World, text: str) -> None:
+    """One statement, made so long ago that normal mode withholds it under any law."""
+    world.in_an_old_log(world.made("user", YEARS, memory_id="old", content=text, category="temporary"))
+
+
+@both
+@pytest.mark.parametrize(("include_faded", "shown"), FADED)
+def test_the_client_and_http(world: World, said: str, include_faded: bool | None, shown: list[str]) -> None:
+    text, question, note = TALK[said]
+    told(world, text)
+    with connected("sync", world.running.url, owner=world.owner) as memory:
+        found = memory.search(question, include_faded=include_faded, trace=False)
+        assert [(one.id, one.long_ago) for one in found.results] == [(one, True) for one in shown]
+        block = memory.context(question, include_faded=include_faded, trace=False)
+    assert [(line.id, line.long_ago) for line in block.parts.retrieved] == [(one, True) for one in shown]
+    assert (note in block.block) == bool(shown)
+
+
+@both
+@pytest.mark.parametrize(("include_faded", "shown"), FADED)
+def test_mcp(world: World, said: str, include_faded: bool | None, shown: list[str]) -> None:
+    text, question, note = TALK[said]
+    told(world, text)
+
+    async def talking(agent: Agent) -> list[dict[str, Any]]:
+        asked = {"query": question, "include_faded": include_faded}
+        found = [await agent.call(tool, **asked) for tool in ("search_memories", "memory_contextual_search")]
+        return [*found, await agent.call("memory_context", text=question, include_faded=include_faded)]
+
+    search, contextual, context = talk(in_process(world.app, world.owner), talking)
+    for found in (search, contextual):
+        assert [one["memory_key"] for one in found["results"]] == shown
+        assert all(one["metadata"]["long_ago"] for one in found["results"])
+        if not shown:
+            assert "1 more are old and match less: include_faded=true shows them" in found["hint"]
+    assert context["memory_keys"] == shown
+    assert (note in context["block"]) == bool(shown)
+
+
+@both
+def test_the_command_line(world: World, said: str) -> None:
+    text, question, note = TALK[said]
+    told(world, text)
+    code, table = world.command("search", world.owner, question)
+    assert (code, "long ago" in table) == (0, True)
+    for option, shown in (("--include-faded", ["old"]), ("--no-faded", [])):
+        code, answer = world.command("search", world.owner, question, option, "--json")
+        assert (code, [one["id"] for one in json.loads(answer)["results"]]) == (0, shown)
+        code, answer = world.command("context", world.owner, question, option, "--json")
+        assert (code, note in json.loads(answer)["block"]) == (0, bool(shown))
+
+
+def test_review_mode_is_an_agent_s_to_ask_for_and_the_hint_names_it(world: World) -> None:
+    told(world, TALK["english"][0])
+    world.in_an_old_log(world.envelope("MemoryNegated", "user", 1, memory_id="old", resolution="latest_wins"))
+
+    async def talking(agent: Agent) -> list[dict[str, Any]]:
+        asked = {"query": "where is my passport?"}
+        return [
+            await agent.call("search_memories", **asked),
+            await agent.call("search_memories", mode="review", **asked),
+        ]
+
+    normal, review = talk(in_process(world.app, world.owner), talking)
+    assert normal["results"] == []
+    assert "1 more do not hold as they were said: mode=review shows them, marked" in normal["hint"]
+    assert [one["metadata"]["status"] for one in review["results"]] == ["superseded"]
