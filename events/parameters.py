@@ -79,6 +79,8 @@ class Parameters:
     """U: 0.8 forgets slowly, 1.3 forgets fast."""
     user_factor_scope: Literal["decay", "both"] = "decay"
     """`decay`: U acts in w_time only; `both`: also in the product, as seed 002 has it."""
+    use_activates: bool = True
+    """A use that went well is an activation for w_time and levels; false: as published, where only mentions are."""
     momentum: _Rate = 0.3
     lambda_m: _Rate = 0.5
     momentum_window_days: _Days = 3.0

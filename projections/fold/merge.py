@@ -106,6 +106,7 @@ def _merged(working: WorkingSet, data: MemoryMerged, sources: list[Memory]) -> M
         stability=max(m.stability for m in sources),
         last_reinforced_at=max(m.last_reinforced_at for m in sources),
         changed_seq=working.seq,
+        used_at=max((m.used_at for m in sources if m.used_at is not None), default=None),
         upkeep=_upkeep(sources, working.at, standing),
         schedule=max((m.schedule for m in sources if m.schedule), key=lambda s: s.graded_at, default=None),
         ground=standing.ground,

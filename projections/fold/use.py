@@ -106,6 +106,8 @@ def reinforce(working: WorkingSet, data: MemoryReinforced, _event: Event[Any]) -
         fields["last_reinforced_at"] = max(memory.last_reinforced_at, working.at)
     if outcome in OUTCOME_GRADES:
         fields["schedule"] = graded(memory.schedule, OUTCOME_GRADES[outcome], working.at)
+    if not failed:
+        fields["used_at"] = max(memory.used_at or working.at, working.at)
     reason = f"outcome {outcome}"
     if outcome == "used":
         gain, refusal = _boost(working, memory)

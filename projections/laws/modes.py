@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from events.parameters import Parameters
 from projections.laws.law import Floats, Instants, Law
+from projections.laws.weighted import activations
 from projections.memory.columns import Columns
 from projections.memory.record import ARCHIVE, CATEGORIES, DAY, FULL, SECRET, SUMMARY, TAG, UNCOMPRESSED
 from projections.shapes import Withheld
@@ -76,16 +77,16 @@ class Visibility:
         return self._levels(rows)
 
 
-def idle_days(columns: Columns, now: int) -> Floats:
-    """Days since the last activation, halved for sensitivity 1 (occupation, education): what levels go by, shape (rows,)."""
-    idle: Floats = np.maximum(now - active_from(columns), 0) / DAY
+def idle_days(columns: Columns, now: int, parameters: Parameters) -> Floats:
+    """Days since the last activation or use, halved for sensitivity 1 (occupation, education): what levels go by, shape (rows,)."""
+    idle: Floats = np.maximum(now - active_from(columns, parameters), 0) / DAY
     idle[columns.sensitivity == 1] /= 2
     return idle
 
 
-def active_from(columns: Columns) -> Instants:
-    """What idle time is counted from: the last activation, or a restoration if later, shape (rows,)."""
-    found: Instants = np.maximum(columns.last_activated_at, columns.restored_at)
+def active_from(columns: Columns, parameters: Parameters) -> Instants:
+    """What idle time is counted from: the last activation or use, or a restoration if later, shape (rows,)."""
+    found: Instants = np.maximum(activations(columns, parameters), columns.restored_at)
     return found
 
 
@@ -112,7 +113,7 @@ def due_levels(columns: Columns, law: Law, weights: Floats, now: int, parameters
 
     From `tag` down only while the weight is under its normal threshold. Identity, core and sensitive memories stay full.
     """
-    idle = idle_days(columns, now)
+    idle = idle_days(columns, now, parameters)
     levels = np.zeros(len(columns), dtype=np.int8)
     for step in level_steps(parameters):
         levels += idle >= step

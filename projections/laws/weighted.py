@@ -52,6 +52,18 @@ def time_weight(days: float, importance: float, parameters: Parameters) -> float
     return 1.0 / (1.0 + parameters.alpha_base * parameters.user_factor * max(days, 0.0) / importance)
 
 
+def active_at(memory: Memory, parameters: Parameters) -> int:
+    """The last activation: creation, a mention, and where the parameters have it so, a use that went well."""
+    used_at = memory.used_at if parameters.use_activates else None
+    return memory.last_activated_at if used_at is None else max(memory.last_activated_at, used_at)
+
+
+def activations(columns: Columns, parameters: Parameters) -> Instants:
+    """`active_at` of every row, shape (rows,)."""
+    found: Instants = columns.last_activated_at
+    return np.maximum(found, columns.used_at) if parameters.use_activates else found
+
+
 def semantic_boost(days: float, boost: float, parameters: Parameters) -> float:
     """S in [1, 1 + s], `days` since the newest mention (seed 002, section 2)."""
     return 1.0 + boost * exp(-parameters.lambda_s * max(days, 0.0))
@@ -85,7 +97,7 @@ def factors(memory: Memory, now: int, parameters: Parameters) -> Factors:
     """The six factors at `now` (microseconds since 1970)."""
     importance = importance_of(memory.category, parameters)
     user = parameters.user_factor if parameters.user_factor_scope == "both" else 1.0
-    idle = now - memory.last_activated_at
+    idle = now - active_at(memory, parameters)
     if idle <= 0 and not memory.mentions and memory.negated_at is None:
         return _at_once(importance, user)
     boost = penalty = drive = 1.0
@@ -113,7 +125,7 @@ def clip(weight: float, parameters: Parameters) -> float:
 
 
 _TOLD: Mapping[str, str] = {
-    "time_weight": "(0, 1]: falls with the days since the last activation",
+    "time_weight": "(0, 1]: falls with the days since the last activation, or the last use that went well",
     "semantic_boost": "1 to 1.5: what the newest mention adds, fading with its age",
     "conflict_penalty": "0.3 to 1: what a negation leaves",
     "importance": "0.8 to 1.5: by category",
@@ -139,7 +151,7 @@ class WeightedLaw:
         """See `Law.weights`."""
         importance = np.array([importance_of(category, parameters) for category in CATEGORIES])[columns.category]
         moments = np.broadcast_to(np.asarray(now), len(columns))
-        idle = np.maximum(moments - columns.last_activated_at, 0) / DAY
+        idle = np.maximum(moments - activations(columns, parameters), 0) / DAY
         weights: Floats = importance / (1.0 + parameters.alpha_base * parameters.user_factor * idle / importance)
         mentioned = np.flatnonzero(columns.mention_boost)
         if mentioned.size:

@@ -107,7 +107,7 @@ def _level_at(
     columns: Columns, law: Law, rows: Rows, level: int, now: int, parameters: Parameters, check: Check
 ) -> Instants:
     """When each row fell to a level between summary and trace."""
-    start = _idle_for(columns, rows, level_steps(parameters)[level - 1])
+    start = _idle_for(columns, rows, level_steps(parameters)[level - 1], parameters)
     if level == SUMMARY:
         return start
     return _first_under(columns, law, rows, start, law.normal_threshold(parameters), now, parameters, check)
@@ -118,8 +118,8 @@ def _archived_at(columns: Columns, law: Law, rows: Rows, now: int, parameters: P
     found = np.full(len(columns), FOREVER)
     if not rows.size:
         return found
-    idle = _idle_for(columns, rows, parameters.archive_after_days)
-    low = _idle_for(columns, rows, parameters.archive_idle_days)
+    idle = _idle_for(columns, rows, parameters.archive_after_days, parameters)
+    low = _idle_for(columns, rows, parameters.archive_idle_days, parameters)
     threshold = law.normal_threshold(parameters)
     by_idle = _first_under(columns, law, rows, idle, threshold, now, parameters, check)
     by_weight = _first_under(columns, law, rows, low, parameters.archive_weight, now, parameters, check)
@@ -129,10 +129,10 @@ def _archived_at(columns: Columns, law: Law, rows: Rows, now: int, parameters: P
     return found
 
 
-def _idle_for(columns: Columns, rows: Rows, days: float) -> Instants:
+def _idle_for(columns: Columns, rows: Rows, days: float, parameters: Parameters) -> Instants:
     """When each row had been idle for so many days; twice as many at sensitivity 1. Whole seconds, rounded up."""
     stretch = np.where(columns.sensitivity[rows] == 1, 2.0, 1.0)
-    at = active_from(columns)[rows] + np.ceil(stretch * days * DAY).astype(np.int64)
+    at = active_from(columns, parameters)[rows] + np.ceil(stretch * days * DAY).astype(np.int64)
     found: Instants = -(-at // SECOND) * SECOND
     return found
 

@@ -85,6 +85,7 @@ _FIELDS = (
     _Field("importance", np.float64, attrgetter("importance")),
     _Field("stability", np.float64, attrgetter("stability")),
     _Field("decay_rate", np.float64, lambda m: np.nan if m.decay_rate is None else m.decay_rate),
+    _Field("used_at", np.int64, lambda m: _or_never(m.used_at)),
     _Field("graded_at", np.int64, lambda m: NEVER if m.schedule is None else m.schedule.graded_at),
 )
 """One column each; kinds, being words of an open list, have a column of their own below."""
@@ -127,6 +128,7 @@ class Columns:
     importance: np.ndarray
     stability: np.ndarray
     decay_rate: np.ndarray
+    used_at: np.ndarray
     graded_at: np.ndarray
     kind: np.ndarray
 

@@ -267,6 +267,8 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     """Digest of what it says now, 16 bytes keyed with the owner's secret; empty where it is not known. A purge leaves it."""
     rejected_seq: int | None = None
     """Where what it says was rejected, while it is. Never folded into a record: views say it, for it changes with others."""
+    used_at: int | None = None
+    """Newest use that went well: what w_time and levels go by too, where the owner's parameters say so."""
 
     @property
     def last_mentioned_at(self) -> int | None:

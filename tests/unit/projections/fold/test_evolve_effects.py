@@ -44,7 +44,7 @@ TIMES = (
     "last_accessed_at",
 )
 PAIR = memory.given(created(), created(of="n"))
-REINFORCED = {"reinforce_count", "stability", "last_reinforced_at"}
+REINFORCED = {"reinforce_count", "stability", "last_reinforced_at", "used_at"}
 SHOWN = REINFORCED | {"access_count", "last_accessed_at"}
 ACTIVATED = {"last_activated_at", "mention_count", "mentions", "mention_boost"}
 EFFECTS: list[tuple[str, Story, Told, set[str]]] = [
