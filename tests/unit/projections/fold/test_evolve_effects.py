@@ -44,7 +44,8 @@ TIMES = (
     "last_accessed_at",
 )
 PAIR = memory.given(created(), created(of="n"))
-REINFORCED = {"reinforce_count", "stability", "last_reinforced_at", "used_at"}
+REINFORCED = {"reinforce_count", "stability", "last_reinforced_at"}
+USED = REINFORCED | {"used_at"}
 SHOWN = REINFORCED | {"access_count", "last_accessed_at"}
 ACTIVATED = {"last_activated_at", "mention_count", "mentions", "mention_boost"}
 EFFECTS: list[tuple[str, Story, Told, set[str]]] = [
@@ -72,16 +73,16 @@ EFFECTS: list[tuple[str, Story, Told, set[str]]] = [
         accessed("m", "n", day=9, together=(("m", "n"),)),
         SHOWN | {"edges"},
     ),
-    ("a use", PAIR, reinforced(day=9), REINFORCED | {"importance", "upkeep"}),
+    ("a use", PAIR, reinforced(day=9), USED | {"importance", "upkeep"}),
     (
         "a use that another led to",
         PAIR,
         reinforced(day=9, from_memory="n"),
-        REINFORCED | {"importance", "upkeep", "edges"},
+        USED | {"importance", "upkeep", "edges"},
     ),
-    ("a task that succeeded", PAIR, reinforced(day=9, outcome="task_success"), REINFORCED | {"schedule"}),
+    ("a task that succeeded", PAIR, reinforced(day=9, outcome="task_success"), USED | {"schedule"}),
     ("a task that failed", PAIR, reinforced(day=9, outcome="task_failure"), {"stability", "schedule"}),
-    ("a look by hand", PAIR, reinforced(day=9, outcome="manual_review"), REINFORCED),
+    ("a look by hand", PAIR, reinforced(day=9, outcome="manual_review"), USED),
     ("a use of another that it led to", PAIR, reinforced("n", day=9, from_memory="m"), {"edges"}),
     ("a revision", PAIR, revised(day=9), {"content", "stated", "version", "versions", "updated_at"}),
     (
