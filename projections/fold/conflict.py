@@ -49,8 +49,12 @@ def negate(working: WorkingSet, data: MemoryNegated, _event: Event[Any]) -> None
     working.change(memory, "negate", reason, negations=negations, conflicts=conflicts, **state)
 
 
-def _by_time(entry: CorrectionEntry) -> tuple[int, int]:
-    return entry.at, entry.position
+def _by_time(entry: CorrectionEntry) -> tuple[int, int, int]:
+    """Of negations at one instant the surest is the newest, whichever arrived first."""
+    return entry.at, _SURENESS.index(entry.resolution), entry.position
+
+
+_SURENESS = ("weight_balance", "version_keep", "latest_wins")
 
 
 def negation_state(negations: tuple[CorrectionEntry, ...], said: tuple[UserMention, ...]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from events.standing import FIRM
 from projections.fold.basis import basis_of
 from projections.fold.link import linked
 from projections.fold.use import risen, tier_of
-from projections.fold.values import refusal
+from projections.fold.values import refusal, say_again
 from projections.fold.working_set import WorkingSet
 from projections.language.sensitivity.event_level import level_of_data
 from projections.memory.ground import OPERATOR
@@ -29,6 +29,7 @@ def create(working: WorkingSet, data: MemoryCreated, event: Event[Any]) -> None:
         problem = refusal(working)
         if problem is not None:
             working.ignore(data.memory_id, problem)
+            say_again(working, data.source_turns)
             return
     at, brought = working.at, data.imported
     memory = Memory(  # in two steps: Python puts more than 15 arguments in a dict, which takes five times as long

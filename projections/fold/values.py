@@ -5,6 +5,7 @@ Digests stand beside the body since log format 2. Those of older entries are mad
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from events.catalogue import EventData, ValueReadmitted, ValueRejected
@@ -12,7 +13,7 @@ from events.envelope import Event, Stored, micros
 from events.statement_digests import DIGEST_BYTES, LEAST_SECRET, digest, read
 from projections.fold.working_set import OWNER, Note, WorkingSet, trouble_with
 from projections.language.statements import statements_in
-from projections.memory.rejection import REJECTED_BY, Rejections, readmitted, rejected
+from projections.memory.rejection import REJECTED_BY, Rejections, drawn_again, readmitted, rejected
 
 Digests = tuple[bytes, ...]
 
@@ -36,6 +37,14 @@ def refusal(working: WorkingSet) -> str | None:
     """Why what the event states becomes no memory; None where it may."""
     found = working.refusing(working.at)
     return None if found is None else f"{REJECTED_BY}{found.seq}"
+
+
+def say_again(working: WorkingSet, turns: Iterable[str]) -> None:
+    """These turns were read to say what is rejected: whoever reads them withholds them too, where they say nothing else."""
+    found = working.refusing(working.at)
+    if found is not None:
+        after = drawn_again(working.settings.rejections, found.digest, turns)
+        working.settings = working.settings._replace(rejections=after)
 
 
 def reject(working: WorkingSet, data: ValueRejected, _event: Event[Any]) -> None:

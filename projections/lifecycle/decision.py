@@ -20,7 +20,7 @@ class Decision(NamedTuple):
     job: str
     action: str
     """compress, delete, purge, promote, keep, merge, link, replay, raise; of extraction keep_turn, add, update, boost, use, negate,
-    flag, assert, delete, read; of sessions summarise, use."""
+    flag, assert, refuse, delete, read; of sessions summarise, use."""
     ids: tuple[str, ...]
     due_at: int
     """When it fell due, microseconds: the same whenever the job runs."""

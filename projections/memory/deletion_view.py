@@ -135,11 +135,12 @@ def _words(memory: Memory) -> set[str]:
 
 
 def forgotten_turns(columns: Columns) -> frozenset[str]:
-    """Turns that must not be told: retracted ones, and those without a memory of which something deleted was made."""
+    """Turns that must not be told: retracted ones, those of just what was rejected, and those without a memory of which
+    something deleted was made."""
     gone = _deleted(columns)
     behind = {turn for one in gone for turn in turns_behind(one)}
     if not behind:
-        return frozenset()
+        return _rejected(columns)
     said = [one for one in columns.memories if one.source_turns and one.source_turns[0] in behind and is_turn(one)]
     known, away = {one.source_turns[0] for one in said}, {one.id for one in gone}
     stands = {one.source_turns[0] for one in said if one.id not in away}
@@ -148,7 +149,12 @@ def forgotten_turns(columns: Columns) -> frozenset[str]:
         turns = turns_behind(memory)
         if not (is_summary(memory) and any(turn in known for turn in turns)):
             told.update(turn for turn in turns if turn not in known)
-    return frozenset(told)
+    return frozenset(told) | _rejected(columns)
+
+
+def _rejected(columns: Columns) -> frozenset[str]:
+    rows = (columns.state == Columns.REJECTED).nonzero()[0].tolist()
+    return frozenset(one.source_turns[0] for one in map(columns.memories.__getitem__, rows) if is_turn(one))
 
 
 def deleted_memories(columns: Columns) -> frozenset[str]:

@@ -16,6 +16,7 @@ MOST_VALUES = 1_000
 """Values of one owner of which something is kept."""
 REJECTED_BY = "rejected by :"
 """What a fold's refusal begins with; the seq follows, and whoever tells it puts the partition before the colon."""
+MOST_TURNS = 32
 _NEVER = -(1 << 62)
 _digest_of = attrgetter("digest")
 
@@ -32,6 +33,8 @@ class Rejection(msgspec.Struct, frozen=True, array_like=True, gc=False):
     until: int | None
     """Evidence from after it counts again; None: none ever does."""
     readmitted_at: int | None = None
+    turns: tuple[str, ...] = ()
+    """Turns from which it was drawn since, the newest 32: they say it, whatever their words."""
 
     @property
     def stands(self) -> bool:
@@ -84,6 +87,15 @@ def readmitted(rejections: Rejections, digests: Iterable[bytes], at: int, seq: i
         if one.readmitted_at is None or one.readmitted_at < at:
             rejections = _with(rejections, msgspec.structs.replace(one, readmitted_at=at))
     return rejections
+
+
+def drawn_again(rejections: Rejections, digest: bytes, turns: Iterable[str]) -> Rejections:
+    """With turns that were read to say a value that is kept here."""
+    one = known(rejections, digest)
+    if one is None:
+        return rejections
+    said = tuple(dict.fromkeys((*one.turns, *turns)))[-MOST_TURNS:]
+    return rejections if said == one.turns else _with(rejections, msgspec.structs.replace(one, turns=said))
 
 
 def _with(rejections: Rejections, new: Rejection) -> Rejections:

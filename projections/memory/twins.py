@@ -25,6 +25,15 @@ def values_of(memory: Memory) -> tuple[bytes, ...]:
     return (memory.stated,) if memory.stated else ()
 
 
+def keys_of(memory: Memory) -> tuple[bytes, ...]:
+    """Under what a memory may be watched: the values that it says, and the turns that say it."""
+    return (*values_of(memory), *map(_of_turn, memory.source_turns))
+
+
+def _of_turn(turn_id: str) -> bytes:
+    return b"turn " + turn_id.encode()
+
+
 def said_at(memory: Memory) -> int:
     """When the user last stated what a memory says, microseconds since 1970; `BEFORE_ANY` where the user never did.
 
@@ -41,18 +50,17 @@ class Twins:
     def __init__(self) -> None:
         self._rejections: Rejections = ()
         self._saying: dict[bytes, dict[str, Memory]] = {}
-        """Watched value -> the records that say it, by id, as they were folded."""
+        """Watched value, or turn -> the records that say it, by id, as they were folded."""
         self._under: dict[str, tuple[bytes, ...]] = {}
-        """Id -> the watched values that the memory says."""
+        """Id -> under what of it the memory is watched."""
+        self._drawn: dict[bytes, list[Rejection]] = {}
+        """Turn -> the values, once rejected, that it was read to say."""
         self._folded: dict[str, Memory] = {}
         """Records that read otherwise than they were folded."""
 
     def follow(self, rejections: Rejections, changed: Sequence[Memory], others: Iterable[Memory]) -> list[Memory]:
         """How these changed records read, in their order, and then those of `others`, all the rest, that read otherwise now."""
-        touched = (
-            {one.digest for one in set(rejections) ^ set(self._rejections)} if rejections != self._rejections else set()
-        )
-        self._rejections = rejections
+        touched = self._changed(rejections)
         wanted = touched.union(*(values_of(one) for one in changed if _is_negated(one)))
         if not wanted and not self._saying:
             return list(changed)
@@ -65,6 +73,18 @@ class Twins:
         beside = {one.id: one for value in touched | unknown for one in self._saying[value].values()}
         return [self._read(one) for one in changed] + [self._read(one) for one in beside.values() if one.id not in mine]
 
+    def _changed(self, rejections: Rejections) -> set[bytes]:
+        """Take in what is rejected; the values, and turns, of which something else is known than before."""
+        if rejections == self._rejections:
+            return set()
+        differ = set(rejections) ^ set(self._rejections)
+        self._rejections = rejections
+        self._drawn = {}
+        for one in rejections:
+            for turn in one.turns:
+                self._drawn.setdefault(_of_turn(turn), []).append(one)
+        return {one.digest for one in differ} | {_of_turn(turn) for one in differ for turn in one.turns}
+
     def _watch(self, values: Iterable[bytes], others: Iterable[Memory]) -> None:
         self._saying.update((value, {}) for value in values)
         for memory in others:
@@ -73,7 +93,7 @@ class Twins:
     def _put(self, memory: Memory) -> set[bytes]:
         """Take in a record; the watched values that it says, or said before."""
         before = self._under.pop(memory.id, ())
-        now = tuple(value for value in values_of(memory) if value in self._saying)
+        now = tuple(key for key in keys_of(memory) if key in self._saying)
         for value in before:
             if value not in now:
                 self._saying[value].pop(memory.id, None)
@@ -108,7 +128,22 @@ class Twins:
     def _refused(self, memory: Memory) -> Rejection | None:
         at = said_at(memory)
         found = (known(self._rejections, value) for value in values_of(memory))
-        return next((one for one in found if one is not None and one.refuses(at)), None)
+        refused = next((one for one in found if one is not None and one.refuses(at)), None)
+        return self._drawn_from(memory, at) if refused is None and self._drawn else refused
+
+    def _drawn_from(self, turn: Memory, at: int) -> Rejection | None:
+        """The rejection of what was drawn from a turn, where nothing else that was stands."""
+        key = _of_turn(turn.id)
+        refused = next((one for one in self._drawn.get(key, ()) if one.refuses(at)), None)
+        if refused is None or turn.source_turns != (turn.id,):
+            return None
+        others = (one for one in self._saying.get(key, {}).values() if one.id != turn.id)
+        return None if any(self._stands(one) for one in others) else refused
+
+    def _stands(self, memory: Memory) -> bool:
+        """Whether a statement is neither gone, nor negated for sure, nor rejected."""
+        gone = memory.deleted_at is not None or memory.retired_at is not None or _is_negated(memory)
+        return not gone and self._refused(memory) is None
 
     def _is_refused(self, value: bytes, at: int) -> bool:
         found = known(self._rejections, value) if value else None
@@ -116,7 +151,9 @@ class Twins:
 
     def _negated_twin(self, memory: Memory) -> Memory | None:
         """What says the same and was negated last, unless the user said it again since."""
-        for value in self._under.get(memory.id, ()):
+        for value in values_of(memory):
+            if value not in self._saying:
+                continue
             saying = self._saying[value].values()
             negated = [one for one in saying if _is_negated(one)]
             if negated:

@@ -11,14 +11,14 @@ from projections.ranking.recall import search
 from projections.ranking.search_request import Filters, SearchRequest
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
-from tests.given.events import Told, at, created, folded, linked
+from tests.given.events import Told, at, created, folded, linked, secret_of
 
 HOUR = 1 / 24
 """In days."""
 Found = dict[str, Any]
 
 
-NAMING = Naming("ada", bytes(range(32)))
+NAMING = Naming("ada", secret_of("ada"))
 
 
 def viewed(*events: Told) -> OwnerView:

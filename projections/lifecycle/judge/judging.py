@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from events.catalogue import EventData, FactAsserted, MemoriesLinked, MemoryMentioned, MemoryNegated, MemoryRevised
+from events.catalogue import (
+    EventData,
+    FactAsserted,
+    MemoriesLinked,
+    MemoryCreated,
+    MemoryMentioned,
+    MemoryNegated,
+    MemoryRevised,
+)
 from events.envelope import derived_id
 from events.vocabulary import Actor
 from projections.checks import Check, unchecked
@@ -22,6 +30,7 @@ from projections.lifecycle.decision import Decision
 from projections.lifecycle.judge.candidates import Candidates
 from projections.lifecycle.judge.holding import HOLDS_ALWAYS, HOLDS_ONCE, outcome
 from projections.lifecycle.judge.known import KnownMemory, core, said_after_all, same_words, says_again
+from projections.lifecycle.judge.rejecting import rejected_by
 from projections.memory.creating import created
 from projections.memory.record import SECRET
 from projections.views.view import OwnerView
@@ -83,8 +92,8 @@ class JudgeRun:
     def judge(self, heard: ReadTurn, said: ExtractedStatement) -> None:
         """One statement against what is known by now."""
         unfit = _unfit(said)
-        if unfit is not None:
-            return self._tell("SKIP", heard, said, None, unfit)
+        if unfit is not None or self._refuses(heard, said):
+            return None if unfit is None else self._tell("SKIP", heard, said, None, unfit)
         memory_id, told = self._id(heard, said), self._shelf.told(heard.turn.turn_id)
         known = self._view.get(memory_id) is not None or self._shelf.holds(memory_id)
         if known or any(says_again(said, content) for content in told):
@@ -114,6 +123,19 @@ class JudgeRun:
             if known.negated and plain != said.content and same_words(plain, core(known.content)):
                 return 1.0, known
         return None
+
+    def _refuses(self, heard: ReadTurn, said: ExtractedStatement) -> bool:
+        """Whether its owner rejected it: then nothing follows. Where it is in these words, the fold is told, refuses it, and
+        notes that the turn says so."""
+        rejected = rejected_by(self._view, said.content, said.triple, heard.said_at)
+        if rejected is None:
+            return False
+        memory_id, decisions = self._id(heard, said), list[Decision]()
+        if rejected == "words" and self._view.get(memory_id) is None:
+            data = self._creation(heard, said, memory_id)
+            decisions.append(self._decision("refuse", (memory_id,), heard, "its owner rejected it", data))
+        self._tell("SKIP", heard, said, None, "its owner rejected it", decisions)
+        return True
 
     def _taken_back_since(self, heard: ReadTurn, said: ExtractedStatement) -> bool:
         """Whether its speaker took the same back later than he said it: told again it is no news."""
@@ -283,7 +305,26 @@ class JudgeRun:
         corrects: str | None = None,
         turns: tuple[str, ...] = (),
     ) -> list[Decision]:
-        data = created(
+        data = self._creation(heard, said, memory_id, corrects, turns)
+        self._shelf.put(KnownMemory.made(memory_id, said, turns or (heard.turn.turn_id,)), heard.turn.speaker)
+        decisions = [self._decision("add", (memory_id,), heard, said.kind, data)]
+        triple = said.triple
+        if triple is not None and all(0 < len(part) <= NAME_LETTERS for part in triple[:3]):
+            fact = FactAsserted(subject=triple.subject, predicate=triple.predicate, object=triple.object,
+                                negation=triple.negation, degree=triple.degree, condition=triple.condition,
+                                evidence=(memory_id,))  # fmt: skip
+            decisions.append(self._decision("assert", (memory_id,), heard, triple.predicate, fact))
+        return decisions
+
+    def _creation(
+        self,
+        heard: ReadTurn,
+        said: ExtractedStatement,
+        memory_id: str,
+        corrects: str | None = None,
+        turns: tuple[str, ...] = (),
+    ) -> MemoryCreated:
+        return created(
             memory_id,
             said.content,
             category=said.category,
@@ -295,15 +336,6 @@ class JudgeRun:
             source_turns=turns or (heard.turn.turn_id,),
             corrects=corrects,
         )
-        self._shelf.put(KnownMemory.made(memory_id, said, turns or (heard.turn.turn_id,)), heard.turn.speaker)
-        decisions = [self._decision("add", (memory_id,), heard, said.kind, data)]
-        triple = said.triple
-        if triple is not None and all(0 < len(part) <= NAME_LETTERS for part in triple[:3]):
-            fact = FactAsserted(subject=triple.subject, predicate=triple.predicate, object=triple.object,
-                                negation=triple.negation, degree=triple.degree, condition=triple.condition,
-                                evidence=(memory_id,))  # fmt: skip
-            decisions.append(self._decision("assert", (memory_id,), heard, triple.predicate, fact))
-        return decisions
 
     def _decision(
         self, action: str, ids: tuple[str, ...], heard: ReadTurn, reason: str, data: EventData, actor: Actor = "judge"

@@ -91,6 +91,10 @@ def read_by_model(
     return [*decided, mark(talk.unread, by, now, after=after, by_rules=ids, **told)]
 
 
+_SAYING = frozenset({"ADD", "UPDATE", "NEGATE", "BOOST"})
+"""Operations that say something, or say it again."""
+
+
 class Proposing(JudgeRun):
     """One answer of a model, carried out on what is known."""
 
@@ -115,6 +119,8 @@ class Proposing(JudgeRun):
         known = self._known(one)
         if wrong is None and one.operation != "SKIP":
             self._ground, wrong = grounded(one, said, shown, heard, self._talk, known)
+        if wrong is None and one.operation in _SAYING and self._refuses(heard, said):
+            return
         if one.operation == "SKIP" or wrong is not None:
             self._tell("SKIP", heard, said, None, wrong or self._reason(one) or "no memory")
             return

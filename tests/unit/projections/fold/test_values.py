@@ -117,6 +117,32 @@ def test_a_turn_of_just_these_words_is_kept_and_withheld() -> None:
     assert (viewed_ids(*told), shown(*told), shown(*told, mode="review")) == ({"t9"}, set(), set())
 
 
+def turn(of: str, text: str, day: float) -> Told:
+    return created(text, of, day, kind="episode", tier="fact", source_turns=(of,))
+
+
+def drawn(of: str, from_turn: str, day: float, text: str = "I live in Lisbon") -> Told:
+    return created(text, of, day, actor="judge", source="judge", tier="fact", source_turns=(from_turn,))
+
+
+def test_a_turn_from_which_it_is_drawn_again_is_withheld_where_nothing_else_that_it_says_stands() -> None:
+    told = [rejected("I live in Lisbon", day=5), turn("t1", "You know, Lisbon, that is home.", 9)]
+    assert shown(*told) == {"t1"}, "nobody has read it"
+    told.append(drawn("m1", "t1", 9))
+    assert (shown(*told), shown(*told, mode="review"), withheld(*told)) == (set(), set(), {"rejected": 1})
+    more = drawn("m2", "t1", 9, "I own a canoe")
+    assert shown(*told, more) == {"t1", "m2"}
+    assert shown(*told, more, negated("m2", 10, resolution="latest_wins")) == set()
+    assert shown(*told, more, deleted("m2", 10)) == set()
+    assert shown(*told, readmitted("I live in Lisbon", day=6)) == {"t1"}
+
+
+def test_of_the_turns_that_say_it_the_newest_32_are_kept() -> None:
+    told = [rejected("I live in Lisbon", day=5), *(drawn(f"m{number}", f"t{number}", 9) for number in range(40))]
+    [one] = folded(*told).owner.rejections
+    assert one.turns == tuple(f"t{number}" for number in range(8, 40))
+
+
 def lives(of: str, day: float, predicate: str = "lives in", place: str = "Lisbon") -> Told:
     return Told(FactAsserted(subject="User", predicate=predicate, object=place, evidence=(of,)), day, "judge")
 

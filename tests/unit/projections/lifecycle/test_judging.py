@@ -12,7 +12,7 @@ from events.errors import StoreMismatch
 from projections.lifecycle import Decision, plan
 from projections.lifecycle.extracting import turns_heard, verdicts
 from projections.views.view import OwnerView
-from tests.given.events import Told, at, created, deleted, negated, of_old, purged
+from tests.given.events import Told, at, created, deleted, negated, of_old, purged, readmitted, rejected
 from tests.given.views import NAMING, viewed
 
 JOB = ["extract"]
@@ -316,3 +316,35 @@ def test_without_the_owners_secret_nothing_is_made_of_a_turn() -> None:
     view.naming = NAMING._replace(secret=b"")
     with pytest.raises(StoreMismatch, match="secret of owner 'ada'"):
         verdicts(view, at(9))
+
+
+LISBON = turn("I live in Lisbon.", "t1", 1)
+
+
+def deleted_for_good(*told: Told, day: float = 5) -> list[Told]:
+    """These events, and what a person rejects: what the first turn was read to say."""
+    view = carried_out(*told, day=1)
+    (made,) = (one for one in view.columns.memories if one.source == "judge")
+    return [*told, created(made.content, "said", 2), deleted("said", day), rejected(made.content, day=day)]
+
+
+@pytest.mark.parametrize("text", ["I live in Lisbon.", "I live in LISBON!"])
+def test_what_its_owner_rejected_is_not_read_again_from_another_turn(text: str) -> None:
+    story = [*deleted_for_good(LISBON), turn(text, "t9", 9)]
+    judged = verdicts(view_of(story), at(100))
+    assert {(one.operation, one.reason) for one in judged} == {("SKIP", "its owner rejected it")}
+
+
+def test_what_its_owner_rejected_ends_nothing_that_holds() -> None:
+    porto = [turn("I live in Porto.", "t0", 0)]
+    story = [*deleted_for_good(LISBON), *porto, turn("I live in Lisbon.", "t9", 9), turn("I love jazz.", "t9b", 9)]
+    view = carried_out(*story)
+    standing = {
+        one.content for one in view.columns if one.source == "judge" and not one.is_negated and one.rejected_seq is None
+    }
+    assert standing == {"User lives in Porto", "User loves jazz"}
+
+
+def test_what_its_owner_takes_up_again_is_read_again() -> None:
+    story = [*deleted_for_good(LISBON), readmitted("User lives in Lisbon", day=6), turn("I live in Lisbon.", "t9", 9)]
+    assert "User lives in Lisbon" in typed(carried_out(*story))
