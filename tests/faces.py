@@ -182,6 +182,8 @@ MCP_UNASKED = {
     "add_turns": EVENTS_ONLY,
     "update_memory": EVENTS_ONLY,
     "negate_memory": EVENTS_ONLY,
+    "mention_memory": EVENTS_ONLY,
+    "confirm_memory": EVENTS_ONLY,
 }
 CLI: dict[str, list[Face]] = {
     "search": [command("search", OWNER, q), command("search", OWNER, q, "--explain", "--associations")],

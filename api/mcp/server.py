@@ -78,6 +78,8 @@ def _for_agents(connection: Connection) -> list[Hinted]:
         (say.add_turns, "Record messages", ADDS),
         (say.update_memory, "Say it better", SETTLES),
         (say.negate_memory, "It no longer holds", DEMOTES),
+        (say.mention_memory, "It came up again", ADDS),
+        (say.confirm_memory, "It still holds", ADDS),
         (say.delete_memory, "Delete", TAKES_AWAY),
         (say.reinforce_memory, "It helped, or misled", ADDS),
         (know.memory_history, "What happened to it", READS),

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from api.mcp.connection import Connection
-from api.mcp.shapes import AlsoDeleted, Deleted, Negated, Reinforced, Remembered, TurnsRemembered, Updated, logged
+from api.mcp.shapes import AlsoDeleted, Deleted, Done, Negated, Reinforced, Remembered, TurnsRemembered, Updated, logged
 from api.mcp.tools_search import MemoryKey
 from api.services.remembering import NewTurn
 from events.vocabulary import Category, Outcome
@@ -163,6 +163,22 @@ class SayTools:
             message=_waits(told) or f"version {told['version']}" + ("" if told["revised"] else ": it said so already"),
             changes=[logged(one) for one in told["changes"]],
         )
+
+    def mention_memory(self, memory_key: MemoryKey, said_by: SaidBy = "user", idempotency_key: Again = None) -> Done:
+        """Tell that the user came back to something remembered, in whatever words, or that you did: it stays fresh."""
+        return self._mentioned(memory_key, said_by, idempotency_key, "it is active from here on")
+
+    def confirm_memory(self, memory_key: MemoryKey, idempotency_key: Again = None) -> Done:
+        """Tell that the user said it still holds: what was negated comes back. What a person rejected does not."""
+        return self._mentioned(memory_key, "user", idempotency_key, "it holds")
+
+    def _mentioned(self, memory_key: str, said_by: str, key: str | None, done: str) -> Done:
+        """A mention; no readmission of what was rejected: a person does that, and no tool."""
+        with self._connection.session() as asked:
+            told = asked.application.writer.mention(asked.owner, memory_key, actor=said_by, key=key)
+        ignored = "; ".join(one["reason"] for one in told["changes"] if one["decision"] == "ignored")
+        changes = [logged(one) for one in told["changes"]]
+        return Done(memory_key=memory_key, message=_waits(told) or ignored or done, changes=changes)
 
     def delete_memory(
         self,

@@ -118,6 +118,8 @@ TOOLS: Mapping[str, Work] = {
     "add_turns": Work.LIGHT,
     "update_memory": Work.LIGHT,
     "negate_memory": Work.LIGHT,
+    "mention_memory": Work.LIGHT,
+    "confirm_memory": Work.LIGHT,
     "delete_memory": Work.LIGHT,
     "reinforce_memory": Work.LIGHT,
     "memory_history": Work.LIGHT,

@@ -231,8 +231,8 @@ def test_every_tool_that_writes_takes_a_key() -> None:
     tools = asyncio.run(server.list_tools())
     writing = {one.name for one in tools if one.annotations is None or not one.annotations.read_only_hint}
     keyed = {one.name for one in tools if "idempotency_key" in one.input_schema["properties"]}
-    assert keyed == {"add_memory", "add_turns", "update_memory", "negate_memory", "delete_memory", "reinforce_memory"}
-    assert keyed <= writing
+    assert keyed == writing
+    assert {"add_memory", "negate_memory", "mention_memory", "confirm_memory"} <= keyed
 
 
 def test_every_command_that_says_when_it_happened_takes_a_key() -> None:

@@ -51,7 +51,8 @@ def test_there_are_the_tools_that_were_promised_each_with_hints_a_description_an
         assert "owner" not in tool.input_schema["properties"]
     hints = {name: (tool.annotations.read_only_hint, tool.annotations.destructive_hint) for name, tool in tools.items()}
     writing = {name for name, (reads, _) in hints.items() if not reads}
-    assert writing == {"add_memory", "add_turns", "update_memory", "negate_memory", "delete_memory", "reinforce_memory"}
+    said = {"mention_memory", "confirm_memory", "reinforce_memory"}
+    assert writing == {"add_memory", "add_turns", "update_memory", "negate_memory", "delete_memory", *said}
     assert {name for name, (_, takes) in hints.items() if takes} == {"negate_memory", "delete_memory"}
     assert {name for name in writing if tools[name].annotations.idempotent_hint} == {"update_memory", "delete_memory"}
 
@@ -456,3 +457,42 @@ def test_a_store_that_is_away_is_told_in_its_own_words() -> None:
         return await agent.refused("search_memories", query="x")
 
     assert talk(MemoryServer(Connection(away, "ada")), talking).startswith("no connection to Redis")
+
+
+def test_a_mention_and_a_confirmation_keep_a_memory_active_and_bring_a_negated_one_back(server: MemoryServer) -> None:
+    async def talking(agent: Agent) -> Any:
+        key = await agent.remember("I drink Longjing tea every morning", category="stable_preference")
+        told = [await agent.call("mention_memory", memory_key=key, said_by="assistant")]
+        await agent.call("negate_memory", memory_key=key, reason="moved on")
+        told.append(await agent.call("mention_memory", memory_key=key, said_by="assistant"))
+        gone = await agent.call("search_memories", query="what tea in the morning?")
+        told.append(await agent.call("confirm_memory", memory_key=key, idempotency_key="still so"))
+        again = await agent.call("confirm_memory", memory_key=key, idempotency_key="still so")
+        found = await agent.call("search_memories", query="what tea in the morning?")
+        return key, told, gone, again, found
+
+    key, told, gone, again, found = talk(server, talking)
+    assert [[one["decision"] for one in answer["changes"]] for answer in told] == [
+        ["reinforce"],
+        ["reinforce"],
+        ["reaffirm"],
+    ]
+    assert [answer["message"] for answer in told[::2]] == ["it is active from here on", "it holds"]
+    assert gone["results"] == []
+    assert again["changes"] == told[-1]["changes"]
+    assert [one["memory_key"] for one in found["results"]] == [key]
+
+
+def test_no_tool_lifts_what_a_person_rejected(application: Application, server: MemoryServer) -> None:
+    async def talking(agent: Agent) -> Any:
+        key = await agent.remember("I live in Lisbon")
+        application.writer.negate(agent_owner(server), key, never=True, reason="never did")
+        return await agent.client.call_tool("confirm_memory", {"memory_key": key}), key
+
+    told, key = talk(server, talking)
+    assert application.reader.get(agent_owner(server), key, trace=False)["status"] != "live", told
+
+
+def agent_owner(server: MemoryServer) -> str:
+    """Whose memories a server's tools are about."""
+    return server._connection.owner
