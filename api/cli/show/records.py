@@ -120,6 +120,10 @@ def _along(answer: DeletedMany, console: Console = out) -> None:
     if answer["left_alone"]:
         console.print(f"[yellow]{len(answer['left_alone']):,} made of it left alone[/]")
         _reasons(answer["left_alone"], console)
+    if rejected := answer.get("rejected", []):
+        console.print(
+            f"{_several(len(rejected), 'value')} rejected: told again, it becomes no memory  [dim](restore)[/]"
+        )
     if said := answer["still_said_in"]:
         named = _named(said)
         console.print(f"[yellow]Still said in {_several(len(said), 'turn')}[/]: {named}  [dim](--with-sources)[/]")

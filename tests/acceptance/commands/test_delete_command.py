@@ -47,7 +47,7 @@ def test_ids_may_be_separated_in_any_way_and_a_repeated_one_is_deleted_once(
     many(cli)
     before = events_of(cli)
     answer = cli.json("delete", "ada", *words, stdin=stdin.encode())
-    along = {"also": [], "left_alone": [], "still_said_in": [], "dry_run": False, "behind": 0}
+    along = {"also": [], "left_alone": [], "still_said_in": [], "rejected": [], "dry_run": False, "behind": 0}
     assert answer == {"owner": "ada", "deleted": ["m1", "m2", "m3"], "skipped": []} | along | {
         name: answer[name] for name in ("position", "restorable_until")
     }
@@ -105,16 +105,17 @@ def test_the_exit_code_says_whether_all_some_or_none_was_deleted(cli: Cli, ids: 
     many(cli)
     before = events_of(cli)
     cli("delete", "ada", ids, code=code)
-    assert events_of(cli) == before + sum(one.startswith("m") for one in ids.split())
+    deleted = sum(one.startswith("m") for one in ids.split())
+    rejected = len(ids.split()) == deleted == 1  # what a single one says, named alone
+    assert events_of(cli) == before + deleted + rejected
 
 
 def test_of_a_single_id_the_answer_keeps_its_fields(cli: Cli) -> None:
     many(cli)
     answer = cli.json("delete", "ada", "m1")
     assert (answer["id"], answer["owner"], answer["deleted"], answer["skipped"]) == ("m1", "ada", ["m1"], [])
-    assert [(one["memory"], one["decision"], one["position"]) for one in answer["changes"]] == [
-        ("m1", "delete", answer["position"])
-    ]
+    assert [(one["memory"], one["decision"]) for one in answer["changes"]] == [("m1", "delete"), ("m1", "reject")]
+    assert (answer["changes"][-1]["position"], answer["rejected"]) == (answer["position"], ["m1"])
     core = cli.json("delete", "ada", "name", code=3)
     assert (core["id"], core["changes"], core["deleted"], len(core["skipped"])) == ("name", [], [], 1)
     assert cli.json("delete", "ada", "nothing", code=2)["error"] == "NotFound"
