@@ -8,7 +8,7 @@ owner of whom nothing is pays for the look alone.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from projections.language.drawn import Drawn, drawn
 from projections.memory.columns import Columns, conflict_of, state_of
-from projections.memory.corrections import BELOW, GONE, TOLD, Correction, holding_now
+from projections.memory.corrections import BELOW, GONE, TOLD, Correction, following, holding_now, line_of
 from projections.memory.kind import is_statement, is_turn
 from projections.memory.record import Memory
 
@@ -48,6 +48,19 @@ class _Corrector(NamedTuple):
     stands: bool
 
 
+class _Bearing(NamedTuple):
+    """What of a memory decides whether another may leave."""
+
+    text: str
+    summary: str | None
+    state: int
+    sensitivity: int
+    negated_at: int | None
+    negations: int
+    following: str | None
+    turns: tuple[str, ...]
+
+
 class CorrectionIndex:
     """Of each row what it says that no longer holds. Rows are those of the columns that are asked about."""
 
@@ -61,10 +74,17 @@ class CorrectionIndex:
         """Id of a turn or memory -> what was said in it and no longer holds."""
         self._strengths: Strengths = np.zeros(0, dtype=np.int8)
         self._drawn: dict[tuple[int, tuple[str, ...]], tuple[str, Drawn]] = {}
+        self._leaving: dict[int, Drawn | None] = {}
+        """Row -> the parts of what may leave normal mode, None of what may not; as long as nothing that was looked at changes."""
+        self._known: dict[int, tuple[Correction, ...]] = {}
+        self._looked_at: dict[str, _Bearing | None] = {}
+        """What these were decided by, None for what was not there."""
         self._is_level = False
 
     def put(self, row: int, memory: Memory) -> None:
         """Take in a row that is new or has changed."""
+        if memory.id in self._looked_at and self._looked_at[memory.id] != _bearing(memory):
+            self._forget()
         negated = _negated(memory)
         if negated != self._negated.get(row):
             self._is_level = False
@@ -98,15 +118,22 @@ class CorrectionIndex:
             self._strengths = np.concatenate([self._strengths, more])
         return self._strengths
 
-    def of(self, columns: Columns, row: int) -> list[Correction]:
-        """What a row says that no longer holds, the last negated first."""
+    def of(self, columns: Columns, row: int) -> Sequence[Correction]:
+        """What a row says that no longer holds, the last negated first; kept until something that decides it changes."""
         if not self.strengths(columns)[row]:
-            return []
-        links = {link for place in self._places(columns, row) for link in self._links.get(place, ())}
-        found = [one for link in links if (one := self._correction(columns, row, link)) is not None]
-        return sorted(found, key=lambda one: (-one.at, one.old.id))
+            return ()
+        if row not in self._known:
+            links = {link for place in self._places(columns, row) for link in self._links.get(place, ())}
+            found = (self._correction(columns, row, link) for link in links)
+            told = sorted((one for one in found if one is not None), key=lambda one: (-one.at, one.old.id))
+            self._known[row] = tuple(told)
+            self._looked_at[columns.memories[row].id] = _bearing(columns.memories[row])
+            for link in links:
+                for known, memory in line_of(columns, link.old):
+                    self._looked_at[known] = None if memory is None else _bearing(memory)
+        return self._known[row]
 
-    def said_in(self, columns: Columns, place: str) -> list[Correction]:
+    def said_in(self, columns: Columns, place: str) -> Sequence[Correction]:
         """The same of a memory by its id, or of a turn, whether or not there is a memory of it."""
         row = columns.row(place)
         if row is not None:
@@ -115,7 +142,7 @@ class CorrectionIndex:
         found = [self._told(columns, link, (place,)) for link in self._links.get(place, ())]
         return sorted((one for one in found if not one.beside), key=lambda one: (-one.at, one.old.id))
 
-    def drawn(self, columns: Columns, row: int, corrections: list[Correction]) -> Drawn:
+    def drawn(self, columns: Columns, row: int, corrections: Sequence[Correction]) -> Drawn:
         """The part of a row's text that these were drawn from, and the rest."""
         memory, statements = columns.memories[row], tuple(one.old.content for one in corrections)
         text = f"{memory.content}\n{memory.summary}" if memory.summary else memory.content
@@ -126,6 +153,19 @@ class CorrectionIndex:
             self._drawn.clear()
         self._drawn[row, statements] = text, drawn(text, statements)
         return self._drawn[row, statements][1]
+
+    def leaving(self, columns: Columns, row: int) -> Drawn | None:
+        """The parts of a row that may leave normal mode for what was corrected in it; None where it may not.
+
+        What is negated itself is the mode's own matter, and what also tells what holds now stays.
+        """
+        if not self._is_level:
+            self._level(columns)
+        if row not in self._leaving:
+            found = [one for one in self.of(columns, row) if one.strength == GONE]
+            stays = not found or any(one.beside for one in found) or columns.memories[row].is_negated
+            self._leaving[row] = None if stays else self.drawn(columns, row, found)
+        return self._leaving[row]
 
     def _places(self, columns: Columns, row: int) -> tuple[str, ...]:
         return (columns.memories[row].id, *self._made_of.get(row, ()))
@@ -169,6 +209,12 @@ class CorrectionIndex:
                 for row in (*(() if own is None else (own,)), *accounts.get(place, ())):
                     strengths[row] = max(strengths[row], strength)
         self._links, self._strengths, self._is_level = dict(links), strengths, True
+        self._forget()
+
+    def _forget(self) -> None:
+        self._known.clear()
+        self._leaving.clear()
+        self._looked_at.clear()
 
     def _all(self, columns: Columns) -> Iterator[tuple[_Link, tuple[str, ...], int]]:
         for row, negated in self._negated.items():
@@ -203,6 +249,12 @@ def _made_of(memory: Memory) -> tuple[str, ...]:
     if is_statement(memory):
         return ()
     return tuple(dict.fromkeys((*memory.source_turns, *memory.summarises, *memory.merged_from)))
+
+
+def _bearing(memory: Memory) -> _Bearing:
+    times = (memory.negated_at, len(memory.negations), following(memory))
+    text = (memory.content, memory.summary, state_of(memory), memory.sensitivity)
+    return _Bearing(*text, *times, memory.source_turns)
 
 
 def _stands(memory: Memory) -> bool:

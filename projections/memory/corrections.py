@@ -55,20 +55,37 @@ def holding_now(columns: Columns, row: int) -> Memory | None:
     return columns.memories[said]
 
 
-def _following(memory: Memory) -> str | None:
+def line_of(columns: Columns, row: int) -> list[tuple[str, Memory | None]]:
+    """All that decides what holds in place of a memory, by id: it, its successors, the turn that took it back; None for what is
+    not known here.
+    """
+    line = [columns.memories[one] for one in _line(columns, row)]
+    last = line[-1]
+    named = [
+        one for one in (following(last), last.negations[-1].turn_id if last.negations else None) if one is not None
+    ]
+    rows = ((one, columns.row(one)) for one in named)
+    return [
+        *((one.id, one) for one in line),
+        *((one, None if at is None else columns.memories[at]) for one, at in rows),
+    ]
+
+
+def following(memory: Memory) -> str | None:
+    """What stands for a memory: its successor, or what it was merged into."""
     return memory.superseded_by if memory.is_negated else memory.merged_into
 
 
 def _ends_nowhere(columns: Columns, last: int) -> bool:
     """Whether the line of successors goes on to what is not known here, or back into itself."""
-    return _following(columns.memories[last]) is not None
+    return following(columns.memories[last]) is not None
 
 
 def _line(columns: Columns, row: int) -> list[int]:
     """A row and its successors, each once, as far as they are known."""
     line = [row]
-    while (following := _following(columns.memories[row])) is not None:
-        found = columns.row(following)
+    while (successor := following(columns.memories[row])) is not None:
+        found = columns.row(successor)
         if found is None or found in line:
             break
         line.append(row := found)

@@ -21,6 +21,9 @@ from projections.views.corrected import leaving, strengths
 MOST_ROUNDS = 3
 """How often is looked whether what took the place of what left leaves too."""
 
+INDEPENDENT = ("text", "overlap")
+"""Rankings under which no memory's score depends on which others are shown."""
+
 
 def without_corrected(this: RunningSearch, rank: Callable[[RunningSearch], Ranked]) -> tuple[RunningSearch, Vacated]:
     """The search and its ranking without what leaves normal mode as corrected: what is withheld lends nothing to others."""
@@ -31,6 +34,8 @@ def without_corrected(this: RunningSearch, rank: Callable[[RunningSearch], Ranke
         if not leaves.size:
             break
         gone, this = np.concatenate([gone, leaves]), this.without(leaves, "corrected")
+        if this.request.ranking in INDEPENDENT:
+            break
         ranked = rank(this)
     return this, vacated(first, gone, ranked)
 
@@ -40,8 +45,9 @@ def _corrected(this: RunningSearch, ranked: Rows) -> Rows:
     strong = strengths(this.view) == GONE
     if not strong.any():
         return np.zeros(0, dtype=np.int64)
-    rows = np.union1d(ranked, this.matches.rows)
-    return leaving(this.view, rows[strong[rows] & this.seen.shown[rows]].tolist(), this.asked_words)
+    found = np.zeros(strong.size, dtype=bool)
+    found[ranked] = found[this.matches.rows] = True
+    return leaving(this.view, np.flatnonzero(found & strong & this.seen.shown).tolist(), this.asked_words)
 
 
 def admits(this: RunningSearch) -> Callable[[int], bool]:

@@ -48,13 +48,16 @@ def vacated(first: Ranked, gone: Rows, ranked: Ranked) -> Vacated:
     """`first`: the ranking with the rows that leave, `ranked`: without them."""
     if not gone.size:
         return Vacated(ranked, {})
-    before = dict(zip(first.rows.tolist(), first.scores.tolist(), strict=True))
-    had = np.array([before.get(row, -np.inf) for row in ranked.rows.tolist()])
-    places = {}
-    for row in gone.tolist():
-        if row in before:
-            over = ranked.scores[had < before[row]].max(initial=-np.inf) + ABOVE
-            places[row] = round(max(float(over), before[row]), 6)
+    size = 1 + max(int(first.rows.max(initial=0)), int(ranked.rows.max(initial=0)), int(gone.max()))
+    before = np.full(size, -np.inf)
+    before[first.rows] = first.scores
+    had = before[ranked.rows]
+    order = np.argsort(had)
+    most = np.maximum.accumulate(np.concatenate([[-np.inf], ranked.scores[order]]))
+    over = most[np.searchsorted(had[order], before[gone])] + ABOVE
+    there = before[gone] > -np.inf
+    scores = np.round(np.maximum(over, before[gone])[there], 6)
+    places = dict(zip(gone[there].tolist(), scores.tolist(), strict=True))
     stays = ~np.isin(ranked.rows, gone)
     return Vacated(ranked if stays.all() else _only(ranked, stays), places)
 

@@ -6,11 +6,12 @@ was corrected. Where nothing is asked, it leaves if it says nothing else at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from projections.index.correction_index import CorrectionIndex, Strengths
+from projections.language.drawn import Drawn
 from projections.laws.modes import Mode, Visibility, visibility
 from projections.memory.columns import Rows
 from projections.memory.corrections import BELOW, GONE, Correction
@@ -19,7 +20,7 @@ from projections.views.view import OwnerView
 NOTHING_ASKED = frozenset[str]()
 
 
-def corrections_in(view: OwnerView, memory_id: str) -> list[Correction]:
+def corrections_in(view: OwnerView, memory_id: str) -> Sequence[Correction]:
     """What a memory, or a turn, says that no longer holds, the last negated first."""
     return view.index(CorrectionIndex).said_in(view.columns, memory_id)
 
@@ -29,13 +30,15 @@ def strengths(view: OwnerView) -> Strengths:
     return view.index(CorrectionIndex).strengths(view.columns)
 
 
-def corrections_of(view: OwnerView, row: int) -> list[Correction]:
+def corrections_of(view: OwnerView, row: int) -> Sequence[Correction]:
     """What a row says that no longer holds, as far as it stands below what holds now."""
     found = view.index(CorrectionIndex).of(view.columns, row)
     return [one for one in found if one.strength >= BELOW]
 
 
-def asked_for(view: OwnerView, row: int, corrections: list[Correction], asked: frozenset[str]) -> list[Correction]:
+def asked_for(
+    view: OwnerView, row: int, corrections: Sequence[Correction], asked: frozenset[str]
+) -> Sequence[Correction]:
     """Those of a row's corrections that a question asks for: all where the row says nothing else and none is named."""
     if any(one.old.id == view.columns.memories[row].id for one in corrections):
         return corrections
@@ -47,15 +50,14 @@ def asked_for(view: OwnerView, row: int, corrections: list[Correction], asked: f
 def leaving(view: OwnerView, rows: Iterable[int], asked: frozenset[str] = NOTHING_ASKED) -> Rows:
     """Those of these rows that normal mode withholds as corrected where these words are asked for."""
     index, strong = view.index(CorrectionIndex), strengths(view)
-    return np.array([row for row in rows if strong[row] == GONE and _leaves(view, index, row, asked)], dtype=np.int64)
+    found = [row for row in rows if strong[row] == GONE and _leaves(index.leaving(view.columns, row), asked)]
+    return np.array(found, dtype=np.int64)
 
 
-def _leaves(view: OwnerView, index: CorrectionIndex, row: int, asked: frozenset[str]) -> bool:
-    corrections = [one for one in index.of(view.columns, row) if one.strength == GONE]
-    if not corrections or any(one.beside for one in corrections) or view.columns.memories[row].is_negated:
+def _leaves(part: Drawn | None, asked: frozenset[str]) -> bool:
+    if part is None or not part.rest.isdisjoint(asked):
         return False
-    part = index.drawn(view.columns, row, corrections)
-    return part.rest.isdisjoint(asked) and (not part.rest or not part.inside.isdisjoint(asked))
+    return not part.rest or not part.inside.isdisjoint(asked)
 
 
 def seen_at(view: OwnerView, now: int, mode: Mode) -> Visibility:

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from events.catalogue import SensitivitySet
 from projections.index.correction_index import CorrectionIndex
 from projections.memory.corrections import BELOW, GONE, TOLD
 from projections.views.view import OwnerView
-from tests.given.events import Told, created, deleted, folded, mentioned, merged, negated
+from tests.given.events import Told, created, deleted, folded, mentioned, merged, negated, revised
 from tests.given.views import viewed
 
 TURN = created("I live in Tokyo", "t1", source_turns=("t1",), kind="episode")
@@ -33,6 +34,21 @@ def told(view: OwnerView, memory_id: str) -> list[tuple[str, str | None, int]]:
     assert row is not None
     found = view.index(CorrectionIndex).of(view.columns, row)
     return [(one.old.id, one.now.id if one.now else None, one.strength) for one in found]
+
+
+def records(view: OwnerView, memory_id: str) -> list[Any]:
+    """The same, with the whole records: a text or a sensitivity of before is told to nobody."""
+    row = view.columns.row(memory_id)
+    assert row is not None
+    found = view.index(CorrectionIndex).of(view.columns, row)
+    return [(one.old.content, one.now and (one.now.content, one.now.sensitivity), one.at) for one in found]
+
+
+def left(view: OwnerView, memory_id: str) -> Any:
+    """The parts of what may leave normal mode."""
+    row = view.columns.row(memory_id)
+    assert row is not None
+    return view.index(CorrectionIndex).leaving(view.columns, row)
 
 
 def summary(of: str, *turns: str, **more: Any) -> Told:
@@ -122,6 +138,8 @@ STEPS = (
     summary("day", "t1", "t2", tier="episode", source="system"),
     merged("t1", "t2", into="both", day=6),
     negated("t1", 7, resolution="weight_balance"),
+    revised("User lives in Osaka, by the river", "osaka", 8),
+    Told(SensitivitySet(memory_id="osaka", level=3, reason="asked"), 9, "user"),
 )
 
 
@@ -136,6 +154,12 @@ def test_an_index_kept_level_tells_what_one_made_anew_tells(steps: list[Told], f
         rows = range(len(view.columns))
         assert [told(view, view.columns.memories[row].id) for row in rows] == [
             told(anew, view.columns.memories[row].id) for row in rows
+        ]
+        assert [records(view, view.columns.memories[row].id) for row in rows] == [
+            records(anew, view.columns.memories[row].id) for row in rows
+        ]
+        assert [left(view, view.columns.memories[row].id) for row in rows] == [
+            left(anew, view.columns.memories[row].id) for row in rows
         ]
         kept = view.index(CorrectionIndex).strengths(view.columns)
         made = anew.index(CorrectionIndex).strengths(anew.columns)
