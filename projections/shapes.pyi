@@ -167,6 +167,7 @@ class PossibleConflict(TypedDict):
     memory: str
 
 class CorrectedBy(TypedDict):
+    of: str
     was: str | None
     by: str | None
     now: str | None

@@ -76,14 +76,14 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/memories/{memory_id}": [
         *(get(f"/memories/{one}", kept=BY_ID) for one in ("t1", "typed", "core", "one", "both", "episode-1", "fix")),
         get("/memories/old"),
-        get("/memories/t2", tells=False),
+        get("/memories/t2"),
         get("/memories/tea", tells=False),
         get(MEMORY, kept=PAST, as_of=lambda made: made.position),
         get(MEMORY, kept=PAST, known=lambda made: made.position),
     ],
     "POST /v1/owners/{owner}/memories/{memory_id}/reveal": [
         Face(lambda made: made.post("/memories/t1/reveal"), kept=BY_ID),
-        post("/memories/t2/reveal", tells=False),
+        post("/memories/t2/reveal"),
     ],
     "GET /v1/owners/{owner}/memories/{memory_id}/why": [
         get(f"{MEMORY}/why", kept=BY_ID), get("/memories/old/why"),

@@ -36,7 +36,7 @@ from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
 from projections.ranking.senses import Senses
 from projections.redis.view import RedisViews
 from projections.shapes import Card, Detail, Found, FoundAlone, Listing, OriginTree, Placed, Provenance, Why, WhyAlone
-from projections.views.query import ViewQuery, detail, listing, why
+from projections.views.query import ViewQuery, detail, listing, why, without_lost
 
 MOST_NODES = 1_000
 """Memories among the origins of one, where they are bounded."""
@@ -102,6 +102,9 @@ class Reader(Histories):
                 answer["results"] = [one for one in answer["results"] if not snapshot.has_lost(one["id"])]
                 if associated := answer.get("associated"):
                     answer["associated"] = [one for one in associated if not snapshot.has_lost(one["id"])]
+                for one in (*answer["results"], *(answer.get("associated") or ())):
+                    if corrected := one.get("corrected"):
+                        one["corrected"] = without_lost(corrected, snapshot.has_lost)
             entries = snapshot.view.state.entries
         tell_filters(answer["understood"], request.filters, zone)
         if failed is not None:

@@ -25,6 +25,7 @@ class PossibleConflict(Result):
 class CorrectedBy(Result):
     """Something that a memory says and that no longer holds: since when, and what says what holds in its place."""
 
+    of: str = ""
     was: str | None = None
     """None where it was deleted."""
     by: str | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, overload
 
@@ -111,11 +111,26 @@ def _corrected(one: Correction) -> CorrectedBy:
     old, now = one.old, one.now
     hidden = state_of(old) >= Columns.REJECTED
     return {
+        "of": old.id,
         "was": None if hidden else clipped(card(old, "full")["memory"]),
         "by": None if now is None else now.id,
         "now": None if now is None else clipped(card(now, "full")["memory"]),
         "at": moment(one.at),
     }
+
+
+def without_lost(told: Iterable[CorrectedBy], lost: Callable[[str], bool]) -> list[CorrectedBy]:
+    """Corrections as far as they may be told where some memories were deleted since."""
+    found: list[CorrectedBy] = []
+    for one in told:
+        gone = one["by"] is not None and lost(one["by"])
+        was, by, now = (
+            None if lost(one["of"]) else one["was"],
+            None if gone else one["by"],
+            None if gone else one["now"],
+        )
+        found.append({"of": one["of"], "was": was, "by": by, "now": now, "at": one["at"]})
+    return found
 
 
 def clipped(text: str) -> str:

@@ -20,9 +20,16 @@ class CorrectedBy(BaseModel):
     """Something that a memory says and that no longer holds."""
 
     model_config = exampled(
-        {"was": "User lives in Tokyo", "by": "osaka", "now": "User lives in Osaka", "at": "2026-11-22T09:30:00Z"}
+        {
+            "of": "tokyo",
+            "was": "User lives in Tokyo",
+            "by": "osaka",
+            "now": "User lives in Osaka",
+            "at": "2026-11-22T09:30:00Z",
+        }
     )
 
+    of: str = Field(description="The memory that said it by itself: a statement, or a turn that was negated.")
     was: str | None = Field(description="What was said; null where that was deleted.")
     by: str | None = Field(description="The memory that holds in its place; null where none does.")
     now: str | None = Field(description="What that says, at most 400 characters.")
