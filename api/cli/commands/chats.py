@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from api.cli.app import opened, out, show
-from api.cli.commands.writing import fold_appended, has_faded
+from api.cli.commands.writing import fold_appended, long_ago_in
 from api.cli.files import counting, end, paced
 from api.cli.made import Call, command
 from api.cli.show.files import render_turns
@@ -44,13 +44,13 @@ def chat_import(call: Call) -> None:
             ):
                 answer = import_chats(paced(application, advance), chats, options, began, advance)
                 fold_appended(application, answer.imported.done)
-                faded = not call.json and has_faded(application, answer.imported)
+                old = 0 if call.json else long_ago_in(application, answer.imported)
     except InputError as problem:
         raise _named(file, problem) from None
     done = answer.imported.done
     if isinstance(done.error, InputError):
         done.error = _named(file, done.error)
-    show(answer.as_dict(), call.json, lambda _: _render(answer, faded))
+    show(answer.as_dict(), call.json, lambda _: _render(answer, old))
     end(done, f"events of {file}")
 
 
@@ -61,7 +61,7 @@ def _named(file: str, problem: InputError) -> InputError:
     return InputError(f"{file}: {problem.message}", **problem.context)
 
 
-def _render(answer: ImportedChats, faded: bool) -> None:
+def _render(answer: ImportedChats, old: int) -> None:
     from api.exchange.chat_shapes import LINES
 
     left_out = ", ".join(
@@ -72,4 +72,4 @@ def _render(answer: ImportedChats, faded: bool) -> None:
     many = "" if answer.conversations == 1 else "s"
     told = f"{answer.conversations:,} conversation{many} of the shape " if answer.shape != LINES else "shape "
     out.print(f"{told}[bold]{answer.shape}[/]" + (f"; messages left out: {left_out}" if left_out else ""))
-    render_turns(answer.as_dict(), answer.imported.done, faded=faded)
+    render_turns(answer.as_dict(), answer.imported.done, old)

@@ -57,13 +57,15 @@ def fold_appended(application: Application, answer: AppendReport) -> None:
         answer.error = answer.error or problem
 
 
-def has_faded(application: Application, imported: ImportReport) -> bool:
-    """Whether normal mode shows nothing of the first owner of an import, and review mode does."""
+def long_ago_in(application: Application, imported: ImportReport) -> int:
+    """How many memories of the first owner of an import normal mode withholds for their age alone."""
+    from projections.laws.modes import AGED
+
     owner = next(iter(imported.owners), None)
     if owner is None or imported.done.error is not None:
-        return False
-    shown, there = (application.reader.list(owner, mode=mode, limit=1)["total"] for mode in ("normal", "review"))
-    return bool(there and not shown)
+        return 0
+    withheld = application.reader.list(owner, limit=1)["withheld"]
+    return sum(one["count"] for one in withheld if one["reason"] in AGED)
 
 
 def _render_append(answer: AppendReport) -> None:
@@ -107,8 +109,8 @@ def turns(
         answer = import_turns(paced(application, advance), lines, options, advance)
         advance(answer.turns + answer.skipped, "folding")
         fold_appended(application, answer.done)
-        faded = not json and has_faded(application, answer)
-    show(answer.as_dict(), json, lambda told: render_turns(told, answer.done, faded=faded))
+        old = 0 if json else long_ago_in(application, answer)
+    show(answer.as_dict(), json, lambda told: render_turns(told, answer.done, old))
     end(answer.done)
 
 

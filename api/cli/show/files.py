@@ -57,8 +57,8 @@ def _complain(words: str) -> None:
     err.print(words, soft_wrap=True)
 
 
-def render_turns(told: dict[str, Any], done: AppendReport, *, faded: bool) -> None:
-    """Print what an import of turns did. `faded`: normal mode shows none of it by now."""
+def render_turns(told: dict[str, Any], done: AppendReport, old: int) -> None:
+    """Print what an import of turns did. `old`: how many memories of its first owner age alone withholds."""
     owners = told["owners"]
     skipped = f", {told['skipped']:,} without text skipped" if told["skipped"] else ""
     out.print(
@@ -80,8 +80,9 @@ def render_turns(told: dict[str, Any], done: AppendReport, *, faded: bool) -> No
         more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
         out.print(f"[yellow]fields not read: {escape(', '.join(names[:SHOWN]))}{more}[/]")
     tell_failures(done)
-    if faded:
+    if old:
         out.print(
-            f"[dim]The newest turn is of {told['newest_turn']}, and normal mode shows nothing of it any more:"
-            " ask with --as-of just after it, or with --mode review.[/]"
+            f"[dim]{old:,} of {escape(next(iter(owners)))}'s memories are old; the newest turn is of {told['newest_turn']}. Normal"
+            " mode shows what a question matches strongly of them, as long ago: --include-faded shows all that matches,"
+            " --as-of just after it what was fresh then.[/]"
         )
