@@ -17,6 +17,7 @@ import numpy.typing as npt
 from projections.language.drawn import Drawn, drawn
 from projections.memory.columns import Columns, conflict_of, state_of
 from projections.memory.corrections import BELOW, GONE, TOLD, Correction, following, holding_now, line_of
+from projections.memory.deletion_view import turns_behind
 from projections.memory.kind import is_statement, is_turn
 from projections.memory.record import Memory
 
@@ -233,7 +234,7 @@ def _file(kept: dict[int, Filed], row: int, told: Filed | None) -> None:
 
 
 def _said_in(memory: Memory) -> tuple[str, ...]:
-    return (memory.id, *memory.source_turns) if is_statement(memory) else (memory.id,)
+    return (memory.id, *turns_behind(memory)) if is_statement(memory) else (memory.id,)
 
 
 def _negated(memory: Memory) -> _Negated | None:

@@ -111,6 +111,53 @@ def _chinese() -> tuple[Pattern[str], ...]:
     )
 
 
+HINTS = (
+    "always",
+    "never",
+    "ever",
+    "from now",
+    "from today",
+    "from this",
+    "from here",
+    "forward",
+    "henceforth",
+    "future",
+    "answers",
+    "replies",
+    "every time",
+    "each time",
+    "any time",
+    "anytime",
+    "when i",
+    "when we",
+    "any more",
+    "anymore",
+    "any longer",
+    "again",
+    "以后",
+    "今后",
+    "往后",
+    "之后",
+    "从今",
+    "从现",
+    "开始",
+    "始终",
+    "总是",
+    "永远",
+    "一直",
+    "每次",
+    "每当",
+    "当我",
+    "务必",
+    "一律",
+    "必须",
+    "别再",
+    "要再",
+    "再也",
+)
+"""Some part of every standing instruction: a text without one is not looked at further."""
+
+
 def instructions(
     clauses: Sequence[Clause], text: str, turn: TurnText, keeping: Keeping, *, han: bool
 ) -> Iterator[ExtractedStatement]:

@@ -162,6 +162,41 @@ def chinese() -> Keeping:
     )
 
 
+HINTS = (
+    "remember",
+    "forget",
+    "mind",
+    "note",
+    "record",
+    "save this",
+    "store this",
+    "write down",
+    "jot",
+    "from ",
+    "forward",
+    "henceforth",
+    "decided",
+    "decision",
+    "settled",
+    "agreed",
+    "记",
+    "忘",
+    "注意",
+    "备",
+    "从",
+    "自今",
+    "决定",
+    "定下",
+    "定了",
+    "商定",
+    "说定",
+    "说好",
+    "约定",
+    "敲定",
+)
+"""Some part of every cue: a text without one is not looked at further."""
+
+
 def kept(clauses: Sequence[Clause], text: str, turn: TurnText, keeping: Keeping) -> Iterator[ExtractedStatement]:
     """What the speaker wants kept, in order. `clauses`: those of the text in one language."""
     begins = 0

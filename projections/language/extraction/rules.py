@@ -7,17 +7,17 @@ assistant says. Precision goes before recall, for every turn stays retrievable b
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from projections.language.extraction import keeping
+from projections.language.extraction import instructing, keeping, taking_back
 from projections.language.extraction.birthdays import chinese_birthday, english_birthday
 from projections.language.extraction.chinese import chinese_clauses, chinese_statement
 from projections.language.extraction.english import english_statement
 from projections.language.extraction.english_clauses import english_clauses
 from projections.language.extraction.instructing import INSTRUCTION, instructions
 from projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
-from projections.language.extraction.taking_back import Corrected, Denial, taken_back
+from projections.language.extraction.taking_back import Corrected, Denial, HeldTo, Taken, taken_back
 from projections.language.extraction.text import talk_of
 from projections.language.keywords.text import extracted
 from projections.language.patterns import regex
@@ -28,15 +28,45 @@ MOST_STATEMENTS = 12
 _SENTENCE = regex(r"[^。！？!?.\n]+[。！？!?.\n]*")
 
 
-def extract(turn: TurnText) -> list[ExtractedStatement]:
-    """What the turn states, in order; also what it only asks or supposes, as not `asserted`. Never raises, whatever the text."""
+class Reading(NamedTuple):
+    """All that rules read of a turn."""
+
+    statements: tuple[ExtractedStatement, ...] = ()
+    taken: tuple[Taken, ...] = ()
+    """What its speaker takes back of what he said before."""
+
+
+def read_turn(turn: TurnText) -> Reading:
+    """What the turn states and takes back, each in order. Never raises, whatever the text."""
     if not turn.by_person:
-        return []
+        return Reading()
     talk = talk_of(turn.text)
+    by_language = list(_by_language(talk.text))
     found: dict[str, ExtractedStatement] = {}
-    for statement in _statements(talk.text, turn):
+    for statement in _statements(talk.text, turn, by_language):
         found.setdefault(statement.content, statement._replace(span=talk.span(statement.span)))
-    return [_with_keywords(one) for one in _most(list(found.values()))]
+    taken: list[Taken] = []
+    if _hints(talk.text.casefold().replace("’", "'"), taking_back.HINTS):
+        for language, said in by_language:
+            taken += taken_back(said, talk.text, turn, language.statement, han=language.han)
+    placed = [one._replace(said=_with_keywords(one.said)._replace(span=talk.span(one.said.span))) for one in taken]
+    stated = tuple(_with_keywords(one) for one in _most(list(found.values())))
+    return Reading(stated, tuple(sorted(placed, key=lambda one: one.said.span)))
+
+
+def extract(turn: TurnText) -> list[ExtractedStatement]:
+    """What the turn states, in order; also what it only asks or supposes, as not `asserted`."""
+    return list(read_turn(turn).statements)
+
+
+def retractions(turn: TurnText) -> list[Taken]:
+    """What the turn takes back of what its speaker said before, in order."""
+    return list(read_turn(turn).taken)
+
+
+def _hints(folded: str, hints: Iterable[str]) -> bool:
+    """Whether a text may hold what has one of these in it: most need not be looked at."""
+    return any(hint in folded for hint in hints)
 
 
 def _most(found: list[ExtractedStatement]) -> list[ExtractedStatement]:
@@ -76,14 +106,18 @@ def clauses(text: str) -> list[Clause]:
     return sorted((clause for _, said in _by_language(text) for clause in said), key=lambda one: one.start)
 
 
-def _statements(text: str, turn: TurnText) -> list[ExtractedStatement]:
+def _statements(
+    text: str, turn: TurnText, read_by_language: Sequence[tuple[Language, list[Clause]]]
+) -> list[ExtractedStatement]:
     """What the clauses state, and what is to be kept in other words than these."""
     found: list[ExtractedStatement] = []
-    for language, said in _by_language(text):
+    folded = text.casefold().replace("’", "'")
+    instructed, asked = _hints(folded, instructing.HINTS), _hints(folded, keeping.HINTS)
+    for language, said in read_by_language:
         read = (language.statement(clause, turn) or language.birthday(clause, turn) for clause in said)
         stated = [one for one in read if one is not None]
-        wanted = list(instructions(said, text, turn, language.keeping(), han=language.han))
-        told = [*wanted, *keeping.kept(said, text, turn, language.keeping())]
+        wanted = list(instructions(said, text, turn, language.keeping(), han=language.han)) if instructed else []
+        told = [*wanted, *(keeping.kept(said, text, turn, language.keeping()) if asked else ())]
         told = [one for one in told if one in wanted or not any(_within(one.span, asked.span) for asked in wanted)]
         left = [one for one in told if one in wanted or not _stands_for(stated, one)]
         sure = [one for one in told if one not in left]
@@ -119,18 +153,6 @@ def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
     return inner[0] < outer[1] and outer[0] < inner[1]
 
 
-def retractions(turn: TurnText) -> list[Denial | Corrected]:
-    """What the turn takes back of what its speaker said before, in order. Never raises, whatever the text."""
-    if not turn.by_person:
-        return []
-    talk = talk_of(turn.text)
-    found: list[Denial | Corrected] = []
-    for language, said in _by_language(talk.text):
-        found += taken_back(said, talk.text, turn, language.statement, han=language.han)
-    placed = [one._replace(said=_with_keywords(one.said)._replace(span=talk.span(one.said.span))) for one in found]
-    return sorted(placed, key=lambda one: one.said.span)
-
-
 def questions(turn: TurnText) -> list[str]:
     """The questions that the turn asks, each by itself, as written."""
     if not turn.by_person or not ("?" in turn.text or "？" in turn.text):
@@ -146,5 +168,15 @@ def _with_keywords(statement: ExtractedStatement) -> ExtractedStatement:
 
 
 __all__ = [
-    "Clause", "Corrected", "Denial", "ExtractedStatement", "StatedTriple", "TurnText", "extract", "questions", "retractions",
+    "Clause",
+    "Corrected",
+    "Denial",
+    "ExtractedStatement", "HeldTo",
+    "Reading",
+    "StatedTriple", "Taken",
+    "TurnText",
+    "extract",
+    "questions",
+    "read_turn",
+    "retractions",
 ]  # fmt: skip

@@ -51,6 +51,14 @@ class Corrected(NamedTuple):
     said: ExtractedStatement
 
 
+class HeldTo(NamedTuple):
+    """The speaker likes after all what he took back, without naming it: "I still like it", 我还是喜欢."""
+
+    said: ExtractedStatement
+
+
+Taken = Denial | Corrected | HeldTo
+"""All that a turn may take back, or take back of that."""
 ReadClause = Callable[[Clause, TurnText], ExtractedStatement | None]
 
 
@@ -146,17 +154,78 @@ _FORMS = (("time", _TIME), ("date", _DATE), ("number", _NUMBER))
 _SORTS = tuple((sort, regex(form, IGNORECASE)) for sort, form in _FORMS)
 
 
-def taken_back(
-    clauses: Sequence[Clause], text: str, turn: TurnText, read: ReadClause, *, han: bool
-) -> list[Denial | Corrected]:
+HINTS = (
+    "still",
+    "again",
+    "after all",
+    "还是",
+    "又",
+    "依",
+    "仍",
+    "其实",
+    "n't",
+    "no",
+    "never",
+    "misspoke",
+    "wrong",
+    "mistak",
+    "confused",
+    "bad",
+    "apolog",
+    "scratch",
+    "strike",
+    "take",
+    "correct",
+    "meant",
+    "mean",
+    "make that",
+    "make it",
+    "actually",
+    "sorry",
+    "oops",
+    "wait",
+    "hold on",
+    "forget",
+    "ignore",
+    "disregard",
+    "不",
+    "没",
+    "错",
+    "口误",
+    "更正",
+    "纠正",
+    "收回",
+    "是",
+    "抱歉",
+    "等等",
+    "改成",
+    "改为",
+)
+"""Some part of everything that is taken back: a text without one is not looked at further."""
+
+
+_HELD_TO_ENGLISH = regex(
+    r"(?:(?:oh|actually|well|no|but|and|so|hmm|ok|okay|turns out)\b[,.! ]+){0,3}(?=.*\b(?:still|again|after all)\b)"
+    r"I (?:do )?(?:(?:still|actually|really) ){0,2}(?:like|love|enjoy|prefer) (?:it|them|that|this)(?: again)?(?:,? after all)?$",
+    IGNORECASE,
+)
+_HELD_TO_CHINESE = regex(
+    "(?:其实|不过|但是?|嗯|哦|好吧|算了|想想)?[，, ]*我?(?:还是|又|依然|仍然|依旧)(?:很|挺|非常)?(?:喜欢|爱吃|爱喝|爱看|爱)"
+    "(?:它|的|上了|上它了|了)?$"
+)
+
+
+def taken_back(clauses: Sequence[Clause], text: str, turn: TurnText, read: ReadClause, *, han: bool) -> list[Taken]:
     """What the speaker takes back, in order, at most `MOST_TAKEN`. `read`: what a clause states by the rules of its language."""
-    found: list[Denial | Corrected] = []
+    found: list[Taken] = []
     sentences = _sentences(clauses)
     alone = [_is_cue_alone(sentence, han=han) for sentence in sentences]
     for at, sentence in enumerate(sentences):
         cued = any(_rest(clause, han=han) is not None for clause in sentence)
         beside = alone[max(at - 1, 0) : at] + alone[at + 1 : at + 2]
         found += _denials(sentence, turn, read, cued or any(beside), han=han)
+        held = _held_to(sentence, text, turn, han=han)
+        found += [] if held is None else [held]
         corrected = (
             None if found and found[-1].said.span[0] >= sentence[0].start else _corrected(sentence, text, turn, han=han)
         )
@@ -198,16 +267,15 @@ def _denials(
         rest = _rest(clause, han=han)
         said = _bare(clause.text, han=han) if rest is None else rest
         if not han:
-            said = re.sub("^my ", "My ", re.sub("^i\\b", "I", _NO_ENGLISH.sub("", said, count=1)))
-        if clause.asserted and said and read(clause, turn) is None:
-            denial = _denial(said, clause, turn, read, cued, han=han)
-            if denial is not None:
-                yield denial
+            said = _NO_ENGLISH.sub("", said, count=1)
+            said = said if said[:1] not in "im" else re.sub("^my ", "My ", re.sub("^i\\b", "I", said))
+        if clause.asserted and said and (denial := _denial(said, clause, turn, read, cued, han=han)) is not None:
+            yield denial
 
 
 def _denial(said: str, clause: Clause, turn: TurnText, read: ReadClause, cued: bool, *, han: bool) -> Denial | None:
     found = (_DENIES_CHINESE if han else _DENIES_ENGLISH).match(said)
-    if found is None:
+    if found is None or read(clause, turn) is not None:
         return None
     thing = found.groupdict()
     affirmative = _affirmed_chinese(thing) if han else _affirmed_english(thing)
@@ -245,6 +313,19 @@ def _is_of_ones_own(thing: str, *, han: bool) -> bool:
     """Whether it is a relative or a pet: whoever has none says something of himself."""
     people = f"{kin.chinese()}|{either(words('pets', 'chinese'))}" if han else f"{kin.english()}|{pets()}"
     return re.fullmatch(rf"(?:{people})", thing, IGNORECASE) is not None
+
+
+def _held_to(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bool) -> HeldTo | None:
+    start, end = sentence[0].start, sentence[-1].end
+    said = _bare(text[start:end], han=han)
+    if (
+        any(clause.question for clause in sentence)
+        or (_HELD_TO_CHINESE if han else _HELD_TO_ENGLISH).match(said) is None
+    ):
+        return None
+    name = turn.name or ("用户" if han else "User")
+    content = f"{name}{said.replace('我', '')}" if han else third_person(said[said.index("I ") :], name)
+    return HeldTo(ExtractedStatement(content, "stable_preference", "user_preference", 1, True, 0.8, (start, end)))
 
 
 def _corrected(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bool) -> Corrected | None:

@@ -138,10 +138,10 @@ class KnownIndex:
         held = (one for one in self._by_turn.get(turn_id, {}) if self._places[one].known)
         return sorted(held, key=lambda one: self._places[one].row)
 
-    def taken_back_at(self, keys: Iterable[Slot]) -> int:
-        """When what has one of these keys was taken back last, microseconds; 0 where nothing was, or was said again."""
-        ids = {one for key in keys for one in self._by_gone.get(key, {})}
-        return max((self._places[one].memory.negated_at or 0 for one in ids), default=0)
+    def taken_back(self, keys: Iterable[Slot]) -> Memory | None:
+        """Of what has one of these keys that which was taken back last; None where nothing was, or was said again."""
+        gone = [self._places[one].memory for key in keys for one in self._by_gone.get(key, {})]
+        return max(gone, key=lambda one: (one.negated_at or 0, one.id), default=None)
 
     def bytes_used(self) -> int:
         """About how much it takes."""
@@ -228,12 +228,12 @@ class Candidates:
         )
         return [known for one in ids if (known := self.get(one)) is not None]
 
-    def taken_back_at(self, said: ExtractedStatement, speaker: str | None) -> int:
-        """When its speaker took back last what a statement says, microseconds; 0 where he did not, or said it again since."""
+    def taken_back(self, said: ExtractedStatement, speaker: str | None) -> Memory | None:
+        """What says the same as a statement and was taken back by its speaker, last of all; None where nothing is."""
         keys = [_told_as(who(speaker), said.content)]
         if said.triple is not None and not said.triple.negation:
             keys.append(_slots(who(speaker), *said.triple[:3])[1])
-        return self._index.taken_back_at(keys)
+        return self._index.taken_back(keys)
 
     def put(self, known: KnownMemory, speaker: str | None) -> KnownMemory:
         """Take in a memory of a speaker."""

@@ -16,7 +16,7 @@ from events.catalogue import MemoryNegated
 from events.vocabulary import Category
 from projections.checks import Check, counted, unchecked
 from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import Corrected, Denial, ExtractedStatement, StatedTriple
+from projections.language.extraction.rules import Corrected, Denial, ExtractedStatement, HeldTo, StatedTriple, Taken
 from projections.language.extraction.taking_back import values_of
 from projections.language.patterns import regex
 from projections.language.scripts import holds_han
@@ -57,16 +57,18 @@ def judge(
                 judging.judge(one, said)
             elif isinstance(said, Denial):
                 judging.deny(one, said)
+            elif isinstance(said, HeldTo):
+                judging.hold_to(one, said, [one, *reversed(own)])
             else:
                 judging.correct(one, said, [one, *reversed(own)])
         own.append(one)
     return judging.verdicts
 
 
-def _in_order(heard: ReadTurn) -> list[ExtractedStatement | Denial | Corrected]:
+def _in_order(heard: ReadTurn) -> list[ExtractedStatement | Taken]:
     """All that a turn says, in the order of its words."""
 
-    def place(one: ExtractedStatement | Denial | Corrected) -> tuple[int, int]:
+    def place(one: ExtractedStatement | Taken) -> tuple[int, int]:
         return one.span if isinstance(one, ExtractedStatement) else one.said.span
 
     return sorted([*heard.statements, *heard.taken], key=place)
@@ -152,6 +154,25 @@ class CorrectingRun(JudgeRun):
             if told:
                 break
         return self._tell("SKIP", heard, one.said, None, "nothing is known that it corrects")
+
+    def hold_to(self, heard: ReadTurn, one: HeldTo, before: Sequence[ReadTurn]) -> None:
+        """What the speaker took back just before, and likes after all: the one thing that it can be."""
+        for turn in before:
+            if not heard.said_at - DAY <= turn.said_at <= heard.said_at:
+                break
+            taken = self._taken_back_in(turn.turn.turn_id, heard.turn.speaker)
+            if len(taken) == 1:
+                return self._held(heard, one.said, taken[0], 1.0)
+            if taken:
+                break
+        return self._tell("SKIP", heard, one.said, None, "nothing is known that was taken back")
+
+    def _taken_back_in(self, turn_id: str, speaker: str | None) -> list[KnownMemory]:
+        """The memories of which a turn said the reverse."""
+        denials = [known for known in self._shelf.of_turn(turn_id) if any(fact[3] for fact in known.facts)]
+        alike = [known for denial in denials for _, known in self._shelf.near(denial.content, speaker) if known.negated]
+        reverse = {(*fact[:3], False) for denial in denials for fact in denial.facts}
+        return [known for known in _once(alike) if reverse.intersection(known.facts)]
 
     def _correct_words(self, heard: ReadTurn, one: Corrected, sentence: str, old: str) -> None:
         """What no memory says: the sentence as it was meant becomes one."""

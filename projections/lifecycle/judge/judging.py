@@ -23,7 +23,7 @@ from events.envelope import derived_id
 from events.vocabulary import Actor
 from projections.checks import Check, unchecked
 from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import Corrected, Denial, ExtractedStatement, StatedTriple, TurnText
+from projections.language.extraction.rules import ExtractedStatement, StatedTriple, Taken, TurnText
 from projections.language.extraction.times import of_another_time
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.lifecycle.decision import Decision
@@ -40,6 +40,7 @@ TOPIC = 0.5
 """Similarity from which a statement may be about what another is about."""
 ASKED_OFTEN = 3
 """Turns that ask one question before it becomes a memory."""
+BEFORE = "said before it was taken back"
 LASTING = frozenset({"identity", "stable_preference", "skill"})
 NAME_LETTERS = 200
 MOST_REASON = 300
@@ -59,7 +60,7 @@ class ReadTurn(NamedTuple):
     questions: tuple[str, ...] = ()
     unread: bool = True
     """False where it was judged before: only its questions count."""
-    taken: tuple[Denial | Corrected, ...] = ()
+    taken: tuple[Taken, ...] = ()
     """What it takes back of what its speaker said before."""
 
 
@@ -98,8 +99,8 @@ class JudgeRun:
         known = self._view.get(memory_id) is not None or self._shelf.holds(memory_id)
         if known or any(says_again(said, content) for content in told):
             return self._tell("SKIP", heard, said, memory_id, "known from this turn")
-        if self._taken_back_since(heard, said):
-            return self._tell("SKIP", heard, said, None, "taken back since it was said")
+        if self._said_before_taken_back(heard, said):
+            return None
         speaker = heard.turn.speaker
         ended = self._ended(said, speaker)
         if ended is not None and not ended.told_by(heard.turn.turn_id):
@@ -107,7 +108,7 @@ class JudgeRun:
         near = self._shelf.near(said.content, speaker)
         again = self._said_already(said, near)
         if again is not None:
-            return self._again(heard, said, again[1], again[0])
+            return self._held(heard, said, again[1], again[0])
         return self._new(heard, said, memory_id, near)
 
     def _said_already(
@@ -137,9 +138,32 @@ class JudgeRun:
         self._tell("SKIP", heard, said, None, "its owner rejected it", decisions)
         return True
 
-    def _taken_back_since(self, heard: ReadTurn, said: ExtractedStatement) -> bool:
-        """Whether its speaker took the same back later than he said it: told again it is no news."""
-        return self._shelf.taken_back_at(said, heard.turn.speaker) >= heard.said_at
+    def _held(self, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory, alike: float) -> None:
+        """Said again; where it had been taken back, what denied it holds no longer."""
+        was = known.negated
+        self._again(heard, said, known, alike)
+        facts = [StatedTriple(*fact) for fact in known.facts] if was else []
+        denials = (self._shelf.denied(fact, heard.turn.speaker) for fact in facts)
+        denial = next((one for one in denials if one is not None and one.id != known.id), None)
+        if denial is None or denial.told_by(heard.turn.turn_id) or self._is_later(denial, heard):
+            return
+        reason, turn_id = "the speaker holds to what he had taken back", heard.turn.turn_id
+        data = MemoryNegated(
+            memory_id=denial.id, correction=known.content, replaced_by=known.id, reason=reason, turn_id=turn_id
+        )
+        self._shelf.negate(denial)
+        decision = self._decision("negate", (denial.id,), heard, reason, data)
+        self._tell("NEGATE", heard, said, known.id, reason, [decision], denial.id)
+
+    def _said_before_taken_back(self, heard: ReadTurn, said: ExtractedStatement) -> bool:
+        """Whether its speaker took the same back later than he said it: then it is a mention of that time and revives nothing."""
+        gone = self._shelf.taken_back(said, heard.turn.speaker)
+        if gone is None or (gone.negated_at or 0) < heard.said_at:
+            return False
+        data = MemoryMentioned(memory_id=gone.id, similarity=1.0, turn_id=heard.turn.turn_id)
+        decision = self._decision("boost", (gone.id,), heard, BEFORE, data, "user")
+        self._tell("BOOST", heard, said, gone.id, BEFORE, [decision])
+        return True
 
     def _new(
         self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, near: list[tuple[float, KnownMemory]]

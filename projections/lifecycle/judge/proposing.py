@@ -16,7 +16,7 @@ from msgspec import structs
 from events.catalogue import EventData, MemoryCreated, MemoryDeleted, MemoryNegated, MemoryReinforced
 from events.vocabulary import Actor
 from projections.language.contradiction.relation import compare
-from projections.language.extraction.rules import ExtractedStatement, extract, questions, retractions
+from projections.language.extraction.rules import ExtractedStatement, questions, read_turn
 from projections.language.prompt_text import one_line
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.similar import similarity
@@ -63,9 +63,8 @@ def judge_proposed(talk: Talk, answer: Answer, heard: Sequence[ReadTurn], view: 
 
 def by_rules(talk: Talk, view: OwnerView) -> list[Verdict]:
     """What rules make of the turns, where a model has no usable answer for them."""
-    read = [
-        one._replace(statements=tuple(extract(one.turn)), taken=tuple(retractions(one.turn))) for one in talk.unread
-    ]
+    told = ((one, read_turn(one.turn)) for one in talk.unread)
+    read = [one._replace(statements=reading.statements, taken=reading.taken) for one, reading in told]
     return judge(read, view, 0)
 
 
@@ -163,8 +162,7 @@ class Proposing(JudgeRun):
         if self._view.get(memory_id) is not None or any(same_words(said.content, content) for content in told):
             self._tell("SKIP", heard, said, memory_id, "known from this turn")
             return
-        if self._taken_back_since(heard, said):
-            self._tell("SKIP", heard, said, None, "taken back since it was said")
+        if self._said_before_taken_back(heard, said):
             return
         near = self._shelf.near(said.content, heard.turn.speaker)
         for alike, known in near:

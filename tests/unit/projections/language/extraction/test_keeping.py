@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from projections.language.extraction import instructing, keeping, taking_back
 from projections.language.extraction.rules import MOST_STATEMENTS, ExtractedStatement, TurnText, extract
+from projections.language.lexicon import rows
 from projections.lifecycle.judge.holding import outcome
 
 DAY = "2026-11-20"
@@ -175,3 +177,22 @@ def test_two_birthdays_are_one_where_no_part_of_them_differs(new: str, known: st
 @pytest.mark.parametrize("text", ["请你" * 3000, "please please " * 500, "可以帮我" * 2000 + "吗"])
 def test_words_of_politeness_without_end_are_read_in_proportion_to_the_text(text: str) -> None:
     assert stated(text) == []
+
+
+def hinted(word: str, hints: tuple[str, ...]) -> bool:
+    return any(hint in word.casefold() for hint in hints)
+
+
+@pytest.mark.parametrize(
+    ("name", "roles", "hints"),
+    [
+        ("keeping", {"remember", "weakly", "onward", "mind", "decided", "decision"}, keeping.HINTS),
+        ("instructing", {"ever", "head"}, instructing.HINTS),
+        ("taking_back", {"misspoke", "strong", "still"}, taking_back.HINTS),
+    ],
+)
+def test_every_cue_has_a_hint_by_which_its_text_is_looked_at(
+    name: str, roles: set[str], hints: tuple[str, ...]
+) -> None:
+    cues = [word for row in rows(name) if roles & set(row["role"]) for word in row["english"] + row["chinese"]]
+    assert [word for word in cues if not hinted(word, hints)] == []

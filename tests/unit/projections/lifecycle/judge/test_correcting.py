@@ -74,7 +74,7 @@ def test_what_was_retracted_does_not_come_back_from_its_source_told_again(first:
     (found,) = (
         one for one in verdicts(view_of([*after, turn(first, "other:t9", 20)]), at(50)) if one.turn_id == "other:t9"
     )
-    assert (found.operation, found.reason) == ("SKIP", "taken back since it was said")
+    assert (found.operation, found.reason) == ("BOOST", "said before it was taken back")
 
 
 @pytest.mark.parametrize(("first", "second"), RETRACTED)
@@ -143,13 +143,32 @@ def test_what_is_liked_after_all_is_reaffirmed_by_the_user_and_not_told_twice(
     first: str, second: str, third: str
 ) -> None:
     before = carried_out(turn(first, "t1", 1), turn(second, "t2", 5), day=6)
-    (one,) = (one for one in verdicts(view_of([*before, turn(third, "t3", 9)]), at(20)) if one.turn_id == "t3")
+    one, _ = (one for one in verdicts(view_of([*before, turn(third, "t3", 9)]), at(20)) if one.turn_id == "t3")
     after = view_of(carried_out(*before, turn(third, "t3", 9), day=20))
     liked = next(
         memory for memory in after.columns.memories if memory.source_turns == ("t1",) and memory.source == "judge"
     )
     assert (one.operation, one.memory_id) == ("BOOST", liked.id)
     assert not liked.is_negated
+
+
+@pytest.mark.parametrize(("first", "second", "third"), REAFFIRMED)
+def test_what_denied_it_holds_no_longer_and_nothing_is_in_conflict(first: str, second: str, third: str) -> None:
+    after = view_of(carried_out(turn(first, "t1", 1), turn(second, "t2", 5), turn(third, "t3", 9), day=20))
+    (now,) = (one for one in after.columns.memories if one.source == "judge" and not one.is_negated)
+    assert (now.source_turns, now.conflicts) == (("t1",), ())
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third"),
+    [("I like coffee.", "I don't like coffee any more.", "Actually, I like it again after all."),
+     ("I like coffee.", "I don't like coffee any more.", "I still like it."), ("我喜欢咖啡。", "我不喜欢咖啡了。", "我还是喜欢。")],
+)  # fmt: skip
+def test_what_is_liked_after_all_need_not_be_named_right_behind_its_denial(first: str, second: str, third: str) -> None:
+    near = carried_out(turn(first, "t1", 1), turn(second, "t2", 5), turn(third, "t3", 5.1), day=20)
+    far = carried_out(turn(first, "t1", 1), turn(second, "t2", 5), turn(third, "t3", 9), day=20)
+    (liked,), (denied,) = held(near), held(far)
+    assert (liked.endswith(("likes coffee", "喜欢咖啡")), liked == denied) == (True, False)
 
 
 CORRECTED = [
