@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from events.catalogue import TurnsExtracted
 from projections.checks import Check, counted, unchecked
-from projections.language.extraction.rules import Reading, TurnText, questions, read_turn
+from projections.language.extraction.rules import TurnReading, TurnText, questions, read_turn
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.judge.correcting import judge
 from projections.lifecycle.judge.judging import JOB, ReadTurn, Verdict
@@ -51,7 +51,7 @@ def turns_heard(view: OwnerView, *, again: bool = False, check: Check = unchecke
 
     def heard(memory: Memory, zone: ZoneInfo) -> ReadTurn:
         told = _heard(memory, zone, unread=memory.created_seq >= first and memory.source_turns[0] not in forgotten)
-        statements, taken = read_turn(told.turn) if told.unread else Reading()
+        statements, taken = read_turn(told.turn) if told.unread else TurnReading()
         return told._replace(statements=statements, questions=tuple(questions(told.turn)), taken=taken)
 
     zone = ZoneInfo(view.parameters.time_zone)

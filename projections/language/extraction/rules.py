@@ -28,7 +28,7 @@ MOST_STATEMENTS = 12
 _SENTENCE = regex(r"[^。！？!?.\n]+[。！？!?.\n]*")
 
 
-class Reading(NamedTuple):
+class TurnReading(NamedTuple):
     """All that rules read of a turn."""
 
     statements: tuple[ExtractedStatement, ...] = ()
@@ -36,10 +36,10 @@ class Reading(NamedTuple):
     """What its speaker takes back of what he said before."""
 
 
-def read_turn(turn: TurnText) -> Reading:
+def read_turn(turn: TurnText) -> TurnReading:
     """What the turn states and takes back, each in order. Never raises, whatever the text."""
     if not turn.by_person:
-        return Reading()
+        return TurnReading()
     talk = talk_of(turn.text)
     by_language = list(_by_language(talk.text))
     found: dict[str, ExtractedStatement] = {}
@@ -51,7 +51,7 @@ def read_turn(turn: TurnText) -> Reading:
             taken += taken_back(said, talk.text, turn, language.statement, han=language.han)
     placed = [one._replace(said=_with_keywords(one.said)._replace(span=talk.span(one.said.span))) for one in taken]
     stated = tuple(_with_keywords(one) for one in _most(list(found.values())))
-    return Reading(stated, tuple(sorted(placed, key=lambda one: one.said.span)))
+    return TurnReading(stated, tuple(sorted(placed, key=lambda one: one.said.span)))
 
 
 def extract(turn: TurnText) -> list[ExtractedStatement]:
@@ -171,9 +171,11 @@ __all__ = [
     "Clause",
     "Corrected",
     "Denial",
-    "ExtractedStatement", "HeldTo",
-    "Reading",
-    "StatedTriple", "Taken",
+    "ExtractedStatement",
+    "HeldTo",
+    "StatedTriple",
+    "Taken",
+    "TurnReading",
     "TurnText",
     "extract",
     "questions",
