@@ -1,7 +1,8 @@
 """Which part of a text statements were drawn from, and what else the text says; by words alone. Pure.
 
 A text is cut into clauses. Of each statement the clause that shares most of its words is taken, then the one that shares most of
-those that are left, as long as some are shared.
+those that are left, as long as some are shared. What such a clause says beside the statement is another matter, unless it is but a
+word: "I live in Lisbon with my cat Tom" tells of a cat too, where all that was made of it is that she lives in Lisbon.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from typing import NamedTuple
 
 from projections.language.asked_words import asked_words
 from projections.language.patterns import regex
+from projections.language.scripts import begins_with_han
 
 MOST_CLAUSES = 4
 """Clauses that one statement is drawn from, at most."""
+MOST_BESIDE = 1.0
+"""Words that a clause may have beside its statement and still say nothing else; a Han character is half of one."""
 LONGEST = 20_000
 """Characters of a text that are cut into clauses; what stands behind is one more."""
 _BETWEEN = regex(
@@ -29,7 +33,7 @@ class Drawn(NamedTuple):
     """The words of a text, those that tell what it is about."""
 
     inside: frozenset[str]
-    """Of the statements, and of the clauses that they were drawn from."""
+    """Of the statements, and of clauses that say hardly anything else."""
     rest: frozenset[str]
     """All others; none where the text says nothing else."""
 
@@ -46,8 +50,14 @@ def drawn(text: str, statements: Sequence[str]) -> Drawn:
             best = max(clauses, key=lambda clause: len(clause & left), default=frozenset[str]())
             if not best & left:
                 break
-            inside |= best
+            more = best - said
+            inside |= best - more if sum(map(_size, more)) > MOST_BESIDE else best
             left -= best
         inside |= said
     every = frozenset[str]().union(*clauses)
     return Drawn(frozenset(inside), every - inside)
+
+
+def _size(word: str) -> float:
+    """How much of a word a term is; a pair of Han characters is told by these."""
+    return 1.0 if not begins_with_han(word) else 0.5 if len(word) == 1 else 0.0

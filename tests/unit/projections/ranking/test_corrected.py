@@ -116,6 +116,13 @@ def test_a_turn_with_other_content_that_is_asked_for_stays_marked_and_in_its_pla
     assert answer["withheld"] == []
 
 
+def test_what_a_sentence_says_beside_the_statement_that_was_corrected_is_still_found() -> None:
+    turns = (turn("t1", "I live in Tokyo with my cat Tom"), stated("old", "User lives in Tokyo", "t1"))
+    view = viewed(*turns, stated("now", "User moved to Osaka", "t2", day=1), replaced("old", "now"))
+    assert list(found(view, "What is my cat called?", 2)) == ["t1"]
+    assert list(found(view, "Where do I live?", 2)) == ["now"]
+
+
 def test_a_turn_that_is_asked_for_both_stays_below_what_holds_now() -> None:
     answer = asked(viewed(*TEA), "Where do I live, and which tea pots do I collect?", 2)
     assert [one["id"] for one in answer["results"]] == ["now", "t1"]
