@@ -206,7 +206,14 @@ def _everything(verb: str, **given: Any) -> dict[str, Any]:
     values |= {"metadata": {"page": 4, "checked": True}}
     values |= {"budget": 800, "threshold": 0.5, "searches": 2, "messages": 5, "language": "zh"}
     values |= {"proactive": True, "sensitive": True, "actor": "user"}
-    values |= {"categories": ["fact"], "associations": True, "trace": False, "inspect": True, "reveal": True} | given
+    values |= {
+        "categories": ["fact"],
+        "associations": True,
+        "trace": False,
+        "inspect": True,
+        "include_faded": True,
+        "reveal": True,
+    } | given
     names = inspect.signature(getattr(Memory(), verb)).parameters
     told = {name: values.get(name, ["x"] if name.endswith("s") else "x") for name in names if name != "owner"}
     return {name: value for name, value in told.items() if name not in ("query", "memory_id", "text")}

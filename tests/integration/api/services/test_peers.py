@@ -278,9 +278,11 @@ def test_decay_does_not_bury_the_right_answer_in_review(store: Store) -> None:
 def test_an_old_memory_that_is_under_the_threshold_is_told_not_hidden_in_silence(store: Store) -> None:
     owner = store.owner()
     store.tell(owner, created("my passport is in the blue folder", "passport"))
-    answer = store.reader.search(owner, "passport", at=day(1_000), trace=False)
+    answer = store.reader.search(owner, "passport", at=day(1_000), trace=False, include_faded=False)
     assert answer["results"] == []
     assert [(one["count"], one["shown_by"]) for one in answer["withheld"]] == [(1, "review")]
+    found = store.reader.search(owner, "passport", at=day(1_000), trace=False)
+    assert [(one["id"], one["long_ago"]) for one in found["results"]] == [("passport", True)]
 
 
 def test_decay_does_not_depend_on_how_often_a_sweep_ran(store: Store) -> None:
