@@ -21,7 +21,7 @@ from events.envelope import AnyEvent, micros, new_event_id, prepare
 from events.errors import ConcurrencyError, EngramlogError, InputError, NotFound, refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import parse_position, partition_of, position_text
-from events.standing import PERSONS
+from events.standing import OWN, PERSONS
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import Made
 from projections.decide.deleting import Delete, PlannedDeletion, plan_deletion, requests_of, still_said
@@ -92,7 +92,9 @@ class Deleter:
         _check_names(wanted, event_id, key)
         if event_id is not None and (known := self._known(owner, wanted[0], event_id.lower())) is not None:
             return known
-        command = Delete(owner, tuple(wanted), with_sources, core, reason, never, by_name and actor in PERSONS)
+        command = Delete(
+            owner, tuple(wanted), with_sources, core, reason, never, by_name and actor in PERSONS and owner[0] != OWN
+        )
         cause = Cause(actor, self._writer.when(occurred_at))
         named = {} if event_id is None else {wanted[0]: event_id}
         before: dict[str, list[LogEvent]] = {}

@@ -18,10 +18,10 @@ from events.envelope import decode, derived_id, new_event_id, prepare
 from events.errors import ConcurrencyError, InputError, refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import parse_position, partition_of, position_text
-from events.standing import PERSONS
+from events.standing import OWN, PERSONS
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import EVENT
-from projections.decide.rejecting import standing_values, values_said
+from projections.decide.rejecting import rejected_values
 from projections.decide.restoring import LastDeletion, may_return, restoration, returning
 from projections.fold.changelog import DECISIONS
 from projections.memory.deletion_cascade import DeletionCascade
@@ -123,7 +123,7 @@ class Restorer:
             return known
         when = self._writer.when(occurred_at)
         back, left = self._judged(owner, memory)
-        values = self._rejected(owner, memory) if actor in PERSONS else ()
+        values = self._rejected(owner, memory) if actor in PERSONS and owner[0] != OWN else ()
         root = event_id or new_event_id()
         events = [
             self._writer.event(made.data, owner, when, actor, event_id=made.event_id, causation_id=made.causation_id)
@@ -182,7 +182,8 @@ class Restorer:
     def _rejected(self, owner: str, memory: Memory) -> tuple[str, ...]:
         """What a memory says that is rejected now: whoever brings it back says that it holds after all."""
         with self._reader.snapshot(owner) as snapshot:
-            return standing_values(snapshot.view.state.rejections, values_said(memory, snapshot.view.get))
+            view = snapshot.view
+            return rejected_values(view.state.rejections, view.as_folded(memory), view.get)
 
     def _judged(self, owner: str, memory: Memory) -> tuple[list[str], list[dict[str, str]]]:
         """What comes back too, and what stays deleted and why."""

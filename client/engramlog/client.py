@@ -98,7 +98,7 @@ class Verbs:
     history = Verb(reading.history)
     negate = Verb(writing.negate)
     confirm = Verb(writing.confirm)
-    mention = Verb(writing.confirm, "mention")
+    mention = Verb(writing.mention)
     set_sensitivity = Verb(writing.set_sensitivity)
     reinforce = Verb(writing.reinforce)
     report_ground = Verb(writing.report_ground)

@@ -196,10 +196,27 @@ def confirm(
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[Effects]:
-    """It was said again: active from here on, reaffirmed where it was negated before, and taken up where it was rejected."""
+    """It holds: as `mention`, and where what it says was rejected, it is so no more. With a turn it is a mention alone."""
     told = said(scope, owner, actor, occurred_at, session, key)
     if similarity is None and turn_id is None:
         return (yield from _one(scope, told, memory_id, "confirm"))
+    return (yield from _one(scope, told, memory_id, "mention", similarity=similarity, turn_id=turn_id))
+
+
+def mention(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    similarity: float | None = None,
+    turn_id: str | None = None,
+    session: str | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+) -> Plan[Effects]:
+    """It was said again: active from here on, and reaffirmed where it was negated before."""
+    told = said(scope, owner, actor, occurred_at, session, key)
     return (yield from _one(scope, told, memory_id, "mention", similarity=similarity, turn_id=turn_id))
 
 

@@ -42,10 +42,12 @@ def readmission(memory_id: str | None, values: Iterable[str], reason: str = "") 
     return ValueReadmitted(values=tuple(values), rules=STATEMENT_RULES, memory_id=memory_id, reason=reason)
 
 
-def standing_values(rejections: Rejections, values: Iterable[str]) -> tuple[str, ...]:
-    """Those of these values that are rejected now."""
-    found = ((value, known(rejections, bytes.fromhex(value))) for value in values)
-    return tuple(value for value, one in found if one is not None and one.stands)
+def rejected_values(rejections: Rejections, memory: Memory, get: Callable[[str], Memory | None]) -> tuple[str, ...]:
+    """What a memory says, with every triple that it backs, as far as it is rejected now: who brings it back means all of it."""
+    triples = (one.stated.hex() for one in memory.facts if one.stated)
+    found = ((value, known(rejections, bytes.fromhex(value))) for value in (*values_said(memory, get), *triples))
+    standing = dict.fromkeys(value for value, one in found if one is not None and one.stands)
+    return tuple(standing)[:MOST_STATEMENTS]
 
 
 def is_double(columns: Columns, memory: Memory, going: Iterable[str]) -> bool:

@@ -73,6 +73,10 @@ class Twins:
         beside = {one.id: one for value in touched | unknown for one in self._saying[value].values()}
         return [self._read(one) for one in changed] + [self._read(one) for one in beside.values() if one.id not in mine]
 
+    def as_folded(self, memory: Memory) -> Memory:
+        """The record as it was folded, whatever its twins make of it."""
+        return self._folded.get(memory.id, memory)
+
     def _changed(self, rejections: Rejections) -> set[bytes]:
         """Take in what is rejected; the values, and turns, of which something else is known than before."""
         if rejections == self._rejections:

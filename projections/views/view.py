@@ -239,6 +239,10 @@ class OwnerView:
         row = self.columns.row(memory_id)
         return None if row is None else self.columns.memories[row]
 
+    def as_folded(self, memory: Memory) -> Memory:
+        """A memory as its own events made it; the view's own reads it beside others that say the same."""
+        return self._twins.as_folded(memory)
+
     def matches(self, query: str) -> Scores:
         """Rows that share a term with the query, with their BM25 scores."""
         self._index.weigh(*PLAIN_WEIGHING)

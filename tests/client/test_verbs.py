@@ -240,7 +240,7 @@ def test_each_verb_about_one_memory_is_one_request(running: Service) -> None:
         for verb, told in verbs.items():
             getattr(memory, verb)("coffee", *told)
         asked = [(method, path.rpartition("/")[2]) for method, path, _ in between.asked]
-    assert asked == [("POST", {"confirm": "mention"}.get(verb, verb)) for verb in verbs]
+    assert asked == [("POST", verb) for verb in verbs]
 
 
 def test_what_is_deleted_is_not_changed_before_it_is_restored(memory: Any) -> None:

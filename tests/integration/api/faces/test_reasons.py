@@ -17,6 +17,8 @@ from tests.given.http import SHOWN, TOKEN, HttpStore, created
 from tests.given.mcp import Agent, in_process, talk
 
 VERBS = ("negate", "delete", "restore", "merge", "unmerge")
+ALONG = {"ValueRejected": "delete", "ValueReadmitted": "restore"}
+"""What follows from a verb of a person, and has its reason too."""
 EVENTS = {
     "negate": "MemoryNegated",
     "delete": "MemoryDeleted",
@@ -89,7 +91,9 @@ def test_a_verb_keeps_the_reason_in_its_event(
         said(verb, *ids, reason=f"{verb}: {WHY}")
     said("unmerge", "ab", reason=f"unmerge: {WHY}")
     said("restore", "c", reason=f"restore: {WHY}")
-    expected = {EVENTS[verb]: [f"{verb}: {WHY}"] for verb in VERBS}
+    expected = {EVENTS[verb]: [f"{verb}: {WHY}"] for verb in VERBS} | {
+        event: [f"{verb}: {WHY}"] for event, verb in ALONG.items()
+    }
     assert kept(running.http, owner) == expected
     assert told(running, owner) == {name: set(reasons) for name, reasons in expected.items()}
 
@@ -168,7 +172,7 @@ def test_the_client_sends_the_reason_of_every_verb(running: Service, kind: str) 
         memory.negate("d", reason="negate")
         memory.delete_all(owner=owner, reason="delete all")
     found = kept(running.http, owner)
-    assert {name: told[0] for name, told in found.items()} == {EVENTS[verb]: verb for verb in VERBS}
+    assert {name: told[0] for name, told in found.items()} == {EVENTS[verb]: verb for verb in VERBS} | ALONG
     assert set(found["MemoryDeleted"]) == {"delete", "delete all"}
 
 

@@ -102,7 +102,7 @@ def test_a_memory_is_negated_deleted_and_restored(http: HttpStore) -> None:
     without_extras(Effects.model_validate(negated.json()))
     steps = [http.client.post(f"{there}/{verb}") for verb in ("delete", "restore")]
     decisions = [c["decision"] for step in (negated, *steps) for c in step.json()["changes"] if c["memory"] == "coffee"]
-    assert decisions == ["named", "negate", "delete", "restore"]
+    assert decisions == ["named", "negate", "delete", "reject", "restore", "readmit"]
     new = http.client.get(f"/v1/owners/verbs/memories/{negated.json()['replaced_by']}").json()
     assert (new["content"], new["corrects"]) == ("I drink tea now", "coffee")
 

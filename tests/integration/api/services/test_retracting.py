@@ -53,7 +53,7 @@ def test_what_goes_with_a_deletion_names_it_as_its_cause_and_is_of_the_same_requ
     before = head(http, "talk")
     answer = http.client.post("/v1/owners/talk/memories/t1/delete").json()
     assert not DeletedOne.model_validate(answer).model_extra
-    assert (also(answer), head(http, "talk")) == (["a", "b"], before + 3)
+    assert (also(answer), head(http, "talk")) == (["a", "b"], before + 4)
     event_id = answer["changes"][0]["event_id"]
     assert causes_of(http, "talk") == {"t1": None, "a": event_id, "b": event_id}
     assert [status_of(http, "talk", one) for one in ("t1", "a", "b")] == ["deleted"] * 3

@@ -274,7 +274,9 @@ def test_another_profile_in_summer_and_back_in_autumn_leaves_no_trace() -> None:
     until_winter = fold_owner(log[: switched.index(in_between(autumn))])
     assert until_winter.owner.profile == "ebbinghaus"
     assert other.owner.settings == the_year().history.owner.settings
-    assert other.memories == the_year().history.memories
+    assert {name: bare(one) for name, one in other.memories.items()} == {
+        name: bare(one) for name, one in the_year().history.memories.items()
+    }
     view = OwnerView.of_history(OWNER, other)
     assert compare_laws(view, at(DAYS), 50) == compare_laws(the_year().view, at(DAYS), 50)
 
@@ -298,9 +300,10 @@ def without_positions(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def bare(memory: Memory) -> Memory:
-    """A record without the places in the log that it remembers."""
+    """A record without the places in the log that it remembers, and without digests: another store has another secret."""
+    facts = tuple(replace(one, stated=b"") for one in memory.facts)
     negations = tuple(replace(one, position=0) for one in memory.negations)
-    return replace(memory, created_seq=0, changed_seq=0, negations=negations)
+    return replace(memory, created_seq=0, changed_seq=0, negations=negations, facts=facts, stated=b"")
 
 
 def test_a_store_folds_the_year_into_the_same_records_and_verifies(served: HttpStore) -> None:
