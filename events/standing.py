@@ -178,7 +178,10 @@ def _of_sensitivity(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     return None if actor in PERSONS else Objection("actor", actor, allowed)
 
 
-def _of_value(_data: Any, actor: str, _by: Speaker) -> Objection | None:
+def _of_value(data: Any, actor: str, by: Speaker) -> Objection | None:
+    if by.is_remote and by.raw:
+        allowed = "any other: POST .../delete and .../negate with never reject what a memory says, .../confirm takes it up again"
+        return Objection("type", type(data).__name__, allowed)
     allowed = "user or operator: what is not so, or is so after all, a person says"
     return None if actor in PERSONS else Objection("actor", actor, allowed)
 

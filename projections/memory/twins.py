@@ -30,8 +30,12 @@ def keys_of(memory: Memory) -> tuple[bytes, ...]:
     return (*values_of(memory), *map(_of_turn, memory.source_turns))
 
 
+_TURN = b"turn of the owner "
+"""Begins what is no digest: it is longer than one."""
+
+
 def _of_turn(turn_id: str) -> bytes:
-    return b"turn " + turn_id.encode()
+    return _TURN + turn_id.encode()
 
 
 def said_at(memory: Memory) -> int:
@@ -69,8 +73,11 @@ class Twins:
             self._watch(unknown, others)
         for memory in changed:
             touched.update(self._put(memory))
+        touched |= unknown
+        for value in tuple(touched):  # what becomes of a statement decides about the turn that says it
+            touched.update(key for name in self._saying[value] for key in self._under[name])
         mine = {memory.id for memory in changed}
-        beside = {one.id: one for value in touched | unknown for one in self._saying[value].values()}
+        beside = {one.id: one for value in touched for one in self._saying[value].values()}
         return [self._read(one) for one in changed] + [self._read(one) for one in beside.values() if one.id not in mine]
 
     def as_folded(self, memory: Memory) -> Memory:
@@ -90,9 +97,13 @@ class Twins:
         return {one.digest for one in differ} | {_of_turn(turn) for one in differ for turn in one.turns}
 
     def _watch(self, values: Iterable[bytes], others: Iterable[Memory]) -> None:
-        self._saying.update((value, {}) for value in values)
+        new = set(values)
+        keys = keys_of if any(one.startswith(_TURN) for one in new) else values_of
+        self._saying.update((value, {}) for value in new)
         for memory in others:
-            self._put(self._folded.get(memory.id, memory))
+            folded = self._folded.get(memory.id, memory)
+            if not new.isdisjoint(keys(folded)):
+                self._put(folded)
 
     def _put(self, memory: Memory) -> set[bytes]:
         """Take in a record; the watched values that it says, or said before."""
@@ -158,13 +169,18 @@ class Twins:
         for value in values_of(memory):
             if value not in self._saying:
                 continue
-            saying = self._saying[value].values()
+            saying = [one for one in self._saying[value].values() if _speaker(one) == _speaker(memory)]
             negated = [one for one in saying if _is_negated(one)]
             if negated:
                 last = max(negated, key=lambda one: (one.negated_at or BEFORE_ANY, one.id))
                 if max(said_at(one) for one in saying) <= (last.negated_at or BEFORE_ANY):
                     return last
         return None
+
+
+def _speaker(memory: Memory) -> str:
+    """Who says it, as far as a name tells: two people may say the same of themselves."""
+    return (memory.speaker or "user").casefold()
 
 
 def _is_negated(memory: Memory) -> bool:

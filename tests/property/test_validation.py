@@ -56,7 +56,7 @@ names = st.text(st.characters(categories=["L", "Nd", "P", "Zs"]), min_size=1, ma
 OPERATORS = frozenset(
     [
         "MemoryPromoted", "ParametersChanged", "SensitivitySet", "MemoryPurged", "TurnsExtracted", "EventDiscarded",
-        "GroundChanged", "SensitivityRaised",
+        "GroundChanged", "SensitivityRaised", "ValueRejected", "ValueReadmitted",
     ]
 )  # fmt: skip
 """Of these no schema says who may say them; an operator may say all."""

@@ -32,6 +32,8 @@ INTERNAL: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "MemoryCompressed": ({"memory_id": "m", "level": "tag"}, ACTORS),
     "SensitivityRaised": ({"memory_id": "m", "level": 3, "rules": 2}, ("system", "operator")),
     "MemoriesRevealed": ({"memory_ids": ["m"], "by": "get", "face": "http"}, ACTORS),
+    "ValueRejected": ({"values": ["0" * 32], "rules": 1}, ("user", "operator")),
+    "ValueReadmitted": ({"values": ["0" * 32], "rules": 1}, ("user", "operator")),
 }
 """What jobs and verbs say for themselves: type -> data, and who may say it at the machine."""
 ORDINARY: dict[str, tuple[str, dict[str, Any]]] = {

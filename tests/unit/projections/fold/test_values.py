@@ -137,6 +137,22 @@ def test_a_turn_from_which_it_is_drawn_again_is_withheld_where_nothing_else_that
     assert shown(*told, readmitted("I live in Lisbon", day=6)) == {"t1"}
 
 
+def test_once_all_that_a_turn_says_is_rejected_the_turn_goes_with_it_in_whatever_order() -> None:
+    said = [turn("t1", "Lisbon is home, and the canoe is mine.", 2), drawn("m2", "t1", 2, "I own a canoe")]
+    first = [rejected("I live in Lisbon", day=5), drawn("m1", "t1", 2)]
+    assert shown(*said, *first) == {"t1", "m2"}
+    assert shown(*said, *first, rejected("I own a canoe", day=6)) == set()
+    view = viewed(*said, *first)
+    now = folded(*said, *first, rejected("I own a canoe", day=6))
+    view.follow(now.owner, [])
+    assert {one.id for one in view.columns if one.rejected_seq is not None} == {"t1", "m2"}
+
+
+def test_two_people_may_say_the_same_of_themselves() -> None:
+    told = (created("I like tea", "a", 1, speaker="Ann"), created("I like tea", "b", 2, speaker="Bob"))
+    assert shown(*told, negated("a", 5, resolution="latest_wins"), day=6) == {"b"}
+
+
 def test_of_the_turns_that_say_it_the_newest_32_are_kept() -> None:
     told = [rejected("I live in Lisbon", day=5), *(drawn(f"m{number}", f"t{number}", 9) for number in range(40))]
     [one] = folded(*told).owner.rejections
