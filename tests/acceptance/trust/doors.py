@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from datetime import timedelta
@@ -26,6 +29,7 @@ from tests.doubles.model_endpoint import model_endpoint
 from tests.doubles.model_reader import honest
 from tests.given.client import Service, connected, service
 from tests.given.mcp import Agent, in_process, talk
+from tests.patience import PATIENCE
 
 Reads = Literal["rules", "model"]
 DOORS = ("http", "command", "mcp", "client")
@@ -210,6 +214,22 @@ def doors(folder: Path) -> Iterator[Doors]:
         finally:
             for one in opened:
                 one.close()
+
+
+def rebuilt(folder: Path) -> dict[str, Any]:
+    """Every projection of a store that nobody has open is dropped and made anew; what `verify` tells of it then."""
+    place = {**os.environ, "ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_REDIS_URL": ""}
+    for command in ("rebuild", "verify"):
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "ops.main", command, "--json"],
+            env=place,
+            capture_output=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+        assert done.returncode == 0, done.stderr.decode()
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def silent_about(told: dict[str, str], words: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.trust.doors import READERS, Doors, Reads, doors, silent_about
+from tests.acceptance.trust.doors import READERS, Doors, Reads, doors, rebuilt, silent_about
 
 LISBON, CANOE = "I live in Lisbon.", "I own a canoe."
 ASKED = "where is home, and what do I own"
@@ -42,7 +42,6 @@ def test_deletion_absent_after_reindex_and_restart(tmp_path: Path, reader: Reads
             "its source fed again": lambda: fed(first, owner, "client", reader, LISBON, "It rains today."),
             "told in other words around it": lambda: fed(first, owner, "mcp", reader, "You know, I live in Lisbon."),
             "every job": lambda: first.jobs(owner),
-            "rebuilt": lambda: first.command("rebuild"),
             "its export read in": lambda: first.command("import", "records", str(export), "--owner", owner),
         }
         for step, carry_out in steps.items():
@@ -50,6 +49,7 @@ def test_deletion_absent_after_reindex_and_restart(tmp_path: Path, reader: Reads
             told = first.told(owner, ASKED)
             assert (step, silent_about(told, ["lisbon"])) == (step, [])
             assert "canoe" in told["http search normal"], f"{step}: a sibling survives"
+    assert rebuilt(folder)["memories"] > 0
     with doors(folder) as restarted:
         told = restarted.told(owner, ASKED)
         assert silent_about(told, ["lisbon"]) == []
