@@ -85,8 +85,12 @@ def test_saying_it_again_undoes_it_too(store: Store) -> None:
     owner = store.owner()
     say(store, owner, "I love coffee.", "I don't like coffee any more.")
     say(store, owner, "I love coffee!", after=2)
-    found = typed(store, owner)["User loves coffee"]
-    assert (found["status"], len(found["conflicting"])) == ("live", 1)
+    found = typed(store, owner)
+    assert {text: one["status"] for text, one in found.items()} == {
+        "User loves coffee": "live",
+        "User does not like coffee any more": "kept_version",
+    }, "and it settles what denied it"
+    assert not [one for one in found.values() if "conflicting" in one]
 
 
 def test_only_the_user_s_word_brings_a_memory_back_and_a_deleted_one_is_refused(store: Store) -> None:
