@@ -69,4 +69,4 @@ def test_no_tool_of_an_agent_sets_it(http: HttpStore) -> None:
 
     tools = talk(in_process(http.application, "alice"), talking)
     assert not any("sensitiv" in one for one in tools)
-    assert len(tools) == 15
+    assert len(tools) == 17
