@@ -39,6 +39,7 @@ from events.statement_digests import digest
 from events.text.saying import is_text
 from events.validation import judged, make_event, read_events
 from projections.decide.command import EVENT, READMISSION, Command, Ids, Made, decide
+from projections.decide.rejecting import rejected_values
 from projections.fold.changelog import describe
 from projections.language.statements import statement
 from projections.memory.record import Memory
@@ -279,6 +280,14 @@ class Carrier:
         if found is not None:
             got = f"what was rejected, at {position_text(partition, found.seq)}"
             raise refused("content", got, "what was not; `confirm` says that it holds after all, where its owner does")
+
+    def rejected_of(self, owner: str, memory_id: str) -> tuple[str, ...]:
+        """What a memory says that is rejected now, as events name values; none where it is not there."""
+        self.await_told(owner, [memory_id])
+        with self._reader.snapshot(owner) as snapshot:
+            view = snapshot.view
+            memory = view.get(memory_id)
+            return () if memory is None else rejected_values(view.state.rejections, view.as_folded(memory), view.get)
 
     def ids_of(self, owner: str, key: str | None, *, make: bool = False) -> Ids:
         """By what the ids of a call are made: its key and the owner's secret, or chance where it has no key.

@@ -21,7 +21,6 @@ from events.partitions import parse_position, partition_of, position_text
 from events.standing import OWN, PERSONS
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import EVENT
-from projections.decide.rejecting import rejected_values
 from projections.decide.restoring import LastDeletion, may_return, restoration, returning
 from projections.fold.changelog import DECISIONS
 from projections.memory.deletion_cascade import DeletionCascade
@@ -107,23 +106,23 @@ class Restorer:
                 raise refused("event_id", event_id, "nothing beside a key: its id is made of that")
             check_owner(owner)
             event_id = self._writer.ids_of(owner, key)(EVENT)
-        memory, problem = None, None
+        found: Memory | InputError
         try:
-            memory = self._writer.standing(owner, memory_id)
-        except InputError as error:
-            problem = error
+            found = self._writer.standing(owner, memory_id)
+        except InputError as problem:
+            found = problem
         # Only now, with the memory read: what an equal call did until here is found.
         if key is not None and event_id is not None:
             before = self._before(owner, memory_id, event_id, key, actor, reason)
             if before is not None:
                 return before
-        if memory is None:
-            raise problem or refused("memory_id", memory_id, "a memory that is there")
-        if event_id is not None and (known := self._known(owner, memory, event_id.lower())) is not None:
+        if isinstance(found, InputError):
+            raise found
+        if event_id is not None and (known := self._known(owner, found, event_id.lower())) is not None:
             return known
         when = self._writer.when(occurred_at)
-        back, left = self._judged(owner, memory)
-        values = self._rejected(owner, memory) if actor in PERSONS and owner[0] != OWN else ()
+        back, left = self._judged(owner, found)
+        values = self._writer.rejected_of(owner, memory_id) if actor in PERSONS and owner[0] != OWN else ()
         root = event_id or new_event_id()
         events = [
             self._writer.event(made.data, owner, when, actor, event_id=made.event_id, causation_id=made.causation_id)
@@ -178,12 +177,6 @@ class Restorer:
         changes = [found[one].change for one in (memory.id, *back)]
         changes = with_value(self._views, owner, partition, "readmit", found[memory.id], changes)
         return _told(owner, memory.id, back, [], changes[-1]["position"], changes) | warning
-
-    def _rejected(self, owner: str, memory: Memory) -> tuple[str, ...]:
-        """What a memory says that is rejected now: whoever brings it back says that it holds after all."""
-        with self._reader.snapshot(owner) as snapshot:
-            view = snapshot.view
-            return rejected_values(view.state.rejections, view.as_folded(memory), view.get)
 
     def _judged(self, owner: str, memory: Memory) -> tuple[list[str], list[dict[str, str]]]:
         """What comes back too, and what stays deleted and why."""

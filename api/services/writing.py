@@ -65,7 +65,7 @@ class Writer(Carrier):
 
     def confirm(self, owner: str, memory_id: str, **given: Unpack[Given]) -> dict[str, Any]:
         """It holds: as if its owner had just said it again, in the same words. Where that was rejected, it is so no more."""
-        command = Confirm(MemoryMentioned(memory_id=check_memory_id(memory_id)))
+        command = Confirm(MemoryMentioned(memory_id=check_memory_id(memory_id)), self.rejected_of(owner, memory_id))
         return self.carry_out(owner, command, live=(memory_id,), **given).answer
 
     def unmerge(self, owner: str, into: str, *, reason: str = "", **given: Unpack[Given]) -> dict[str, Any]:

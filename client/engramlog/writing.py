@@ -198,9 +198,8 @@ def confirm(
 ) -> Plan[Effects]:
     """It holds: as `mention`, and where what it says was rejected, it is so no more. With a turn it is a mention alone."""
     told = said(scope, owner, actor, occurred_at, session, key)
-    if similarity is None and turn_id is None:
-        return (yield from _one(scope, told, memory_id, "confirm"))
-    return (yield from _one(scope, told, memory_id, "mention", similarity=similarity, turn_id=turn_id))
+    verb = "confirm" if similarity is None and turn_id is None else "mention"
+    return (yield from _one(scope, told, memory_id, verb, similarity=similarity, turn_id=turn_id))
 
 
 def mention(

@@ -106,7 +106,7 @@ class Negate:
             new = correction(self._new(ids), self.correction, memory, source=self.source, turn_id=self.turn_id)
             found.append(Made(new, ids(_CREATION), causation_id=negation.event_id))
         if self.never:
-            refused_now = rejection(memory, values_said(memory), self.reason)
+            refused_now = rejection(memory.id, values_said(memory), self.reason)
             found.append(Made(refused_now, ids(REJECTION), causation_id=negation.event_id))
         return [*found, negation]
 
@@ -139,6 +139,8 @@ class Confirm:
     """It holds, as if just said again; where what it says was rejected, it is so no more."""
 
     data: MemoryMentioned
+    values: tuple[str, ...] = ()
+    """What it says that is rejected now."""
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -154,12 +156,12 @@ class Confirm:
     def beyond(self) -> None:
         """See `Command.beyond`."""
 
-    def events(self, view: View, ids: Ids) -> list[Made]:
+    def events(self, view: View, ids: Ids) -> list[Made]:  # noqa: ARG002
         """See `Command.events`."""
-        memory, mention = view[self.data.memory_id], Made(self.data, ids(EVENT))
-        if memory.rejected_seq is None:
+        mention = Made(self.data, ids(EVENT))
+        if not self.values:
             return [mention]
-        taken_up = readmission(memory.id, values_said(memory))
+        taken_up = readmission(self.data.memory_id, self.values)
         return [mention, Made(taken_up, ids(READMISSION), causation_id=mention.event_id)]
 
     def agrees(self, told: Sequence[EventData], ids: Ids) -> bool:  # noqa: ARG002

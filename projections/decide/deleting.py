@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from events.catalogue import EventData, MemoryDeleted, MemoryUnmerged, ValueRejected
+from events.catalogue import EventData, MemoryDeleted, MemoryUnmerged
 from events.envelope import derived_id, from_micros, utc_text
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import EVENT, Made
-from projections.decide.rejecting import is_double, values_said
-from projections.language.statements import STATEMENT_RULES
+from projections.decide.rejecting import is_double, rejection, values_said
 from projections.memory.columns import Columns
 from projections.memory.deletion_cascade import DeletionCascade, Taken
 from projections.memory.record import Memory
@@ -74,7 +73,7 @@ class PlannedDeletion(NamedTuple):
         """The deletion (`root`) and what it takes along, which names it as its cause."""
         events = [Made(command.data(self.root), self.event_id)] if root else []
         if root and self.values:
-            value = ValueRejected(values=self.values, rules=STATEMENT_RULES, memory_id=self.root, reason=command.reason)
+            value = rejection(self.root, self.values, command.reason)
             rejected = derived_id("reject along", command.owner, self.event_id, self.root)
             events.append(Made(value, rejected, causation_id=self.event_id))
         for one in self.also:

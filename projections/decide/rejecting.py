@@ -10,7 +10,7 @@ from events.statement_digests import MOST_STATEMENTS
 from projections.language.statements import STATEMENT_RULES
 from projections.memory.columns import Columns
 from projections.memory.record import Memory
-from projections.memory.rejection import Rejections, known
+from projections.memory.rejection import Rejections, known, turn_hash
 from projections.memory.twins import values_of
 
 
@@ -27,14 +27,14 @@ def values_said(memory: Memory, get: Callable[[str], Memory | None] = lambda _: 
     return tuple(value.hex() for value in found)[:MOST_STATEMENTS]
 
 
-def rejection(memory: Memory, values: tuple[str, ...], reason: str) -> ValueRejected:
+def rejection(memory_id: str, values: tuple[str, ...], reason: str) -> ValueRejected:
     """That what a memory says is not so. Raises InputError where nobody knows by what to tell it again."""
     if not values:
         raise InputError(
-            f"never: what memory {memory.id} says has no digest to be known by; `engramlog verify` tells why",
+            f"never: what memory {memory_id} says has no digest to be known by; `engramlog verify` tells why",
             field="never",
         )
-    return ValueRejected(values=values, rules=STATEMENT_RULES, memory_id=memory.id, reason=reason)
+    return ValueRejected(values=values, rules=STATEMENT_RULES, memory_id=memory_id, reason=reason)
 
 
 def readmission(memory_id: str | None, values: Iterable[str], reason: str = "") -> ValueReadmitted:
@@ -43,10 +43,15 @@ def readmission(memory_id: str | None, values: Iterable[str], reason: str = "") 
 
 
 def rejected_values(rejections: Rejections, memory: Memory, get: Callable[[str], Memory | None]) -> tuple[str, ...]:
-    """What a memory says, with every triple that it backs, as far as it is rejected now: who brings it back means all of it."""
-    triples = (one.stated.hex() for one in memory.facts if one.stated)
-    found = ((value, known(rejections, bytes.fromhex(value))) for value in (*values_said(memory, get), *triples))
-    standing = dict.fromkeys(value for value, one in found if one is not None and one.stands)
+    """What a memory says, as far as it is rejected now: who brings it back means all of it.
+
+    Its text, every triple that it backs, and of a turn what was read in it.
+    """
+    said = (bytes.fromhex(one) for one in values_said(memory, get))
+    found = [known(rejections, value) for value in (*said, *(one.stated for one in memory.facts if one.stated))]
+    turn = turn_hash(memory.id)
+    found += [one for one in rejections if turn in one.turn_hashes]
+    standing = dict.fromkeys(one.digest.hex() for one in found if one is not None and one.stands)
     return tuple(standing)[:MOST_STATEMENTS]
 
 

@@ -23,7 +23,7 @@ from projections.fold.working_set import OwnerSettings
 from projections.memory.record import Memory
 from projections.memory.rejection import Rejections
 
-PROJECTION_VERSION = 6
+PROJECTION_VERSION = 7
 """Raise it when evolve, an upcaster or a parameter set changes what an old log folds into: a rebuild follows."""
 
 AnyEvent = Event[EventData]

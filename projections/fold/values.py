@@ -5,8 +5,8 @@ Digests stand beside the body since log format 2. Those of older entries are mad
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from events.catalogue import EventData, ValueReadmitted, ValueRejected
 from events.envelope import Event, Stored, micros
@@ -42,48 +42,55 @@ def refusal(working: WorkingSet) -> str | None:
 def say_again(working: WorkingSet, turns: Iterable[str]) -> None:
     """These turns were read to say what is rejected: whoever reads them withholds them too, where they say nothing else."""
     found = working.refusing(working.at)
-    if found is not None:
+    if found is None:
+        return
+    try:
         after = drawn_again(working.settings.rejections, found.digest, turns)
-        working.settings = working.settings._replace(rejections=after)
+    except ValueError as full:
+        working.ignore(OWNER, str(full))
+        return
+    working.settings = working.settings._replace(rejections=after)
 
 
 def reject(working: WorkingSet, data: ValueRejected, _event: Event[Any]) -> None:
     """From here on what states these values is refused, and what states them already is withheld."""
     until = None if data.until is None else micros(data.until)
-    try:
-        after = rejected(working.settings.rejections, _digests(data), working.at, working.seq, until)
-    except ValueError as full:
-        _ignore(working, data.memory_id, str(full))
-        return
-    if after == working.settings.rejections:
-        _ignore(working, data.memory_id, "something newer is known of that value")
-        return
-    _settle(working, data.memory_id, after, "reject", "what it says is rejected")
+    told = _Told("reject", "what it says is rejected", "something newer is known of that value")
+    _settle(working, data, told, lambda known, values: rejected(known, values, working.at, working.seq, until))
 
 
 def readmit(working: WorkingSet, data: ValueReadmitted, _event: Event[Any]) -> None:
     """From here on these values count again."""
+    told = _Told("readmit", "what it says holds after all", "it was readmitted already")
+    _settle(working, data, told, lambda known, values: readmitted(known, values, working.at, working.seq))
+
+
+class _Told(NamedTuple):
+    decision: str
+    reason: str
+    nothing_new: str
+
+
+def _settle(
+    working: WorkingSet,
+    data: ValueRejected | ValueReadmitted,
+    told: _Told,
+    change: Callable[[Rejections, Digests], Rejections],
+) -> None:
+    """The owner's values change, and no record: the note of the memory that was meant tells why it is withheld."""
+    memory_id = data.memory_id
     try:
-        after = readmitted(working.settings.rejections, _digests(data), working.at, working.seq)
+        after = change(working.settings.rejections, tuple(bytes.fromhex(one) for one in data.values))
     except ValueError as full:
-        _ignore(working, data.memory_id, str(full))
+        _ignore(working, memory_id, str(full))
         return
     if after == working.settings.rejections:
-        _ignore(working, data.memory_id, "it was readmitted already")
+        _ignore(working, memory_id, told.nothing_new)
         return
-    _settle(working, data.memory_id, after, "readmit", "what it says holds after all")
-
-
-def _digests(data: ValueRejected | ValueReadmitted) -> Digests:
-    return tuple(bytes.fromhex(one) for one in data.values)
-
-
-def _settle(working: WorkingSet, memory_id: str | None, after: Rejections, decision: str, reason: str) -> None:
-    """The owner's values change, and no record: the note of the memory that was meant tells why it is withheld."""
     working.settings = working.settings._replace(rejections=after)
     memory = None if memory_id is None else working.get(memory_id)
     about = OWNER if memory is None else memory.id
-    working.notes.append(Note(about, decision, reason, memory, memory, ("rejections",)))
+    working.notes.append(Note(about, told.decision, told.reason, memory, memory, ("rejections",)))
 
 
 def _ignore(working: WorkingSet, memory_id: str | None, reason: str) -> None:

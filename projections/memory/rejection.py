@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
+from hashlib import blake2b
 from operator import attrgetter
 
 import msgspec
@@ -16,7 +17,9 @@ MOST_VALUES = 1_000
 """Values of one owner of which something is kept."""
 REJECTED_BY = "rejected by :"
 """What a fold's refusal begins with; the seq follows, and whoever tells it puts the partition before the colon."""
-MOST_TURNS = 32
+MOST_TURNS = 256
+"""Turns kept of one value, the first ones; whoever tells more of them is told so. None of those kept ever comes back."""
+TURN_BYTES = 8
 _NEVER = -(1 << 62)
 _digest_of = attrgetter("digest")
 
@@ -33,8 +36,13 @@ class Rejection(msgspec.Struct, frozen=True, array_like=True, gc=False):
     until: int | None
     """Evidence from after it counts again; None: none ever does."""
     readmitted_at: int | None = None
-    turns: tuple[str, ...] = ()
-    """Turns from which it was drawn since, the newest 32: they say it, whatever their words."""
+    turns: bytes = b""
+    """Turns from which it was drawn since, each as `turn_hash` gives it: they say it, whatever their words."""
+
+    @property
+    def turn_hashes(self) -> tuple[bytes, ...]:
+        """The turns, each by its hash."""
+        return tuple(self.turns[at : at + TURN_BYTES] for at in range(0, len(self.turns), TURN_BYTES))
 
     @property
     def stands(self) -> bool:
@@ -90,12 +98,20 @@ def readmitted(rejections: Rejections, digests: Iterable[bytes], at: int, seq: i
 
 
 def drawn_again(rejections: Rejections, digest: bytes, turns: Iterable[str]) -> Rejections:
-    """With turns that were read to say a value that is kept here."""
+    """With turns that were read to say a value that is kept here. Raises ValueError where no more of them are kept."""
     one = known(rejections, digest)
     if one is None:
         return rejections
-    said = tuple(dict.fromkeys((*one.turns, *turns)))[-MOST_TURNS:]
-    return rejections if said == one.turns else _with(rejections, msgspec.structs.replace(one, turns=said))
+    before = one.turn_hashes
+    said = tuple(dict.fromkeys((*before, *map(turn_hash, turns))))
+    if len(said) > MOST_TURNS:
+        raise ValueError(f"{MOST_TURNS} turns are known to say it already, the most: this one is not withheld")
+    return rejections if said == before else _with(rejections, msgspec.structs.replace(one, turns=b"".join(said)))
+
+
+def turn_hash(turn_id: str) -> bytes:
+    """What stands for a turn's id where many are kept, 8 bytes."""
+    return blake2b(turn_id.encode(), digest_size=TURN_BYTES).digest()
 
 
 def _with(rejections: Rejections, new: Rejection) -> Rejections:

@@ -2,8 +2,8 @@
 
 Every recorded text is one line that begins with its id, made harmless by `prompt_text`; so no text can end the block, begin a
 part of it, or stand for another. Where the budget is short each part keeps its share first, and what is left over goes to
-instructions, core,
-retrieved, tools, remembered, in this order; within a part what stands last in its order of keeping is left out first.
+instructions, core, retrieved, tools, remembered, in this order; within a part what stands last in its order of keeping is left
+out first.
 """
 
 from __future__ import annotations

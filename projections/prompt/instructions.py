@@ -37,28 +37,32 @@ class Instructions(NamedTuple):
 
 def standing_instructions(columns: Columns, rules: Rules) -> Instructions:
     """The newest standing instructions that hold, at most `MOST_INSTRUCTIONS`, and why others do not stand here."""
-    live = np.flatnonzero((columns.standing() == Columns.LIVE) & (columns.kind == columns.kind_number(INSTRUCTION)))
+    standing = columns.standing()
+    live = np.flatnonzero((standing == Columns.LIVE) & (columns.kind == columns.kind_number(INSTRUCTION)))
     found = [columns.memories[int(row)] for row in live]
     found.sort(key=lambda one: (-one.created_at, -one.created_seq, one.id))
     shown: list[Memory] = []
     left_out: Counter[str] = Counter()
     for memory in found[:MOST_LOOKED_AT]:
-        reason = why_not(memory, rules) or (None if is_the_users(memory, columns, rules) else NOT_THE_USERS)
-        if reason is not None:
-            left_out[reason] += 1
-        elif len(shown) < MOST_INSTRUCTIONS:
+        if len(shown) == MOST_INSTRUCTIONS:
+            break
+        reason = why_not(memory, rules) or (None if _is_the_users(memory, columns, standing, rules) else NOT_THE_USERS)
+        if reason is None:
             shown.append(memory)
+        else:
+            left_out[reason] += 1
     return Instructions(shown, left_out)
 
 
-def is_the_users(memory: Memory, columns: Columns, rules: Rules) -> bool:
+def _is_the_users(memory: Memory, columns: Columns, standing: np.ndarray, rules: Rules) -> bool:
     """Whether a turn of the user that stands unchanged asks for it, in its own words."""
-    return any(_asks(turn_id, memory, columns) for turn_id in turns_behind(memory) if turn_id not in rules.forgotten)
+    behind = (turn_id for turn_id in turns_behind(memory) if turn_id not in rules.forgotten)
+    return any(_asks(turn_id, memory, columns, standing) for turn_id in behind)
 
 
-def _asks(turn_id: str, memory: Memory, columns: Columns) -> bool:
+def _asks(turn_id: str, memory: Memory, columns: Columns, standing: np.ndarray) -> bool:
     row = columns.row(turn_id)
-    if row is None or columns.standing()[row] not in (Columns.LIVE, Columns.MERGED):
+    if row is None or standing[row] not in (Columns.LIVE, Columns.MERGED):
         return False
     turn = columns.memories[row]
     if not is_turn(turn) or turn.source != "user" or turn.versions or turn.speaker != memory.speaker:

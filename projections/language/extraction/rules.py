@@ -59,11 +59,6 @@ def extract(turn: TurnText) -> list[ExtractedStatement]:
     return list(read_turn(turn).statements)
 
 
-def retractions(turn: TurnText) -> list[Taken]:
-    """What the turn takes back of what its speaker said before, in order."""
-    return list(read_turn(turn).taken)
-
-
 def _hints(folded: str, hints: Iterable[str]) -> bool:
     """Whether a text may hold what has one of these in it: most need not be looked at."""
     return any(hint in folded for hint in hints)
@@ -180,5 +175,4 @@ __all__ = [
     "extract",
     "questions",
     "read_turn",
-    "retractions",
 ]  # fmt: skip

@@ -29,7 +29,8 @@ def test_evidence_claim_resolves_to_source(doors: Doors, reader: Reads) -> None:
             assert stored, f"{one} is of no event"
             for turn in memory.get(one).source_turns:
                 assert memory.get(turn).memory, f"{one} names turn {turn}, which is not there"
-            assert memory.provenance(one) is not None
+            origins = {node.id: node.events for node in memory.provenance(one).provenance.nodes}
+            assert origins.get(one), f"{one} comes from no event"
 
 
 @pytest.mark.parametrize("reader", READERS)

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from projections.ranking.proactive import MOST_RESULTS
 from tests.acceptance.trust.doors import DOORS, Doors
 from tests.given.client import connected
 
@@ -32,7 +33,7 @@ def test_retrieval_k_is_an_upper_bound(doors: Doors, limit: int) -> None:
             block = memory.context("hedgehog in the garden", budget=budget, trace=False)
             assert block.tokens <= budget
             told = set(re.findall(r"Hedgehog \d+", block.block))
-            assert 1 <= len(told) <= 12, "it holds some"
+            assert 1 <= len(told) <= MOST_RESULTS, "it holds some"
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -211,3 +211,16 @@ def test_what_no_event_names_has_no_history(running: Service) -> None:
     owner = given(running)
     answer = running.http.client.get(f"/v1/owners/{owner}/memories/nobody/history")
     assert (answer.status_code, answer.json()["error"]) == (404, "NotFound")
+
+
+def test_confirming_a_turn_takes_up_what_was_read_in_it(running: Service) -> None:
+    """Its own words were never rejected: what it says was, and the reader found it there."""
+    owner = new_owner()
+    post(running, f"{owner}/memories", content=LISBON, memory_id="lisbon", category="identity")
+    post(running, f"{owner}/memories/lisbon/negate", never=True)
+    event = created("turn", "Well, Lisbon is where I am", kind="episode", source_turns=["turn"])
+    drawn = created("again", LISBON, source_turns=["turn"]) | {"actor": "judge"}
+    running.http.told(owner, event, drawn)
+    assert "turn" not in listed(running, owner)
+    assert commanded(running, "confirm", owner, "turn")[0] == 0
+    assert "turn" in listed(running, owner)

@@ -9,7 +9,7 @@ import pytest
 from events.catalogue import FactAsserted, ValueRejected
 from projections.fold.owner import OwnerState, decode_owner, encode_owner
 from projections.laws.modes import MODES
-from projections.memory.rejection import MOST_VALUES
+from projections.memory.rejection import MOST_TURNS, MOST_VALUES, turn_hash
 from projections.views.query import ViewQuery, listing
 from projections.views.view import OwnerView
 from tests.given.events import (
@@ -153,10 +153,15 @@ def test_two_people_may_say_the_same_of_themselves() -> None:
     assert shown(*told, negated("a", 5, resolution="latest_wins"), day=6) == {"b"}
 
 
-def test_of_the_turns_that_say_it_the_newest_32_are_kept() -> None:
-    told = [rejected("I live in Lisbon", day=5), *(drawn(f"m{number}", f"t{number}", 9) for number in range(40))]
-    [one] = folded(*told).owner.rejections
-    assert one.turns == tuple(f"t{number}" for number in range(8, 40))
+def test_of_the_turns_that_say_it_none_that_is_kept_comes_back_and_one_more_is_told() -> None:
+    said = range(MOST_TURNS + 1)
+    told = [rejected("I live in Lisbon", day=5), *(drawn(f"m{number}", f"t{number}", 9) for number in said)]
+    done = folded(*told)
+    [one] = done.owner.rejections
+    assert one.turn_hashes == tuple(turn_hash(f"t{number}") for number in said[:-1])
+    assert [entry.reason for entry in done.entries if not entry.memory_id][1:] == [
+        "256 turns are known to say it already, the most: this one is not withheld"
+    ]
 
 
 def lives(of: str, day: float, predicate: str = "lives in", place: str = "Lisbon") -> Told:
