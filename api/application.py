@@ -68,6 +68,8 @@ class Application(ABC):
     """What was cut off a torn log when the embedded Redis started."""
     mended: str | None = None
     """What was done about a data folder that others could enter."""
+    restored: str | None = None
+    """What was said again, for the store lacked rejections that are kept outside of it."""
 
     def __init__(self, log: EventLog, views: RedisViews, catch_up: CatchUp, meanings: Senses | None) -> None:
         """Without `meanings` search reads words alone."""

@@ -110,6 +110,24 @@ KNOWN: Mapping[str, AlarmKind] = {
         "The newest receipts could not be written to the data folder, or not be read there: what a process had acknowledged and is"
         " lost with its own end would not be told. It is tried again.",
     ),
+    "rejections_restored": AlarmKind(
+        "warning",
+        "operator",
+        "The store lacked rejections that are kept outside of it: it came back as it was before them. They were said again, and"
+        " hold. Look which copy was restored, and clear the alarm.",
+    ),
+    "rejections_lost": AlarmKind(
+        "stopped",
+        "operator",
+        "The store lacked rejections that are kept outside of it, and they could not be said again: what they reject may be told."
+        " Reject it again, and clear the alarm.",
+    ),
+    "rejections_not_kept": AlarmKind(
+        "warning",
+        "itself",
+        "Rejections could not be kept outside of the store, or what is kept not be read or said again: a restored copy may tell"
+        " what was rejected. It is tried again.",
+    ),
     "socket_removed": AlarmKind(
         "warning",
         "operator",

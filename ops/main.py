@@ -28,7 +28,7 @@ def _open() -> Iterator[Application]:
     from ops.wiring import open_application
 
     with open_application(load_settings(), on_wait=patient(err)) as application:
-        for told in filter(None, (application.recovery, application.mended)):
+        for told in filter(None, (application.recovery, application.mended, application.restored)):
             err.print(f"[bold yellow]{escape(told)}[/]")
         yield application
 

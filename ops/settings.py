@@ -102,6 +102,8 @@ class Settings(BaseModel):
     """Where each line of kept heads goes beside the data folder: files, http:// and https:// addresses; by white space."""
     head_seconds: Annotated[float, Field(ge=1, le=3_600)] = 10.0
     """How often `up` writes down heads that moved."""
+    rejections: Path | None = None
+    """A folder for kept rejections in place of the data folder: one that no copy of the store replaces."""
     log_level: str = "info"
     embedder: str = "none"
     """What gives texts their vectors: none, minilm, sentence:NAME or openai:MODEL."""
@@ -147,6 +149,13 @@ class Settings(BaseModel):
             if not (sink.startswith(("http://", "https://")) or Path(sink).expanduser().is_absolute()):
                 raise ValueError("whole paths of files, and addresses that begin with http:// or https://")
         return tuple(sinks)
+
+    @field_validator("rejections")
+    @classmethod
+    def _whole_path(cls, value: Path | None) -> Path | None:
+        if value is not None and not value.expanduser().is_absolute():
+            raise ValueError("the whole path of a folder")
+        return value
 
     @field_validator("redis_url", "queue_url")
     @classmethod

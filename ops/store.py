@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -23,6 +24,8 @@ from ops.embedded.folder import Role
 from ops.embedded.private_folder import private_folder
 from ops.embedded.receipt_file import ReceiptFile, ReceiptKeeper, receipts_path
 from ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
+from ops.kept.value_file import ValueFile, values_path
+from ops.kept.value_keeper import KeepingLog, ValueKeeper
 from ops.settings import Settings
 from projections.language.marks import MARKER
 from projections.redis.create import StoreIdentity, open_store
@@ -42,12 +45,13 @@ class OpenStore:
     url: str
     client: redis.Redis
     identity: StoreIdentity
-    log: RedisEventLog
+    log: KeepingLog
     views: RedisViews
     vectors: RedisVectors
     embedded: EmbeddedRedis | None
     alarms: RedisAlarms
     receipts: ReceiptKeeper
+    values: ValueKeeper
     mended: str | None = None
     """What was done about a data folder that others could enter, in a sentence."""
 
@@ -58,6 +62,7 @@ class OpenStore:
     def close(self) -> None:
         """Close every idle connection."""
         self.receipts.stop()
+        self.values.close()
         self.log.close()
         self.views.close()
         self.vectors.close()
@@ -161,7 +166,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     identity = open_store(wire, store_id=str(uuid4()), partitions=settings.partitions)
     wire.close()
     alarms = RedisAlarms(WirePool(client), f"{socket.gethostname()}-{os.getpid()}", tell)
-    log = RedisEventLog(
+    log = KeepingLog(
         client,
         identity.tags,
         replicas=settings.min_replicas,
@@ -173,8 +178,11 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     )
     vectors = RedisVectors(WirePool(client), identity.tags)
     receipts = ReceiptKeeper(log, ReceiptFile(receipts_path(settings, identity.store_id), identity.store_id), alarms)
+    kept = ValueFile(values_path(settings, identity.store_id), identity.store_id, identity.partitions)
+    again = partial(RedisEventLog, client, identity.tags, own_clock=now_micros, marker=MARKER)
+    values = log.keeper = ValueKeeper(log, again, kept, alarms)
     views = RedisViews(client, identity.tags)
-    store = OpenStore(url, client, identity, log, views, vectors, embedded, alarms, receipts)
+    store = OpenStore(url, client, identity, log, views, vectors, embedded, alarms, receipts, values)
     receipts.start()
     try:
         yield store

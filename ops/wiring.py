@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from events.errors import EngramlogError
 from ops.catch_up import FoldCatchUp, Tell
 from ops.embedded.folder import Role
 from ops.embedders import meanings_of
@@ -34,6 +35,16 @@ def open_application(
         yield application
 
 
+def ask_kept_values(store: OpenStore, catch_up: FoldCatchUp, tell: Tell) -> str | None:
+    """Look whether the store has all rejections that are kept outside of it, and have folded what was said again; tells that."""
+    if until := store.values.look():
+        try:
+            catch_up(until)
+        except EngramlogError as error:
+            tell("kept rejections were said again, and are not folded yet", reason=error.message, alarm=True)
+    return store.values.restored
+
+
 @contextmanager
 def application_on(
     store: OpenStore,
@@ -52,6 +63,7 @@ def application_on(
         application.join()
     if store.embedded is not None and store.embedded.owned:
         catch_up.fold_leftovers(on_wait)
+    application.restored = ask_kept_values(store, catch_up, tell)
     try:
         yield application
         application.settle()

@@ -285,6 +285,12 @@ class RedisEventLog:
                 self._chance(SECRET_BYTES) if make else b"",
             )
 
+    def adopt_secret(self, owner: str, secret: bytes) -> bytes:
+        """Give an owner without a secret the one it had, or has elsewhere, so that digests keyed by it hold; gives the one that
+        stands. Raises StoreError."""
+        with self._wires.wire() as wire:
+            return read_naming(wire, self._keys[partition_of(owner, self.partitions)], owner, secret).secret
+
     def held(self, owner: str, event_ids: Sequence[str], until: int) -> set[str]:
         """See `EventLog.held`. Raises StoreError."""
         return {one for one, seq in self.seqs_of(owner, event_ids).items() if seq <= until}

@@ -171,7 +171,7 @@ def verify(
     """
     from consumers.verify.store_and_log import verify_partition
     from ops.kept.head_file import HeadFile, heads_path, read_copy
-    from ops.kept.heads import Against, compare_receipts
+    from ops.kept.heads import Against, compare_receipts, compare_values
     from ops.settings import load_settings
 
     copies = {str(path): read_copy(path) for path in against or ()}
@@ -195,7 +195,9 @@ def verify(
         verdicts.append(verify_identity(store))
         compared.compare_files(verdicts[-1])
         receipts = compare_receipts(store, chosen, verdicts[-1])
+        rejections = compare_values(store, chosen, verdicts[-1])
         answer = verified(verdicts) | {"heads": compared.told(), "receipts": receipts, "accepted": compared.accepted()}
+        answer |= {"rejections": rejections}
     show(answer, json, render_verified)
     raise typer.Exit(0 if answer["ok"] else 1)
 

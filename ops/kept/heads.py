@@ -123,6 +123,23 @@ def compare_receipts(store: OpenStore, partitions: Sequence[int], verdict: Findi
     return len(kept)
 
 
+def compare_values(store: OpenStore, partitions: Sequence[int], verdict: Findings) -> int:
+    """Tell which kept rejections the log lacks, and lines that cannot be used; how many were asked for."""
+    path = str(store.values.file.path)
+    try:
+        many, lacking = store.values.lacking(partitions)
+        problems = store.values.file.read().problems
+    except StoreUnavailable as error:
+        verdict.differs("a file of kept rejections that cannot be read", file=path, problem=error.message)
+        return 0
+    for one in lacking:
+        told = {"position": position_text(one.partition, one.seq), "event_id": one.event}
+        verdict.differs("a rejection that was kept is not in the log", **told, owner=one.owner, file=path)
+    for problem in problems:
+        verdict.differs("a file of kept rejections that cannot be read", file=path, problem=problem)
+    return many
+
+
 def _accepted(head: Head, at: str, reason: str) -> dict[str, Any]:
     return {"partition": head.partition, "seq": head.seq, "at": at, "reason": reason, "found": head.chain or None}
 

@@ -42,6 +42,7 @@ from ops.processes.workers import Workers
 from ops.settings import Settings
 from ops.store import OpenStore, check_queue, open_the_store
 from ops.token import TokenWatch, admits_of
+from ops.wiring import ask_kept_values
 
 LOOK_SECONDS = 0.25
 GREET_SECONDS = 5.0
@@ -202,7 +203,7 @@ def _serve(
     greet: Greet | None,
 ) -> None:
     catch_up = FoldCatchUp(store, tell)
-    _ask_receipts(store, tell)
+    _ask_what_is_kept(store, catch_up, tell)
     meanings = meanings_of(settings, store)
     if meanings is not None:
         tell("embedder chosen", model=meanings.model)  # what it lacks is said now, not at the first question
@@ -228,7 +229,7 @@ def _serve(
             if greet is not None and (_all_there(application, settings) or monotonic() > ready_at + GREET_SECONDS):
                 greet(_served(application, settings, server.url))
                 greet = None
-            _tend_socket(store)
+            _tend_store(store)
             if guard is not None:
                 guard.tend(monotonic())
                 jobs.pause(
@@ -282,12 +283,14 @@ def _leaves(front: Front, server: Server, store: OpenStore, tell: Tell) -> bool:
     return why is not None
 
 
-def _ask_receipts(store: OpenStore, tell: Tell) -> None:
-    """Look now whether what processes before this one acknowledged is in the log, and not only when somebody appends."""
+def _ask_what_is_kept(store: OpenStore, catch_up: FoldCatchUp, tell: Tell) -> None:
+    """Look now whether what processes before this one acknowledged is in the log, and not only when somebody appends; and whether
+    what was rejected is."""
     try:
         store.log.ask_receipts()
     except StoreError as error:
         tell("receipts not asked for", reason=error.message, alarm=True)
+    ask_kept_values(store, catch_up, tell)
 
 
 def _guard(store: OpenStore) -> DiskGuard | None:
@@ -298,8 +301,9 @@ def _guard(store: OpenStore) -> DiskGuard | None:
     return DiskGuard(folder, store.client, store.alarms, lambda: look(folder))
 
 
-def _tend_socket(store: OpenStore) -> None:
-    """Put a removed socket back, with an alarm. Raises EmbeddedRedisError where it cannot be."""
+def _tend_store(store: OpenStore) -> None:
+    """Ask for kept rejections; put a removed socket back, with an alarm. Raises EmbeddedRedisError where it cannot be."""
+    store.values.tend(monotonic())
     mended = store.embedded.tend_socket() if store.embedded else None
     if mended:
         store.alarms.raised("socket_removed", str(store.embedded and store.embedded.folder), mended)

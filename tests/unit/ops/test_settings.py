@@ -30,6 +30,7 @@ from ops.settings import Settings, load_settings
         ("REDIS_MAXMEMORY", "12", "a whole number of bytes, at least 8388608 (8 MiB)"),
         ("REDIS_MAXMEMORY", "1gb", "a whole number of bytes, at least 8388608 (8 MiB)"),
         ("PORT", "abc", "a whole number from 0 to 65535"),
+        ("REJECTIONS", "kept", "the whole path of a folder"),
         ("HEAD_SECONDS", "soon", "a number of seconds from 1 to 3600"),
         ("PRINCIPAL", "job:extract", "1 to 64 letters of any script, digits and . _ @ / -, a letter or a digit first"),
         ("PRINCIPAL", "审计 王", "1 to 64 letters of any script, digits and . _ @ / -, a letter or a digit first"),

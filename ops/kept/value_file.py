@@ -1,0 +1,90 @@
+"""A file of kept rejections: appended to and fsynced under a lock, bounded, each line by itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from events.errors import StoreUnavailable
+from ops.embedded.file_lock import FileLock
+from ops.kept.values import KeptValue, Line, ValueBook, read_values, write_lines
+from ops.settings import Settings
+
+MOST_BYTES = 16 * 1024 * 1024
+"""A file takes no more lines from here on: 20,000 and more. None is let go, for each keeps a value back."""
+_NAME = 64
+
+
+def values_path(settings: Settings, store_id: str) -> Path:
+    """Where a store's rejections are kept on this machine. The id comes out of Redis: no path is made of it."""
+    told = "".join(one for one in store_id if (one.isascii() and one.isalnum()) or one == "-")[:_NAME]
+    folder = settings.rejections or settings.data
+    one_store = settings.rejections is None and settings.redis_url is None
+    return folder.expanduser() / ("rejections.jsonl" if one_store else f"rejections-{told}.jsonl")
+
+
+class ValueFile:
+    """The kept rejections of a store in its data folder. Several processes may append: each does under the file's lock."""
+
+    def __init__(self, path: Path, store: str, partitions: int, *, most_bytes: int = MOST_BYTES) -> None:
+        self.path = path
+        self.store = store
+        self._partitions = partitions
+        self._most = most_bytes
+        self._known: tuple[int, int, int] | None = None
+        self._book = ValueBook(store, partitions)
+
+    def read(self) -> ValueBook:
+        """What is kept; nothing where there is no file. Raises StoreUnavailable where it cannot be read."""
+        try:
+            state = _state(self.path) if self.path.exists() else None
+            if state is None:
+                self._book, self._known = ValueBook(self.store, self._partitions), None
+            elif state != self._known:
+                with self.path.open("rb") as file:
+                    raw = file.read(2 * self._most)
+                self._book, self._known = read_values(raw, self.store, self._partitions), state
+        except OSError as error:
+            raise StoreUnavailable(f"kept rejections cannot be read: {error}", file=str(self.path)) from error
+        return self._book
+
+    def append(self, lines: Sequence[Line]) -> None:
+        """Write those that are not there, on disk when this returns. Raises StoreUnavailable where it is full, or the disk is."""
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with FileLock(self.path):
+                book = self.read()
+                new = [one for one in lines if not isinstance(one, KeptValue) or one.event not in book.kept]
+                if new:
+                    self._write(write_lines(new), book.torn)
+        except OSError as error:
+            raise StoreUnavailable(f"rejections cannot be kept: {error}", file=str(self.path)) from error
+
+    def _write(self, lines: bytes, torn: int) -> None:
+        is_new = not self.path.exists()
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            size = max(os.fstat(descriptor).st_size - torn, 0)  # what a dying writer left is no line
+            if size + len(lines) > self._most:
+                full = (
+                    f"the file of kept rejections is full: {size:,} of {self._most:,} bytes; more are in the log alone"
+                )
+                raise StoreUnavailable(full, file=str(self.path))
+            os.ftruncate(descriptor, size)
+            os.pwrite(descriptor, lines, size)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if is_new:
+            folder = os.open(self.path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    """What changes when somebody writes a file."""
+    now = path.stat()
+    return now.st_ino, now.st_size, now.st_mtime_ns

@@ -1,0 +1,308 @@
+"""Keeps every rejection outside of the store, and asks it: what a store lacks that came back as it was before is said again.
+
+Kept is what this machine's processes appended, each before its receipt is given; never what merely lies in Redis: who can write
+there, and nowhere else, gets nothing into the file. The log is known to hold all that was kept where it has the event kept last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from datetime import datetime
+from threading import Lock
+from typing import NamedTuple
+
+import msgspec
+
+from events.alarms import Alarms
+from events.catalogue import ValueReadmitted, ValueRejected
+from events.envelope import AnyEvent, Prepared, decode
+from events.errors import EngramlogError, InputError, LogGap, StoreError, StoreUnavailable
+from events.log import Appendable, AppendReceipt
+from events.partitions import parse_position, position_text
+from events.redis.log import RedisEventLog
+from events.standing import Speaker
+from events.validation import make_event
+from events.vocabulary import MAX_REQUEST_EVENTS
+from ops.kept.value_file import ValueFile
+from ops.kept.values import Anchor, KeptValue, Level, Line, ValueBook, by_owner, line_of
+
+NOT_KEPT = "rejections_not_kept"
+RESTORED = "rejections_restored"
+LOST = "rejections_lost"
+MOST_WAITING = 1_000
+"""Events of one process that wait for a disk that takes them; more are counted, and told."""
+LOOK_SECONDS = 10.0
+SHOWN = 5
+"""Positions that an alarm names."""
+_NAMES = (ValueRejected.__name__, ValueReadmitted.__name__)
+_KINDS = tuple(f"{name}." for name in _NAMES)
+
+
+def is_value(event: Appendable) -> bool:
+    """Whether an event rejects values, or takes them up again."""
+    return event.kind.startswith(_KINDS) if isinstance(event, Prepared) else event.type in _NAMES
+
+
+class _Waiting(NamedTuple):
+    """An event that is in the log, and not kept yet."""
+
+    event: AnyEvent
+    place: tuple[int, int]
+    principal: str
+
+
+class _Missing(NamedTuple):
+    """What of the kept is not in the log."""
+
+    lines: list[KeptValue]
+    found: dict[int, Anchor]
+    """Partition -> the farthest event that is."""
+
+
+class ValueKeeper:
+    """The kept rejections of one store, for one process. Safe for threads."""
+
+    def __init__(self, log: RedisEventLog, again: Callable[[], RedisEventLog], file: ValueFile, alarms: Alarms) -> None:
+        self.file = file
+        self._log = log
+        self._again = again
+        """By which is said again. It knows no receipts: whatever else a restored log has lost, what was rejected stays back."""
+        self._alarms = alarms
+        self._waiting: list[_Waiting] = []
+        self._lock = Lock()
+        self._next = 0.0
+        self.restored: str | None = None
+        """What was said again, in a sentence."""
+        self._unclear = True
+        """Whether an alarm of ours, or of a process before us, may stand."""
+
+    def keep(self, events: Sequence[Appendable], receipts: Sequence[AppendReceipt], principal: str) -> None:
+        """Write down those that are in the log. Where that cannot be done, an alarm; it is tried again."""
+        with self._lock:
+            for event, receipt in zip(events, receipts, strict=True):
+                if receipt.written and receipt.position and is_value(event):
+                    whole = decode(event.kind, event.body) if isinstance(event, Prepared) else event
+                    self._waiting.append(_Waiting(whole, parse_position(receipt.position), principal))
+            try:
+                self._write_waiting()
+            except EngramlogError as error:
+                self._raise_not_kept(error)
+
+    def look(self) -> dict[int, int]:
+        """Ask whether the log has all that was kept, and say again what it lacks; gives the newest seq of it by partition.
+
+        What is wrong is an alarm, and stops nobody.
+        """
+        with self._lock:
+            try:
+                self._write_waiting()
+                if not self.file.path.exists():
+                    return {}
+                book = self.file.read()
+                said = self._look(book)
+            except EngramlogError as error:
+                if "file" in error.context:
+                    self._raise_not_kept(error)
+                return {}  # a store that does not answer is somebody else's to tell
+            if trouble := _trouble(book, str(self.file.path)):
+                self._unclear = True
+                self._alarms.raised(NOT_KEPT, str(self.file.path), trouble)
+            elif self._unclear:
+                self._unclear = False
+                self._alarms.cleared(NOT_KEPT, str(self.file.path))
+            return said
+
+    def tend(self, now: float) -> None:
+        """The same, when it is time; as often as one likes, with the monotonic time in seconds."""
+        if now >= self._next:
+            self._next = now + LOOK_SECONDS
+            self.look()
+
+    def lacking(self, partitions: Sequence[int]) -> tuple[int, list[KeptValue]]:
+        """How many lines of these partitions are kept, and those that the log lacks. Raises StoreError."""
+        book = self.file.read()
+        kept = [one for one in book.kept.values() if one.partition in partitions]
+        return len(kept), self._missing(kept).lines
+
+    def close(self) -> None:
+        """Write down what still waits for a disk that takes it."""
+        if self._waiting:
+            self.keep((), (), "")
+
+    def _write_waiting(self) -> None:
+        if not self._waiting:
+            return
+        secrets = self._log.secrets_of({one.event.owner for one in self._waiting})
+        lines = [
+            line_of(one.event, self.file.store, one.place, secrets.get(one.event.owner, b""), one.principal)
+            for one in self._waiting
+        ]
+        self.file.append(lines)
+        self._waiting.clear()
+
+    def _raise_not_kept(self, error: EngramlogError) -> None:
+        self._unclear = True
+        left = len(self._waiting) - MOST_WAITING
+        more = f"; {left:,} wait no longer, and are in the log alone" if left > 0 else ""
+        del self._waiting[MOST_WAITING:]
+        self._alarms.raised(NOT_KEPT, str(self.file.path), f"{error.message}{more}")
+
+    def _look(self, book: ValueBook) -> dict[int, int]:
+        apart = [partition for partition, anchor in book.anchors.items() if not self._is_there(partition, anchor)]
+        if not apart:
+            return {}
+        missing = self._missing([one for one in book.kept.values() if one.partition in apart])
+        said, lost = self._say_again(missing.lines)
+        for one, seq in said.items():
+            anchor = missing.found.get(one.partition)
+            if anchor is None or anchor.seq < seq:
+                missing.found[one.partition] = Anchor(seq, one.again)
+        newest: dict[int, int] = {}
+        for one, seq in said.items():
+            newest[one.partition] = max(seq, newest.get(one.partition, 0))
+        levels: list[Line] = []
+        for partition in apart:
+            anchor = missing.found.get(partition, Anchor(0, ""))
+            levels.append(Level(self.file.store, partition, anchor.seq, anchor.event))
+        self._tell(said, lost)
+        self.file.append(levels)
+        return newest
+
+    def _is_there(self, partition: int, anchor: Anchor) -> bool:
+        if not anchor.seq:
+            return True
+        try:
+            found = self._log.read_at(partition, [anchor.seq])
+        except LogGap:
+            return False
+        return any(one.raw_id.hex() == anchor.event.replace("-", "") for one in found)
+
+    def _missing(self, kept: Sequence[KeptValue]) -> _Missing:
+        missing, found = list[KeptValue](), dict[int, Anchor]()
+        for owner, lines in by_owner(kept):
+            seqs = self._log.seqs_of(owner, [name for one in lines for name in (one.event, one.again)])
+            for one in lines:
+                there = [Anchor(seqs[name], name) for name in (one.event, one.again) if name in seqs]
+                if not there:
+                    missing.append(one)
+                    continue
+                known = found.get(one.partition)
+                found[one.partition] = max([*there, *([known] if known else [])])
+        return _Missing(missing, found)
+
+    def _say_again(self, lines: Sequence[KeptValue]) -> tuple[dict[KeptValue, int], list[KeptValue]]:
+        """Append what is missing, as its own principal and of its own time; gives where each stands, and what could not be said.
+
+        Raises StoreError where the store takes nothing now.
+        """
+        ready: dict[str, list[tuple[KeptValue, AnyEvent]]] = {}
+        lost: list[KeptValue] = []
+        now = self._log.now()
+        for owner, mine in by_owner(lines):
+            secret = self._secret(owner, mine[-1])
+            for one in mine:
+                event = self._event(one, now) if one.secret == secret else None
+                if event is None:
+                    lost.append(one)
+                else:
+                    ready.setdefault(one.principal, []).append((one, event))
+        return (self._append(ready) if ready else {}), lost
+
+    def _append(self, ready: Mapping[str, list[tuple[KeptValue, AnyEvent]]]) -> dict[KeptValue, int]:
+        """By principal; where each stands then."""
+        said: dict[KeptValue, int] = {}
+        try:
+            with closing(self._again()) as log:
+                for principal, pairs in ready.items():
+                    for start in range(0, len(pairs), MAX_REQUEST_EVENTS):
+                        part = pairs[start : start + MAX_REQUEST_EVENTS]
+                        receipts = log.append([event for _, event in part], principal=principal)
+                        for (one, _), receipt in zip(part, receipts, strict=True):
+                            if not receipt.written or receipt.position is None:
+                                raise StoreUnavailable(receipt.error or receipt.status)
+                            said[one] = parse_position(receipt.position)[1]
+        except StoreError as error:
+            text = f"kept rejections could not be said again, and what they reject may be told: {error.message}"
+            raise StoreUnavailable(text, file=str(self.file.path)) from error
+        return said
+
+    def _secret(self, owner: str, last: KeptValue) -> str:
+        """By what the owner's words are keyed now; who has no secret yet, in a store of before, gets the one that was."""
+        held = self._log.secrets_of([owner]).get(owner)
+        if held is None:
+            held = self._log.adopt_secret(owner, bytes.fromhex(last.secret))
+        return held.hex()
+
+    @staticmethod
+    def _event(one: KeptValue, now: int) -> AnyEvent | None:
+        """The event; None for what validation refuses."""
+        try:
+            return make_event(
+                one.data(),
+                owner=one.owner,
+                occurred_at=datetime.fromisoformat(one.occurred_at),
+                actor=one.actor,
+                now=now,
+                event_id=one.again,
+                by=Speaker("terminal", one.principal),
+            )
+        except (InputError, ValueError, msgspec.ValidationError):
+            return None
+
+    def _tell(self, said: Mapping[KeptValue, int], lost: Sequence[KeptValue]) -> None:
+        path = self.file.path
+        if said:
+            text = (
+                f"{_many(said)} kept in {path} {'was' if len(said) == 1 else 'were'} not in the log: the store came back as it was"
+                f" before. Said again, with the times they had: {_places(said)}"
+            )
+            self.restored = text
+            self._alarms.raised(RESTORED, "", text)
+        if lost:
+            text = (
+                f"{_many(lost)} kept in {path} cannot be said again, for the owner's words are keyed by another secret now, or the"
+                f" line says what no event may: {_places(lost)}. What they reject may be told: reject it again"
+            )
+            self._alarms.raised(LOST, "", text)
+
+
+def _many(lines: Sequence[KeptValue] | Mapping[KeptValue, int]) -> str:
+    owners = len({one.owner for one in lines})
+    return f"{len(lines):,} rejection{'s' * (len(lines) != 1)} of {owners:,} owner{'s' * (owners != 1)}"
+
+
+def _places(lines: Sequence[KeptValue] | Mapping[KeptValue, int]) -> str:
+    places = [position_text(one.partition, one.seq) for one in lines]
+    return "once at " + ", ".join(places[:SHOWN]) + (" ..." if len(places) > SHOWN else "")
+
+
+def _trouble(book: ValueBook, path: str) -> str:
+    """What of the file is of no use, in a line; empty for nothing."""
+    told = []
+    if book.bad:
+        told.append(
+            f"lines of {path} that cannot be used, beside others that can: {book.bad:,} ({'; '.join(book.problems)})"
+        )
+    if book.foreign:
+        told.append(f"lines of {path} that are of another store, and were left alone: {book.foreign:,}")
+    return ". ".join(told)
+
+
+class KeepingLog(RedisEventLog):
+    """The log of a store whose rejections are kept outside of it, before their receipts are given."""
+
+    keeper: ValueKeeper | None = None
+
+    def append(
+        self,
+        events: Sequence[Appendable],
+        *,
+        expected_heads: Mapping[str, int] | None = None,
+        principal: str | None = None,
+    ) -> list[AppendReceipt]:
+        """See `EventLog.append`."""
+        receipts = super().append(events, expected_heads=expected_heads, principal=principal)
+        if self.keeper is not None and any(map(is_value, events)):
+            self.keeper.keep(events, receipts, principal or self.principal)
+        return receipts
