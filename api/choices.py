@@ -10,6 +10,8 @@ RULES, MODEL = "rules", "model"
 """What reads turns."""
 ASKED_FOR = ("deleted", "merged", "retired", "rejected", "superseded", "negated")
 """Memories that are left out of an export unless asked for; an import leaves them out again."""
+REJECTIONS = "rejections"
+"""What was rejected itself, by digests and the secret that keys them: left out as well, and taken in by an import."""
 SHAPE_NAMES = ("auto", "lines", "chatgpt", "claude", "openai", "sharegpt")
 """Of exported chats."""
 LEAVE: Final = "leave"

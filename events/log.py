@@ -106,6 +106,13 @@ class EventLog(Protocol):
         """The secrets of those of these owners that have one; what is derived from their words is keyed by it."""
         ...
 
+    def adopt_secret(self, owner: str, secret: bytes) -> bytes:
+        """Give an owner without a secret the one that it had, or has elsewhere, so that digests keyed by it hold.
+
+        Gives the one that stands.
+        """
+        ...
+
     def naming(self, owner: str, *, make: bool = False) -> Naming:
         """By what ids are made of an owner's words; without a secret where the owner has none.
 

@@ -73,6 +73,11 @@ class InMemoryEventLog:
         """See `EventLog.secrets_of`."""
         return {owner: self._secrets[owner] for owner in owners if owner in self._secrets}
 
+    def adopt_secret(self, owner: str, secret: bytes) -> bytes:
+        """See `EventLog.adopt_secret`."""
+        with self._lock:
+            return self._secrets.setdefault(owner, secret)
+
     def naming(self, owner: str, *, make: bool = False) -> Naming:
         """See `EventLog.naming`. Nothing here is of format 1."""
         with self._lock:

@@ -802,10 +802,13 @@ class RecordsImportedAlone(TypedDict):
     skipped: dict[str, int]
     ignored_fields: dict[str, int]
     made_ordinary: dict[str, int]
+    rejections: NotRequired[int]
+    rejections_left_out: NotRequired[dict[str, int]]
     associations_left_out: int
     newest_record: str | None
     last_position: str | None
     ids_taken: list[str]
+    rejected: NotRequired[list[str]]
     failed: NotRequired[list[dict[str, Any]] | None]
     error: NotRequired[dict[str, Any] | None]
 

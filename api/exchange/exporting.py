@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from api.choices import ASKED_FOR
+from api.choices import ASKED_FOR, REJECTIONS
 from api.exchange.record_shapes import FORMAT, OF_THE_LOG
 from events.errors import refused
 from events.lateness import late_words
@@ -42,7 +42,7 @@ class ExportOptions:
     """What to export besides the memories that stand. What is purged is never exported: nothing is left of it."""
 
     include: Collection[str] = ()
-    """Any of `ASKED_FOR`."""
+    """Any of `ASKED_FOR`, and `REJECTIONS`."""
     reveal: bool = False
     """Whether memories of sensitivity 3 are told."""
 
@@ -68,8 +68,8 @@ class Selection(NamedTuple):
 def selection(view: OwnerView, options: ExportOptions = ExportOptions(), check: Check = unchecked) -> Selection:
     """The memories to export. Raises InputError where `include` names no reason."""
     for name in options.include:
-        if name not in ASKED_FOR:
-            raise refused("include", name, ", ".join(ASKED_FOR))
+        if name not in (*ASKED_FOR, REJECTIONS):
+            raise refused("include", name, ", ".join((*ASKED_FOR, REJECTIONS)))
     allowed = {*options.include, *(("sensitive",) if options.reveal else ())}
     kept: list[Memory] = []
     left_out: dict[str, int] = {}

@@ -17,15 +17,18 @@ import orjson
 from api.exchange.appending import AppendReport
 from api.exchange.record_fields import RecordLine
 from api.exchange.record_shapes import check_shape, read_record
+from api.exchange.rejections import KEYED_OTHERWISE, REJECTION, CarriedRejection, read_rejection
 from api.requests.checks import check_owner
 from api.requests.secrets import label_objection
 from api.requests.speaking import speaker
-from events.envelope import Prepared, derived_id
+from events.catalogue import EventData
+from events.envelope import Prepared, derived_id, from_micros, prepare
 from events.errors import EngramlogError, InputError, InvalidEvent
 from events.log import AppendReceipt, EventLog
 from events.standing import Speaker, firm_tier
-from events.validation import read_event
+from events.validation import make_event, read_event
 from events.vocabulary import MAX_REQUEST_EVENTS
+from projections.memory.rejection import MOST_VALUES, Rejections
 
 MAX_IGNORED = 50
 """Most names of ignored fields that are told."""
@@ -61,6 +64,12 @@ class ImportedRecords:
     """Fields that the shapes do not know, with how many records had them; the first 50 names."""
     made_ordinary: dict[str, int] = field(default_factory=dict)
     """Records that claimed a place in every prompt, by tier, and have none: only an operator gives one."""
+    rejections: int = 0
+    """What was rejected elsewhere, and holds here now: from this import, an earlier one, or by itself."""
+    rejections_left_out: dict[str, int] = field(default_factory=dict)
+    """What was rejected elsewhere and could not be carried over, by reason."""
+    foreign: list[CarriedRejection] = field(default_factory=list)
+    """What is keyed by another secret than the owner's; not told of yet."""
     edges_left_out: int = 0
     """Associations beyond the strongest 32 of their record."""
     newest: str | None = None
@@ -69,8 +78,12 @@ class ImportedRecords:
 
     @property
     def exit_code(self) -> int:
-        """As of any append: 0 all written, 2 a bad line; else 3 partly, also where duplicates stayed out, and 1 nothing."""
-        return self.done.exit_code or (3 if self.duplicates else 0)
+        """As of any append: 0 all written, 2 a bad line; else 3 partly, also where anything stayed out, and 1 nothing."""
+        return self.done.exit_code or (3 if self.duplicates or self.rejections_left_out else 0)
+
+    def leave_out_rejection(self, reason: str, many: int = 1) -> None:
+        """What was rejected elsewhere cannot be carried over."""
+        self.rejections_left_out[reason] = self.rejections_left_out.get(reason, 0) + many
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready: counts, what stayed out and why, and the newest position."""
@@ -86,6 +99,8 @@ class ImportedRecords:
             "skipped": self.skipped,
             "ignored_fields": self.ignored_fields,
             "made_ordinary": self.made_ordinary,
+            "rejections": self.rejections,
+            "rejections_left_out": self.rejections_left_out,
             "associations_left_out": self.edges_left_out,
             "newest_record": self.newest,
             "last_position": written[-1] if written else None,
@@ -102,15 +117,17 @@ def import_records(
     lines: Iterable[bytes],
     options: RecordOptions,
     on_progress: Callable[[int], None] = lambda _lines: None,
+    known: Rejections = (),
 ) -> ImportedRecords:
     """Read JSON Lines of records and append their events; a bad line stops there, and is told with its number.
 
-    What was read before a bad line is appended. Raises InputError for an owner or a shape that cannot be.
+    What was read before a bad line is appended. `known`: what the owner has rejected; nothing is appended of it.
+    Raises InputError for an owner or a shape that cannot be.
     """
     check_owner(options.owner)
     check_shape(options.shape)
     answer = ImportedRecords()
-    waiting = _numbered_events(log, lines, options, answer)
+    waiting = _numbered_events(log, lines, options, answer, known)
     while True:
         request: list[tuple[int, Prepared]] = []
         try:
@@ -147,7 +164,7 @@ def _append(
 
 
 def _numbered_events(
-    log: EventLog, lines: Iterable[bytes], options: RecordOptions, answer: ImportedRecords
+    log: EventLog, lines: Iterable[bytes], options: RecordOptions, answer: ImportedRecords, known: Rejections
 ) -> Iterator[tuple[int, Prepared]]:
     seen: dict[str, tuple[int, bytes]] = {}
     for number, line in enumerate(lines, 1):
@@ -155,6 +172,11 @@ def _numbered_events(
             continue
         try:
             record = read_record(line, options.shape, assume_utc=options.assume_utc)
+            if record.status == REJECTION:
+                yield from (
+                    (number, one) for one in _rejection(read_rejection(record.data), options.owner, log, answer, known)
+                )
+                continue
             if record.status not in (None, "live"):
                 answer.skipped[record.status] = answer.skipped.get(record.status, 0) + 1
                 continue
@@ -176,6 +198,36 @@ def _numbered_events(
             answer.repeated += 1
         else:
             answer.duplicates.append({"line": number, "memory_id": memory_id, "first_line": first[0]})
+
+
+def _rejection(
+    one: CarriedRejection, owner: str, log: EventLog, answer: ImportedRecords, known: Rejections
+) -> Iterator[Prepared]:
+    """What is said of a value that was rejected elsewhere. An owner of whom nothing is known takes over the secret that keys it."""
+    held = log.secrets_of([owner]).get(owner) or log.adopt_secret(owner, one.secret)
+    if held != one.secret:
+        if len(answer.foreign) < MOST_VALUES:
+            answer.foreign.append(one)
+        else:
+            answer.leave_out_rejection(KEYED_OTHERWISE)
+        return
+    answer.rejections += 1
+    if not one.is_known(known):
+        yield from (rejection_event(log, owner, *event) for event in one.events(owner))
+
+
+def rejection_event(log: EventLog, owner: str, event_id: str, at: int, data: EventData) -> Prepared:
+    """That a value was rejected, or taken up again, elsewhere: a person's word, whoever brings the file."""
+    made = make_event(
+        data,
+        owner=owner,
+        occurred_at=from_micros(at),
+        actor="user",
+        now=log.now(),
+        event_id=event_id,
+        by=Speaker("import", log.principal),
+    )
+    return prepare(made)
 
 
 def _claimed_tier(data: Mapping[str, Any]) -> str | None:

@@ -9,9 +9,10 @@ from typing import Any, Unpack
 
 import orjson
 
-from api.choices import FORMATS
+from api.choices import FORMATS, REJECTIONS
 from api.exchange.exporting import ExportOptions, Made, line_of, selection, text_of, untold
-from api.exchange.importing_records import ImportedRecords, RecordOptions, import_records
+from api.exchange.importing_records import ImportedRecords, RecordOptions, import_records, rejection_event
+from api.exchange.rejections import KEYED_OTHERWISE, rejection_lines, told_here
 from api.requests.snapshots import PIECE
 from api.requests.timelines import LineTerms, told_lines
 from api.services.reading import Reader
@@ -23,9 +24,11 @@ from events.log import EventLog, positions_by_partition
 from events.memory_log import InMemoryEventLog
 from events.partitions import parse_position
 from events.text.invisible import shown_json
+from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.checks import counted
 from projections.fold.changelog import DECISIONS, Entry
 from projections.memory.record import Memory
+from projections.memory.rejection import REJECTED_BY
 from projections.redis.view import RedisViews
 from projections.shapes import Lagging, LinesTold, Warned
 from projections.views.telling import UNTOLD, Telling, telling
@@ -41,17 +44,20 @@ class TakenIn:
     imported: ImportedRecords
     ids_taken: list[str] = field(default_factory=list)
     """Ids under which the owner had a memory already, from elsewhere: their records are in the log and change nothing."""
+    rejected: list[str] = field(default_factory=list)
+    """Ids of records that say what the owner rejected: they are in the log, and no memories."""
     warning: Warned = field(default_factory=Warned)
     """`quarantined`, where the owner is: then nothing is folded yet."""
 
     @property
     def exit_code(self) -> int:
-        """As of the import; 3 also where an id was taken, or where the fold waits."""
-        return self.imported.exit_code or (3 if self.ids_taken or self.warning else 0)
+        """As of the import; 3 also where an id was taken, a value is rejected, or the fold waits."""
+        return self.imported.exit_code or (3 if self.ids_taken or self.rejected or self.warning else 0)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {"owner": self.owner, **self.imported.as_dict(), "ids_taken": self.ids_taken, **self.warning}
+        told = {"ids_taken": self.ids_taken, "rejected": self.rejected}
+        return {"owner": self.owner, **self.imported.as_dict(), **told, **self.warning}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +74,16 @@ class Export:
     """What the log holds of the events that made them, read as the pieces are taken."""
     lines: LinesTold | None = None
     """What was asked of the two time lines."""
+    rejections: tuple[dict[str, Any], ...] = ()
+    """What was rejected, where that was asked for: a line a value, before all memories."""
     text: Iterator[str] | None = None
     """The pieces of the text, where that was asked for: made as they are taken, once."""
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """A JSON-ready line a memory, oldest first."""
+        """A JSON-ready line a memory, oldest first; before them what was rejected, so that it is known when they are read."""
         exported = {memory.id for memory in self.memories}
-        return (line_of(memory, exported, made) for memory, made in self.made(self.memories))
+        yield from self.rejections
+        yield from (line_of(memory, exported, made) for memory, made in self.made(self.memories))
 
     def pieces(self) -> Iterator[bytes]:
         """The export in UTF-8, in pieces of about one memory each. Nothing in it is obeyed by a terminal: JSON spells it out."""
@@ -113,30 +122,65 @@ class Records:
         Raises InputError for an owner or a shape that cannot be.
         """
         log = PacedLog(self._log, self._writer.settle_positions, check=current_check())
-        answer = TakenIn(options.owner, import_records(log, lines, options, on_progress))
+        with self._reader.snapshot(options.owner) as snapshot:
+            known = snapshot.view.state.rejections
+        answer = TakenIn(options.owner, import_records(log, lines, options, on_progress, known=known))
         done = answer.imported.done
         positions = [position for position in done.positions if position]
-        if not positions:
-            return answer
         try:
             self._writer.settle_positions(positions_by_partition(positions))
-            answer.ids_taken = self._ids_taken(options.owner, positions)
+            if answer.imported.foreign:
+                positions += self._told_here(options.owner, answer.imported)
+            if not positions:
+                return answer
+            self._tell_ignored(answer, positions)
             with self._reader.snapshot(options.owner) as snapshot:
                 answer.warning = snapshot.warning
         except EngramlogError as problem:
             done.error = done.error or problem
         return answer
 
-    def _ids_taken(self, owner: str, positions: Sequence[str]) -> list[str]:
-        """Ids of creations that changed nothing: the first entry of each is about the memory that it creates."""
+    def _tell_ignored(self, answer: TakenIn, positions: Sequence[str]) -> None:
+        """Ids of creations that changed nothing, and why: the first entry of each is about the memory that it creates."""
         seqs = {parse_position(position)[1] for position in positions}
         first: dict[int, Entry] = {}
-        for _, entry in self._views.changelogs.entries(owner, newest=True, check=current_check()):
+        for _, entry in self._views.changelogs.entries(answer.owner, newest=True, check=current_check()):
             if entry.seq in seqs:
                 first[entry.seq] = entry  # read backwards: the last one met is the first
             elif len(first) == len(seqs):
                 break
-        return [entry.memory_id for entry in first.values() if entry.decision == _IGNORED]
+        for entry in first.values():
+            if entry.decision != _IGNORED:
+                continue
+            if not entry.memory_id:
+                answer.imported.leave_out_rejection(entry.reason)
+            elif entry.reason.startswith(REJECTED_BY):
+                answer.rejected.append(entry.memory_id)
+            else:
+                answer.ids_taken.append(entry.memory_id)
+
+    def _told_here(self, owner: str, imported: ImportedRecords) -> list[str]:
+        """Reject what is keyed by another store's secret, as far as the owner's memories say it; where that stands."""
+        with self._reader.snapshot(owner) as snapshot:
+            view = snapshot.view
+            memories = counted(view.columns.memories, current_check(), len(view))
+            here, known = list(told_here(imported.foreign, memories, self._secret(owner))), view.state.rejections
+        left = len(imported.foreign) - len(here)
+        if left:
+            imported.leave_out_rejection(KEYED_OTHERWISE, left)
+        events = [
+            rejection_event(self._log, owner, *one)
+            for _, mine in here
+            if not mine.is_known(known)
+            for one in mine.events(owner)
+        ]
+        positions: list[str] = []
+        for start in range(0, len(events), MAX_REQUEST_EVENTS):
+            receipts = self._writer.append_all(events[start : start + MAX_REQUEST_EVENTS])
+            positions += [one.position for one in receipts if one.position]
+        imported.rejections += len(here)
+        self._writer.settle_positions(positions_by_partition(positions))
+        return positions
 
     def take_in_whole(self, lines: Sequence[bytes], options: RecordOptions) -> TakenIn:
         """The same, but of a bad line nothing at all is written: it is raised as the InputError that names it."""
@@ -158,7 +202,18 @@ class Records:
             made = partial(self._made, owner)
             text = text_of(snapshot.view, snapshot.now, found, made) if form == "text" else None
             told, lines = snapshot.told, told_lines(times)
-            return Export(owner, form, snapshot.position, found.memories, found.left_out, told, made, lines, text)
+            rejections = snapshot.view.state.rejections if form == "jsonl" else ()
+            carried: tuple[dict[str, Any], ...] = ()
+            if rejections and REJECTIONS in options.include:
+                carried = tuple(rejection_lines(rejections, self._secret(owner)))
+            elif rejections:
+                found.left_out[REJECTIONS] = len(rejections)
+            return Export(
+                owner, form, snapshot.position, found.memories, found.left_out, told, made, lines, carried, text
+            )
+
+    def _secret(self, owner: str) -> bytes:
+        return self._log.secrets_of([owner])[owner]
 
     def _made(self, owner: str, memories: Sequence[Memory]) -> Iterator[tuple[Memory, Telling]]:
         """Each memory with what the log holds of the event that made it, in pieces; nothing of events that it holds no more."""

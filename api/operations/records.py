@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.choices import ASKED_FOR, FORMATS, LEAVE, MOST_CHAT_BYTES, MOST_CHAT_TURNS, SHAPE_NAMES, WAYS
+from api.choices import ASKED_FOR, FORMATS, LEAVE, MOST_CHAT_BYTES, MOST_CHAT_TURNS, REJECTIONS, SHAPE_NAMES, WAYS
 from api.operations.common import ACTOR, AFTER, LINES, PLACE, REASON
 from api.operations.definition import NEVER, Body, Operation, Option, Parameter
 from api.operations.places import OF_PLACE, OF_WRITES, OWNER
@@ -17,7 +17,12 @@ _FORM = Parameter(
     option=Option(("--format",), "jsonl, which `import records` reads again, or text, for people."),
 )
 _INCLUDE = Parameter(
-    "include", list[str], f"What else than what stands: {', '.join(ASKED_FOR)}; repeatable.", [], (["deleted"],)
+    "include",
+    list[str],
+    f"What else than what stands: {', '.join(ASKED_FOR)}; {REJECTIONS}: what was rejected, for another store to refuse it too, by"
+    " digests with their secret, by which a guess can be confirmed. Repeatable.",
+    [],
+    (["deleted"],),
 )
 EXPORT = Operation(
     name="export",

@@ -101,6 +101,10 @@ class PacedLog:
         """See `EventLog.secrets_of`."""
         return self._log.secrets_of(owners)
 
+    def adopt_secret(self, owner: str, secret: bytes) -> bytes:
+        """See `EventLog.adopt_secret`."""
+        return self._log.adopt_secret(owner, secret)
+
     def naming(self, owner: str, *, make: bool = False) -> Naming:
         """See `EventLog.naming`."""
         return self._log.naming(owner, make=make)

@@ -286,8 +286,7 @@ class RedisEventLog:
             )
 
     def adopt_secret(self, owner: str, secret: bytes) -> bytes:
-        """Give an owner without a secret the one it had, or has elsewhere, so that digests keyed by it hold; gives the one that
-        stands. Raises StoreError."""
+        """See `EventLog.adopt_secret`. Raises StoreError."""
         with self._wires.wire() as wire:
             return read_naming(wire, self._keys[partition_of(owner, self.partitions)], owner, secret).secret
 

@@ -45,6 +45,7 @@ def imported(answer: dict[str, Any]) -> None:
         out.print(f"[yellow]line {one['line']}: {one['status']}[/] {escape(one['error'] or '')}")
     if taken := answer["ids_taken"]:
         out.print(f"[yellow]{_named(taken)}: there was a memory of this id already, and it stays as it is[/]")
+    _carried(answer)
     if ignored := answer["ignored_fields"]:
         told = ", ".join(f"{name} ({count:,})" for name, count in list(ignored.items())[:SHOWN])
         out.print(Text(f"fields that no memory has a place for: {told}", "dim"))
@@ -56,6 +57,16 @@ def imported(answer: dict[str, Any]) -> None:
         out.print(f"[dim]{left_out:,} associations beyond the strongest 32 of their record were left out[/]")
     if answer["newest_record"]:
         out.print(f"[dim]The newest record is of {answer['newest_record']}; older ones have decayed since.[/]")
+
+
+def _carried(answer: Mapping[str, Any]) -> None:
+    """What of it was rejected, here or where it comes from."""
+    if rejected := answer["rejected"]:
+        out.print(f"[yellow]{_named(rejected)}: what they say was rejected, so they became no memories[/]")
+    if carried := answer["rejections"]:
+        out.print(f"{_several(carried, 'rejected value')} carried over: told again, it becomes no memory")
+    for reason, count in answer["rejections_left_out"].items():
+        out.print(f"[yellow]{_several(count, 'rejected value')} not carried over, {escape(reason)}: reject it here[/]")
 
 
 def exported(answer: Mapping[str, Any], file: str | None) -> None:

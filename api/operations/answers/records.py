@@ -159,10 +159,13 @@ class RecordsImported(Warned):
             "skipped": {"deleted": 1},
             "ignored_fields": {"projectId": 2},
             "made_ordinary": {"core": 1},
+            "rejections": 2,
+            "rejections_left_out": {"keyed by another secret": 1},
             "associations_left_out": 0,
             "newest_record": "2026-11-22T09:30:00Z",
             "last_position": "3:131",
             "ids_taken": [],
+            "rejected": ["lisbon"],
         }
     )
 
@@ -187,11 +190,21 @@ class RecordsImported(Warned):
         description="Records of tier core or system, by tier: ordinary memories now, since only an operator gives a place in"
         " every prompt."
     )
+    rejections: int = Field(
+        default=0,
+        description="What was rejected where the records come from, and is here now: told again, it becomes no memory.",
+    )
+    rejections_left_out: dict[str, int] = Field(
+        default={}, description="What was rejected there and could not be carried over, by reason; reject it here."
+    )
     associations_left_out: int
     newest_record: str | None
     last_position: str | None
     ids_taken: list[str] = Field(
         description="Ids under which the owner had a memory already, from elsewhere: it stays as it is."
+    )
+    rejected: list[str] = Field(
+        default=[], description="Ids of records that say what the owner rejected: they became no memories."
     )
     failed: list[dict[str, Any]] | None = None
     error: dict[str, Any] | None = None

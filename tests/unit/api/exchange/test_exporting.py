@@ -101,7 +101,7 @@ def test_memories_come_oldest_first() -> None:
 def test_a_reason_that_does_not_exist_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         selection(view_of(LIVED.events), ExportOptions(include=["forgotten"]))
-    assert caught.value.context["allowed"] == "deleted, merged, retired, rejected, superseded, negated"
+    assert caught.value.context["allowed"] == "deleted, merged, retired, rejected, superseded, negated, rejections"
 
 
 # --- what a line holds ----------------------------------------------------------------------------------------------
