@@ -12,7 +12,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
-from events.catalogue import MemoryNegated
+from events.catalogue import MemoryCreated, MemoryNegated
 from events.vocabulary import Category
 from projections.checks import Check, counted, unchecked
 from projections.language.contradiction.relation import compare
@@ -76,6 +76,11 @@ def _in_order(heard: ReadTurn) -> list[ExtractedStatement | Taken]:
 
 class CorrectingRun(JudgeRun):
     """A run that also takes back and corrects."""
+
+    def __init__(self, view: OwnerView, check: Check = unchecked) -> None:
+        super().__init__(view, check)
+        self._turns: dict[str, str] = {}
+        """What puts a turn's words right -> that turn."""
 
     def deny(self, heard: ReadTurn, denial: Denial) -> None:
         """A denial: what it denies for certain is negated, by itself where the speaker says that he was wrong."""
@@ -150,7 +155,7 @@ class CorrectingRun(JudgeRun):
                 )
             told = [] if turn is heard else _sentences_with(one, turn.turn.text)
             if len(told) == 1:
-                return self._correct_words(heard, one, *told[0])
+                return self._correct_words(heard, one, turn.turn.turn_id, *told[0])
             if told:
                 break
         return self._tell("SKIP", heard, one.said, None, "nothing is known that it corrects")
@@ -174,8 +179,8 @@ class CorrectingRun(JudgeRun):
         reverse = {(*fact[:3], False) for denial in denials for fact in denial.facts}
         return [known for known in _once(alike) if reverse.intersection(known.facts)]
 
-    def _correct_words(self, heard: ReadTurn, one: Corrected, sentence: str, old: str) -> None:
-        """What no memory says: the sentence as it was meant becomes one."""
+    def _correct_words(self, heard: ReadTurn, one: Corrected, turn_id: str, sentence: str, old: str) -> None:
+        """What no memory says: the sentence as it was meant becomes one, which corrects the turn."""
         han = holds_han(sentence)
         name = heard.turn.name or ("用户" if han else "User")
         content = (
@@ -184,7 +189,19 @@ class CorrectingRun(JudgeRun):
             else f"{name} corrected: {_put(sentence, old, one.new)}"
         )
         day = (f"（{heard.turn.day}说）" if han else f" (said on {heard.turn.day})") if heard.turn.day else ""
+        if self._view.get(turn_id) is not None:
+            self._turns[content + day] = turn_id
         return self.judge(heard, one.said._replace(content=content + day))
+
+    def _creation(
+        self,
+        heard: ReadTurn,
+        said: ExtractedStatement,
+        memory_id: str,
+        corrects: str | None = None,
+        turns: tuple[str, ...] = (),
+    ) -> MemoryCreated:
+        return super()._creation(heard, said, memory_id, corrects or self._turns.get(said.content), turns)
 
 
 def _once(found: Iterable[KnownMemory]) -> list[KnownMemory]:

@@ -231,7 +231,9 @@ def test_an_export_holds_what_stands_oldest_first_and_tells_what_was_left_out_on
     told = cli("export", "ada")
     assert [json.loads(line)["memory_id"] for line in told.out.splitlines()] == ["m1", "m2"]
     assert "我喜欢拉面" in told.out
-    assert "left out: 1 deleted (--include deleted), 1 rejections (--include rejections), 1 sensitive (--rev" in told.err
+    assert (
+        "left out: 1 deleted (--include deleted), 1 rejections (--include rejections), 1 sensitive (--rev" in told.err
+    )
     assert "hunter2" not in told.out + told.err
 
 
