@@ -21,7 +21,8 @@ from projections.language.extraction.taking_back import values_of
 from projections.language.patterns import regex
 from projections.language.scripts import holds_han
 from projections.language.text import tokens
-from projections.lifecycle.judge.judging import MOST_REASON, TOPIC, JudgeRun, ReadTurn, Verdict
+from projections.lifecycle.judge.against import MOST_REASON
+from projections.lifecycle.judge.judging import TOPIC, JudgeRun, ReadTurn, Verdict
 from projections.lifecycle.judge.known import KnownMemory, core
 from projections.memory.record import DAY
 from projections.views.view import OwnerView

@@ -22,13 +22,11 @@ from events.catalogue import (
 from events.envelope import derived_id
 from events.vocabulary import Actor
 from projections.checks import Check, unchecked
-from projections.language.contradiction.relation import compare
 from projections.language.extraction.rules import ExtractedStatement, StatedTriple, Taken, TurnText
-from projections.language.extraction.times import of_another_time
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.lifecycle.decision import Decision
+from projections.lifecycle.judge.against import against, ended
 from projections.lifecycle.judge.candidates import Candidates
-from projections.lifecycle.judge.holding import HOLDS_ALWAYS, HOLDS_ONCE, outcome
 from projections.lifecycle.judge.known import KnownMemory, core, said_after_all, same_words, says_again
 from projections.lifecycle.judge.rejecting import rejected_by
 from projections.memory.creating import created
@@ -43,8 +41,6 @@ ASKED_OFTEN = 3
 BEFORE = "said before it was taken back"
 LASTING = frozenset({"identity", "stable_preference", "skill"})
 NAME_LETTERS = 200
-MOST_REASON = 300
-"""Characters of a reason."""
 
 
 class ReadTurn(NamedTuple):
@@ -102,9 +98,9 @@ class JudgeRun:
         if self._said_before_taken_back(heard, said):
             return None
         speaker = heard.turn.speaker
-        ended = self._ended(said, speaker)
-        if ended is not None and not ended.told_by(heard.turn.turn_id):
-            return self._negate(heard, said, memory_id, [ended], "the speaker takes it back")
+        gone = ended(said, lambda text: self._shelf.near(text, speaker), self._least)
+        if gone is not None and not gone.told_by(heard.turn.turn_id):
+            return self._negate(heard, said, memory_id, [gone], "the speaker takes it back")
         near = self._shelf.near(said.content, speaker)
         again = self._said_already(said, near)
         if again is not None:
@@ -168,49 +164,31 @@ class JudgeRun:
     def _new(
         self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, near: list[tuple[float, KnownMemory]]
     ) -> None:
-        speaker = heard.turn.speaker
-        replaced, doubtful = self._in_slot(heard, said)
-        if replaced:
-            return self._negate(heard, said, memory_id, replaced, "it holds only once")
-        if doubtful:
-            return self._flag(heard, said, memory_id, doubtful[0], "two values where one holds")
-        denied = self._shelf.denied(said.triple, speaker) if said.triple is not None else None
-        if denied is not None and self._is_later(denied, heard):
-            return self._outdated(heard, said, memory_id, denied)
-        if denied is not None and not denied.told_by(heard.turn.turn_id):
-            return self._negate(heard, said, memory_id, [denied], "the speaker says the reverse")
-        return self._beside(heard, said, memory_id, near)
-
-    def _in_slot(self, heard: ReadTurn, said: ExtractedStatement) -> tuple[list[KnownMemory], list[KnownMemory]]:
-        """What is known of a thing that has one value at a time: what the statement replaces, and what it may replace."""
-        replaced: list[KnownMemory] = []
-        doubtful: list[KnownMemory] = []
-        triple = said.triple
-        if triple is None or triple.predicate not in HOLDS_ONCE | HOLDS_ALWAYS:
-            return replaced, doubtful
-        new = (said.content, triple.object)
-        for known, value in self._shelf.in_slot(triple, heard.turn.speaker):
-            if not known.told_by(heard.turn.turn_id):
-                found = outcome(triple.predicate, new, (known.content, value), heard.turn.year, said.correction)
-                {"replaces": replaced, "may": doubtful, "stands": []}[found].append(known)
-        return replaced, doubtful
-
-    def _beside(
-        self, heard: ReadTurn, said: ExtractedStatement, memory_id: str, near: list[tuple[float, KnownMemory]]
-    ) -> None:
-        """A statement that replaces nothing in a slot of its own, against what is on its topic."""
-        now = not of_another_time(core(said.content), heard.turn.year)
-        for alike, known in near:
-            if known.told_by(heard.turn.turn_id) or alike < TOPIC or known.category != said.category:
-                continue
-            relation = compare(said.content, known.content)
-            if relation.kind == "contradicts":
-                reason = "; ".join(relation.reasons)[:MOST_REASON]
-                if relation.sure and now:
-                    return self._negate(heard, said, memory_id, [known], reason)
-                return self._flag(heard, said, memory_id, known, reason)
-            if said.category in LASTING and known.refined_by(said):
-                return self._update(heard, said, known, alike)
+        """The weightiest thing that it means for what is known decides."""
+        turn = heard.turn
+        found = against(
+            self._shelf,
+            said,
+            near,
+            speaker=turn.speaker,
+            year=turn.year,
+            turns=(turn.turn_id,),
+            is_beside=lambda alike, known: alike >= TOPIC and known.category == said.category,
+        )
+        for one in found:
+            known = one.known[0]
+            if one.meaning == "denies":
+                if self._is_later(known, heard):
+                    return self._outdated(heard, said, memory_id, known)
+                if known.told_by(turn.turn_id):
+                    continue
+            if one.meaning == "refines":
+                if said.category not in LASTING:
+                    continue
+                return self._update(heard, said, known, one.alike)
+            if one.sure:
+                return self._negate(heard, said, memory_id, one.known, one.reason)
+            return self._flag(heard, said, memory_id, known, one.reason)
         return self._add(heard, said, memory_id, "new")
 
     def ask(self, heard: ReadTurn, question: str) -> None:
@@ -232,16 +210,6 @@ class JudgeRun:
         if known is not None:
             return self._again(heard, said, known, 1.0)
         return self._add(heard, said, self._id(heard, said), "asked again and again", tuple(first.turns))
-
-    def _ended(self, said: ExtractedStatement, speaker: str | None) -> KnownMemory | None:
-        """The memory of what the statement takes back."""
-        if said.ends is None:
-            return None
-        found = self._shelf.near(said.ends, speaker)
-        # Only what affirms, and shares the thing itself: "stopped running" takes "likes running" back, not "likes music".
-        return next(
-            (known for alike, known in found if alike >= self._least and known.polarity > 0 and not known.negated), None
-        )
 
     def _again(self, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory, alike: float) -> None:
         if known.told_by(heard.turn.turn_id):

@@ -22,11 +22,12 @@ from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.similar import similarity
 from projections.lifecycle.decision import Decision, use_of
 from projections.lifecycle.extracting import mark
+from projections.lifecycle.judge.against import MOST_REASON
 from projections.lifecycle.judge.correcting import judge
 from projections.lifecycle.judge.grounds import said_of, shares_words
 from projections.lifecycle.judge.grounds_turn import NOTHING, says_reverse, takes_back, unasserted
 from projections.lifecycle.judge.guarding import grounded, stated
-from projections.lifecycle.judge.judging import JOB, MOST_REASON, TOPIC, JudgeRun, ReadTurn, Verdict
+from projections.lifecycle.judge.judging import JOB, TOPIC, JudgeRun, ReadTurn, Verdict
 from projections.lifecycle.judge.known import KnownMemory, same_words
 from projections.lifecycle.judge.proposals import NAMES_A_MEMORY, Answer, Operation, fault
 from projections.lifecycle.judge.talk import Shown, Talk

@@ -1,0 +1,98 @@
+"""What a statement means for what is known: one look, by which extraction judges and every door at which something is told. Pure.
+
+Whoever asks decides what follows: what he may end, what he only flags (`judging` for turns, `telling` for what is told by itself).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from projections.language.contradiction.relation import compare
+from projections.language.extraction.shape import ExtractedStatement
+from projections.language.extraction.times import of_another_time
+from projections.lifecycle.judge.candidates import Candidates
+from projections.lifecycle.judge.holding import HOLDS_ALWAYS, HOLDS_ONCE, outcome
+from projections.lifecycle.judge.known import KnownMemory, core
+
+MOST_REASON = 300
+"""Characters of a reason."""
+Meaning = Literal["replaces", "may replace", "denies", "contradicts", "refines"]
+"""It takes the place of a value, or may; it says the reverse of a triple; it contradicts; it says more of the same."""
+
+
+class Finding(NamedTuple):
+    """What a statement means for something that is known."""
+
+    meaning: Meaning
+    known: tuple[KnownMemory, ...]
+    reason: str
+    sure: bool
+    """Whether it may be acted upon; else it is to be flagged."""
+    alike: float = 1.0
+
+
+def against(
+    shelf: Candidates,
+    said: ExtractedStatement,
+    near: Iterable[tuple[float, KnownMemory]],
+    *,
+    speaker: str | None,
+    year: int | None,
+    turns: tuple[str, ...] = (),
+    is_beside: Callable[[float, KnownMemory], bool],
+) -> Iterator[Finding]:
+    """What it means for each thing known, the weightiest first; each is looked for when it is asked for.
+
+    `near`: what is on its topic, the most alike first, of which `is_beside` says whether it is to be compared at all. What one of
+    `turns`, in which it was said, has told already is passed over but for triples, of which whoever asks must know.
+    """
+    replaced, doubtful = _in_slot(shelf, said, speaker, year, turns)
+    if replaced:
+        yield Finding("replaces", tuple(replaced), "it holds only once", sure=True)
+    if doubtful:
+        yield Finding("may replace", tuple(doubtful), "two values where one holds", sure=False)
+    denied = shelf.denied(said.triple, speaker) if said.triple is not None else None
+    if denied is not None:
+        yield Finding("denies", (denied,), "the speaker says the reverse", sure=True)
+    now = not of_another_time(core(said.content), year)
+    for alike, known in near:
+        if _told(known, turns) or not is_beside(alike, known):
+            continue
+        relation = compare(said.content, known.content)
+        if relation.kind == "contradicts":
+            reason = "; ".join(relation.reasons)[:MOST_REASON]
+            yield Finding("contradicts", (known,), reason, relation.sure and now, alike)
+        elif known.refined_by(said):
+            yield Finding("refines", (known,), f"said more fully (similarity {alike:.2f})", sure=True, alike=alike)
+
+
+def ended(
+    said: ExtractedStatement, near: Callable[[str], Iterable[tuple[float, KnownMemory]]], least: float
+) -> KnownMemory | None:
+    """The memory of what a statement takes back: "stopped running" ends "likes running", not "likes music"."""
+    if said.ends is None:
+        return None
+    found = (known for alike, known in near(said.ends) if alike >= least and known.polarity > 0 and not known.negated)
+    return next(found, None)
+
+
+def _in_slot(
+    shelf: Candidates, said: ExtractedStatement, speaker: str | None, year: int | None, turns: tuple[str, ...]
+) -> tuple[list[KnownMemory], list[KnownMemory]]:
+    """What is known of a thing that has one value at a time: what the statement replaces, and what it may replace."""
+    replaced: list[KnownMemory] = []
+    doubtful: list[KnownMemory] = []
+    triple = said.triple
+    if triple is None or triple.predicate not in HOLDS_ONCE | HOLDS_ALWAYS:
+        return replaced, doubtful
+    new = (said.content, triple.object)
+    for known, value in shelf.in_slot(triple, speaker):
+        if not _told(known, turns):
+            found = outcome(triple.predicate, new, (known.content, value), year, said.correction)
+            {"replaces": replaced, "may": doubtful, "stands": []}[found].append(known)
+    return replaced, doubtful
+
+
+def _told(known: KnownMemory, turns: tuple[str, ...]) -> bool:
+    return any(map(known.told_by, turns))
