@@ -571,9 +571,6 @@ class EffectsAlone(TypedDict):
 
 class Effects(EffectsAlone, Placed): ...
 
-class Remembered(Effects):
-    created: bool
-
 class Edited(Effects):
     revised: bool
     version: int
@@ -813,6 +810,12 @@ class RecordsImportedAlone(TypedDict):
     error: NotRequired[dict[str, Any] | None]
 
 class RecordsImported(RecordsImportedAlone, Warned): ...
+
+class Remembered(Effects):
+    created: bool
+    mentioned: NotRequired[str | None]
+    ended: NotRequired[list[PossibleConflict]]
+    conflicting: NotRequired[list[PossibleConflict]]
 
 Step = TypedDict(
     "Step",

@@ -104,7 +104,12 @@ class Remembered(Answer):
     """A memory that was added."""
 
     memory_key: str
-    created: bool = Field(description="False: it was there already, under the same idempotency key.")
+    created: bool = Field(description="False: it was there already, under the same key or in a memory that says it.")
+    mentioned: bool = Field(description="True: memory_key said the same already, and was mentioned.")
+    ended: list[str] = Field(description="memory_keys that hold no longer by this.")
+    possible_conflicts: list[dict[str, str]] = Field(
+        description="Memories that it may contradict, all kept: ask the user which holds, then negate the other."
+    )
     memory: str = Field(description="Its text as it is shown; withheld where it holds a secret.")
     sensitivity: int
     position: str

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from api.mcp.connection import Connection
 from api.mcp.shapes import AlsoDeleted, Deleted, Done, Negated, Reinforced, Remembered, TurnsRemembered, Updated, logged
-from api.mcp.tools_search import MemoryKey
+from api.mcp.tools_search import MemoryKey, conflicting
 from api.services.remembering import NewTurn
 from events.vocabulary import Category, Outcome
 from projections.memory.defaults import KIND
@@ -94,6 +94,9 @@ class SayTools:
         return Remembered(
             memory_key=told["id"],
             created=told["created"],
+            mentioned=told["mentioned"] is not None,
+            ended=[one["id"] for one in told["ended"]],
+            possible_conflicts=conflicting(told),
             memory=shown["memory"],
             sensitivity=shown["sensitivity"],
             position=told["position"],

@@ -191,7 +191,7 @@ def _told(session: Session, results: list[Result]) -> list[FoundMemory]:
     return answer
 
 
-def conflicting(told: ToldBeside) -> list[dict[str, str]]:
+def conflicting(told: Mapping[str, Any]) -> list[dict[str, str]]:
     """The other lines that may contradict what is told, as tools tell them."""
     return [{"memory_key": one["id"], "memory": one["memory"]} for one in told.get("conflicting") or ()]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.operations.common import SAID, limit
+from api.operations.common import EVENT_ID, SAID, limit
 from api.operations.definition import Body, Operation, Option, Parameter, Record
 from api.operations.places import MEMORIES, MEMORY, OF_VERBS, OF_WRITES, OWNER
 from api.operations.writing import NOW, TURN_ID
@@ -114,6 +114,7 @@ ADD = Operation(
         ),
         SESSION,
         *SAID,
+        EVENT_ID.but(option=None),
     ),
     body=Body(
         "Remembering",
@@ -128,7 +129,7 @@ ADD = Operation(
     route_help="Remember one thing, as it is told: a memory of kind and category `fact` unless you say otherwise.\n\n"
     "It can be found once this answers. Its words are looked at: a password or a number of papers makes it a secret, whose text"
     " POST `.../reveal` alone shows. Where it is no longer so, negate it; to say it better, edit it.",
-    shown="memories:effects",
+    shown="memories:remembered",
     example='Example: `engramlog add alice "I drink tea every morning" --kind preference` or'
     " `fortune | engramlog add alice - --json`",
 )

@@ -61,6 +61,8 @@ class Snapshot(NamedTuple):
     quarantine: Quarantine | None = None
     behind: int = 0
     """How far the owner's own head lies beyond the position, in positions of the partition: what is not folded, or parked."""
+    head: int = 0
+    """Seq of the owner's newest event that moves its head; 0 for none."""
 
     def has_lost(self, memory_id: str) -> bool:
         """Whether a memory that was there in this snapshot has been deleted or purged by today."""
@@ -148,7 +150,7 @@ class Snapshots:
             unmoved = alone and level and instant is not None and stuck is None
             if not times.of_the_past or unmoved:
                 now = self._log.now() if instant is None else instant
-                yield Snapshot(view, now, position, partition, None, view, stuck, behind)
+                yield Snapshot(view, now, position, partition, None, view, stuck, behind, standing.owner_head)
                 return
             past, counted = self._past(owner, view, times, asked)
             if times.known != PRESENT and seq is None:

@@ -6,7 +6,8 @@ id confirms a guess of the key; where the log has events under them, they are co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple, Protocol, TypedDict, Unpack
 
@@ -15,6 +16,7 @@ from msgspec import structs
 
 from api.requests.checks import check_memory_id, check_owner, parse_instant
 from api.requests.secrets import label_objection
+from api.requests.snapshots import Snapshot
 from api.requests.speaking import speaker
 from api.services.carried import LogEvent
 from api.services.histories import SCANNED
@@ -29,6 +31,7 @@ from events.errors import (
     InvalidBatch,
     InvalidEvent,
     KeyTaken,
+    NotYetFolded,
     StoreUnavailable,
     refused,
 )
@@ -38,7 +41,7 @@ from events.standing import Speaker
 from events.statement_digests import digest
 from events.text.saying import is_text
 from events.validation import judged, make_event, read_events
-from projections.decide.command import EVENT, READMISSION, Command, Ids, Made, decide
+from projections.decide.command import EVENT, OPTIONAL, Command, Ids, Made, decide
 from projections.decide.rejecting import rejected_values
 from projections.fold.changelog import describe
 from projections.language.statements import statement
@@ -72,6 +75,18 @@ class Carried(NamedTuple):
     """Whether it was carried out before, under its key."""
 
 
+class Looked(NamedTuple):
+    """What a look at the owner's newest state, just before its command is appended, makes of it."""
+
+    command: Command
+    head: int | None
+    """The owner's head then: had it moved, the look would be another. None: nothing hangs on it."""
+
+
+Look = Callable[[int], Looked | None]
+"""Asked with when the command happens; raises where it may not be."""
+
+
 class CatchUp(Protocol):
     """Waits for the fold, or folds where no worker does."""
 
@@ -82,6 +97,8 @@ class CatchUp(Protocol):
         """Have what operators ask of a partition carried out, where no worker does."""
 
 
+TRIES = 8
+"""How often a command is looked at anew because its owner went on meanwhile; then it is appended as it was seen last."""
 NEWEST = 64
 """How many events beside its own a verb looks back over at first."""
 
@@ -225,13 +242,14 @@ class Carrier:
         *,
         live: Collection[str] = (),
         ids: Ids | None = None,
-        look: Callable[[int], None] = lambda _when: None,
+        look: Look = lambda _when: None,
         **given: Unpack[Given],
     ) -> Carried:
         """Decide, append, wait for the fold, and tell what each event did; `quarantined` where they are parked instead.
 
         `live`: those memories, of which it is about, that must not be deleted. `ids`: by what its ids are made where that is not,
-        as everywhere, the key. `look` is called before anything is appended, with when it happens.
+        as everywhere, the key. `look` is called before anything is appended, and may put
+        another command of the same names in place of this; where it names the owner's head, it is called anew while that moves.
         Under a key that was used before nothing is written, and the answer is that of the first time. Raises KeyTaken where the
         key stands for something else, and what `standing` and validation raise.
         """
@@ -251,10 +269,17 @@ class Carrier:
         if problem is not None:
             raise problem
         when = self.when(given.get("occurred_at"))
-        made = decide(command, view, ids := ids or self.ids_of(owner, key, make=True))
-        events = [self._event_of(owner, one, given, when) for one in made]
-        look(when)
-        receipts = self._log.append([prepare(one) for one in events])
+        ids = ids or self.ids_of(owner, key, make=True)
+        events = self._events_of(owner, command, view, ids, given, when)
+        for left in reversed(range(TRIES)):
+            looked = look(when)
+            if looked is not None:
+                command = looked.command
+                events = self._events_of(owner, command, view, ids, given, when)
+            heads = None if looked is None or looked.head is None or not left else {owner: looked.head}
+            receipts = self._log.append([prepare(one) for one in events], expected_heads=heads)
+            if not any(one.status == "head_mismatch" for one in receipts):
+                break
         refusal = next((refusal_of(one) for one in receipts if not one.written), None)
         if refusal is not None:
             # Whoever sent the same at the same time was first.
@@ -275,11 +300,32 @@ class Carrier:
     def refuse_rejected(self, owner: str, text: str, when: int) -> None:
         """Raises InputError where a person rejected what a text says: the fold would pass it over, and here it is told sooner."""
         with self._reader.snapshot(owner) as snapshot:
-            rejections, partition = snapshot.view.state.rejections, snapshot.partition
-        found = refusing(rejections, (self.value_of(owner, text),), when) if rejections else None
-        if found is not None:
-            got = f"what was rejected, at {position_text(partition, found.seq)}"
-            raise refused("content", got, "what was not; `confirm` says that it holds after all, where its owner does")
+            refuse_rejected(snapshot, self.value_in(snapshot, text), when)
+
+    def value_in(self, snapshot: Snapshot, text: str) -> bytes:
+        """`value_of` by a state that is held: an owner of whom anything is known has a secret, asked for once."""
+        view = snapshot.view
+        if not view.naming.secret and view.state.applied:
+            view.naming = self._log.naming(view.owner)
+        return digest(view.naming.secret, statement(text)) if view.naming.secret else b""
+
+    @contextmanager
+    def newest(self, owner: str) -> Iterator[tuple[Snapshot, int | None]]:
+        """The owner's newest state with its head; None where it stands still, or where nobody folds what was told before."""
+        with self._reader.snapshot(owner) as snapshot:
+            if snapshot.quarantine is not None or not snapshot.behind:
+                yield snapshot, None if snapshot.quarantine is not None else snapshot.head
+                return
+            partition, known = parse_position(snapshot.position)
+        try:
+            self.settle_positions({partition: known + snapshot.behind})
+        except NotYetFolded:
+            with self._reader.snapshot(owner) as stale:
+                yield stale, None
+            return
+        with self._reader.snapshot(owner) as level:
+            # What came since is not in it: a head that is known to have moved has the look made anew.
+            yield level, parse_position(level.position)[1] if level.behind else level.head
 
     def rejected_of(self, owner: str, memory_id: str) -> tuple[str, ...]:
         """What a memory says that is rejected now, as events name values; none where it is not there."""
@@ -323,11 +369,12 @@ class Carrier:
     def _known(self, owner: str, command: Command, given: Given, ids: Ids) -> Carried | None:
         """What the same command did under this key, or None where nothing was said under it. Raises KeyTaken."""
         names = [ids(name) for name in command.names]
-        least = [ids(name) for name in command.names if name != READMISSION]
+        least = [ids(name) for name in command.names if name not in OPTIONAL]
+        maybe = {ids(name) for name in command.names if name in OPTIONAL}
         beyond = [] if command.beyond is None else [ids(command.beyond)]
 
         def agrees(events: Sequence[AnyEvent]) -> bool:
-            whole = [one.event_id for one in events] in (names, least)
+            whole = [one.event_id for one in events if one.event_id not in maybe] == least
             return whole and _is_of(command, events, given, ids)
 
         done = self.before(owner, given.get("key"), [*names, *beyond], agrees)
@@ -335,6 +382,11 @@ class Carrier:
             return None
         seqs, at = tuple(one.seq for one in done), micros(done[-1].event.occurred_at)
         return self._told(owner, command, [one.event.data for one in done], seqs, at, again=True)
+
+    def _events_of(
+        self, owner: str, command: Command, view: Mapping[str, Memory], ids: Ids, given: Given, when: int
+    ) -> list[AnyEvent]:
+        return [self._event_of(owner, one, given, when) for one in decide(command, view, ids)]
 
     def _event_of(self, owner: str, made: Made, given: Given, when: int) -> AnyEvent:
         """An event as it was decided, with what its command said of it."""
@@ -403,6 +455,14 @@ class Carrier:
             if reach >= applied or wanted <= set(tail.seqs):
                 return [describe(entry, partition) for entry in tail.entries if entry.seq in wanted]
             reach *= 8
+
+
+def refuse_rejected(snapshot: Snapshot, value: bytes, when: int) -> None:
+    """Raises InputError where a person rejected a value, and evidence of this time does not count."""
+    found = refusing(snapshot.view.state.rejections, (value,), when)
+    if found is not None:
+        got = f"what was rejected, at {position_text(snapshot.partition, found.seq)}"
+        raise refused("content", got, "what was not; `confirm` says that it holds after all, where its owner does")
 
 
 def _is_of(command: Command, events: Sequence[AnyEvent], given: Given, ids: Ids) -> bool:

@@ -6,19 +6,28 @@ from the key, and what is in the log already under them is compared by what it s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypedDict, Unpack, cast
 
 from api.requests.checks import check_memory_id, check_owner
-from api.services.carrying import Given, checked_key
+from api.requests.snapshots import Snapshot
+from api.services.carrying import Given, Looked, checked_key, refuse_rejected
 from api.services.writing import Writer
+from api.work.patience import current_check
 from events.catalogue import Ground, MemoryRevised
 from events.envelope import derived_id, new_event_id
 from events.errors import refused
 from projections.decide.command import EVENT, Ids
 from projections.decide.commands import Edit
-from projections.decide.remembering import NewTurn, RecordTurns, Remember
+from projections.decide.remembering import NOTHING, Consequence, NewTurn, RecordTurns, Remember
+from projections.language.statements import normalised
+from projections.memory.columns import Columns, state_of
+from projections.memory.defaults import CATEGORY, KIND
+from projections.shapes import PossibleConflict
+from projections.views.query import card
+from projections.views.view import OwnerView
 
 __all__ = ["MOST_TURNS", "NewTurn", "Rememberer"]
 
@@ -61,6 +70,7 @@ class MemoryTold(MemoryDetails, total=False):
 
 
 _LISTS = ("keywords", "tags", "source_turns")
+_NEVER_EMPTY = ("kind", "category")
 
 
 class Rememberer:
@@ -76,9 +86,13 @@ class Rememberer:
         *,
         memory_id: str | None = None,
         confirm: bool = False,
+        event_id: str | None = None,
         **told: Unpack[MemoryTold],
     ) -> dict[str, Any]:
-        """One new memory; `created` tells whether it is new or was there under the key.
+        """One new memory, or a mention of the one that says it already: `mentioned`, and then `id`, is that one.
+
+        `created` tells whether it is new. `ended` and `conflicting` name the memories that it ended, and that it may contradict.
+        A text under an id of the caller's own is always a memory of its own.
 
         `confirm`: it holds, although a person rejected it: from now on it does again.
 
@@ -88,26 +102,70 @@ class Rememberer:
         check_owner(owner)
         given = _given(told)
         key = given.get("key")
-        event_id = new_event_id() if key is None else derived_id("remember", owner, checked_key(key))
+        if event_id is None:
+            event_id = new_event_id() if key is None else derived_id("remember", owner, checked_key(key))
+        elif key is None:  # sent again under its event's id it changes nothing either
+            given["key"] = event_id
         fields: dict[str, Any] = {"source": source_of(given.get("actor", "user"))}
-        fields |= {name: value for name, value in told.items() if name not in given and value not in (None, "", (), [])}
+        told_of_it = ((name, value) for name, value in told.items() if name not in given)
+        fields |= {name: value for name, value in told_of_it if name in _NEVER_EMPTY or value not in (None, "", (), [])}
         fields |= {name: tuple(fields[name]) for name in _LISTS if name in fields}
         if "grounds" in fields:
             fields["grounds"] = _grounds(fields["grounds"])
         if memory_id is not None:
             check_memory_id(memory_id)
 
-        def look(when: int) -> None:
-            if not confirm:
-                self._writer.refuse_rejected(owner, content, when)
-            if memory_id is not None and self._writer.is_there(owner, memory_id):
-                allowed = "an id that none of the owner's memories has; `edit` says better what one says"
-                raise refused("memory_id", memory_id, allowed)
-
         values = (self._writer.value_of(owner, content).hex(),) if confirm else ()
-        command = Remember(content, memory_id, fields, tuple(filter(None, values)))
+        command = Remember(
+            content,
+            memory_id,
+            fields,
+            tuple(filter(None, values)),
+            says=lambda told: self._says(owner, told, content),
+        )
+
+        def look(when: int) -> Looked:
+            with self._writer.newest(owner) as (snapshot, head):
+                value = self._writer.value_in(snapshot, content)
+                if not confirm:
+                    refuse_rejected(snapshot, value, when)
+                if memory_id is not None and snapshot.view.get(memory_id) is not None:
+                    allowed = "an id that none of the owner's memories has; `edit` says better what one says"
+                    raise refused("memory_id", memory_id, allowed)
+                judged = self._judged(snapshot, command, given.get("actor", "user"), when, value)
+            return Looked(replace(command, judged=judged), head)
+
         done = self._writer.carry_out(owner, command, ids=partial(_id_of, owner, event_id), look=look, **given)
-        return {"created": not done.again} | done.answer
+        created = not done.again and done.answer["mentioned"] is None
+        named = self._named(owner, done.answer)
+        return {"created": created} | done.answer | named
+
+    def _judged(self, snapshot: Snapshot, command: Remember, actor: str, when: int, value: bytes) -> Consequence:
+        """What follows from what is told; nothing where the owner's state stands still, or nothing is known of him."""
+        if snapshot.quarantine is not None or not len(snapshot.view):
+            return NOTHING
+        # It reads two languages: whoever tells nothing, or tells of somebody new, does not pay for that.
+        from projections.lifecycle.judge.telling import Door, Told  # noqa: PLC0415
+
+        known = {"kind": KIND, "category": CATEGORY, **command.fields}
+        apart = {name: known.pop(name) for name in ("kind", "category", "source")}
+        told = Told(command.content, when, actor, value=value, memory_id=command.memory_id, beside=known, **apart)
+        return Door(snapshot.view, current_check()).judge(told)
+
+    def _says(self, owner: str, memory_id: str, content: str) -> bool:
+        """Whether a memory says this, or did."""
+        wanted = normalised(content)
+        with self._writer.newest(owner) as (snapshot, _):
+            memory = snapshot.view.get(memory_id)
+        told = () if memory is None else (memory.content, *(one.content for one in memory.versions))
+        return any(normalised(one) == wanted for one in told)
+
+    def _named(self, owner: str, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """What it ended and what it may contradict, each with its text."""
+        if not answer["ended"] and not answer["conflicting"]:
+            return {}
+        with self._writer.newest(owner) as (snapshot, _):
+            return {name: list(_lines(snapshot.view, answer[name])) for name in ("ended", "conflicting")}
 
     def add_turns(
         self, owner: str, turns: Sequence[NewTurn], *, session: str | None = None, key: str | None = None
@@ -150,13 +208,21 @@ class Rememberer:
             metadata=None if metadata is None else dict(metadata),
         )
 
-        def look(when: int) -> None:
+        def look(when: int) -> Looked | None:
             self._writer.refuse_rejected(owner, content, when)
+            return None
 
         done = self._writer.carry_out(owner, Edit(data), live=(memory_id,), look=look, **given)
         versions = [one["version"] for one in done.answer["changes"] if one["memory"] == memory_id]
         version = versions[-1] if versions else self._writer.standing(owner, memory_id).version
         return done.answer | {"version": version}
+
+
+def _lines(view: OwnerView, ids: Sequence[str]) -> Iterator[PossibleConflict]:
+    """Each memory that is not gone since, with its text."""
+    for one in map(view.get, ids):
+        if one is not None and state_of(one) == Columns.LIVE:
+            yield {"id": one.id, "memory": card(one, "full")["memory"]}
 
 
 def _id_of(owner: str, event_id: str, name: str) -> str:

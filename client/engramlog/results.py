@@ -503,7 +503,13 @@ class Added(Effects):
     """What was added: `ids` of memories and `turns` of a conversation, in order; `id` where it is one memory."""
 
     created: bool = True
-    """False: it was there already, under the same key."""
+    """False: it was there already, under the same key or in a memory that says it."""
+    mentioned: str | None = None
+    """The memory that said the same already: this was a mention of it, and `id` is that one."""
+    ended: list[PossibleConflict] = []
+    """Memories that hold no longer by this."""
+    conflicting: list[PossibleConflict] = []
+    """Memories that it may contradict: both are flagged, and nothing was overwritten."""
     ids: list[str]
     """Memories, in order."""
     turns: list[str] = []

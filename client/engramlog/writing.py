@@ -16,7 +16,7 @@ from typing import Any
 
 from engramlog.appending import carried_out, told_to, wrote
 from engramlog.edge import spelled
-from engramlog.errors import refused
+from engramlog.errors import InputError, refused
 from engramlog.events import Message, Said, created, made_id, said, spoken
 from engramlog.many import MOST
 from engramlog.reading import memory_path
@@ -66,12 +66,13 @@ def add(
     roles in `remember` a memory each, of kind `episode`: only what the user said by default, and with `()` none until
     `extract` reads the turns. Only `session`, `actor`, `occurred_at`, `key` and `wait` are read besides. It can be found once
     this returns; with `wait=False` that is as soon as it is written, and `after=` with the answer's `position` finds it.
+    A text that a memory says already is a mention of that: `mentioned`, and `id`. What it ends and what it may contradict stands
+    in `ended` and `conflicting`. Under a `memory_id` of your own it is a memory of its own; with `wait=False` nothing is judged.
     A text that the user rejected (`delete`, `negate(never=True)`) is refused; `confirm=True` says that it holds after all.
     """
     told = said(scope, owner, actor, occurred_at, session, key)
     if not isinstance(content, str):
         return (yield from _conversation(scope, told, content, remember or (), wait))
-    new_id = checked("memory_id", memory_id) if memory_id is not None else f"m-{made_id(scope, told, 'memory')}"
     fields: dict[str, Any] = {"category": category, "kind": kind, "source": source}
     fields |= {"importance": importance, "confidence": confidence, "summary": summary}
     fields |= {"speaker": speaker, "emotion": emotion, "project": project, "task": task, "sensitivity": sensitivity}
@@ -84,22 +85,23 @@ def add(
         "grounds": tuple(dict(one) for one in grounds or ()),
         "metadata": None if metadata is None else dict(metadata),
     }
-    if confirm:
-        asked = {name: value for name, value in fields.items() if value is not None}
-        body = {"content": content, "memory_id": new_id, "confirm": True, **asked}
-        done = yield from carried_out(scope, told, path_of(told.owner, "memories"), body)
-        return Added.model_validate(done | {"ids": [new_id]})
-    told_of = [created(scope, told, new_id, content, **fields)]
-    done = yield from wrote(scope, told, told_of, about=[new_id], wait=wait)
-    change = next((one for one in done["changes"] if one["memory"] == new_id), None)
-    if change is not None and change["decision"] == "ignored" and change["reason"].startswith(_REJECTED):
-        got = f"what was {change['reason']}"
-        raise refused("content", got, "what was not; `confirm=True` says that it holds after all")
+    if memory_id is not None:
+        checked("memory_id", memory_id)
+    asked = {name: value for name, value in fields.items() if value is not None and value != ()}
+    body = {"content": content, "memory_id": memory_id, "event_id": made_id(scope, told, "event 0"), **asked}
+    body |= {"confirm": True} if confirm else {}
+    if wait or confirm:
+        try:
+            done = yield from carried_out(scope, told, path_of(told.owner, "memories"), body)
+            return Added.model_validate(done | {"ids": [done["id"]]})
+        except InputError as problem:
+            if memory_id is None or problem.field != "memory_id":
+                raise
+    # Nothing waits for an answer, or a memory has the id: told as an event, which changes nothing then, and says so.
+    new_id = memory_id or f"m-{made_id(scope, told, 'memory')}"
+    about = [new_id] if wait else []
+    done = yield from wrote(scope, told, [created(scope, told, new_id, content, **fields)], about=about, wait=wait)
     return Added.model_validate(done | {"id": new_id, "ids": [new_id]})
-
-
-_REJECTED = "rejected by "
-"""What the reason begins with for which a rejected value becomes no memory."""
 
 
 def _conversation(

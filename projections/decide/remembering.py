@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from events.catalogue import EventData, MemoryCreated
-from projections.decide.command import EVENT, READMISSION, Ids, Made, View
+from events.catalogue import EventData, MemoriesLinked, MemoryCreated, MemoryMentioned, MemoryNegated, ValueReadmitted
+from projections.decide.command import BESIDE, EVENT, READMISSION, Ids, Made, View
 from projections.decide.rejecting import readmission
 from projections.memory.creating import created, memory_of_turn, recorded
 
 _PERSONS = ("user", "assistant")
+
+
+class Contested(NamedTuple):
+    """A memory that what is told ends, or is flagged beside."""
+
+    memory_id: str
+    does: Literal["ends", "flags"]
+    reason: str
+
+
+class Consequence(NamedTuple):
+    """What follows from what is told."""
+
+    again: str | None = None
+    """The memory that says it already: it is mentioned, and nothing is made."""
+    turn_id: str | None = None
+    """The turn of the mention."""
+    beside: tuple[Contested, ...] = ()
+    """The weightiest first, at most `MOST_BESIDE`."""
+
+
+NOTHING = Consequence()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +46,9 @@ class Remember:
     """Of `MemoryCreated`."""
     values: tuple[str, ...] = ()
     """What it says, to be taken up again where it was rejected."""
+    judged: Consequence = NOTHING
+    says: Callable[[str], bool] = lambda _: False
+    """Whether the memory of that id says this: asked of what was mentioned under the same key."""
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -33,7 +58,7 @@ class Remember:
     @property
     def names(self) -> tuple[str, ...]:
         """See `Command.names`."""
-        return (READMISSION, EVENT) if self.values else (EVENT,)
+        return (READMISSION, EVENT, *BESIDE) if self.values else (EVENT, *BESIDE)
 
     @property
     def beyond(self) -> None:
@@ -41,24 +66,43 @@ class Remember:
 
     def events(self, view: View, ids: Ids) -> list[Made]:  # noqa: ARG002 - commands have one shape
         """See `Command.events`."""
-        return [Made(data, ids(name)) for data, name in zip(self._data(ids), self.names, strict=True)]
+        found = [Made(self._taken_up(), ids(READMISSION))] if self.values else []
+        if self.judged.again is not None:
+            data = MemoryMentioned(memory_id=self.judged.again, similarity=1.0, turn_id=self.judged.turn_id)
+            return [*found, Made(data, ids(EVENT))]
+        new = self._created(ids)
+        found.append(Made(new, ids(EVENT)))
+        beside = zip(self.judged.beside, BESIDE, strict=False)
+        return found + [Made(self._done(one, new.memory_id), ids(name), ids(EVENT)) for one, name in beside]
 
-    def _data(self, ids: Ids) -> list[EventData]:
-        taken_up: list[EventData] = [readmission(None, self.values)] if self.values else []
-        return [*taken_up, self._created(ids)]
+    def _done(self, one: Contested, new: str) -> EventData:
+        if one.does == "flags":
+            return MemoriesLinked(a=one.memory_id, b=new, weight=0.5, link="possible_conflict")
+        return MemoryNegated(memory_id=one.memory_id, correction=self.content, replaced_by=new, reason=one.reason)
+
+    def _taken_up(self) -> ValueReadmitted:
+        return readmission(None, self.values)
 
     def _created(self, ids: Ids) -> MemoryCreated:
         return created(self.memory_id or f"m-{ids(EVENT)}", self.content, **self.fields)
 
-    def agrees(self, told: Sequence[EventData], ids: Ids) -> bool:
+    def agrees(self, told: Sequence[EventData], ids: Ids) -> bool:  # noqa: ARG002
         """See `Command.agrees`."""
-        return list(told) == self._data(ids)
+        *before, said = (one for one in told if not isinstance(one, MemoryNegated | MemoriesLinked))
+        if before != ([self._taken_up()] if self.values else []):
+            return False
+        if isinstance(said, MemoryMentioned):
+            return self.says(said.memory_id)
+        name = self.memory_id or (said.memory_id if isinstance(said, MemoryCreated) else "")
+        return said == created(name, self.content, **self.fields)
 
     def answer(self, told: Sequence[EventData]) -> dict[str, Any]:
         """See `Command.answer`."""
-        new = told[-1]
-        assert isinstance(new, MemoryCreated), "one memory is one event"
-        return {"id": new.memory_id}
+        said = next(one for one in told if isinstance(one, MemoryCreated | MemoryMentioned))
+        mentioned = said.memory_id if isinstance(said, MemoryMentioned) else None
+        ended = [one.memory_id for one in told if isinstance(one, MemoryNegated)]
+        flagged = [one.a for one in told if isinstance(one, MemoriesLinked)]
+        return {"id": said.memory_id, "mentioned": mentioned, "ended": ended, "conflicting": flagged}
 
 
 class NewTurn(NamedTuple):

@@ -214,7 +214,7 @@ def test_the_refusal_of_a_later_thousand_tells_the_ids_and_receipts_of_those_bef
 
 
 def test_of_each_memory_of_many_all_may_be_told_that_add_takes_but_what_is_of_the_call() -> None:
-    assert {one.name for one in ADD.question} - {"session", "actor", "key", "confirm"} == OF_MEMORY
+    assert {one.name for one in ADD.question} - {"session", "actor", "key", "confirm", "event_id"} == OF_MEMORY
 
 
 def test_many_under_one_key_are_remembered_once(memory: Any, running: Service) -> None:

@@ -214,7 +214,7 @@ def test_what_nobody_folds_is_written_and_the_error_says_so(tmp_path_factory: py
         connected("sync", alone.url, owner="alice", retry=Retry(tries=1)) as memory,
         pytest.raises(NotYetFolded) as problem,
     ):
-        memory.add("I drink coffee")
+        memory.add([{"role": "user", "content": "I drink coffee"}])
     assert (problem.value.status, "is a worker running" in str(problem.value)) == (504, True)
 
 

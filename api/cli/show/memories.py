@@ -13,7 +13,18 @@ from rich.tree import Tree
 
 from api.cli.app import out
 from api.cli.show.tables import Cell, Column, has_room, tabulate
-from projections.shapes import Card, Change, DeletedOne, Effects, Listing, OriginTree, Provenance, Why, Withheld
+from projections.shapes import (
+    Card,
+    Change,
+    DeletedOne,
+    Effects,
+    Listing,
+    OriginTree,
+    Provenance,
+    Remembered,
+    Why,
+    Withheld,
+)
 
 SHOWN_TEXT = 400
 """Characters of a memory shown in a table."""
@@ -275,6 +286,17 @@ def origins(told: OriginTree, console: Console = out) -> None:
     console.print("[dim]provenance[/]")
     if root is not None:
         console.print(root)
+
+
+def remembered(answer: Remembered) -> None:
+    """What was told, and what it means for others: each by its line."""
+    effects(answer, ("created", "mentioned", "ended", "conflicting"))
+    if answer["mentioned"] is not None:
+        out.print(f"[yellow]A mention:[/] {escape(answer['mentioned'])} says so already")
+    for one in answer["ended"]:
+        out.print(f"[yellow]No longer holds:[/] {escape(plain(one['id']))} {escape(plain(one['memory']))}")
+    for one in answer["conflicting"]:
+        out.print(f"[yellow]May contradict:[/] {escape(plain(one['id']))} {escape(plain(one['memory']))}")
 
 
 def effects(answer: Effects | DeletedOne, apart: Sequence[str] = ()) -> None:

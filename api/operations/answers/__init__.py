@@ -19,11 +19,11 @@ from api.operations.answers.log import (
     Edited,
     Effects,
     History,
-    Remembered,
 )
 from api.operations.answers.memories import Detail, Listing, Provenance, Replayed, Revealed, Why
 from api.operations.answers.profiles import Laws, OwnerProfile
 from api.operations.answers.records import DeletedMany, DeletedOne, RecordsImported, Restored
+from api.operations.answers.saying import Remembered
 from api.operations.answers.search import Found
 from api.operations.answers.store import (
     DeadOwner,

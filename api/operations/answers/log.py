@@ -199,14 +199,6 @@ class Effects(Placed):
 EXAMPLE_EFFECT: Example = {"id": "tea", "owner": "alice", "position": "3:131", "changes": [EXAMPLE_CHANGE]}
 
 
-class Remembered(Effects):
-    """A memory that was told."""
-
-    model_config = exampled(EXAMPLE_EFFECT | {"created": True})
-
-    created: bool = Field(description="False: it was there already, under the same key.")
-
-
 class Edited(Effects):
     """A memory that says something else now."""
 

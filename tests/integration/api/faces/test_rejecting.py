@@ -187,7 +187,7 @@ def test_the_client_is_told_that_it_is_refused_and_says_that_it_holds_after_all(
     with connected(kind, running.url, owner=owner) as memory:
         first = memory.add(LISBON)
         assert memory.delete(first.id).rejected == [first.id]
-        with pytest.raises(InputError, match=r"content: got 'what was rejected by \d:\d+'; allowed: what was not"):
+        with pytest.raises(InputError, match=r"content: got 'what was rejected, at \d:\d+'; allowed: what was not"):
             memory.add("i live in lisbon")
         assert listed(running, owner) == {}
         again = memory.add(LISBON, confirm=True, tags=["home"], key="k")

@@ -48,10 +48,18 @@ def events_of(application: Application, owner: str) -> list[Any]:
     return [decode(one.kind, one.body) for one in stored if one.owner == owner]
 
 
-def test_without_a_key_the_same_may_be_said_twice(application: Application, rememberer: Rememberer, owner: str) -> None:
-    first, second = rememberer.add(owner, "tea"), rememberer.add(owner, "tea")
-    assert first["id"] != second["id"]
-    assert contents(application, owner) == ["tea", "tea"]
+def test_the_same_told_again_is_a_mention_of_the_memory_that_says_it(
+    application: Application, rememberer: Rememberer, owner: str
+) -> None:
+    first, second = rememberer.add(owner, "tea"), rememberer.add(owner, "Tea.")
+    assert (first["created"], second["created"], second["mentioned"], second["id"]) == (
+        True,
+        False,
+        first["id"],
+        first["id"],
+    )
+    assert contents(application, owner) == ["tea"]
+    assert application.reader.get(owner, first["id"])["mention_count"] == 2
 
 
 def test_under_a_key_it_is_said_once_also_when_the_clock_has_moved_on(

@@ -1,0 +1,217 @@
+"""What is told by itself, at any door: whether a memory says it already, what it ends, and what it may contradict. Pure.
+
+The same letter by letter, of one kind, category, speaker, project and task, is a mention of the memory that says it, where nothing
+is lost by that: all that is told beside is known of it, its time is the same, and it is no lower word than the new one. The rest
+is the judge's (`against`), whose sure findings end something only where who tells may end it (ADR 0057).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+from events.standing import PERSONS
+from events.vocabulary import Category
+from projections.checks import Check, unchecked
+from projections.decide.command import MOST_BESIDE
+from projections.decide.remembering import NOTHING, Consequence, Contested
+from projections.index.said_index import SaidIndex
+from projections.language.contradiction.reading import MOST_READ
+from projections.language.extraction.rules import read_turn
+from projections.language.extraction.shape import ExtractedStatement, TurnText
+from projections.language.extraction.times import for_a_time
+from projections.language.polarity import polarity, speaks_from_its_day
+from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.lifecycle.judge.against import against, ended
+from projections.lifecycle.judge.candidates import Candidates
+from projections.lifecycle.judge.holding import AGES, BIRTHS
+from projections.lifecycle.judge.known import KnownMemory, who
+from projections.memory.columns import Columns, state_of
+from projections.memory.kind import is_statement
+from projections.memory.record import DAY, SECRET, Memory
+from projections.ranking.conversation_dates import times_in
+from projections.views.view import OwnerView
+
+ON_TOPIC = 0.2
+"""Similarity from which what is told is compared with what is known: whoever asks has the judge flag what rules are not sure of."""
+YEAR = 365 * DAY
+_LATER = "but what is known was said later"
+_LISTS = frozenset({"keywords", "tags", "source_turns"})
+_PLAIN = frozenset({"summary", "importance", "confidence", "emotion", "corrects"})
+
+
+class Told(NamedTuple):
+    """What somebody tells, as it comes in."""
+
+    content: str
+    said_at: int
+    """Microseconds since 1970."""
+    actor: str
+    source: str
+    kind: str
+    category: Category
+    value: bytes = b""
+    """The digest of what it says; empty where the owner has no secret yet."""
+    memory_id: str | None = None
+    """The caller's own; None: it may be found under another."""
+    beside: Mapping[str, Any] = {}
+    """What else is told of it: fields of `MemoryCreated`."""
+
+    @property
+    def speaker(self) -> str | None:
+        """Who said it, by name."""
+        return self.beside.get("speaker")
+
+    @property
+    def turns(self) -> tuple[str, ...]:
+        """The turns that say it."""
+        return tuple(self.beside.get("source_turns", ()))
+
+
+class Door:
+    """Judges what is told against one look at a view, each also against what was told before it at this door."""
+
+    def __init__(self, view: OwnerView, check: Check = unchecked) -> None:
+        self._view = view
+        self._zone = view.parameters.time_zone
+        self._shelf = Candidates(view, check)
+        self._said = view.index(SaidIndex, check)
+
+    def judge(self, told: Told) -> Consequence:
+        """What follows from what is told, where it is no turn."""
+        read = self._read(told)
+        again = None if told.memory_id is not None else self._again(told, read)
+        if again is not None:
+            return Consequence(again.id, next((one for one in told.turns if one not in again.source_turns), None))
+        if not read.asserted or len(told.content) > MOST_READ or detect_sensitivity(told.content) >= SECRET:
+            return NOTHING
+        return Consequence(beside=tuple(self._beside(told, read))[:MOST_BESIDE])
+
+    def put(self, told: Told, memory_id: str, judged: Consequence) -> None:
+        """It has become a memory, and what it ended holds no longer."""
+        for one in judged.beside:
+            known = self._shelf.get(one.memory_id)
+            if known is not None and one.does == "ends":
+                self._shelf.negate(known)
+        self._shelf.put(KnownMemory.made(memory_id, self._read(told), told.turns), told.speaker)
+
+    def _read(self, told: Told) -> ExtractedStatement:
+        """As the judge sees it: in its own words, with the triple of the one statement that rules read in it."""
+        plain = ExtractedStatement(
+            told.content, told.category, told.kind, polarity(told.content), True, 1.0, (0, len(told.content))
+        )
+        if told.source == "assistant" or len(told.content) > MOST_READ:
+            return plain
+        turn = TurnText("", told.content, "user", told.speaker, self._day(told.said_at).isoformat())
+        read = read_turn(turn).statements
+        one = read[0] if len(read) == 1 else None
+        if one is None:
+            return plain
+        return plain._replace(asserted=one.asserted, triple=one.triple, correction=one.correction, ends=one.ends)
+
+    def _day(self, at: int) -> Any:
+        return datetime.fromtimestamp(at // 1_000_000, ZoneInfo(self._zone)).date()
+
+    def _again(self, told: Told, read: ExtractedStatement) -> Memory | None:
+        rows = self._said.rows(told.value) if told.value else ()
+        found = (self._view.columns.memories[row] for row in rows)
+        return next((one for one in found if _stands(one) and self._says(one, told, read)), None)
+
+    def _says(self, memory: Memory, told: Told, read: ExtractedStatement) -> bool:
+        frame = (memory.kind, memory.category, who(memory.speaker), memory.project, memory.task)
+        wanted = (told.kind, told.category, who(told.speaker), told.beside.get("project"), told.beside.get("task"))
+        return (
+            frame == wanted
+            and is_no_lower(memory, told)
+            and _knows(memory, told.beside)
+            and self._is_of_one_time(told.content, memory.updated_at, told.said_at, read)
+        )
+
+    def _is_of_one_time(self, text: str, one: int, other: int, read: ExtractedStatement) -> bool:
+        """Whether a text tells the same on two days: "last week" is another one later, and nobody stays thirty."""
+        predicate = "" if read.triple is None else read.triple.predicate
+        if predicate in AGES or for_a_time(text):
+            return abs(one - other) < YEAR
+        folded = text.casefold()
+        spans = [[phrase.span for phrase in times_in(folded, at, self._zone)[0].phrases] for at in (one, other)]
+        if spans[0] or spans[1]:
+            return spans[0] == spans[1] or predicate in BIRTHS
+        return not speaks_from_its_day(text) or self._day(one) == self._day(other)
+
+    def _beside(self, told: Told, read: ExtractedStatement) -> Iterator[Contested]:
+        """Each memory once, by the weightiest that is found of it."""
+        near: Callable[[str], list[tuple[float, KnownMemory]]] = lambda text: self._shelf.near(text, told.speaker)  # noqa: E731
+        seen = {told.memory_id}
+        gone = ended(read, near, self._view.parameters.merge_similarity)
+        if gone is not None and not any(map(gone.told_by, told.turns)):
+            seen.add(gone.id)
+            yield self._one(told, gone, "the speaker takes it back", sure=True)
+        found = against(
+            self._shelf,
+            read,
+            near(told.content),
+            speaker=told.speaker,
+            year=self._day(told.said_at).year,
+            turns=told.turns,
+            is_beside=lambda alike, known: alike >= ON_TOPIC and known.id not in seen and not known.negated,
+        )
+        for one in found:
+            if one.meaning == "refines":
+                continue
+            for known in one.known:
+                if known.id not in seen:
+                    seen.add(known.id)
+                    yield self._one(told, known, one.reason, sure=one.sure)
+
+    def _one(self, told: Told, known: KnownMemory, reason: str, *, sure: bool) -> Contested:
+        memory = self._view.get(known.id)
+        if not sure or memory is None or not may_end(told, memory):
+            return Contested(known.id, "flags", reason)
+        if memory.last_activated_at > told.said_at:
+            return Contested(known.id, "flags", f"{reason}, {_LATER}")
+        return Contested(known.id, "ends", reason)
+
+
+def may_end(told: Told, memory: Memory) -> bool:
+    """Whether who tells may end what is known: the user's own word may, but for what an operator put in every prompt."""
+    own = told.actor in PERSONS and told.source == "user"
+    return own and (memory.ground is None or told.actor == "operator")
+
+
+def is_no_lower(memory: Memory, told: Told) -> bool:
+    """Whether a memory has at least the standing that what is told would have by itself: else a mention would lower that."""
+    own = memory.source == "user" or (memory.source == "judge" and bool(memory.source_turns))
+    return own or memory.source == told.source
+
+
+def _stands(memory: Memory) -> bool:
+    return state_of(memory) == Columns.LIVE and not memory.is_negated and is_statement(memory)
+
+
+def _knows(memory: Memory, beside: Mapping[str, Any]) -> bool:
+    """Whether all that is told beside a text is known of a memory; one turn more is the mention's own."""
+    basis = memory.basis
+    for name, value in beside.items():
+        if name in ("speaker", "project", "task"):
+            continue
+        if name in _LISTS:
+            mine = {one.casefold() if name == "keywords" else one for one in value} - set(getattr(memory, name))
+            known = len(mine) <= (name == "source_turns")
+        elif name in _PLAIN:
+            known = getattr(memory, name) == value
+        elif name == "sensitivity":
+            known = memory.sensitivity >= value
+        elif name == "because":
+            known = basis is not None and basis.because == value
+        elif name == "metadata":
+            known = basis is not None and dict(basis.metadata) == dict(value)
+        elif name == "grounds":
+            rests = () if basis is None else basis.grounds
+            known = [(one.uri, one.digest) for one in rests] == [(one.uri, one.digest) for one in value]
+        else:
+            known = False
+        if not known:
+            return False
+    return True

@@ -1,0 +1,223 @@
+"""What is told by itself is judged at every door: said already, no longer so, or only to be flagged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from events.catalogue import Ground
+from projections.decide.remembering import Consequence
+from projections.lifecycle.judge.telling import Door
+from projections.lifecycle.judge.telling import Told as Statement
+from tests.examples import examples
+from tests.given.events import (
+    Told,
+    at,
+    created,
+    deleted,
+    merged,
+    negated,
+    parameters,
+    promoted,
+    rejected,
+    revised,
+    value_of,
+)
+from tests.given.views import viewed
+
+
+def statement(content: str, day: float = 10, actor: str = "user", **more: Any) -> Statement:
+    fields = {"source": "user" if actor == "user" else "assistant", "kind": "fact", "category": "fact"}
+    apart = {name: more.pop(name) for name in ("source", "kind", "category", "memory_id") if name in more}
+    return Statement(content, at(day), actor, value=bytes.fromhex(value_of(content)), beside=more, **(fields | apart))
+
+
+def judged(known: Told | list[Told], content: str, day: float = 10, **more: Any) -> Consequence:
+    return Door(viewed(*(known if isinstance(known, list) else [known]))).judge(statement(content, day, **more))
+
+
+def done(known: Told | list[Told], content: str, day: float = 10, **more: Any) -> list[tuple[str, str]]:
+    return [(one.does, one.memory_id) for one in judged(known, content, day, **more).beside]
+
+
+def known(content: str, day: float = 0, of: str = "m", **data: Any) -> Told:
+    return created(content, of, day, **({"kind": "fact", "category": "fact"} | data))
+
+
+ENDS = [
+    ("我喜欢喝咖啡", "我不喜欢喝咖啡了"),
+    ("我喜欢喝咖啡。", "我不喜欢喝咖啡"),
+    ("I drink coffee", "I don't drink coffee any more"),
+    ("I live in Berlin", "I live in Munich"),
+    ("我住在东京", "我住在大阪"),
+    ("I am 30", "I am 31"),
+]
+FLAGS = [
+    ("I prefer tea", "I hate tea"),
+    ("I hate tea", "I prefer tea"),
+    ("我更喜欢茶", "我讨厌茶"),
+    ("I like tea", "I hate tea"),
+    ("我喜欢喝茶", "我讨厌喝茶"),
+]
+BESIDE = [
+    ("I like tea", "I like coffee"),
+    ("I live in Berlin", "Where do you live?"),
+    ("I live in Berlin", "If I lived in Munich, I would cycle"),
+    ("我喜欢喝咖啡", "我喜欢喝茶"),
+    ("I drink coffee", "I drink coffee at eight every morning"),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), ENDS)
+def test_the_user_s_own_word_ends_what_he_said_where_that_is_sure(first: str, second: str) -> None:
+    assert done(known(first), second) == [("ends", "m")]
+
+
+@pytest.mark.parametrize(("first", "second"), FLAGS)
+def test_what_may_contradict_is_flagged(first: str, second: str) -> None:
+    assert done(known(first), second) == [("flags", "m")]
+
+
+@pytest.mark.parametrize(("first", "second"), BESIDE)
+def test_what_does_not_contradict_stands_beside_it(first: str, second: str) -> None:
+    assert judged(known(first), second) == Consequence()
+
+
+@pytest.mark.parametrize(("first", "second"), ENDS)
+@pytest.mark.parametrize(
+    "by",
+    [{"actor": "assistant"}, {"actor": "judge"}, {"actor": "system"}, {"actor": "assistant", "source": "user"}],
+    ids=str,
+)
+def test_what_anybody_else_adds_is_only_flagged(first: str, second: str, by: dict[str, Any]) -> None:
+    assert [does for does, _ in done(known(first), second, **by)] == ["flags"]
+
+
+@pytest.mark.parametrize(("first", "second"), ENDS)
+def test_what_was_said_earlier_ends_nothing_that_was_said_later(first: str, second: str) -> None:
+    assert done(known(first, day=20), second, day=10) == [("flags", "m")]
+
+
+def test_what_an_operator_put_in_every_prompt_is_ended_by_an_operator_alone() -> None:
+    by_operator = [known("I live in Berlin"), Told(promoted().data, 1, "operator")]
+    assert done(by_operator, "I live in Munich") == [("flags", "m")]
+    assert done(by_operator, "I live in Munich", actor="operator", source="user") == [("ends", "m")]
+
+
+def test_two_speakers_do_not_contradict_each_other() -> None:
+    assert judged(known("I live in Berlin", speaker="Ann"), "I live in Munich", speaker="Ben") == Consequence()
+    assert done(known("I live in Berlin", speaker="Ann"), "I live in Munich", speaker="Ann") == [("ends", "m")]
+
+
+def test_each_memory_that_it_bears_upon_is_named_once_and_at_most_eight() -> None:
+    words = ("warm", "cold", "late", "early", "here", "there", "daily", "alone", "plain", "sweet")
+    texts = [f"I like tea {word}" for word in words]
+    found = judged([known(one, of=f"m{number}") for number, one in enumerate(texts)], "I hate tea").beside
+    assert len(found) == len({one.memory_id for one in found}) == 8
+
+
+AGAIN = ["I drink tea", "i drink tea.", "I  drink tea!", "Ｉ drink tea"]
+
+
+@pytest.mark.parametrize("content", AGAIN)
+def test_the_same_told_again_is_a_mention_of_the_memory_that_says_it(content: str) -> None:
+    assert judged(known("I drink tea"), content) == Consequence(again="m")
+
+
+def test_the_same_in_simplified_and_traditional_letters_is_the_same() -> None:
+    assert judged(known("我喜歡喝綠茶"), "我喜欢喝绿茶。").again == "m"
+
+
+NOT_AGAIN = {
+    "another kind": (known("I drink tea"), {"kind": "lesson"}),
+    "another category": (known("I drink tea"), {"category": "skill"}),
+    "another speaker": (known("I drink tea", speaker="Ann"), {"speaker": "Ben"}),
+    "another project": (known("I drink tea", project="a"), {}),
+    "a tag that is not known of it": (known("I drink tea"), {"tags": ("morning",)}),
+    "another summary": (known("I drink tea"), {"summary": "tea"}),
+    "metadata": (known("I drink tea"), {"metadata": {"page": 4}}),
+    "a reason": (known("I drink tea"), {"because": "he said so"}),
+    "what it rests on": (known("I drink tea"), {"grounds": (Ground(uri="u", digest="sha256:00000000"),)}),
+    "a higher sensitivity": (known("I drink tea"), {"sensitivity": 2}),
+    "several turns": (known("I drink tea"), {"source_turns": ("t1", "t2")}),
+    "an id of its own": (known("I drink tea"), {"memory_id": "mine"}),
+    "the user's word of what an assistant said": (known("I drink tea", source="assistant"), {}),
+    "a turn": (known("I drink tea", source_turns=("m",)), {}),
+    "a deleted one": ([known("I drink tea"), deleted()], {}),
+    "a negated one": ([known("I drink tea"), negated(day=2)], {}),
+    "a superseded one": ([known("I drink tea"), known("I drink milk", 1, "n"), negated(day=2, replaced_by="n")], {}),
+    "a merged one": ([known("I drink tea"), known("I like tea", 1, "n"), merged("m", "n", day=2)], {}),
+    "a revised one": ([known("I drink tea"), revised("I drink green tea", day=2)], {}),
+    "a rejected one": ([known("I drink tea"), rejected("I drink tea", day=2)], {}),
+}
+
+
+@pytest.mark.parametrize("case", NOT_AGAIN)
+def test_it_is_a_statement_of_its_own_where_a_mention_would_lose_something(case: str) -> None:
+    there, more = NOT_AGAIN[case]
+    assert judged(there, "I drink tea", **more).again is None
+
+
+def test_what_is_told_beside_it_and_known_already_loses_nothing() -> None:
+    there = known("I drink tea", keywords=("tea",), tags=("morning",), because="he said so", metadata={"page": 4})
+    more = {"keywords": ("Tea",), "tags": ("morning",), "because": "he said so", "metadata": {"page": 4}}
+    assert judged(there, "I drink tea", **more).again == "m"
+
+
+def test_one_turn_more_is_the_turn_of_the_mention() -> None:
+    assert judged(known("I drink tea"), "I drink tea", source_turns=("t1",)) == Consequence("m", "t1")
+
+
+def test_an_assistant_may_mention_what_the_user_said() -> None:
+    assert judged(known("I drink tea"), "I drink tea", actor="assistant").again == "m"
+
+
+TIMES = [
+    ("I won the match last week", 2, True),
+    ("I won the match last week", 120, False),
+    ("我上周赢了比赛", 2, True),
+    ("我上周赢了比赛", 120, False),
+    ("I saw the dentist yesterday", 0.1, True),
+    ("I saw the dentist yesterday", 1, False),
+    ("我刚才摔了一跤", 40, False),
+    ("I won the cup in 2019", 500, True),
+    ("I am 30", 200, True),
+    ("I am 30", 500, False),
+    ("我今年30岁", 500, False),
+    ("I was born on 5 May", 500, True),
+    ("I drink tea", 500, True),
+    ("I'm staying in Rome for three months", 500, False),
+]
+
+
+@pytest.mark.parametrize(("content", "later", "same"), TIMES)
+def test_a_text_that_tells_of_another_time_is_another_statement(content: str, later: float, same: bool) -> None:
+    assert (judged(known(content), content, day=later).again == "m") is same
+
+
+def test_days_are_the_owner_s() -> None:
+    """Two tellings of one UTC day are of two days in Tokyo."""
+    there = [parameters(time_zone="Asia/Tokyo"), known("I saw the dentist yesterday", 0.2)]
+    assert judged(there, "I saw the dentist yesterday", day=0.25).again == "m"
+    assert judged(there, "I saw the dentist yesterday", day=0.3).again is None
+
+
+def test_of_several_that_say_it_the_one_of_its_time_is_mentioned() -> None:
+    there = [known("I won the match last week"), known("I won the match last week", 120, "n")]
+    assert judged(there, "I won the match last week", day=121).again == "n"
+
+
+@given(st.text(max_size=60), st.text(max_size=60), st.floats(0, 900), st.sampled_from(["user", "assistant", "judge"]))
+@settings(max_examples=examples(150), deadline=None)
+def test_whatever_is_told_nobody_but_the_user_ends_anything(first: str, second: str, day: float, actor: str) -> None:
+    there = [known(text or "tea", of=name) for name, text in (("a", first.strip()), ("b", "I like tea"))]
+    try:
+        view = viewed(*there)
+    except ValueError:
+        return
+    found = Door(view).judge(statement(second, day, actor))
+    assert actor == "user" or all(one.does == "flags" for one in found.beside)
+    assert found.again is None or not found.beside
