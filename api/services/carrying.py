@@ -21,37 +21,28 @@ from api.requests.speaking import speaker
 from api.services.carried import LogEvent
 from api.services.histories import SCANNED
 from api.services.reading import Reader
+from api.services.refusals import checked_key, refusal_of, refuse_rejected, taken
 from api.work.patience import weigh
 from events.catalogue import EventData
 from events.envelope import AnyEvent, decode, from_micros, micros, new_event_id, prepare
 from events.errors import (
-    ConcurrencyError,
-    EngramlogError,
     InputError,
     InvalidBatch,
     InvalidEvent,
-    KeyTaken,
     NotYetFolded,
-    StoreUnavailable,
-    refused,
 )
 from events.log import AppendReceipt, EventLog, written_to
 from events.partitions import parse_position, partition_of, position_text
 from events.standing import Speaker
 from events.statement_digests import digest
-from events.text.saying import is_text
 from events.validation import judged, make_event, read_events
 from projections.decide.command import EVENT, OPTIONAL, Command, Ids, Made, decide
 from projections.decide.rejecting import rejected_values
 from projections.fold.changelog import describe
 from projections.language.statements import statement
 from projections.memory.record import Memory
-from projections.memory.rejection import refusing
 from projections.redis.view import RedisViews
 from projections.shapes import Change
-
-MOST_KEY = 200
-"""Longest key, in characters."""
 
 
 class Given(TypedDict, total=False):
@@ -457,46 +448,8 @@ class Carrier:
             reach *= 8
 
 
-def refuse_rejected(snapshot: Snapshot, value: bytes, when: int) -> None:
-    """Raises InputError where a person rejected a value, and evidence of this time does not count."""
-    found = refusing(snapshot.view.state.rejections, (value,), when)
-    if found is not None:
-        got = f"what was rejected, at {position_text(snapshot.partition, found.seq)}"
-        raise refused("content", got, "what was not; `confirm` says that it holds after all, where its owner does")
-
-
 def _is_of(command: Command, events: Sequence[AnyEvent], given: Given, ids: Ids) -> bool:
     """Whether events are what a command led to, given by the same in the same session; at whatever time."""
     last = events[-1]
     same = EVENT not in command.names or last.actor == given.get("actor", "user")
     return same and last.session_id == given.get("session") and command.agrees([one.data for one in events], ids)
-
-
-def checked_key(key: str) -> str:
-    """The key of a call, or InputError."""
-    if not is_text(key, MOST_KEY):
-        shown = key[:80].encode("utf-8", "replace").decode()
-        raise refused("key", shown, f"some text of at most {MOST_KEY} characters")
-    return key
-
-
-def taken(key: str | None, position: str) -> KeyTaken:
-    """The refusal of a key that stands for something else."""
-    allowed = f"a new key: something else was said under this one, at {position}"
-    shown = str(key)[:80]
-    return KeyTaken(
-        f"key: got {shown!r}; allowed: {allowed}", field="key", got=shown, allowed=allowed, position=position
-    )
-
-
-def refusal_of(receipt: AppendReceipt) -> EngramlogError:
-    """Why an event was not written."""
-    if receipt.status == "head_mismatch":
-        return ConcurrencyError(
-            f"event {receipt.event_id}: the owner's head is {receipt.position}", event_id=receipt.event_id
-        )
-    if receipt.status == "conflict":
-        return ConcurrencyError(
-            f"event {receipt.event_id} is taken by other content at {receipt.position}", event_id=receipt.event_id
-        )
-    return StoreUnavailable(receipt.error or f"event {receipt.event_id} was not written", event_id=receipt.event_id)

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from api.requests.checks import check_memory_id, check_owner
 from api.services.carried import LogEvent, carried_before
-from api.services.carrying import checked_key, taken
 from api.services.deletion import DeletionReport
 from api.services.reading import Reader
+from api.services.refusals import checked_key, taken
 from api.services.restoring import steps, taken_by, weigh_log, with_value
 from api.services.writing import Writer
 from events.catalogue import MemoryDeleted, ValueRejected

@@ -8,9 +8,9 @@ from typing import Any
 from api.requests.checks import check_memory_id, check_owner
 from api.requests.snapshots import PIECE, Snapshot
 from api.services.carried import carried_before
-from api.services.carrying import taken
 from api.services.histories import SCANNED
 from api.services.reading import Reader
+from api.services.refusals import taken
 from api.services.writing import Writer
 from api.work.patience import current_check, weigh
 from events.catalogue import MemoryRestored

@@ -10,12 +10,12 @@ from collections.abc import Collection, Sequence
 from typing import Any, Unpack
 
 from api.requests.checks import check_memory_id
-from api.services.carrying import Carrier, CatchUp, Given, refusal_of
+from api.services.carrying import Carrier, CatchUp, Given
 from events.catalogue import EventData, MemoryMentioned, MemoryUnmerged, SensitivitySet
 from events.errors import InvalidEvent, refused
 from projections.decide.commands import Confirm, Merge, Negate, Promote, Tell
 
-__all__ = ["CatchUp", "Writer", "refusal_of"]
+__all__ = ["CatchUp", "Writer"]
 
 
 class Writer(Carrier):
