@@ -245,6 +245,11 @@ Values = Annotated[
     Field(min_length=1, max_length=MOST_STATEMENTS, json_schema_extra=_UNIQUE),
     AfterValidator(_all_different),
 ]
+TurnMark = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$", description="16 hexadecimal digits, small letters")]
+"""What stands for a turn's id (`projections.memory.rejection.turn_hash`)."""
+TurnMarks = Annotated[
+    tuple[TurnMark, ...], Field(max_length=MOST_STATEMENTS, json_schema_extra=_UNIQUE), AfterValidator(_all_different)
+]
 StatementRules = Annotated[int, Field(ge=1, le=255)]
 Position = Annotated[str, Field(pattern=r"^[0-9]{1,4}:[1-9][0-9]{0,15}$", examples=["3:128"])]
 MemoryIds = Annotated[

@@ -15,11 +15,11 @@ from events.catalogue import EventData, FactAsserted, ValueReadmitted, ValueReje
 from events.entry import SECRET_BYTES
 from events.envelope import derived_id, from_micros, micros
 from events.errors import refused
-from events.statement_digests import DIGEST_BYTES, digest
+from events.statement_digests import DIGEST_BYTES, MOST_STATEMENTS, digest
 from events.vocabulary import read_time
 from projections.language.statements import STATEMENT_RULES, statement, statements_in
 from projections.memory.record import Memory
-from projections.memory.rejection import Rejection, Rejections, readmitted, rejected
+from projections.memory.rejection import TURN_BYTES, Rejection, Rejections, readmitted, rejected, said_in
 from projections.memory.twins import BEFORE_ANY
 from projections.views.query import moment
 
@@ -37,6 +37,7 @@ class CarriedRejection(NamedTuple):
     rejected_at: int | None
     until: int | None
     readmitted_at: int | None
+    turns: tuple[str, ...] = ()
 
     def is_known(self, rejections: Rejections) -> bool:
         """Whether nothing of it would be new to an owner of whom this is known."""
@@ -44,6 +45,7 @@ class CarriedRejection(NamedTuple):
             after = rejections
             if self.rejected_at is not None:
                 after = rejected(after, (self.value,), self.rejected_at, 0, self.until)
+                after = said_in(after, (self.value,), [bytes.fromhex(one) for one in self.turns])
             if self.readmitted_at is not None:
                 after = readmitted(after, (self.value,), self.readmitted_at, 0)
         except ValueError:
@@ -55,7 +57,7 @@ class CarriedRejection(NamedTuple):
         values = (self.value.hex(),)
         if self.rejected_at is not None:
             until = None if self.until is None else from_micros(self.until)
-            data = ValueRejected(values=values, rules=STATEMENT_RULES, until=until, reason=REASON)
+            data = ValueRejected(values=values, rules=STATEMENT_RULES, until=until, reason=REASON, turns=self.turns)
             name = derived_id("import rejection", owner, *values, str(self.rejected_at), str(self.until))
             yield name, self.rejected_at, data
         if self.readmitted_at is not None:
@@ -76,6 +78,7 @@ def rejection_lines(rejections: Iterable[Rejection], secret: bytes) -> Iterator[
             "rejected_at": moment(rejected_at),
             "until": moment(one.until),
             "readmitted_at": moment(one.readmitted_at),
+            "turns": [turn.hex() for turn in one.turn_hashes[:MOST_STATEMENTS]] or None,
         }
         yield {name: value for name, value in told.items() if value is not None}
 
@@ -85,11 +88,15 @@ def read_rejection(data: Mapping[str, Any]) -> CarriedRejection:
     times = [_instant(data, name) for name in ("rejected_at", "until", "readmitted_at")]
     if times[0] is None and times[2] is None:
         raise refused("rejected_at", "nothing", "when it was rejected, or readmitted_at")
-    return CarriedRejection(_bytes(data, "secret", SECRET_BYTES), _bytes(data, "value", DIGEST_BYTES), *times)
+    turns = data.get("turns", [])
+    if not isinstance(turns, list) or len(turns) > MOST_STATEMENTS:
+        raise refused("turns", short(turns), f"at most {MOST_STATEMENTS} hashes of turns, as an export writes them")
+    hashes = tuple(_hex(one, "turns", TURN_BYTES).hex() for one in turns)
+    secret, value = _hex(data.get("secret"), "secret", SECRET_BYTES), _hex(data.get("value"), "value", DIGEST_BYTES)
+    return CarriedRejection(secret, value, times[0], times[1], times[2], tuple(dict.fromkeys(hashes)))
 
 
-def _bytes(data: Mapping[str, Any], name: str, size: int) -> bytes:
-    told = data.get(name)
+def _hex(told: object, name: str, size: int) -> bytes:
     if not isinstance(told, str) or len(told) != 2 * size or any(one not in "0123456789abcdef" for one in told):
         raise refused(name, short(told), f"{2 * size} hexadecimal digits, as an export writes them")
     return bytes.fromhex(told)

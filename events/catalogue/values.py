@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from events.shape import Shape
-from events.vocabulary import Id, Reason, StatementRules, Time, Values
+from events.vocabulary import Id, Reason, StatementRules, Time, TurnMarks, Values
 
 
 class ValueRejected(Shape, frozen=True, kw_only=True):
     """A person says that this is not so: what states it later becomes no memory, and what states it now is withheld.
 
     `values`: keyed digests of one statement, and of the triples that say the same. `until`: evidence from after it counts again.
+    `turns`: those that say it and were retracted with it, by their hashes; wherever they are told, they are withheld too.
     """
 
     values: Values
@@ -17,6 +18,7 @@ class ValueRejected(Shape, frozen=True, kw_only=True):
     memory_id: Id | None = None
     until: Time | None = None
     reason: Reason = ""
+    turns: TurnMarks = ()
 
 
 class ValueReadmitted(Shape, frozen=True, kw_only=True):

@@ -44,6 +44,7 @@ class KeptValue(msgspec.Struct, frozen=True, tag="value", tag_field="kind", omit
     values: tuple[str, ...]
     rules: int
     until: str | None = None
+    turns: tuple[str, ...] = ()
 
     @property
     def again(self) -> str:
@@ -55,7 +56,8 @@ class KeptValue(msgspec.Struct, frozen=True, tag="value", tag_field="kind", omit
         told = {"values": self.values, "rules": self.rules, "reason": REASON}
         if self.type == "ValueReadmitted":
             return msgspec.convert(told, ValueReadmitted)
-        return msgspec.convert(told | ({"until": self.until} if self.until else {}), ValueRejected)
+        told |= {"turns": self.turns} | ({"until": self.until} if self.until else {})
+        return msgspec.convert(told, ValueRejected)
 
 
 class Level(msgspec.Struct, frozen=True, tag="level", tag_field="kind"):
@@ -167,13 +169,13 @@ def write_lines(lines: Iterable[Line]) -> bytes:
 def line_of(event: AnyEvent, store: str, place: tuple[int, int], secret: bytes, principal: str) -> KeptValue:
     """What is kept of an event that stands at a place, (partition, seq)."""
     data: ValueRejected | ValueReadmitted = event.data
-    until = utc_text(data.until) if isinstance(data, ValueRejected) and data.until is not None else None
+    gone = data if isinstance(data, ValueRejected) else None
     return KeptValue(
         store=store,
         partition=place[0],
         seq=place[1],
         event=event.event_id,
-        type="ValueRejected" if isinstance(data, ValueRejected) else "ValueReadmitted",
+        type="ValueRejected" if gone else "ValueReadmitted",
         owner=event.owner,
         secret=secret.hex(),
         occurred_at=utc_text(event.occurred_at),
@@ -181,7 +183,8 @@ def line_of(event: AnyEvent, store: str, place: tuple[int, int], secret: bytes, 
         principal=principal,
         values=data.values,
         rules=data.rules,
-        until=until,
+        until=utc_text(gone.until) if gone and gone.until is not None else None,
+        turns=gone.turns if gone else (),
     )
 
 

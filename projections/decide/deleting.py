@@ -13,6 +13,7 @@ from projections.decide.command import EVENT, Made
 from projections.decide.rejecting import is_double, rejection, values_said
 from projections.memory.columns import Columns
 from projections.memory.deletion_cascade import DeletionCascade, Taken
+from projections.memory.kind import is_turn
 from projections.memory.record import Memory
 
 SPARED = ("core", "system")
@@ -63,6 +64,8 @@ class PlannedDeletion(NamedTuple):
     also: tuple[Taken, ...]
     values: tuple[str, ...] = ()
     """What it says, to be rejected with it."""
+    turns: tuple[str, ...] = ()
+    """The turns that say it, where they are retracted too."""
 
     @property
     def size(self) -> int:
@@ -73,7 +76,7 @@ class PlannedDeletion(NamedTuple):
         """The deletion (`root`) and what it takes along, which names it as its cause."""
         events = [Made(command.data(self.root), self.event_id)] if root else []
         if root and self.values:
-            value = rejection(self.root, self.values, command.reason)
+            value = rejection(self.root, self.values, command.reason, self.turns)
             rejected = derived_id("reject along", command.owner, self.event_id, self.root)
             events.append(Made(value, rejected, causation_id=self.event_id))
         for one in self.also:
@@ -125,7 +128,9 @@ def plan_deletion(
         taking = cascade.take(memory_id, with_sources=command.with_sources)
         also = tuple(one for one in taking.also if one.id not in standing)
         values = _rejected(command, memories[memory_id], (*standing, *(one.id for one in also)), columns)
-        planned = PlannedDeletion(memory_id, event_id(memory_id), also, values)
+        named = memories[memory_id]
+        turns = named.source_turns if command.with_sources or is_turn(named) else ()
+        planned = PlannedDeletion(memory_id, event_id(memory_id), also, values, turns)
         if planned.size > MAX_REQUEST_EVENTS:
             many = f"{len(also):,} memories would go with it, more than one request holds"
             plan.skipped[memory_id] = f"{many}: delete some of them first"

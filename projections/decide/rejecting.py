@@ -27,14 +27,15 @@ def values_said(memory: Memory, get: Callable[[str], Memory | None] = lambda _: 
     return tuple(value.hex() for value in found)[:MOST_STATEMENTS]
 
 
-def rejection(memory_id: str, values: tuple[str, ...], reason: str) -> ValueRejected:
-    """That what a memory says is not so. Raises InputError where nobody knows by what to tell it again."""
+def rejection(memory_id: str, values: tuple[str, ...], reason: str, turns: Iterable[str] = ()) -> ValueRejected:
+    """That what a memory and these turns say is not so. Raises InputError where nobody knows by what to tell it again."""
     if not values:
         raise InputError(
             f"never: what memory {memory_id} says has no digest to be known by; `engramlog verify` tells why",
             field="never",
         )
-    return ValueRejected(values=values, rules=STATEMENT_RULES, memory_id=memory_id, reason=reason)
+    marks = tuple(dict.fromkeys(turn_hash(one).hex() for one in turns))[:MOST_STATEMENTS]
+    return ValueRejected(values=values, rules=STATEMENT_RULES, memory_id=memory_id, reason=reason, turns=marks)
 
 
 def readmission(memory_id: str | None, values: Iterable[str], reason: str = "") -> ValueReadmitted:

@@ -13,7 +13,7 @@ from events.envelope import Event, Stored, micros
 from events.statement_digests import DIGEST_BYTES, LEAST_SECRET, digest, read
 from projections.fold.working_set import OWNER, Note, WorkingSet, trouble_with
 from projections.language.statements import statements_in
-from projections.memory.rejection import REJECTED_BY, Rejections, drawn_again, readmitted, rejected
+from projections.memory.rejection import REJECTED_BY, Rejections, drawn_again, readmitted, rejected, said_in
 
 Digests = tuple[bytes, ...]
 
@@ -56,7 +56,12 @@ def reject(working: WorkingSet, data: ValueRejected, _event: Event[Any]) -> None
     """From here on what states these values is refused, and what states them already is withheld."""
     until = None if data.until is None else micros(data.until)
     told = _Told("reject", "what it says is rejected", "something newer is known of that value")
-    _settle(working, data, told, lambda known, values: rejected(known, values, working.at, working.seq, until))
+    turns = [bytes.fromhex(one) for one in data.turns]
+
+    def change(known: Rejections, values: Digests) -> Rejections:
+        return said_in(rejected(known, values, working.at, working.seq, until), values, turns)
+
+    _settle(working, data, told, change)
 
 
 def readmit(working: WorkingSet, data: ValueReadmitted, _event: Event[Any]) -> None:

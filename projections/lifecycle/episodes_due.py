@@ -8,7 +8,7 @@ from typing import NamedTuple
 from projections.checks import Check, counted, unchecked
 from projections.lifecycle.decision import Decision
 from projections.memory.columns import Columns
-from projections.memory.deletion_view import deleted_turns
+from projections.memory.deletion_view import deleted_turns, rejected_turns
 from projections.memory.episode import PlannedEpisode, groups, is_episode, plan
 from projections.memory.record import HOUR
 from projections.memory.sittings import sittings
@@ -33,7 +33,7 @@ def due(view: OwnerView, told: Sequence[Said], now: int, check: Check = unchecke
 
     `told`: what was said to the owner in log order, at least from the oldest message on that no episode has.
     """
-    forgotten = deleted_turns(view.columns)
+    forgotten = deleted_turns(view.columns) | rejected_turns(view.columns)
     have = _summed_up(view, forgotten)
     idle = max(int(view.parameters.session_idle_hours * HOUR), 1)
     planned: list[PlannedEpisode] = []
@@ -51,10 +51,11 @@ def due(view: OwnerView, told: Sequence[Said], now: int, check: Check = unchecke
 
 
 def _summed_up(view: OwnerView, forgotten: Collection[str]) -> set[str]:
-    """Turns that an episode has, or had until somebody deleted it; one that went with a turn of its is made anew without that."""
+    """Turns that an episode has, or had until somebody deleted it; one that went with a turn of its, or is withheld for one,
+    is made anew without that."""
     found: set[str] = set()
     for memory, state in zip(view.columns.memories, view.columns.state.tolist(), strict=True):
-        gone = state >= Columns.DELETED and any(turn in forgotten for turn in memory.source_turns)
+        gone = state >= Columns.REJECTED and any(turn in forgotten for turn in memory.source_turns)
         if is_episode(memory) and not gone:
             found.update(memory.source_turns)
     return found

@@ -140,7 +140,7 @@ def forgotten_turns(columns: Columns) -> frozenset[str]:
     gone = _deleted(columns)
     behind = {turn for one in gone for turn in turns_behind(one)}
     if not behind:
-        return _rejected(columns)
+        return rejected_turns(columns)
     said = [one for one in columns.memories if one.source_turns and one.source_turns[0] in behind and is_turn(one)]
     known, away = {one.source_turns[0] for one in said}, {one.id for one in gone}
     stands = {one.source_turns[0] for one in said if one.id not in away}
@@ -149,10 +149,11 @@ def forgotten_turns(columns: Columns) -> frozenset[str]:
         turns = turns_behind(memory)
         if not (is_summary(memory) and any(turn in known for turn in turns)):
             told.update(turn for turn in turns if turn not in known)
-    return frozenset(told) | _rejected(columns)
+    return frozenset(told) | rejected_turns(columns)
 
 
-def _rejected(columns: Columns) -> frozenset[str]:
+def rejected_turns(columns: Columns) -> frozenset[str]:
+    """Turns of just what was rejected."""
     rows = (columns.state == Columns.REJECTED).nonzero()[0].tolist()
     return frozenset(one.source_turns[0] for one in map(columns.memories.__getitem__, rows) if is_turn(one))
 

@@ -7,7 +7,7 @@ order in which they arrive decides nothing. Nothing is ever let go: what does no
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from operator import attrgetter
 
@@ -107,6 +107,16 @@ def drawn_again(rejections: Rejections, digest: bytes, turns: Iterable[str]) -> 
     if len(said) > MOST_TURNS:
         raise ValueError(f"{MOST_TURNS} turns are known to say it already, the most: this one is not withheld")
     return rejections if said == before else _with(rejections, msgspec.structs.replace(one, turns=b"".join(said)))
+
+
+def said_in(rejections: Rejections, digests: Iterable[bytes], hashes: Sequence[bytes]) -> Rejections:
+    """With turns that say these values, by their hashes, as far as there is room."""
+    for digest in digests if hashes else ():
+        one = known(rejections, digest)
+        if one is not None:
+            turns = b"".join(dict.fromkeys((*one.turn_hashes, *hashes)))[: MOST_TURNS * TURN_BYTES]
+            rejections = _with(rejections, msgspec.structs.replace(one, turns=turns))
+    return rejections
 
 
 def turn_hash(turn_id: str) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from projections.memory.kind import is_summary
 from projections.memory.record import Memory, with_changes
 from projections.memory.rejection import TURN_BYTES, Rejection, Rejections, known, turn_hash
 
@@ -136,7 +137,14 @@ class Twins:
         at = said_at(memory)
         found = (known(self._rejections, value) for value in values_of(memory))
         refused = next((one for one in found if one is not None and one.refuses(at)), None)
-        return self._drawn_from(memory, at) if refused is None and self._drawn else refused
+        if refused is not None or not self._drawn:
+            return refused
+        return self._summed_up(memory) if is_summary(memory) else self._drawn_from(memory, at)
+
+    def _summed_up(self, account: Memory) -> Rejection | None:
+        """The rejection of a turn that an account of several tells."""
+        known_here = (self._saying.get(turn_hash(turn), {}).get(turn) for turn in account.source_turns)
+        return next((found for one in known_here if one is not None and (found := self._refused(one))), None)
 
     def _drawn_from(self, turn: Memory, at: int) -> Rejection | None:
         """The rejection of what was drawn from a turn, where nothing else that was stands."""
@@ -148,8 +156,10 @@ class Twins:
         return None if any(self._stands(one) for one in others) else refused
 
     def _stands(self, memory: Memory) -> bool:
-        """Whether a statement is neither gone, nor negated for sure, nor rejected."""
-        gone = memory.deleted_at is not None or memory.retired_at is not None or _is_negated(memory)
+        """Whether a statement is neither gone, nor negated for sure, nor rejected; an account of turns is none."""
+        gone = (
+            is_summary(memory) or memory.deleted_at is not None or memory.retired_at is not None or _is_negated(memory)
+        )
         return not gone and self._refused(memory) is None
 
     def _is_refused(self, value: bytes, at: int) -> bool:

@@ -24,7 +24,7 @@ from ops.catch_up import FoldCatchUp
 from ops.joined import JoinedApplication
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
-from ops.wiring import quiet
+from ops.wiring import ask_kept_values, quiet
 from tests.given.shaped import shape_checks
 
 BASE = "http://127.0.0.1:8733"
@@ -107,6 +107,7 @@ def http_store(folder: Path, *, worker: bool = True) -> Iterator[HttpStore]:
     with open_the_store(Settings(data=folder, partitions=4)) as store:
         catch_up = FoldCatchUp(store, quiet)
         application = JoinedApplication(store, catch_up).join()
+        ask_kept_values(store, catch_up, quiet)
         folder_thread = Thread(target=FoldWorker(store.client, store.identity.tags, "tester").run, args=(stop,))
         if worker:
             folder_thread.start()

@@ -28,6 +28,7 @@ from projections.models.model_chat import ModelChat
 from tests.doubles.model_endpoint import model_endpoint
 from tests.doubles.model_reader import honest
 from tests.given.client import Service, connected, service
+from tests.given.http import TOKEN
 from tests.given.mcp import Agent, in_process, talk
 from tests.patience import PATIENCE
 
@@ -145,6 +146,29 @@ class Doors:
         """Memory id -> what it says, of what a mode shows."""
         listed = self.app.reader.list(owner, mode=mode, limit=100)
         return {one["id"]: one["memory"] for one in listed["memories"]}
+
+    def key(self, _owner: str) -> str:
+        """By what a caller shows that it may ask about an owner. There is one token, for every owner, until keys exist."""
+        return TOKEN
+
+    def tools(self, owner: str) -> dict[str, list[str]]:
+        """All that an agent of an owner can call, each with what it takes."""
+
+        async def talking(agent: Agent) -> dict[str, list[str]]:
+            return {one.name: list(one.input_schema["properties"]) for one in (await agent.client.list_tools()).tools}
+
+        return talk(in_process(self.app, owner), talking)
+
+    def answered(self, owner: str, tool: str, arguments: dict[str, Any]) -> str:
+        """All that a tool says, a refusal too."""
+
+        async def talking(agent: Agent) -> str:
+            return repr(await agent.client.call_tool(tool, arguments))
+
+        try:
+            return talk(in_process(self.app, owner), talking)
+        except ExceptionGroup as group:
+            return repr(_refusal(group))
 
     # --- how
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from shutil import copytree, rmtree
+from shutil import copytree
 from urllib.request import Request, urlopen
 
 import orjson
@@ -21,29 +21,18 @@ from events.validation import make_event
 from ops.settings import Settings
 from ops.wiring import open_application
 from tests.acceptance.helpers.cli import run
+from tests.given.copies import acknowledged, restore
 from tests.integration.ops.test_up import get, running
 from tests.patience import PATIENCE
 
 LISBON, CANOE = "I live in Lisbon", "I own a canoe"
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
-KEPT = ("rejections.jsonl", "receipts.json", "heads.jsonl")
-"""What is not of the store itself: a copy of the store is put back beside it."""
 
 
 @contextmanager
 def opened(folder: Path, partitions: int = 2) -> Iterator[Application]:
     with open_application(Settings(data=folder, partitions=partitions)) as application:
         yield application
-
-
-def restore(folder: Path, copy: Path) -> None:
-    """The store as it was, beside what is kept outside of it."""
-    for one in folder.iterdir():
-        if one.name not in KEPT:
-            rmtree(one) if one.is_dir() else one.unlink()
-    for one in copy.iterdir():
-        if one.name not in KEPT:
-            copytree(one, folder / one.name) if one.is_dir() else (folder / one.name).write_bytes(one.read_bytes())
 
 
 def contents(of: Application, owner: str = "ann") -> list[str]:
@@ -61,12 +50,6 @@ def rejected(of: Application, memory_id: str, owner: str = "ann") -> None:
 
 def alarms(of: Application) -> dict[str, str]:
     return {one["name"]: one["text"] for one in of.operator.alarms()["alarms"]}
-
-
-def acknowledged(of: Application) -> None:
-    """An operator has seen that the store came back with another history, and wants it."""
-    of.log.ask_receipts()  # type: ignore[attr-defined]
-    of.operator.clear_alarm("receipt_lost", face="command")
 
 
 def test_a_restored_copy_does_not_bring_back_what_was_rejected_since(tmp_path: Path) -> None:

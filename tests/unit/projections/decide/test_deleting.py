@@ -10,6 +10,7 @@ from projections.decide.deleting import Delete, DeletionPlan, PlannedDeletion, p
 from projections.decide.restoring import LastDeletion, may_return, restoration, returning
 from projections.fold.changelog import Entry
 from projections.memory.deletion_cascade import DeletionCascade, Taken
+from projections.memory.rejection import turn_hash
 from tests.given.events import Told, created, deleted, merged, value_of
 from tests.given.views import viewed
 
@@ -38,6 +39,16 @@ def test_a_deletion_takes_along_what_was_made_of_it_and_names_itself_as_the_caus
     assert first == (MemoryDeleted(memory_id="t1", reason="moved"), "event of t1", None, None, None, None)
     assert (along.data, along.causation_id) == (MemoryDeleted(memory_id="pet", reason="moved"), "event of t1")
     assert list(found.also) == ["pet"]
+
+
+def test_the_turns_that_are_retracted_with_it_are_named_by_their_hashes() -> None:
+    [of_turn] = plan(TURN, OF_IT, wanted=("t1",)).planned
+    assert of_turn.turns == ("t1",)
+    [alone] = plan(TURN, OF_IT, wanted=("pet",)).planned
+    assert alone.turns == (), "its turn still says it"
+    value = of_turn.events(Delete("ada", ("t1",)))[1].data
+    assert isinstance(value, ValueRejected)
+    assert value.turns == (turn_hash("t1").hex(),)
 
 
 def test_what_goes_along_has_the_same_id_whenever_it_is_decided_and_another_for_another_owner() -> None:

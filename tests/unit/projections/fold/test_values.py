@@ -137,6 +137,30 @@ def test_a_turn_from_which_it_is_drawn_again_is_withheld_where_nothing_else_that
     assert shown(*told, readmitted("I live in Lisbon", day=6)) == {"t1"}
 
 
+def test_a_turn_that_was_retracted_with_it_is_withheld_where_it_is_told_again_with_what_sums_it_up() -> None:
+    """As in a restored copy, which knows the rejection and not the deletions."""
+    story = [turn("t1", "Home is where Lisbon is.", 1), drawn("m1", "t1", 1), turn("t2", "I own a canoe", 1)]
+    account = {"kind": "episode", "tier": "episode", "source": "system", "source_turns": ("t1", "t2")}
+    story.append(created("Home is Lisbon; a canoe.", "episode-1", 2, **account))
+    assert shown(*story) == {"t1", "m1", "t2", "episode-1"}
+    gone = rejected("I live in Lisbon", day=5, turns=(turn_hash("t1").hex(),))
+    assert (shown(*story, gone), shown(*story, gone, mode="review")) == ({"t2"}, {"t2"})
+    assert shown(gone, *story) == {"t2"}, "whichever comes first"
+    more = drawn("m2", "t1", 9, "I like the sea")
+    assert shown(*story, gone, more) == {"t1", "t2", "m2", "episode-1"}, "it says something else that stands"
+    assert shown(*story, gone, readmitted("I live in Lisbon", day=6)) == {"t1", "m1", "t2", "episode-1"}
+
+
+def test_an_account_of_a_turn_does_not_keep_the_turn_up() -> None:
+    story = [
+        rejected("I live in Lisbon", day=5),
+        turn("t1", "You know, Lisbon, that is home.", 9),
+        drawn("m1", "t1", 9),
+    ]
+    account = {"kind": "episode", "tier": "episode", "source": "system", "source_turns": ("t1",)}
+    assert shown(*story, created("user: that is home", "episode-1", 10, **account)) == set()
+
+
 def test_once_all_that_a_turn_says_is_rejected_the_turn_goes_with_it_in_whatever_order() -> None:
     said = [turn("t1", "Lisbon is home, and the canoe is mine.", 2), drawn("m2", "t1", 2, "I own a canoe")]
     first = [rejected("I live in Lisbon", day=5), drawn("m1", "t1", 2)]
