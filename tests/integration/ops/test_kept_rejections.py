@@ -19,11 +19,14 @@ from events.errors import InputError
 from events.redis.log import RedisEventLog
 from events.validation import make_event
 from ops.settings import Settings
-from ops.wiring import open_application
+from ops.store import open_the_store
+from ops.wiring import application_on, open_application
 from tests.acceptance.helpers.cli import run
 from tests.given.copies import acknowledged, restore
+from tests.integration.events.test_receipts_outlive_the_process import Restored
 from tests.integration.ops.test_up import get, running
 from tests.patience import PATIENCE
+from tests.servers import RedisServer
 
 LISBON, CANOE = "I live in Lisbon", "I own a canoe"
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
@@ -246,3 +249,26 @@ def test_up_says_again_and_tells_it_where_operators_look_and_verify_tells_it_bef
     assert len(alarm) == len(facts) == 1
     assert "rejections_restored" in str(ready["alarms"])
     assert 'engramlog_alarms{name="rejections_restored",severity="warning"} 1.0' in figures
+
+
+def test_a_redis_that_is_put_back_under_a_process_is_noticed_at_its_next_look(
+    redis_server: RedisServer, tmp_path: Path
+) -> None:
+    settings = Settings(data=tmp_path / "data", redis_url=redis_server.url, partitions=2)
+    with open_the_store(settings) as store, application_on(store, settings) as application:
+        lisbon, _ = remembered(application, LISBON, CANOE)
+        with redis_server.client() as client:
+            copy = Restored(client)
+            rejected(application, lisbon)
+            store.values.tend(0.0)
+            assert store.values.restored is None
+            copy.back()
+        store.values.tend(5.0)
+        assert store.values.restored is None, "it is not time yet"
+        store.values.tend(10.0)
+        assert "1 rejection of 1 owner" in str(store.values.restored)
+    with open_the_store(settings) as store, application_on(store, settings) as application:
+        assert contents(application) == [CANOE]
+    assert [one.name for one in (tmp_path / "data").glob("rejections*")] == [
+        f"rejections-{store.identity.store_id}.jsonl",
+    ]

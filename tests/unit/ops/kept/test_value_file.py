@@ -151,3 +151,14 @@ def test_no_path_is_made_of_what_redis_calls_a_store() -> None:
     elsewhere = Settings(data=Path("/data"), redis_url=None, rejections=Path("/elsewhere"))
     assert values_path(elsewhere, STORE) == Path(f"/elsewhere/rejections-{STORE}.jsonl")
     assert values_path(Settings(data=Path("/data"), redis_url=None), STORE) == Path("/data/rejections.jsonl")
+
+
+def test_a_line_of_another_release_is_read(tmp_path: Path) -> None:
+    """One that tells no turns yet, and one that tells more than is known here."""
+    path = tmp_path / "rejections.jsonl"
+    told = msgspec.to_builtins(line(2)) | {"kind": "value", "of_a_newer_release": 1}
+    path.write_bytes(write_lines([line(1)]) + msgspec.json.encode(told) + b"\n")
+    assert b"turns" not in path.read_bytes().splitlines()[0]
+    book = file_of(path).read()
+    assert (list(book.kept), book.problems) == ([event(1), event(2)], [])
+    assert book.kept[event(1)].turns == ()
