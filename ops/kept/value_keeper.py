@@ -90,7 +90,8 @@ class ValueKeeper:
                 self._raise_not_kept(error)
 
     def look(self) -> dict[int, int]:
-        """Ask whether the log has all that was kept, and say again what it lacks; gives the newest seq of it by partition.
+        """Ask whether the log has all that was kept, and say again what it lacks; gives the newest seq of it by partition, also
+        where another look said it: it may wait to be folded.
 
         What is wrong is an alarm, and stops nobody.
         """
@@ -151,14 +152,14 @@ class ValueKeeper:
     def _look(self, book: ValueBook) -> dict[int, int]:
         apart = [partition for partition, anchor in book.anchors.items() if not self._is_there(partition, anchor)]
         if not apart:
-            return {}
+            return dict(book.levels)
         missing = self._missing([one for one in book.kept.values() if one.partition in apart])
         said, lost = self._say_again(missing.lines)
         for one, seq in said.items():
             anchor = missing.found.get(one.partition)
             if anchor is None or anchor.seq < seq:
                 missing.found[one.partition] = Anchor(seq, one.again)
-        newest: dict[int, int] = {}
+        newest = {partition: seq for partition, seq in book.levels.items() if partition not in apart}
         for one, seq in said.items():
             newest[one.partition] = max(seq, newest.get(one.partition, 0))
         levels: list[Line] = []

@@ -91,6 +91,8 @@ class ValueBook:
     """Event id -> its line, in the order of the file."""
     anchors: dict[int, Anchor] = field(default_factory=dict)
     """Partition -> the farthest event since it was looked last."""
+    levels: dict[int, int] = field(default_factory=dict)
+    """Partition -> where the last that was said again stands, of those of which nothing was kept since."""
     foreign: int = 0
     """Lines of other stores."""
     bad: int = 0
@@ -120,8 +122,13 @@ class ValueBook:
         if isinstance(line, KeptValue):
             self.kept[line.event] = line
         anchor = self.anchors.get(line.partition)
-        if isinstance(line, Level) or anchor is None or line.seq > anchor.seq:
-            self.anchors[line.partition] = Anchor(line.seq, line.event)
+        if isinstance(line, Level):
+            self.levels[line.partition] = line.seq
+        elif anchor is not None and line.seq <= anchor.seq:
+            return
+        else:
+            self.levels.pop(line.partition, None)
+        self.anchors[line.partition] = Anchor(line.seq, line.event)
 
 
 def _problem(line: Line, partitions: int) -> str | None:
