@@ -134,7 +134,7 @@ class Application(ABC):
     def rememberer(self) -> Rememberer:
         from api.services.remembering import Rememberer
 
-        return Rememberer(self.writer)
+        return Rememberer(self.log, self.writer)
 
     @joined
     def deleter(self) -> Deleter:

@@ -530,6 +530,9 @@ class Receipt(TypedDict):
     replicas: int
     error: NotRequired[str | None]
     occurred_at: NotRequired[str | None]
+    mentioned: NotRequired[str | None]
+    ended: NotRequired[list[dict[str, str]]]
+    conflicting: NotRequired[list[dict[str, str]]]
 
 class Appended(TypedDict):
     appended: int

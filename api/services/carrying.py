@@ -24,7 +24,7 @@ from api.services.reading import Reader
 from api.services.refusals import checked_key, refusal_of, refuse_rejected, taken
 from api.work.patience import weigh
 from events.catalogue import EventData
-from events.envelope import AnyEvent, decode, from_micros, micros, new_event_id, prepare
+from events.envelope import AnyEvent, Prepared, decode, from_micros, micros, new_event_id, prepare
 from events.errors import (
     InputError,
     InvalidBatch,
@@ -110,16 +110,19 @@ class Carrier:
 
         Nobody outside speaks as operator or system (`events.standing`): those use the command line at the store.
         """
+        events = self.read(raws)
+        receipts = self._log.append(events, expected_heads=expected_heads)
+        return [self.dated(receipt, event.owner) for receipt, event in zip(receipts, events, strict=True)]
+
+    def read(self, raws: Sequence[bytes | str]) -> list[Prepared]:
+        """A request of JSON envelopes from outside, validated whole."""
+        by = Speaker("http", self._log.principal, raw=True)
         try:
-            events = read_events(
-                raws, now=self._log.now(), by=Speaker("http", self._log.principal, raw=True), look=label_objection
-            )
+            return read_events(raws, now=self._log.now(), by=by, look=label_objection)
         except InvalidBatch as refused:
             raise judged(refused, self._log.behind()) from None
-        receipts = self._log.append(events, expected_heads=expected_heads)
-        return [self._dated(receipt, event.owner) for receipt, event in zip(receipts, events, strict=True)]
 
-    def _dated(self, receipt: AppendReceipt, owner: str) -> AppendReceipt:
+    def dated(self, receipt: AppendReceipt, owner: str) -> AppendReceipt:
         """A conflict with the time of what has the id, so that its owner can tell an earlier try of his own by it."""
         if receipt.status != "conflict" or receipt.position is None:
             return receipt

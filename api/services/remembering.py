@@ -20,10 +20,10 @@ from api.work.patience import current_check
 from events.catalogue import Ground, MemoryRevised
 from events.envelope import derived_id, new_event_id
 from events.errors import refused
+from events.log import AppendReceipt, EventLog
 from projections.decide.command import EVENT, Ids
 from projections.decide.commands import Edit
-from projections.decide.remembering import NOTHING, Consequence, NewTurn, RecordTurns, Remember
-from projections.language.statements import normalised
+from projections.decide.remembering import NOTHING, Consequence, NewTurn, RecordTurns, Remember, says
 from projections.memory.columns import Columns, state_of
 from projections.memory.defaults import CATEGORY, KIND
 from projections.shapes import PossibleConflict
@@ -77,7 +77,8 @@ _NEVER_EMPTY = ("kind", "category")
 class Rememberer:
     """Takes in what is said, on one store. Safe for threads."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, log: EventLog, writer: Writer) -> None:
+        self._log = log
         self._writer = writer
 
     def add(
@@ -155,11 +156,8 @@ class Rememberer:
 
     def _says(self, owner: str, memory_id: str, content: str) -> bool:
         """Whether a memory says this, or did."""
-        wanted = normalised(content)
         with self._writer.newest(owner) as (snapshot, _):
-            memory = snapshot.view.get(memory_id)
-        told = () if memory is None else (memory.content, *(one.content for one in memory.versions))
-        return any(normalised(one) == wanted for one in told)
+            return says(snapshot.view.get(memory_id), content)
 
     def _named(self, owner: str, answer: Mapping[str, Any]) -> dict[str, Any]:
         """What it ended and what it may contradict, each with its text."""
@@ -167,6 +165,25 @@ class Rememberer:
             return {}
         with self._writer.newest(owner) as (snapshot, _):
             return {name: list(_lines(snapshot.view, answer[name])) for name in ("ended", "conflicting")}
+
+    def append_judged(self, raws: Sequence[bytes | str]) -> tuple[list[AppendReceipt], list[JudgedLine]]:
+        """Append a request of JSON envelopes of one owner as `Carrier.append`, each memory in it judged as `add` judges one.
+
+        Beside the receipts what followed of each event that was written now: a memory with a made-up id may be a mention.
+        """
+        # Most tell one thing at a time.
+        from api.services.judging import Judging  # noqa: PLC0415
+
+        events = self._writer.read(raws)
+        judging = Judging(self._log, self._writer, self._writer.by, mentions=True)
+        done = judging.append_judged(events)
+        receipts = [self._writer.dated(one.receipt, event.owner) for one, event in zip(done, events, strict=True)]
+        ids = {other.memory_id for one in done for other in one.judged.beside}
+        texts: dict[str, PossibleConflict] = {}
+        if ids:
+            with self._writer.newest(events[0].owner) as (snapshot, _):
+                texts = {line["id"]: line for line in _lines(snapshot.view, sorted(ids))}
+        return receipts, [_judged_line(one.judged, texts) for one in done]
 
     def add_turns(
         self, owner: str, turns: Sequence[NewTurn], *, session: str | None = None, key: str | None = None
@@ -224,6 +241,20 @@ def _lines(view: OwnerView, ids: Sequence[str]) -> Iterator[PossibleConflict]:
     for one in map(view.get, ids):
         if one is not None and state_of(one) == Columns.LIVE:
             yield {"id": one.id, "memory": card(one, "full")["memory"]}
+
+
+class JudgedLine(TypedDict):
+    """What followed from one memory of several."""
+
+    mentioned: str | None
+    ended: list[PossibleConflict]
+    conflicting: list[PossibleConflict]
+
+
+def _judged_line(judged: Consequence, texts: Mapping[str, PossibleConflict]) -> JudgedLine:
+    done = {does: [one.memory_id for one in judged.beside if one.does == does] for does in ("ends", "flags")}
+    ended, flagged = ([texts[one] for one in done[does] if one in texts] for does in ("ends", "flags"))
+    return {"mentioned": judged.again, "ended": ended, "conflicting": flagged}
 
 
 def _id_of(owner: str, event_id: str, name: str) -> str:

@@ -105,9 +105,13 @@ def carried_out(scope: Scope, told: Said, path: str, asked: Mapping[str, Any]) -
     return {**done, "event_ids": list(dict.fromkeys(one["event_id"] for one in done["changes"]))}
 
 
-def appended(scope: Scope, told: Said, events: list[Event]) -> Plan[Any]:
-    """Append; where the call's key is known, only if it is for these very events, at whatever time they were told first."""
-    answer, conflict = yield from _tried(scope, events)
+def appended(scope: Scope, told: Said, events: list[Event], *, judge: bool = False) -> Plan[Any]:
+    """Append; where the call's key is known, only if it is for these very events, at whatever time they were told first.
+
+    `judge`: whether the service judges what memories tell beside what is known.
+    """
+    path = "/v1/events?judge=true" if judge else "/v1/events"
+    answer, conflict = yield from _tried(scope, path, events)
     if conflict is None:
         return answer
     first = {one["event_id"]: one.get("occurred_at") for one in answer.get("receipts", [])}
@@ -115,16 +119,16 @@ def appended(scope: Scope, told: Said, events: list[Event]) -> Plan[Any]:
     if told.key is None or not times:
         raise conflict
     again = [one | {"occurred_at": times.get(one["occurred_at"], one["occurred_at"])} for one in events]
-    answer, conflict = yield from _tried(scope, again)
+    answer, conflict = yield from _tried(scope, path, again)
     if conflict is not None:
         raise refused("key", told.key, "a new key: something else was told under this one")
     return answer
 
 
-def _tried(scope: Scope, events: list[Event]) -> Plan[tuple[Mapping[str, Any], Conflict | None]]:
+def _tried(scope: Scope, path: str, events: list[Event]) -> Plan[tuple[Mapping[str, Any], Conflict | None]]:
     """What became of the events, and why one of them stays out where another has its id."""
     try:
-        answer = yield from ask(scope, posted("/v1/events", events))
+        answer = yield from ask(scope, posted(path, events))
     except Conflict as conflict:
         return conflict.context, conflict
     stays_out = next((one for one in answer["receipts"] if one["status"] not in WRITTEN), None)

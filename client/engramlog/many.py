@@ -140,8 +140,9 @@ def add_many(
 
     An item is a text, or `{"content": ...}` with what `add` takes of a memory (`memory_id`, `tags`, `occurred_at` ...), which
     goes before what is told of all. They are checked first and appended in their order. `ids` of the answer are in that order
-    too. With `wait=False` it returns once they are written: `after=` and the answer's `position` find them. Where a later
-    thousand is refused or lost, the error's context has `ids` of the memories before, and `receipts`.
+    too: what a memory says already is a mention of it, and has its id. `ended` and `conflicting` are those of all, told once.
+    With `wait=False` it returns once they are written, and nothing is judged: `after=` and the answer's `position` find them.
+    Where a later thousand is refused or lost, the error's context has `ids` of the memories before, and `receipts`.
     """
     told = said(scope, owner, actor, occurred_at, session, key)
     if isinstance(memories, str | Mapping) or not isinstance(memories, Sequence) or not memories:
@@ -155,12 +156,17 @@ def add_many(
     receipts: list[dict[str, Any]] = []
     for start in range(0, len(events), MOST):
         try:
-            answer = yield from appended(scope, told, events[start : start + MOST])
+            answer = yield from appended(scope, told, events[start : start + MOST], judge=wait)
         except EngramlogError as error:
             raise _with_those_before(error, start, receipts, ids[:start]) from None
         receipts += answer["receipts"]
     done = yield from settled(scope, told.owner, receipts, about=[None], wait=wait)
-    return Added.model_validate(done | {"id": ids[0] if len(ids) == 1 else None, "ids": ids})
+    ids = [one.get("mentioned") or made for one, made in zip(receipts, ids, strict=True)]
+    beside = {
+        name: list({line["id"]: line for one in receipts for line in one.get(name) or ()}.values())
+        for name in ("ended", "conflicting")
+    }
+    return Added.model_validate(done | beside | {"id": ids[0] if len(ids) == 1 else None, "ids": ids})
 
 
 def _memory(scope: Scope, told: Said, number: int, item: object, shared: dict[str, Any]) -> Event:

@@ -530,6 +530,12 @@ class Receipt(Result):
     error: str | None = None
     occurred_at: str | None = None
     """Of a conflict: when the owner's event that has the id occurred."""
+    mentioned: str | None = None
+    """The memory that says the same, where it was judged and none was made."""
+    ended: list[PossibleConflict] = []
+    """Memories that it ended, where it was judged."""
+    conflicting: list[PossibleConflict] = []
+    """Memories that it may contradict, where it was judged."""
 
 
 class Appended(Result):

@@ -9,7 +9,9 @@ from typing import Any, Literal, NamedTuple
 from events.catalogue import EventData, MemoriesLinked, MemoryCreated, MemoryMentioned, MemoryNegated, ValueReadmitted
 from projections.decide.command import BESIDE, EVENT, READMISSION, Ids, Made, View
 from projections.decide.rejecting import readmission
+from projections.language.statements import normalised
 from projections.memory.creating import created, memory_of_turn, recorded
+from projections.memory.record import Memory
 
 _PERSONS = ("user", "assistant")
 
@@ -34,6 +36,20 @@ class Consequence(NamedTuple):
 
 
 NOTHING = Consequence()
+
+
+def says(memory: Memory | None, content: str) -> bool:
+    """Whether a memory says this letter by letter, or did."""
+    told = () if memory is None else (memory.content, *(one.content for one in memory.versions))
+    wanted = normalised(content)
+    return any(normalised(one) == wanted for one in told)
+
+
+def of_beside(one: Contested, new: str, content: str) -> EventData:
+    """What a new memory does to one that it ends, or is flagged beside."""
+    if one.does == "flags":
+        return MemoriesLinked(a=one.memory_id, b=new, weight=0.5, link="possible_conflict")
+    return MemoryNegated(memory_id=one.memory_id, correction=content, replaced_by=new, reason=one.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +89,9 @@ class Remember:
         new = self._created(ids)
         found.append(Made(new, ids(EVENT)))
         beside = zip(self.judged.beside, BESIDE, strict=False)
-        return found + [Made(self._done(one, new.memory_id), ids(name), ids(EVENT)) for one, name in beside]
-
-    def _done(self, one: Contested, new: str) -> EventData:
-        if one.does == "flags":
-            return MemoriesLinked(a=one.memory_id, b=new, weight=0.5, link="possible_conflict")
-        return MemoryNegated(memory_id=one.memory_id, correction=self.content, replaced_by=new, reason=one.reason)
+        return found + [
+            Made(of_beside(one, new.memory_id, self.content), ids(name), ids(EVENT)) for one, name in beside
+        ]
 
     def _taken_up(self) -> ValueReadmitted:
         return readmission(None, self.values)

@@ -213,6 +213,36 @@ def test_the_refusal_of_a_later_thousand_tells_the_ids_and_receipts_of_those_bef
     assert memory.get("b", after=context["receipts"][-1]["position"]).content == "Cup b"
 
 
+def test_what_many_say_is_judged_beside_what_is_known_and_beside_each_other(memory: Any) -> None:
+    known = [memory.add(text).id for text in ("我喜欢喝咖啡", "I prefer tea", "I drink water")]
+    added = memory.add_many(["我不喜欢喝咖啡了", "I hate tea", "i drink water.", "I read novels", "I read novels."])
+    assert added.ids[2:] == [known[2], added.ids[3], added.ids[3]]
+    assert ([one.id for one in added.ended], [one.id for one in added.conflicting]) == ([known[0]], [known[1]])
+    shown = {one.id: one.possible_conflicts for one in memory.get_all(limit=20).memories}
+    assert shown == {
+        added.ids[0]: [],
+        known[1]: [added.ids[1]],
+        added.ids[1]: [known[1]],
+        known[2]: [],
+        added.ids[3]: [],
+    }
+
+
+def test_many_under_a_key_of_which_some_were_mentions_are_told_once(memory: Any, running: Service) -> None:
+    known = memory.add("I drink coffee").id
+    told = [memory.add_many(["I drink coffee", "I drink tea"], key="k").ids for _ in range(2)]
+    assert (told[0], told[0][0], len(running.log(owner_of(memory)))) == (told[1], known, 3)
+    with pytest.raises(InputError) as refusal:
+        memory.add_many(["I drink cocoa", "I drink tea"], key="k")
+    assert refusal.value.field == "key"
+
+
+def test_many_that_are_not_waited_for_are_taken_as_they_are(memory: Any) -> None:
+    memory.add("I prefer tea")
+    added = memory.add_many(["I hate tea", "I prefer tea"], wait=False)
+    assert len(memory.get_all(after=added.position, limit=20).memories) == 3
+
+
 def test_of_each_memory_of_many_all_may_be_told_that_add_takes_but_what_is_of_the_call() -> None:
     assert {one.name for one in ADD.question} - {"session", "actor", "key", "confirm", "event_id"} == OF_MEMORY
 

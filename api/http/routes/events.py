@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from api.http.admitted import AdmittedRoute
@@ -14,7 +15,8 @@ from api.http.batch import Batch, read_batch, read_lines
 from api.http.guard import LINES_TYPES, media_type
 from api.http.parsing import by_thread
 from api.operations.answers import EXAMPLE_EVENT, Appended
-from events.errors import ConcurrencyError, EngramlogError, StoreUnavailable
+from api.services.remembering import JudgedLine
+from events.errors import ConcurrencyError, EngramlogError, StoreUnavailable, refused
 from events.log import AppendReceipt
 
 router = APIRouter(tags=["events"], route_class=AdmittedRoute)
@@ -65,6 +67,7 @@ _BODY = {
         },
     }
 }
+_JUDGE = Query(description="Whether what memories tell is judged beside what is known; events of one owner.")
 _ANSWERS = documented(Appended, "Every event is in the log.", 409, 413, 507)
 _ANSWERS[207] = _ANSWERS[200] | {
     "description": "Some partitions' parts were written, others not: each receipt tells. Sending the whole request again is"
@@ -73,12 +76,23 @@ _ANSWERS[207] = _ANSWERS[200] | {
 
 
 @router.post("/v1/events", summary="Append events", responses=_ANSWERS, openapi_extra=_BODY)
-def append(parts: AskedParts, batch: Annotated[Batch, Depends(batch_of)]) -> Response:
+def append(
+    parts: AskedParts, batch: Annotated[Batch, Depends(batch_of)], judge: Annotated[bool, _JUDGE] = False
+) -> Response:
     """Append up to 1,000 events: validated whole, then written all or nothing per partition. One receipt per event.
 
     Redelivery is safe: the same event gives its first position again.
+
+    With `judge` what memories tell is judged as by POST `/v1/owners/{owner}/memories`, in the order of the events, and each
+    hundred is written by itself. A memory with a made-up id, `m-` and a UUID, is a mention where another says the same.
     """
-    receipts = parts.application.writer.append(batch.events, expected_heads=batch.expected_heads or None)
+    lines: Sequence[JudgedLine | None] = [None] * len(batch.events)
+    if judge and batch.expected_heads:
+        raise refused("expected_heads", "with judge", "one of them: what is judged names the owner's head by itself")
+    if judge and batch.events:
+        receipts, lines = parts.application.rememberer.append_judged(batch.events)
+    else:
+        receipts = parts.application.writer.append(batch.events, expected_heads=batch.expected_heads or None)
     for receipt in receipts:
         parts.metrics.append_events.labels(receipt.status).inc()
     written = [receipt for receipt in receipts if receipt.written]
@@ -89,7 +103,7 @@ def append(parts: AskedParts, batch: Annotated[Batch, Depends(batch_of)]) -> Res
         "appended": appended,
         "already_appended": len(written) - appended,
         "not_written": len(receipts) - len(written),
-        "receipts": [receipt.as_dict() for receipt in receipts],
+        "receipts": [receipt.as_dict() | (line or {}) for receipt, line in zip(receipts, lines, strict=True)],
     }
     return Json(answer, 200 if len(written) == len(receipts) else 207)
 

@@ -120,6 +120,13 @@ class Receipt(BaseModel):
     occurred_at: str | None = Field(
         default=None, description="Of a conflict: when the owner's event that has the id occurred."
     )
+    mentioned: str | None = Field(
+        default=None, description="With `judge`: the memory that says the same, in place of which none was made."
+    )
+    ended: list[dict[str, str]] = Field(default=[], description="With `judge`: memories that it ended, `id` and text.")
+    conflicting: list[dict[str, str]] = Field(
+        default=[], description="With `judge`: memories that it may contradict, `id` and text; both are flagged."
+    )
 
 
 class Appended(BaseModel):

@@ -24,6 +24,7 @@ from projections.language.extraction.shape import ExtractedStatement, TurnText
 from projections.language.extraction.times import for_a_time
 from projections.language.polarity import polarity, speaks_from_its_day
 from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.language.statements import normalised
 from projections.lifecycle.judge.against import against, ended
 from projections.lifecycle.judge.candidates import Candidates
 from projections.lifecycle.judge.holding import AGES, BIRTHS
@@ -78,6 +79,8 @@ class Door:
         self._zone = view.parameters.time_zone
         self._shelf = Candidates(view, check)
         self._said = view.index(SaidIndex, check)
+        self._told: dict[str, list[tuple[Told, str]]] = {}
+        """What was told here, by its normal form, with the memory that says it."""
 
     def judge(self, told: Told) -> Consequence:
         """What follows from what is told, where it is no turn."""
@@ -85,6 +88,8 @@ class Door:
         again = None if told.memory_id is not None else self._again(told, read)
         if again is not None:
             return Consequence(again.id, next((one for one in told.turns if one not in again.source_turns), None))
+        if told.memory_id is None and (just := self._just_told(told, read)) is not None:
+            return Consequence(just)
         if not read.asserted or len(told.content) > MOST_READ or detect_sensitivity(told.content) >= SECRET:
             return NOTHING
         return Consequence(beside=tuple(self._beside(told, read))[:MOST_BESIDE])
@@ -96,6 +101,7 @@ class Door:
             if known is not None and one.does == "ends":
                 self._shelf.negate(known)
         self._shelf.put(KnownMemory.made(memory_id, self._read(told), told.turns), told.speaker)
+        self._told.setdefault(normalised(told.content), []).append((told, memory_id))
 
     def _read(self, told: Told) -> ExtractedStatement:
         """As the judge sees it: in its own words, with the triple of the one statement that rules read in it."""
@@ -118,6 +124,15 @@ class Door:
         rows = self._said.rows(told.value) if told.value else ()
         found = (self._view.columns.memories[row] for row in rows)
         return next((one for one in found if _stands(one) and self._says(one, told, read)), None)
+
+    def _just_told(self, told: Told, read: ExtractedStatement) -> str | None:
+        """The memory that was made of the same at this door, with all else that is told of it."""
+        for other, memory_id in self._told.get(normalised(told.content), ()) if self._told else ():
+            frame = (other.kind, other.category, other.source, other.actor, dict(other.beside))
+            same = frame == (told.kind, told.category, told.source, told.actor, dict(told.beside))
+            if same and self._is_of_one_time(told.content, other.said_at, told.said_at, read):
+                return memory_id
+        return None
 
     def _says(self, memory: Memory, told: Told, read: ExtractedStatement) -> bool:
         frame = (memory.kind, memory.category, who(memory.speaker), memory.project, memory.task)
