@@ -802,6 +802,8 @@ class RecordsImportedAlone(TypedDict):
     skipped: dict[str, int]
     ignored_fields: dict[str, int]
     made_ordinary: dict[str, int]
+    flagged: NotRequired[int]
+    conflicting: NotRequired[list[dict[str, str]]]
     rejections: NotRequired[int]
     rejections_left_out: NotRequired[dict[str, int]]
     associations_left_out: int

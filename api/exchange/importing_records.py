@@ -6,7 +6,7 @@ imported is told as a conflict and stays as it was first imported; the records b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
@@ -32,6 +32,9 @@ from projections.memory.rejection import MOST_VALUES, Rejections
 
 MAX_IGNORED = 50
 """Most names of ignored fields that are told."""
+MOST_FLAGS_TOLD = 50
+Append = Callable[[Sequence[Prepared]], list[AppendReceipt]]
+"""How a request of events is appended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,10 @@ class ImportedRecords:
     """What was rejected elsewhere and could not be carried over, by reason."""
     foreign: list[CarriedRejection] = field(default_factory=list)
     """What is keyed by another secret than the owner's; not told of yet."""
+    flagged: int = 0
+    """Pairs of a record and a memory that it may contradict: both are flagged, and both stand."""
+    conflicting: list[dict[str, str]] = field(default_factory=list)
+    """The first 50 of these pairs: `id` of the record, `other`, and the `reason`."""
     edges_left_out: int = 0
     """Associations beyond the strongest 32 of their record."""
     newest: str | None = None
@@ -101,6 +108,8 @@ class ImportedRecords:
             "made_ordinary": self.made_ordinary,
             "rejections": self.rejections,
             "rejections_left_out": self.rejections_left_out,
+            "flagged": self.flagged,
+            "conflicting": self.conflicting,
             "associations_left_out": self.edges_left_out,
             "newest_record": self.newest,
             "last_position": written[-1] if written else None,
@@ -118,6 +127,7 @@ def import_records(
     options: RecordOptions,
     on_progress: Callable[[int], None] = lambda _lines: None,
     known: Rejections = (),
+    append: Append | None = None,
 ) -> ImportedRecords:
     """Read JSON Lines of records and append their events; a bad line stops there, and is told with its number.
 
@@ -135,24 +145,24 @@ def import_records(
                 request.append(one)  # noqa: PERF402 - what was read before a bad line is still appended
         except EngramlogError as problem:
             answer.done.error = problem
-        if request and not _append(log, request, answer, on_progress):
+        if request and not _append(append or log.append, request, answer, on_progress):
             return answer
         if not request or answer.done.error is not None:
             return answer
 
 
 def _append(
-    log: EventLog, request: list[tuple[int, Prepared]], answer: ImportedRecords, on_progress: Callable[[int], None]
+    append: Append, request: list[tuple[int, Prepared]], answer: ImportedRecords, on_progress: Callable[[int], None]
 ) -> bool:
     """Append a request; where records have changed since they were imported, the request again without them."""
     try:
-        receipts = log.append([prepared for _, prepared in request])
+        receipts = append([prepared for _, prepared in request])
         told: list[tuple[int, AppendReceipt]] = []
         if any(receipt.status == "conflict" for receipt in receipts):
             pairs = list(zip(request, receipts, strict=True))
             told = [(number, receipt) for (number, _), receipt in pairs if receipt.status == "conflict"]
             request = [one for one, receipt in pairs if receipt.status != "conflict"]
-            receipts = log.append([prepared for _, prepared in request])
+            receipts = append([prepared for _, prepared in request])
     except EngramlogError as problem:
         answer.done.error = problem
         return False

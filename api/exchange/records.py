@@ -11,10 +11,17 @@ import orjson
 
 from api.choices import FORMATS, REJECTIONS
 from api.exchange.exporting import ExportOptions, Made, line_of, selection, text_of, untold
-from api.exchange.importing_records import ImportedRecords, RecordOptions, import_records, rejection_event
+from api.exchange.importing_records import (
+    MOST_FLAGS_TOLD,
+    ImportedRecords,
+    RecordOptions,
+    import_records,
+    rejection_event,
+)
 from api.exchange.rejections import KEYED_OTHERWISE, rejection_lines, told_here
 from api.requests.snapshots import PIECE
 from api.requests.timelines import LineTerms, told_lines
+from api.services.judging import Judging
 from api.services.reading import Reader
 from api.services.writing import Writer
 from api.work.pacing import PacedLog
@@ -23,6 +30,7 @@ from events.errors import EngramlogError, LogGap, refused
 from events.log import EventLog, positions_by_partition
 from events.memory_log import InMemoryEventLog
 from events.partitions import parse_position
+from events.standing import Speaker
 from events.text.invisible import shown_json
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.checks import counted
@@ -102,6 +110,14 @@ class Export:
         return told | dict(self.lines or {}) | {"position": self.position} | self.warning
 
 
+def _tell_flags(answer: ImportedRecords, judging: Judging) -> None:
+    """What the records may contradict."""
+    pairs = [(made, one) for made, judged in judging.judged for one in judged.beside]
+    answer.flagged = len(pairs)
+    told = ({"id": made, "other": one.memory_id, "reason": one.reason} for made, one in pairs[:MOST_FLAGS_TOLD])
+    answer.conflicting = list(told)
+
+
 class Records:
     """Takes older records in and gives an owner's memories out. Safe for threads."""
 
@@ -124,7 +140,11 @@ class Records:
         log = PacedLog(self._log, self._writer.settle_positions, check=current_check())
         with self._reader.snapshot(options.owner) as snapshot:
             known = snapshot.view.state.rejections
-        answer = TakenIn(options.owner, import_records(log, lines, options, on_progress, known=known))
+        judging = Judging(log, self._writer, Speaker("import", self._log.principal), mentions=False)
+        answer = TakenIn(
+            options.owner, import_records(log, lines, options, on_progress, known=known, append=judging.append)
+        )
+        _tell_flags(answer.imported, judging)
         done = answer.imported.done
         positions = [position for position in done.positions if position]
         try:

@@ -43,13 +43,14 @@ class Judging:
     """Appends events of one owner, judging the memories that they make. For one request."""
 
     def __init__(self, log: EventLog, carrier: Carrier, by: Speaker, *, mentions: bool) -> None:
-        """`mentions`: whether a memory with a made-up id may be a mention; else each is made, and only flagged beside others."""
+        """`mentions`: whether a memory with a made-up id may be a mention; else each is made, and only flagged beside others,
+        whoever says it: an import ends nothing."""
         self._log = log
         self._carrier = carrier
         self._by = by
         self._mentions = mentions
         self.judged: list[tuple[str, Consequence]] = []
-        """What followed from each memory that was made or mentioned, by the id of its event; told once, when it is written."""
+        """What followed from each memory that was written now, by its id."""
 
     def append(self, events: Sequence[Prepared]) -> list[AppendReceipt]:
         """As the log's, in pieces: where one is refused, nothing after it is written."""
@@ -82,7 +83,8 @@ class Judging:
             if not any(one.status == "head_mismatch" for one in receipts):
                 break
         found = {one.event_id: one for one in receipts}
-        self.judged += [(one, told) for one, told in judged.items() if found[one].written]
+        told = ((_id_of(one), judged[one.event_id]) for one in events if one.event_id in judged)
+        self.judged += [pair for pair in told if all(one.written for one in receipts)]
         for one in events:
             if one.event_id not in done:
                 done[one.event_id] = JudgedReceipt(found[one.event_id], judged.get(one.event_id, NOTHING))
@@ -112,7 +114,7 @@ class Judging:
         return Told(
             data.content,
             micros(event.occurred_at),
-            event.actor,
+            event.actor if self._mentions else "system",
             data.source,
             data.kind,
             data.category,
@@ -172,6 +174,12 @@ class Judging:
                     receipt = AppendReceipt(one.event_id, "already_appended", position_text(partition, was.seq))
                     found[one.event_id] = JudgedReceipt(receipt, Consequence(data.memory_id, data.turn_id))
         return found
+
+
+def _id_of(event: Prepared) -> str:
+    data = decode(event.kind, event.body).data
+    assert isinstance(data, MemoryCreated), "nothing else is judged"
+    return data.memory_id
 
 
 def _states(data: MemoryCreated) -> bool:

@@ -49,6 +49,10 @@ def imported(answer: dict[str, Any]) -> None:
     if ignored := answer["ignored_fields"]:
         told = ", ".join(f"{name} ({count:,})" for name, count in list(ignored.items())[:SHOWN])
         out.print(Text(f"fields that no memory has a place for: {told}", "dim"))
+    if flagged := answer["flagged"]:
+        out.print(f"[yellow]{flagged:,} possible conflicts:[/] both lines stand, and `engramlog list` shows which")
+        for one in answer["conflicting"][:5]:
+            out.print(f"  {escape(one['id'])} / {escape(one['other'])}: {escape(one['reason'])}")
     if ordinary := answer["made_ordinary"]:
         told = ", ".join(f"{count:,} of tier {tier}" for tier, count in sorted(ordinary.items()))
         out.print(f"[yellow]{told}: ordinary memories now, for only an operator has one stand in every prompt[/]")

@@ -67,7 +67,9 @@ _BODY = {
         },
     }
 }
-_JUDGE = Query(description="Whether what memories tell is judged beside what is known; events of one owner.")
+_JUDGE = Query(
+    description="Whether what memories tell is judged beside what is known; events of one owner.", examples=[False]
+)
 _ANSWERS = documented(Appended, "Every event is in the log.", 409, 413, 507)
 _ANSWERS[207] = _ANSWERS[200] | {
     "description": "Some partitions' parts were written, others not: each receipt tells. Sending the whole request again is"

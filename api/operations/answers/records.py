@@ -161,6 +161,8 @@ class RecordsImported(Warned):
             "made_ordinary": {"core": 1},
             "rejections": 2,
             "rejections_left_out": {"keyed by another secret": 1},
+            "flagged": 1,
+            "conflicting": [{"id": "tea-2", "other": "tea", "reason": "opposites: hate / like"}],
             "associations_left_out": 0,
             "newest_record": "2026-11-22T09:30:00Z",
             "last_position": "3:131",
@@ -189,6 +191,13 @@ class RecordsImported(Warned):
     made_ordinary: dict[str, int] = Field(
         description="Records of tier core or system, by tier: ordinary memories now, since only an operator gives a place in"
         " every prompt."
+    )
+    flagged: int = Field(
+        default=0,
+        description="Pairs of a record and a memory that it may contradict: both are flagged, and both stand.",
+    )
+    conflicting: list[dict[str, str]] = Field(
+        default=[], description="The first 50 of these pairs: `id` of the record, `other`, and the `reason`."
     )
     rejections: int = Field(
         default=0,

@@ -127,6 +127,45 @@ def test_an_id_that_the_owner_uses_already_is_told_even_where_another_record_nam
 # --- export ---------------------------------------------------------------------------------------------------------
 
 
+def ours(memory_id: str, content: str, day: int = 1, **more: Any) -> dict[str, Any]:
+    at = f"2026-01-{day:02}T08:00:00Z"
+    fields = {"category": "fact", "kind": "fact", "source": "user"} | more
+    return {"engramlog": 1, "memory_id": memory_id, "content": content, "created_at": at, **fields}
+
+
+def test_records_are_flagged_beside_what_is_known_and_beside_each_other_and_end_nothing(http: HttpStore) -> None:
+    made(http, "judged", "berlin", content="I live in Berlin", source="user")
+    records = [
+        ours("munich", "I live in Munich"),
+        ours("tea", "I prefer tea", 2),
+        ours("no-tea", "I hate tea", 3),
+        ours("coffee", "我喜欢喝咖啡", 4),
+        ours("no-coffee", "我不喜欢喝咖啡了", 5),
+        ours("again", "I prefer tea", 6),
+    ]
+    told = posted(http, "judged", records)
+    pairs = {(one["id"], one["other"]) for one in told["conflicting"]}
+    assert pairs == {("munich", "berlin"), ("no-tea", "tea"), ("no-coffee", "coffee"), ("again", "no-tea")}
+    assert told["flagged"] == len(pairs)
+    listed = http.client.get("/v1/owners/judged/memories", params={"mode": "review", "limit": 20}).json()["memories"]
+    assert {one["id"]: one["is_negated"] for one in listed} == dict.fromkeys(
+        [*(r["memory_id"] for r in records), "berlin"], False
+    )
+    flags = {one["id"]: set(one.get("possible_conflicts") or ()) for one in listed}
+    assert flags["berlin"] == {"munich"}
+    assert flags["no-tea"] == {"tea", "again"}
+    before = head(http, "judged")
+    assert (posted(http, "judged", records)["flagged"], head(http, "judged")) == (0, before)
+
+
+def test_turns_among_records_are_left_to_extraction(http: HttpStore) -> None:
+    turns = [
+        ours("t1", "I like tea", kind="episode", source_turns=["t1"]),
+        ours("t2", "I hate tea", 2, kind="episode", source_turns=["t2"]),
+    ]
+    assert posted(http, "turned", turns)["flagged"] == 0
+
+
 def exported(http: HttpStore, owner: str, **asked: Any) -> list[dict[str, Any]]:
     answer = http.client.get(f"/v1/owners/{quote(owner, safe='')}/export", params=asked)
     assert answer.status_code == 200, answer.text

@@ -205,6 +205,8 @@ def test_the_answer_tells_counts_and_places() -> None:
         "made_ordinary": {},
         "rejections": 0,
         "rejections_left_out": {},
+        "flagged": 0,
+        "conflicting": [],
         "associations_left_out": 0,
         "newest_record": "2024-01-01T08:00:00Z",
         "last_position": f"{partition}:2",
