@@ -15,13 +15,13 @@ import orjson
 from msgspec import structs
 
 from api.requests.checks import check_memory_id, check_owner, parse_instant
+from api.requests.refusals import checked_key, refusal_of, refuse_rejected, taken
 from api.requests.secrets import label_objection
 from api.requests.snapshots import Snapshot
 from api.requests.speaking import speaker
 from api.services.carried import LogEvent
 from api.services.histories import SCANNED
 from api.services.reading import Reader
-from api.services.refusals import checked_key, refusal_of, refuse_rejected, taken
 from api.work.patience import weigh
 from events.catalogue import EventData
 from events.envelope import AnyEvent, Prepared, decode, from_micros, micros, new_event_id, prepare

@@ -10,10 +10,10 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from api.requests.checks import check_memory_id, check_owner
+from api.requests.refusals import checked_key, taken
 from api.services.carried import LogEvent, carried_before
 from api.services.deletion import DeletionReport
 from api.services.reading import Reader
-from api.services.refusals import checked_key, taken
 from api.services.restoring import steps, taken_by, weigh_log, with_value
 from api.services.writing import Writer
 from events.catalogue import MemoryDeleted, ValueRejected

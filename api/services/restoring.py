@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.requests.checks import check_memory_id, check_owner
+from api.requests.refusals import taken
 from api.requests.snapshots import PIECE, Snapshot
 from api.services.carried import carried_before
 from api.services.histories import SCANNED
 from api.services.reading import Reader
-from api.services.refusals import taken
 from api.services.writing import Writer
 from api.work.patience import current_check, weigh
 from events.catalogue import MemoryRestored

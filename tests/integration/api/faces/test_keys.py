@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from api.application import Application
-from api.services.refusals import MOST_KEY
+from api.requests.refusals import MOST_KEY
 from events.envelope import decode
 from events.errors import InputError, KeyTaken, NotFound
 from events.partitions import partition_of
