@@ -16,8 +16,9 @@ import msgspec
 
 from events.alarms import Alarms
 from events.catalogue import ValueReadmitted, ValueRejected
+from events.entry import checked_principal
 from events.envelope import AnyEvent, Prepared, decode
-from events.errors import EngramlogError, InputError, LogGap, StoreError, StoreUnavailable
+from events.errors import EngramlogError, LogGap, StoreError, StoreUnavailable
 from events.log import Appendable, AppendReceipt
 from events.partitions import parse_position, position_text
 from events.redis.log import RedisEventLog
@@ -32,6 +33,8 @@ RESTORED = "rejections_restored"
 LOST = "rejections_lost"
 MOST_WAITING = 1_000
 """Events of one process that wait for a disk that takes them; more are counted, and told."""
+UNWRITTEN = "unwritten"
+"""Subject of the alarm about what a process could not write."""
 LOOK_SECONDS = 10.0
 SHOWN = 5
 """Positions that an alarm names."""
@@ -75,7 +78,9 @@ class ValueKeeper:
         self.restored: str | None = None
         """What was said again, in a sentence."""
         self._unclear = True
-        """Whether an alarm of ours, or of a process before us, may stand."""
+        """Whether an alarm about the file, of ours or of a process before us, may stand."""
+        self._unwritten = False
+        """Whether ours stands about what could not be written."""
 
     def keep(self, events: Sequence[Appendable], receipts: Sequence[AppendReceipt], principal: str) -> None:
         """Write down those that are in the log. Where that cannot be done, an alarm; it is tried again."""
@@ -84,10 +89,7 @@ class ValueKeeper:
                 if receipt.written and receipt.position and is_value(event):
                     whole = decode(event.kind, event.body) if isinstance(event, Prepared) else event
                     self._waiting.append(_Waiting(whole, parse_position(receipt.position), principal))
-            try:
-                self._write_waiting()
-            except EngramlogError as error:
-                self._raise_not_kept(error)
+            self._write_waiting()
 
     def look(self) -> dict[int, int]:
         """Ask whether the log has all that was kept, and say again what it lacks; gives the newest seq of it by partition, also
@@ -96,16 +98,17 @@ class ValueKeeper:
         What is wrong is an alarm, and stops nobody.
         """
         with self._lock:
+            self._write_waiting()
             try:
-                self._write_waiting()
-                if not self.file.path.exists():
-                    return {}
                 book = self.file.read()
+                if book.is_new:
+                    return {}
                 said = self._look(book)
             except EngramlogError as error:
-                if "file" in error.context:
-                    self._raise_not_kept(error)
-                return {}  # a store that does not answer is somebody else's to tell
+                if "file" in error.context:  # a store that does not answer is somebody else's to tell
+                    self._unclear = True
+                    self._alarms.raised(NOT_KEPT, str(self.file.path), error.message)
+                return {}
             if trouble := _trouble(book, str(self.file.path)):
                 self._unclear = True
                 self._alarms.raised(NOT_KEPT, str(self.file.path), trouble)
@@ -114,11 +117,12 @@ class ValueKeeper:
                 self._alarms.cleared(NOT_KEPT, str(self.file.path))
             return said
 
-    def tend(self, now: float) -> None:
+    def tend(self, now: float) -> dict[int, int]:
         """The same, when it is time; as often as one likes, with the monotonic time in seconds."""
-        if now >= self._next:
-            self._next = now + LOOK_SECONDS
-            self.look()
+        if now < self._next:
+            return {}
+        self._next = now + LOOK_SECONDS
+        return self.look()
 
     def lacking(self, partitions: Sequence[int]) -> tuple[int, list[KeptValue]]:
         """How many lines of these partitions are kept, and those that the log lacks. Raises StoreError."""
@@ -128,26 +132,34 @@ class ValueKeeper:
 
     def close(self) -> None:
         """Write down what still waits for a disk that takes it."""
-        if self._waiting:
-            self.keep((), (), "")
+        with self._lock:
+            self._write_waiting()
 
     def _write_waiting(self) -> None:
+        """An alarm where that cannot be done. It stands when the process ends before it could: what waited is in the log alone."""
         if not self._waiting:
             return
+        try:
+            self._write()
+        except EngramlogError as error:
+            left = len(self._waiting) - MOST_WAITING
+            more = f"; {left:,} wait no longer, and are in the log alone" if left > 0 else ""
+            del self._waiting[MOST_WAITING:]
+            self._unwritten = True
+            self._alarms.raised(NOT_KEPT, UNWRITTEN, f"{error.message}{more}")
+            return
+        self._waiting.clear()
+        if self._unwritten:
+            self._unwritten = False
+            self._alarms.cleared(NOT_KEPT, UNWRITTEN)
+
+    def _write(self) -> None:
         secrets = self._log.secrets_of({one.event.owner for one in self._waiting})
         lines = [
             line_of(one.event, self.file.store, one.place, secrets.get(one.event.owner, b""), one.principal)
             for one in self._waiting
         ]
         self.file.append(lines)
-        self._waiting.clear()
-
-    def _raise_not_kept(self, error: EngramlogError) -> None:
-        self._unclear = True
-        left = len(self._waiting) - MOST_WAITING
-        more = f"; {left:,} wait no longer, and are in the log alone" if left > 0 else ""
-        del self._waiting[MOST_WAITING:]
-        self._alarms.raised(NOT_KEPT, str(self.file.path), f"{error.message}{more}")
 
     def _look(self, book: ValueBook) -> dict[int, int]:
         apart = [partition for partition, anchor in book.anchors.items() if not self._is_there(partition, anchor)]
@@ -239,6 +251,7 @@ class ValueKeeper:
     def _event(one: KeptValue, now: int) -> AnyEvent | None:
         """The event; None for what validation refuses."""
         try:
+            checked_principal(one.principal)
             return make_event(
                 one.data(),
                 owner=one.owner,
@@ -248,7 +261,7 @@ class ValueKeeper:
                 event_id=one.again,
                 by=Speaker("terminal", one.principal),
             )
-        except (InputError, ValueError, msgspec.ValidationError):
+        except (EngramlogError, ValueError, msgspec.ValidationError):
             return None
 
     def _tell(self, said: Mapping[KeptValue, int], lost: Sequence[KeptValue]) -> None:

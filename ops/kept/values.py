@@ -101,6 +101,11 @@ class ValueBook:
     torn: int = 0
     """Bytes at the end that are no whole line: its writer died."""
 
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing was ever written."""
+        return not (self.kept or self.anchors or self.foreign or self.bad)
+
     def take(self, number: int, raw: bytes) -> None:
         """One whole line."""
         try:

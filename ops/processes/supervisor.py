@@ -161,6 +161,10 @@ class Supervisor:
                 application.writer.settle(application.accesses.flush())
             except EngramlogError as error:
                 self._tell("accesses not folded", reason=error.message)
+            try:
+                application.writer.settle_positions(store.values.tend(monotonic()))
+            except EngramlogError as error:
+                self._tell("what was said again is not folded yet", reason=error.message, alarm=True)
             self._extract(application)
 
     def _extract(self, application: Application) -> None:

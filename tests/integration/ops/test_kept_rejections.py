@@ -184,6 +184,21 @@ def test_a_disk_that_takes_nothing_stops_no_deletion_and_is_told_until_it_does(t
         assert "rejections_not_kept" not in alarms(later)
 
 
+def test_what_a_process_could_not_write_until_its_end_is_told_until_somebody_has_looked(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    with opened(folder) as application:
+        lisbon, canoe = remembered(application, LISBON, CANOE)
+        (folder / "rejections.jsonl").mkdir()
+        rejected(application, lisbon)
+    (folder / "rejections.jsonl").rmdir()
+    with opened(folder) as later:
+        rejected(later, canoe)
+    with opened(folder) as after:
+        assert "rejections_not_kept" in alarms(after)
+        after.operator.clear_alarm("rejections_not_kept", face="command")
+        assert "rejections_not_kept" not in alarms(after)
+
+
 def test_a_broken_file_stops_no_start_says_which_line_and_loses_no_other(tmp_path: Path) -> None:
     folder, copy = tmp_path / "store", tmp_path / "copy"
     with opened(folder) as first:
@@ -202,20 +217,39 @@ def test_a_broken_file_stops_no_start_says_which_line_and_loses_no_other(tmp_pat
         assert "rejections_not_kept" not in alarms(mended)
 
 
-def test_a_line_that_lies_about_who_said_it_is_not_said_again(tmp_path: Path) -> None:
-    """A model rejects nothing, whatever the file says."""
+LIES = {
+    "a model's": {"actor": "assistant"},
+    "a job's": {"principal": "job:review"},
+    "a name that is none": {"principal": "ann model:qwen"},
+    "a time without a zone": {"occurred_at": "2026-11-20T08:00:00"},
+    "a time to come": {"occurred_at": "2999-01-01T00:00:00Z"},
+    "an end that is none": {"until": "soon"},
+    "rules of no version": {"rules": 0},
+    "turns that are none": {"turns": ["x"]},
+}
+
+
+def test_lines_that_say_what_no_event_may_are_told_and_what_the_others_say_is_said(tmp_path: Path) -> None:
+    """A model or a job rejects nothing, whatever the file says."""
     folder, copy = tmp_path / "store", tmp_path / "copy"
+    texts = [f"I live in house {number}" for number in range(len(LIES))]
     with opened(folder) as first:
-        lisbon, _ = remembered(first, LISBON, CANOE)
+        lied_about = remembered(first, *texts)
+        [lisbon] = remembered(first, LISBON)
     copytree(folder, copy)
     with opened(folder) as second:
-        rejected(second, lisbon)
+        for one in (*lied_about, lisbon):
+            rejected(second, one)
     restore(folder, copy)
     file = folder / "rejections.jsonl"
-    file.write_bytes(file.read_bytes().replace(b'"actor":"user"', b'"actor":"assistant"'))
+    *lines, true = file.read_bytes().splitlines()
+    lies = [orjson.dumps(orjson.loads(line) | lie) for line, lie in zip(lines, LIES.values(), strict=True)]
+    file.write_bytes(b"".join(line + b"\n" for line in (*lies, true)))
     with opened(folder) as restored:
-        assert "rejections_lost" in alarms(restored)
-        assert contents(restored) == [LISBON, CANOE]
+        told = alarms(restored)
+        assert f"{len(LIES)} rejections of 1 owner" in told["rejections_lost"]
+        assert "1 rejection of 1 owner" in told["rejections_restored"]
+        assert contents(restored) == sorted(texts)
 
 
 def test_a_store_of_which_nothing_was_kept_is_asked_nothing(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from api.application import Application
 from api.exchange.exporting import ExportOptions
 from api.exchange.importing_records import RecordOptions
 from events.errors import InputError
+from tests.given.http import http_store
 from tests.integration.ops.test_kept_rejections import CANOE, LISBON, contents, opened, rejected, remembered
 
 PORTO = "I live in Porto"
@@ -132,3 +133,20 @@ def test_a_reader_of_before_passes_such_lines_over(stores: tuple[Application, Ap
     assert line["status"] not in (None, "live")
     assert {"engramlog", "created_at"} <= line.keys()
     assert "Lisbon" not in str(line)
+
+
+def test_over_http_they_are_left_out_counted_asked_for_and_taken_in(tmp_path: Path) -> None:
+    with http_store(tmp_path / "one") as one, http_store(tmp_path / "other") as other:
+        told(one.application)
+        left = one.client.get("/v1/owners/ann/export")
+        asked = one.client.get("/v1/owners/ann/export", params={"include": "rejections"})
+        assert left.headers["engramlog-left-out"] == "deleted=1, rejections=1"
+        assert asked.headers["engramlog-left-out"] == "deleted=1"
+        lines = {"content": asked.content, "headers": {"content-type": "application/x-ndjson"}}
+        answer = other.client.post("/v1/owners/ann/import/records", **lines).json()
+        assert (answer["rejections"], answer["rejections_left_out"], answer["rejected"]) == (1, {}, [])
+        refused = other.client.post("/v1/owners/ann/memories", json={"content": LISBON})
+        assert refused.status_code == 422
+        remembered(other.application, PORTO, owner="bob")
+        answer = other.client.post("/v1/owners/bob/import/records", **lines).json()
+        assert answer["rejections_left_out"] == {"keyed by another secret": 1}
