@@ -6,6 +6,7 @@ Only what is asserted of somebody definite is read: no question, supposition, ap
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from projections.language.contradiction.places import different_places, place_at_start
@@ -45,6 +46,7 @@ _ENGLISH, _CHINESE = regex("[a-z]"), regex(rf"[{HAN}]|\d年?$")
 _PLACES = frozenset(("home", "origin", "whereabouts"))
 
 
+@lru_cache(maxsize=1 << 10)
 def slots(text: str) -> tuple[Slot, ...]:
     """The slots of a text in one writing (`negation.written`), each name once; never raises.
 

@@ -41,11 +41,13 @@ def against(
     year: int | None,
     turns: tuple[str, ...] = (),
     is_beside: Callable[[float, KnownMemory], bool],
+    refining: bool = False,
 ) -> Iterator[Finding]:
     """What it means for each thing known, the weightiest first; each is looked for when it is asked for.
 
     `near`: what is on its topic, the most alike first, of which `is_beside` says whether it is to be compared at all. What one of
-    `turns`, in which it was said, has told already is passed over but for triples, of which whoever asks must know.
+    `turns`, in which it was said, has told already is passed over but for triples, of which whoever asks must know. `refining`:
+    what it says more fully is told too.
     """
     replaced, doubtful = _in_slot(shelf, said, speaker, year, turns)
     if replaced:
@@ -63,7 +65,7 @@ def against(
         if relation.kind == "contradicts":
             reason = "; ".join(relation.reasons)[:MOST_REASON]
             yield Finding("contradicts", (known,), reason, relation.sure and now, alike)
-        elif known.refined_by(said):
+        elif refining and known.refined_by(said):
             yield Finding("refines", (known,), f"said more fully (similarity {alike:.2f})", sure=True, alike=alike)
 
 

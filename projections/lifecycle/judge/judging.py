@@ -174,6 +174,7 @@ class JudgeRun:
             year=turn.year,
             turns=(turn.turn_id,),
             is_beside=lambda alike, known: alike >= TOPIC and known.category == said.category,
+            refining=said.category in LASTING,
         )
         for one in found:
             known = one.known[0]
@@ -183,8 +184,6 @@ class JudgeRun:
                 if known.told_by(turn.turn_id):
                     continue
             if one.meaning == "refines":
-                if said.category not in LASTING:
-                    continue
                 return self._update(heard, said, known, one.alike)
             if one.sure:
                 return self._negate(heard, said, memory_id, one.known, one.reason)

@@ -37,6 +37,8 @@ from projections.views.view import OwnerView
 
 ON_TOPIC = 0.2
 """Similarity from which what is told is compared with what is known: whoever asks has the judge flag what rules are not sure of."""
+LOOKED_AT = 8
+"""Memories on its topic with which it is compared, the most alike first."""
 YEAR = 365 * DAY
 _LATER = "but what is known was said later"
 _LISTS = frozenset({"keywords", "tags", "source_turns"})
@@ -166,15 +168,13 @@ class Door:
         found = against(
             self._shelf,
             read,
-            near(told.content),
+            near(told.content)[:LOOKED_AT],
             speaker=told.speaker,
             year=self._day(told.said_at).year,
             turns=told.turns,
             is_beside=lambda alike, known: alike >= ON_TOPIC and known.id not in seen and not known.negated,
         )
         for one in found:
-            if one.meaning == "refines":
-                continue
             for known in one.known:
                 if known.id not in seen:
                     seen.add(known.id)
