@@ -44,6 +44,8 @@ class Relation(NamedTuple):
     reasons: tuple[str, ...]
     slots: tuple[SlotClash, ...] = ()
     """The values that clash, new and known."""
+    by_characters: bool = False
+    """It was told by shared characters alone: so two replies to one question contradict each other, and hardly anything else."""
 
 
 def compare(new: str, known: str) -> Relation:
@@ -66,8 +68,9 @@ def compare(new: str, known: str) -> Relation:
     a, b = (said_known, said_new) if swapped else (said_new, said_known)
     aligned = align(a, b)
     reason = next(_contradictions(a, b, aligned), None)
-    if reason is not None:
-        return Relation("contradicts", _plainly_negated(a, b, aligned), (reason,))
+    alike = next(_by_characters(a, b), None) if reason is None else None
+    if told := reason or alike:
+        return Relation("contradicts", _plainly_negated(a, b, aligned), (told,), by_characters=reason is None)
     if slots_new and said_new.size <= FEW_WORDS and agreements(slots_new, slots_known) == slots_new:
         return Relation("same", False, (f"the same value: {slots_new[0]}",))
     lefts = (aligned.left_b, aligned.left_a) if swapped else (aligned.left_a, aligned.left_b)
@@ -117,14 +120,15 @@ def _contradictions(a: ParsedText, b: ParsedText, aligned: Alignment) -> Iterato
     if aligned.agree and a.persons and b.persons and _only_numbers(aligned.left_a) and _only_numbers(aligned.left_b):
         yield f"numbers: {_few(aligned.left_a)} / {_few(aligned.left_b)}"
     if chinese:
-        yield from _contradictions_chinese(a, b)
+        one, other = cores(a.text, b.text)
+        if (one, other) in opposite_cores():
+            yield f"opposites: {one} / {other}"
 
 
-def _contradictions_chinese(a: ParsedText, b: ParsedText) -> Iterator[str]:
-    """What needs no words: where the segmenter cut two statements differently, their characters still tell."""
-    one, other = cores(a.text, b.text)
-    if (one, other) in opposite_cores():
-        yield f"opposites: {one} / {other}"
+def _by_characters(a: ParsedText, b: ParsedText) -> Iterator[str]:
+    """What needs no words: where the segmenter cut two Chinese statements differently, their characters still tell."""
+    if not a.chinese and not b.chinese:
+        return
     alike = _alike(a.text, b.text)
     if alike < ON_ONE_TOPIC:
         return

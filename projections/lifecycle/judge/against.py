@@ -30,6 +30,8 @@ class Finding(NamedTuple):
     sure: bool
     """Whether it may be acted upon; else it is to be flagged."""
     alike: float = 1.0
+    by_characters: bool = False
+    """See `Relation`."""
 
 
 def against(
@@ -64,7 +66,7 @@ def against(
         relation = compare(said.content, known.content)
         if relation.kind == "contradicts":
             reason = "; ".join(relation.reasons)[:MOST_REASON]
-            yield Finding("contradicts", (known,), reason, relation.sure and now, alike)
+            yield Finding("contradicts", (known,), reason, relation.sure and now, alike, relation.by_characters)
         elif refining and known.refined_by(said):
             yield Finding("refines", (known,), f"said more fully (similarity {alike:.2f})", sure=True, alike=alike)
 

@@ -25,10 +25,10 @@ from projections.language.extraction.times import for_a_time
 from projections.language.polarity import polarity, speaks_from_its_day
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.statements import normalised
-from projections.lifecycle.judge.against import against, ended
+from projections.lifecycle.judge.against import Finding, against, ended
 from projections.lifecycle.judge.candidates import Candidates
 from projections.lifecycle.judge.holding import AGES, BIRTHS
-from projections.lifecycle.judge.known import KnownMemory, who
+from projections.lifecycle.judge.known import KnownMemory, core, who
 from projections.memory.columns import Columns, state_of
 from projections.memory.kind import is_statement
 from projections.memory.record import DAY, SECRET, Memory
@@ -176,9 +176,18 @@ class Door:
         )
         for one in found:
             for known in one.known:
-                if known.id not in seen:
+                if known.id not in seen and (one.sure or self._is_worth_a_flag(told, known, one)):
                     seen.add(known.id)
                     yield self._one(told, known, one.reason, sure=one.sure)
+
+    def _is_worth_a_flag(self, told: Told, known: KnownMemory, one: Finding) -> bool:
+        """Not where characters alone tell, nor where what is said of a day is of another."""
+        if one.by_characters:
+            return False
+        memory = self._view.get(known.id)
+        if memory is None or self._day(memory.updated_at) == self._day(told.said_at):
+            return True
+        return not speaks_from_its_day(told.content) and not speaks_from_its_day(core(known.content))
 
     def _one(self, told: Told, known: KnownMemory, reason: str, *, sure: bool) -> Contested:
         memory = self._view.get(known.id)

@@ -68,6 +68,8 @@ BESIDE = [
     ("I live in Berlin", "If I lived in Munich, I would cycle"),
     ("我喜欢喝咖啡", "我喜欢喝茶"),
     ("I drink coffee", "I drink coffee at eight every morning"),
+    ("时间不早了，我们下次再聊吧。", "我们下次再聊吧，再见！"),
+    ("今天是星期一，工作又开始了。", "今天是星期二，我没有什么动力去工作。"),
 ]
 
 
