@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from projections.language import negators
 from projections.language.lexicon import either, rows
@@ -125,12 +125,17 @@ def wording(text: str) -> list[str]:
 
     Two statements without `difference` have the same of them.
     """
+    return list(_worded(text))
+
+
+@lru_cache(maxsize=1 << 10)
+def _worded(text: str) -> tuple[str, ...]:
     written = _EMPTY_HAN.sub("", _EMPTY_ENGLISH.sub(" ", plain(_LETTER_A.sub("A=", text))))
     written = _HAN_NUMBER.sub(_number, re.sub(r"(?<=\d),(?=\d{3}\b)", "", written))
     written = re.sub(r"(?<=\d)(?=[a-z])", " ", re.sub(r"\b([ap])\.m\b", r"\1m", written))
     words = [word for found in _WORD.findall(written) if (word := found.lstrip(_LEADING).rstrip(_TRAILING))]
     kept = [_ENGLISH_NUMBERS.get(word, word) for word in words if word not in _DASHES]
-    return [*kept, "?"] if "?" in written else kept
+    return (*kept, "?") if "?" in written else tuple(kept)
 
 
 def difference(a: str, b: str) -> str | None:
@@ -138,7 +143,7 @@ def difference(a: str, b: str) -> str | None:
 
     A phrase may stand at the other end ("In May I moved", "I moved in May"); every other change of order counts.
     """
-    said_a, said_b = wording(a), wording(b)
+    said_a, said_b = _worded(a), _worded(b)
     if said_a == said_b:
         return None
     more_a, more_b = (list((Counter(x) - Counter(y)).elements()) for x, y in ((said_a, said_b), (said_b, said_a)))

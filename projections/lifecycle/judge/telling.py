@@ -18,7 +18,6 @@ from projections.checks import Check, unchecked
 from projections.decide.command import MOST_BESIDE
 from projections.decide.remembering import NOTHING, Consequence, Contested
 from projections.index.said_index import SaidIndex
-from projections.language.contradiction.reading import MOST_READ
 from projections.language.extraction.rules import read_turn
 from projections.language.extraction.shape import ExtractedStatement, TurnText
 from projections.language.extraction.times import for_a_time
@@ -37,6 +36,8 @@ from projections.views.view import OwnerView
 
 ON_TOPIC = 0.2
 """Similarity from which what is told is compared with what is known: whoever asks has the judge flag what rules are not sure of."""
+MOST_SAID = 500
+"""Characters of a statement; what is longer tells more than one thing, and is compared with nothing."""
 LOOKED_AT = 8
 """Memories on its topic with which it is compared, the most alike first."""
 YEAR = 365 * DAY
@@ -92,7 +93,7 @@ class Door:
             return Consequence(again.id, next((one for one in told.turns if one not in again.source_turns), None))
         if told.memory_id is None and (just := self._just_told(told, read)) is not None:
             return Consequence(just)
-        if not read.asserted or len(told.content) > MOST_READ or detect_sensitivity(told.content) >= SECRET:
+        if not read.asserted or len(told.content) > MOST_SAID or detect_sensitivity(told.content) >= SECRET:
             return NOTHING
         return Consequence(beside=tuple(self._beside(told, read))[:MOST_BESIDE])
 
@@ -110,7 +111,7 @@ class Door:
         plain = ExtractedStatement(
             told.content, told.category, told.kind, polarity(told.content), True, 1.0, (0, len(told.content))
         )
-        if told.source == "assistant" or len(told.content) > MOST_READ:
+        if told.source == "assistant" or len(told.content) > MOST_SAID:
             return plain
         turn = TurnText("", told.content, "user", told.speaker, self._day(told.said_at).isoformat())
         read = read_turn(turn).statements
@@ -172,7 +173,9 @@ class Door:
             speaker=told.speaker,
             year=self._day(told.said_at).year,
             turns=told.turns,
-            is_beside=lambda alike, known: alike >= ON_TOPIC and known.id not in seen and not known.negated,
+            is_beside=lambda alike, known: (
+                alike >= ON_TOPIC and known.id not in seen and not known.negated and len(known.content) <= MOST_SAID
+            ),
         )
         for one in found:
             for known in one.known:

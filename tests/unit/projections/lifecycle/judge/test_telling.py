@@ -121,6 +121,16 @@ def test_each_memory_that_it_bears_upon_is_named_once_and_at_most_eight() -> Non
     assert len(found) == len({one.memory_id for one in found}) == 8
 
 
+@pytest.mark.parametrize("long", ["new", "known"])
+def test_what_tells_more_than_one_thing_is_compared_with_nothing(long: str) -> None:
+    """A statement has 500 characters at most; a longer text may still be told again."""
+    texts = {"known": "I like tea", "new": "I hate tea"}
+    assert done(known(texts["known"]), texts["new"]) == [("flags", "m")]
+    texts[long] += ", and now for something else" * 20
+    assert judged(known(texts["known"]), texts["new"]) == Consequence()
+    assert judged(known(texts[long]), texts[long]).again == "m"
+
+
 AGAIN = ["I drink tea", "i drink tea.", "I  drink tea!", "Ｉ drink tea"]
 
 
