@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from api.requests.snapshots import Snapshot
 from api.services.carrying import TRIES, Carrier
+from api.work.patience import current_check, weigh
 from events.catalogue import EventData, MemoryCreated, MemoryMentioned
 from events.envelope import AnyEvent, Prepared, decode, derived_id, micros, prepare
 from events.errors import refused
@@ -25,6 +26,8 @@ from projections.memory.kind import PUBLISHED_KIND
 
 PIECE = 100
 """Memories judged and appended at once: with all that may follow from them they are one request."""
+STEPS = 40
+"""What judging a memory weighs, in events folded."""
 _MADE_UP = re.compile(r"m-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _BESIDE_A_TEXT = (
     "summary", "importance", "emotion", "speaker", "keywords", "tags", "project", "task", "sensitivity", "source_turns",
@@ -60,8 +63,10 @@ class Judging:
         """The same, each with what followed. Raises InputError for events of several owners."""
         if len({one.owner for one in events}) > 1:
             raise refused("events", "several owners", "one owner, where what is told is judged")
-        done: list[JudgedReceipt] = []
+        weigh(len(events) * STEPS)
+        done, check = list[JudgedReceipt](), current_check()
         for start in range(0, len(events), PIECE):
+            check(start, len(events))
             piece = events[start : start + PIECE]
             if all(one.receipt.written for one in done):
                 done += self._piece(piece)

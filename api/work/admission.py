@@ -76,12 +76,12 @@ class Admission:
     async def run(self, work: Work, owner: str, call: Callable[[], _T], gone: Gone | None = None) -> _T:
         """What `call` returns, run in a thread of its lane once there is a place.
 
-        A light question that turns out to be long is asked again in the heavy lane. `gone`: a heavy question ends early with
-        it, wherever it is. Raises TooManyRequests, DeadlineExceeded, and what `call` raises.
+        A light question, or an append that is judged, is asked again in the heavy lane where it turns out to be long. `gone`: a
+        heavy question ends early with it, wherever it is. Raises TooManyRequests, DeadlineExceeded, and what `call` raises.
         """
         if work is not Work.HEAVY:
             try:
-                return await self._placed(work, owner, call, Patience(light=work is Work.LIGHT))
+                return await self._placed(work, owner, call, Patience(light=work in (Work.LIGHT, Work.APPEND)))
             except NeedsHeavyLane:
                 pass
         patience = Patience()

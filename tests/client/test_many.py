@@ -228,6 +228,14 @@ def test_what_many_say_is_judged_beside_what_is_known_and_beside_each_other(memo
     }
 
 
+def test_more_than_are_judged_at_once_are_judged_beside_those_before_them(memory: Any, between: Proxy) -> None:
+    """More than a hundred are written in pieces, and wait among the heavy questions."""
+    texts = [f"Cup number {number} is blue" for number in range(120)]
+    added = memory.add_many([*texts, "Cup number 3 is blue."])
+    assert (len(between.posted()), len(set(added.ids)), added.ids[120]) == (1, 120, added.ids[3])
+    assert memory.get(added.ids[3]).mention_count == 2
+
+
 def test_many_under_a_key_of_which_some_were_mentions_are_told_once(memory: Any, running: Service) -> None:
     known = memory.add("I drink coffee").id
     told = [memory.add_many(["I drink coffee", "I drink tea"], key="k").ids for _ in range(2)]
