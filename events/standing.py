@@ -186,6 +186,17 @@ def _of_value(data: Any, actor: str, by: Speaker) -> Objection | None:
     return None if actor in PERSONS else Objection("actor", actor, allowed)
 
 
+def _of_source(data: Any, actor: str, by: Speaker) -> Objection | None:
+    if by.is_remote and by.raw:
+        return Objection(
+            "type",
+            type(data).__name__,
+            "any other: POST .../set-aside and .../bring-back do so, and tell what they withhold",
+        )
+    allowed = "user or operator: whose words count for nothing, a person says"
+    return None if actor in PERSONS else Objection("actor", actor, allowed)
+
+
 def _of_ground(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     allowed = "user, assistant, operator or system: who can look at what a memory rests on"
     return None if actor in REPORTERS else Objection("actor", actor, allowed)
@@ -245,5 +256,7 @@ _RESERVED: Mapping[str, Callable[[Any, str, Speaker], Objection | None]] = {
     "GroundChanged": _of_ground,
     "ValueRejected": _of_value,
     "ValueReadmitted": _of_value,
+    "SourceSetAside": _of_source,
+    "SourceBroughtBack": _of_source,
 }
 """What an operator may say and others not always: data, actor and how it comes in -> what stands against it."""

@@ -87,6 +87,7 @@ def selection(view: OwnerView, options: ExportOptions = ExportOptions(), check: 
 _STATES: Mapping[int, str] = {
     Columns.DELETED: "deleted",
     Columns.REJECTED: "rejected",
+    Columns.SET_ASIDE: "set_aside",
     Columns.RETIRED: "retired",
     Columns.MERGED: "merged",
 }

@@ -22,7 +22,7 @@ from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
 from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import Memory
-from projections.memory.working_memory import Conversation, conversation
+from projections.memory.working_memory import Conversation, conversation, set_aside_among
 from projections.prompt.block import LEAST_BUDGET, TITLES, Block, Line, Material, build
 from projections.prompt.instructions import standing_instructions
 from projections.prompt.lines import (
@@ -125,14 +125,17 @@ class Contexts:
             if value is not None:
                 check_id_of(field, value)
         with self._reader.snapshot(owner, **times) as snapshot:  # waits until `after` is folded: the log is read next
-            past = snapshot.past
+            past, asides = snapshot.past, snapshot.view.state.asides
         said = self._recent(owner, past, text, session, turn_id)
-        talk = conversation(said.said, text, session, turn_id)
+        gone = {one.seq for one in set_aside_among(said.said, asides)}
+        talk = conversation([one for one in said.said if one.seq not in gone], text, session, turn_id)
         lines = LineTerms(as_of=times.get("as_of"), known=times.get("known"))
         found = self._searched(owner, text, searches, include_faded, lines) if proactive else []
         with self._reader.snapshot(owner, **lines) as snapshot:
             rules = _rules(snapshot, wanted)
             material, left_out, close = _gathered(snapshot, talk, found, text, wanted, rules)
+        if gone:
+            left_out["said by a source that is set aside"] = len(gone)
         block = build(material, budget, wanted.language, self._count)
         read = Read(snapshot.position)
         if not trace or past is not None:

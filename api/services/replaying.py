@@ -23,6 +23,7 @@ from projections.ranking.recall import search
 from projections.redis.view import RedisViews
 from projections.reports.standing import LawStanding, differences, standings
 from projections.views.query import ViewQuery
+from projections.views.set_aside import SetAside
 from projections.views.view import OwnerView, as_hidden_today, hidden_in
 
 
@@ -141,18 +142,20 @@ class _Replayed:
         """Where each memory stands at an instant. No text is indexed for it."""
         columns = Columns()
         settings = self._folded.settings
-        columns.put_all(Twins().follow(settings.rejections, list(self._memories()), ()))
+        memories = SetAside().follow(settings.asides, list(self._memories()), ())
+        columns.put_all(Twins().follow(settings.rejections, memories, ()))
         return standings(columns, LAWS[settings.profile], now, parameters_of(settings))
 
     def view(self) -> OwnerView:
         """All of it, ready to be searched."""
-        profile, parameters, synonyms, rejections = self._folded.settings
+        profile, parameters, synonyms, rejections, asides = self._folded.settings
         state = OwnerState(
             profile=profile,
             parameters=parameters,
             synonyms=synonyms,
             applied=self._folded.applied,
             rejections=rejections,
+            asides=asides,
         )
         return OwnerView(self._owner, state, self._memories())
 

@@ -13,7 +13,8 @@ from api.work.patience import both, current_check
 from projections.language.sensitivity.event_level import at_most
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import SECRET
-from projections.memory.working_memory import Injection, Said, Turn, read_said
+from projections.memory.sources import Asides
+from projections.memory.working_memory import Injection, Said, Turn, read_said, set_aside_among
 from projections.redis.said import all_said, said_among
 from projections.redis.view import RedisViews
 from projections.shapes import MemoryUses, TurnSaid
@@ -22,6 +23,7 @@ from projections.views.uses import MemoryUse, uses_of
 from projections.views.view import WITHHELD
 
 MOST_USES = 1_000
+ASIDE = "[withheld: set aside]"
 
 
 class Uses:
@@ -44,6 +46,7 @@ class Uses:
             memory = self._reader.memory(snapshot, owner, memory_id)
             told = card(memory, "full")
             forgotten = forgotten_turns(snapshot.present.columns)
+            asides = snapshot.present.state.asides
             if snapshot.past is not None:
                 forgotten |= forgotten_turns(snapshot.view.columns)
         if snapshot.past is None:
@@ -63,8 +66,8 @@ class Uses:
                     "turn_id": use.injection.turn_id,
                     "session": use.injection.session if use.turn is None else use.turn.session,
                     "injected_at": moment(use.injection.at),
-                    "turn": None if use.turn is None else _turn(use.turn, forgotten),
-                    "replies": [_turn(reply, forgotten) for reply in use.replies],
+                    "turn": None if use.turn is None else _turn(use.turn, forgotten, asides),
+                    "replies": [_turn(reply, forgotten, asides) for reply in use.replies],
                     "linked_by": ("reply_to" if use.linked else "order") if use.replies else None,
                 }
                 for use in page
@@ -100,12 +103,12 @@ def _without_text(said: Said) -> Turn | Injection | None:
     return said if isinstance(said, Injection) else None
 
 
-def _turn(turn: Turn, forgotten: frozenset[str]) -> TurnSaid:
+def _turn(turn: Turn, forgotten: frozenset[str], asides: Asides) -> TurnSaid:
     hidden = turn.turn_id in forgotten or not at_most(SECRET - 1, turn.text, turn.level)
     return {
         "turn_id": turn.turn_id,
         "role": turn.role,
         "speaker": turn.speaker,
-        "text": WITHHELD if hidden else turn.text,
+        "text": WITHHELD if hidden else ASIDE if set_aside_among([turn], asides) else turn.text,
         "at": moment(turn.at),
     }

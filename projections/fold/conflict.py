@@ -21,6 +21,7 @@ from projections.memory.record import (
     Memory,
     UserMention,
 )
+from projections.memory.sources import Writer
 
 
 def negate(working: WorkingSet, data: MemoryNegated, _event: Event[Any]) -> None:
@@ -37,6 +38,7 @@ def negate(working: WorkingSet, data: MemoryNegated, _event: Event[Any]) -> None
         replaced_by,
         data.turn_id,
         working.seq,
+        working.writer_unless(memory),
     )
     negations = tuple(sorted([*memory.negations, entry], key=_by_time)[-MAX_NEGATIONS:])
     state = negation_state(negations, memory.user_mentions)
@@ -72,17 +74,22 @@ def negation_state(negations: tuple[CorrectionEntry, ...], said: tuple[UserMenti
 
 
 def newest_said(said: Iterable[UserMention]) -> tuple[UserMention, ...]:
-    """The newest mention of each turn, the newest 8 of these, ascending: mentions of one turn share their fate."""
-    by_turn: dict[str | None, UserMention] = {}
+    """The newest mention of each turn, the newest 8 of these, ascending: mentions of one turn share their fate.
+
+    Of those without a turn the newest of each writer, for what one of them says may be set aside.
+    """
+    by_turn: dict[str | Writer | None, UserMention] = {}
     for one in said:
-        known = by_turn.get(one.turn_id)
+        name = one.turn_id or one.writer
+        known = by_turn.get(name)
         if known is None or one.at > known.at:
-            by_turn[one.turn_id] = one
+            by_turn[name] = one
     return tuple(sorted(by_turn.values(), key=_by_turn)[-MAX_USER_MENTIONS:])
 
 
-def _by_turn(said: UserMention) -> tuple[int, str]:
-    return said.at, said.turn_id or ""
+def _by_turn(said: UserMention) -> tuple[int, str, str, str]:
+    writer = said.writer
+    return said.at, said.turn_id or "", "" if writer is None else writer.by, (writer and writer.session) or ""
 
 
 def contradicted(working: WorkingSet, memory: Memory, successor: str | None) -> tuple[str, ...]:

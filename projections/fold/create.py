@@ -72,6 +72,7 @@ def create(working: WorkingSet, data: MemoryCreated, event: Event[Any]) -> None:
         changed_seq=working.seq,
         basis=basis_of(data, at),
         stated=working.statement,
+        by=working.by,
     )
     if working.actor == "operator" and memory.tier in FIRM:
         memory = with_changes(memory, ground=OPERATOR)

@@ -24,6 +24,7 @@ from projections.fold import link as evolve_link
 from projections.fold import merge as evolve_merge
 from projections.fold import owner_choices as evolve_owner
 from projections.fold import sensitivity as evolve_sensitivity
+from projections.fold import sources as evolve_sources
 from projections.fold import use as evolve_use
 from projections.fold import values as evolve_values
 from projections.fold.named import names
@@ -80,6 +81,8 @@ HANDLERS: Mapping[type, Handler] = {
     catalogue.SensitivityRaised: evolve_sensitivity.raise_by_rules,
     catalogue.ValueRejected: evolve_values.reject,
     catalogue.ValueReadmitted: evolve_values.readmit,
+    catalogue.SourceSetAside: evolve_sources.put_aside,
+    catalogue.SourceBroughtBack: evolve_sources.bring_back,
 }
 """Turns and tool results change nothing and have no handler."""
 
@@ -102,14 +105,15 @@ def evolve(
     base: Parameters = DEFAULTS,
     level: int | None = None,
     stated: tuple[bytes, ...] = (),
+    by: str = "",
 ) -> EventEffect:
     """The event's effect on one owner. `memories` must hold what `reach` asks for, where it exists.
 
     `level`: how sensitive the entry says that the event's words are; None where it does not, and they are judged here.
-    `stated`: digests of what it states, as the entry tells them.
+    `stated`: digests of what it states, as the entry tells them. `by`: who brought it, as `Writer.by`.
     """
     parameters, at = parameters_of(settings, base), micros(event.occurred_at)
-    working = WorkingSet(memories, settings, parameters, at, seq, event.actor, level, stated)
+    working = WorkingSet(memories, settings, parameters, at, seq, event.actor, level, stated, by, event.session_id)
     data = event.data
     handler = HANDLERS.get(type(data))
     if handler is not None:

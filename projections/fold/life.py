@@ -75,7 +75,9 @@ def mention(working: WorkingSet, data: MemoryMentioned, _event: Event[Any]) -> N
         fields["modalities"] = tuple(sorted({*memory.modalities, data.modality}))
     decision, reason = ("merge", "mentioned often within a day") if frequent else ("reinforce", "mentioned")
     if working.actor == "user":
-        said = fields["user_mentions"] = newest_said((*memory.user_mentions, UserMention(at, data.turn_id)))
+        said = fields["user_mentions"] = newest_said(
+            (*memory.user_mentions, UserMention(at, data.turn_id, working.writer_unless(memory)))
+        )
         if memory.negations:
             fields |= negation_state(memory.negations, said)
             if memory.is_negated and fields["negated_at"] is None:
@@ -112,7 +114,7 @@ def revise(working: WorkingSet, data: MemoryRevised, _event: Event[Any]) -> None
         working.ignore(memory.id, problem)
         return
     until = max(memory.updated_at, working.at)
-    old = Version(memory.version, memory.content, memory.summary, until)
+    old = Version(memory.version, memory.content, memory.summary, until, memory.revised_by, memory.stated)
     fields: dict[str, Any] = {
         "content": data.content,
         "summary": data.summary,
@@ -133,6 +135,7 @@ def revise(working: WorkingSet, data: MemoryRevised, _event: Event[Any]) -> None
         ),
         "conflicts": settled(working, memory),
         "basis": revised(memory.basis, data, working.at),
+        "revised_by": working.writer_unless(memory),
     }
     if data.content != memory.content:
         fields |= _other_words(working, memory) | {"stated": working.statement}
@@ -189,7 +192,8 @@ def delete(working: WorkingSet, data: MemoryDeleted, _event: Event[Any]) -> None
         working.ignore(memory.id, "no longer due: it was used since that was decided")
         return
     conflicts = settled(working, memory)
-    working.change(memory, "delete", data.policy, deleted_at=working.at, deletion=data.policy, conflicts=conflicts)
+    gone = {"deleted_at": working.at, "deletion": data.policy, "deleted_by": working.writer_unless(memory)}
+    working.change(memory, "delete", data.policy, conflicts=conflicts, **gone)
 
 
 def _still_due(working: WorkingSet, memory: Memory) -> bool:
@@ -216,6 +220,7 @@ def restore(working: WorkingSet, data: MemoryRestored, _event: Event[Any]) -> No
         "a deletion was undone",
         deleted_at=None,
         deletion=None,
+        deleted_by=None,
         level=FULL,
         compressed=None,
         level_due_at=None,

@@ -17,6 +17,7 @@ from projections.fold.sensitivity import judged, risen_by
 from projections.fold.working_set import WorkingSet, trouble_with
 from projections.language.sensitivity.event_level import told_by_triple
 from projections.memory.record import MAX_EDGES, MAX_FACTS, Edge, Memory, MemoryTriple
+from projections.memory.sources import Writer
 
 CO_HIT = "co-hit"
 _NONE = Edge("", 0.0, 0.0, CO_HIT)
@@ -119,6 +120,7 @@ def assert_fact(working: WorkingSet, data: FactAsserted, _event: Event[Any]) -> 
             data.condition,
             working.at,
             working.statement,
+            _asserter(working, memory),
         )
         old = _same(memory, data)
         if old is not None and old.at > fact.at:
@@ -132,6 +134,13 @@ def assert_fact(working: WorkingSet, data: FactAsserted, _event: Event[Any]) -> 
         told = (told_by_triple(data),)
         sensitivity = memory.sensitivity if judged(memory, data.object) else risen_by(memory, told, working.level)
         working.change(memory, "link", "backs a triple", facts=tuple(facts), sensitivity=sensitivity)
+
+
+def _asserter(working: WorkingSet, memory: Memory) -> Writer | None:
+    """Who asserts a triple; None where that is who wrote the memory, or the job that made it of what somebody said."""
+    mine, own = Writer(working.by, working.session), memory.writer
+    alike = mine.principal == own.principal and mine.session == own.session
+    return None if mine == own or (alike and mine.actor == "judge") else mine
 
 
 def retract_fact(working: WorkingSet, data: FactRetracted, _event: Event[Any]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from msgspec import structs
+
 from events.catalogue import MemoryMerged, MemoryUnmerged
 from events.envelope import Event
 from projections.fold.basis import merged as merged_basis
@@ -96,7 +98,9 @@ def _merged(working: WorkingSet, data: MemoryMerged, sources: list[Memory]) -> M
         mention_count=sum(m.mention_count for m in sources),
         mentions=tuple(sorted(time for m in sources for time in m.mentions)[-MAX_MENTIONS:]),
         mention_boost=mentioned.mention_boost,
-        user_mentions=newest_said(said for m in sources for said in m.user_mentions),
+        user_mentions=newest_said(
+            structs.replace(said, writer=said.writer or m.writer) for m in sources for said in m.user_mentions
+        ),
         access_count=sum(m.access_count for m in sources),
         reinforce_count=sum(m.reinforce_count for m in sources),
         conflicts=tuple(c for c in _united(sources, lambda m: m.conflicts) if c not in data.sources)[-MAX_CONFLICTS:],
@@ -112,6 +116,7 @@ def _merged(working: WorkingSet, data: MemoryMerged, sources: list[Memory]) -> M
         ground=standing.ground,
         basis=merged_basis(base, sources),
         stated=working.statement,
+        by=working.by,
     )
 
 

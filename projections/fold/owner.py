@@ -22,6 +22,7 @@ from projections.fold.values import stated_in
 from projections.fold.working_set import OwnerSettings
 from projections.memory.record import Memory
 from projections.memory.rejection import Rejections
+from projections.memory.sources import Asides, by_of
 
 PROJECTION_VERSION = 7
 """Raise it when evolve, an upcaster or a parameter set changes what an old log folds into: a rebuild follows."""
@@ -63,13 +64,15 @@ class OwnerState(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """How far its turns were read, and what that took."""
     rejections: Rejections = ()
     """Values that a person rejected or readmitted, by digest, ascending."""
+    asides: Asides = ()
+    """Sources that a person set aside or brought back."""
 
     @property
     def settings(self) -> OwnerSettings:
-        """Profile, parameters, synonyms and rejected values as `evolve` takes them."""
-        if self.profile == "weighted" and not self.parameters and not self.synonyms and not self.rejections:
+        """Profile, parameters, synonyms, rejected values and sources set aside as `evolve` takes them."""
+        if self.profile == "weighted" and not (self.parameters or self.synonyms or self.rejections or self.asides):
             return _UNCHANGED
-        return OwnerSettings(self.profile, self.parameters, self.synonyms, self.rejections)
+        return OwnerSettings(self.profile, self.parameters, self.synonyms, self.rejections, self.asides)
 
 
 _UNCHANGED = OwnerSettings()
@@ -111,7 +114,8 @@ def fold_event(
     """
     seq, raw_id = stored.seq, stored.raw_id
     if drops or type(event.data) is not EventDiscarded:
-        change = evolve(owner.settings, memories, event, seq, base, stored.level, stated_in(stored, event.data, secret))
+        stated, by = stated_in(stored, event.data, secret), by_of(stored, event.actor)
+        change = evolve(owner.settings, memories, event, seq, base, stored.level, stated, by)
     else:
         change = nothing_parked(owner.settings, event)
     settings, chain, entries = change.settings, owner.chain, []
@@ -132,6 +136,7 @@ def fold_event(
         settings.synonyms,
         _read(owner, event.data) if type(event.data) is TurnsExtracted else owner.read,
         settings.rejections,
+        settings.asides,
     )
     return FoldStep(after, change.memories, entries)
 
@@ -224,7 +229,8 @@ def fold_records(
         event = decode(one.kind, one.body)
         if not keep(one, event):
             continue
-        change = evolve(settings, memories, event, one.seq, base, one.level, stated_in(one, event.data))
+        stated, by = stated_in(one, event.data), by_of(one, event.actor)
+        change = evolve(settings, memories, event, one.seq, base, one.level, stated, by)
         if change.settings is not settings:
             settings = _forced(change.settings, forced)
         memories.update(change.memories)

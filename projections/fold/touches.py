@@ -19,6 +19,8 @@ from events.catalogue import (
     MemoriesRevealed,
     ParametersChanged,
     ProfileChosen,
+    SourceBroughtBack,
+    SourceSetAside,
     ValueReadmitted,
     ValueRejected,
 )
@@ -30,6 +32,7 @@ from projections.fold.named import names
 from projections.fold.values import stated_in
 from projections.fold.working_set import OWNER, OwnerSettings
 from projections.memory.record import Memory
+from projections.memory.sources import by_of
 
 FREE = 50_000
 """Evolutions that a life may take whatever its length: about a second."""
@@ -68,9 +71,10 @@ class _Told(NamedTuple):
     event: Event[Any]
     level: int | None
     stated: tuple[bytes, ...]
+    by: str
 
 
-_OF_THE_OWNER = ParametersChanged | ProfileChosen | ValueRejected | ValueReadmitted
+_OF_THE_OWNER = ParametersChanged | ProfileChosen | ValueRejected | ValueReadmitted | SourceSetAside | SourceBroughtBack
 """Events that change the owner, and by that what others of its events do."""
 
 
@@ -120,7 +124,16 @@ def _about(stored: Iterable[Stored], memory_id: str) -> list[_Told]:
     for one, named in kept:
         event = decode(one.kind, one.body)
         if isinstance(event.data, _OF_THE_OWNER) or not wanted.isdisjoint(named):
-            told.append(_Told(micros(event.occurred_at), one.seq, event, one.level, stated_in(one, event.data)))
+            told.append(
+                _Told(
+                    micros(event.occurred_at),
+                    one.seq,
+                    event,
+                    one.level,
+                    stated_in(one, event.data),
+                    by_of(one, event.actor),
+                )
+            )
     return told
 
 
@@ -253,7 +266,7 @@ class _Fold:
         self.taken += 1
         one, met = self._told[number], self._things[OWNER].before(number) or OwnerSettings()
         memories = _Before(self._things, number)
-        change = evolve(met, memories, one.event, one.seq, self._base, one.level, one.stated)
+        change = evolve(met, memories, one.event, one.seq, self._base, one.level, one.stated, one.by)
         self._note_asked(number, memories.asked)
         old = self._changes.get(number)
         self._changes[number] = change

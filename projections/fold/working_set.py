@@ -13,6 +13,7 @@ import msgspec
 from events.parameters import Parameters, ParameterValue
 from projections.memory.record import Memory, with_changes
 from projections.memory.rejection import Rejection, Rejections, refusing
+from projections.memory.sources import Asides, Writer
 
 OWNER = ""
 """Stands for the owner itself where a note names a memory."""
@@ -31,6 +32,11 @@ class OwnerSettings(NamedTuple):
     """Pairs of words with their similarity, ascending; how they are kept: `projections.language.keywords.synonyms`."""
     rejections: Rejections = ()
     """Values that a person rejected or readmitted, by digest, ascending."""
+    asides: Asides = ()
+    """Sources that a person set aside or brought back."""
+
+
+_UNTOLD = frozenset({"stated", "revised_by", "deleted_by"})
 
 
 class Note(msgspec.Struct, frozen=True, gc=False):
@@ -57,6 +63,9 @@ class WorkingSet(msgspec.Struct, gc=False):
     """How sensitive the event's words are, as was found when it was appended; None: nobody looked, and the rules are asked."""
     stated: tuple[bytes, ...] = ()
     """Digests of what the event states."""
+    by: str = ""
+    """Who brought it, as `Writer.by`."""
+    session: str | None = None
     changed: dict[str, Memory] = {}  # msgspec gives each a dict of its own
     notes: list[Note] = []
 
@@ -82,6 +91,10 @@ class WorkingSet(msgspec.Struct, gc=False):
         """The digest of the one thing that the event states; empty where it is not known."""
         return self.stated[0] if self.stated else b""
 
+    def writer_unless(self, memory: Memory) -> Writer | None:
+        """Who brought the event; None where that is who wrote the memory."""
+        return None if self.by == memory.by and self.session == memory.session else Writer(self.by, self.session)
+
     def ignore(self, memory_id: str, reason: str) -> None:
         """Nothing changes on this memory, and the log says why."""
         memory = self.get(memory_id)
@@ -98,11 +111,12 @@ class WorkingSet(msgspec.Struct, gc=False):
         self.notes.append(Note(memory.id, decision, reason, None, memory, ()))
 
     def change(self, memory: Memory, decision: str, reason: str, **fields: Any) -> Memory:
-        """New values for some fields, with a note that names those that differ; not `stated`, which follows from `content`."""
+        """New values for some fields, with a note that names those that differ; not `stated`, which follows from `content`,
+        nor whose doing it is: that is the event's."""
         differ = {name: value for name, value in fields.items() if getattr(memory, name) != value}
         stamp = max(self.at, memory.stamp)
         after = self.changed[memory.id] = with_changes(memory, stamp=stamp, changed_seq=self.seq, **differ)
-        named = tuple(sorted(name for name in differ if name != "stated"))
+        named = tuple(sorted(name for name in differ if name not in _UNTOLD))
         self.notes.append(Note(memory.id, decision, reason, memory, after, named))
         return after
 

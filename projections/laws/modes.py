@@ -24,7 +24,7 @@ Mode = Literal["normal", "review", "debug"]
 MODES: tuple[Mode, ...] = ("normal", "review", "debug")
 
 REASONS = (
-    "sensitive", "deleted", "rejected",
+    "sensitive", "deleted", "rejected", "set_aside",
     "merged", "retired", "superseded", "ground_changed", "corrected", "negated", "compressed", "under_threshold",
 )  # fmt: skip
 """Why a memory is withheld, strongest first: the first that holds is the one told."""
@@ -34,6 +34,7 @@ SHOWN_BY: dict[str, str] = {
     "sensitive": "get --reveal",
     "deleted": "debug",
     "rejected": "debug",
+    "set_aside": "review",
     "merged": "review",
     "retired": "review",
     "superseded": "review",
@@ -159,6 +160,7 @@ def visibility(columns: Columns, law: Law, now: int, parameters: Parameters, mod
                 ("superseded", columns.conflict == Columns.SUPERSEDED),
                 ("retired", states == Columns.RETIRED),
                 ("merged", states == Columns.MERGED),
+                ("set_aside", states == Columns.SET_ASIDE),
             ]
         for reason, rows in found:
             if rows.any():

@@ -117,12 +117,12 @@ def _turns(view: OwnerView, rows: Iterable[int]) -> Iterator[Memory]:
 
 
 def _stands(view: OwnerView, row: int) -> bool:
-    """Whether a row is live, or was merged into one that is."""
+    """Whether a row is live, or was merged into one that is. One that is set aside is read: what is drawn from it is withheld."""
     states = view.columns.state
     at: int | None = row
     while at is not None and states[at] == Columns.MERGED:
         at = view.columns.row(view.columns.memories[at].merged_into or "")
-    return at is not None and bool(states[at] == Columns.LIVE)
+    return at is not None and bool(states[at] in (Columns.LIVE, Columns.SET_ASIDE))
 
 
 def first_unread(view: OwnerView) -> int:

@@ -16,7 +16,7 @@ from projections.memory.record import CATEGORIES, Memory
 
 Rows = npt.NDArray[np.int64]
 """Places of memories in the columns."""
-STATES = ("live", "merged", "retired", "rejected", "deleted", "purged")
+STATES = ("live", "merged", "retired", "set_aside", "rejected", "deleted", "purged")
 """Words for what hides a memory by itself, as `Columns.LIVE` to `Columns.PURGED` number them."""
 NEVER = np.iinfo(np.int64).min // 4
 """Stands for "no such time"; far enough from the edge that differences do not overflow."""
@@ -36,6 +36,8 @@ def state_of(memory: Memory) -> int:
         return Columns.DELETED
     if memory.rejected_seq is not None:
         return Columns.REJECTED
+    if memory.aside_seq is not None:
+        return Columns.SET_ASIDE
     if memory.retired_at is not None:
         return Columns.RETIRED
     return Columns.MERGED if memory.merged_into is not None else Columns.LIVE
@@ -96,7 +98,7 @@ class Columns:
 
     HELD, FADE, KEEP, SUPERSEDED = 0, 1, 2, 3
     """conflict: not negated, weight_balance, version_keep, latest_wins."""
-    LIVE, MERGED, RETIRED, REJECTED, DELETED, PURGED = 0, 1, 2, 3, 4, 5
+    LIVE, MERGED, RETIRED, SET_ASIDE, REJECTED, DELETED, PURGED = range(7)
     SYSTEM, CORE, FACT, EPISODE = 0, 1, 2, 3
     NEVER = NEVER
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from projections.memory.sources import Writer
+
 LEVELS = ("full", "summary", "tag", "trace", "archive")
 FULL, SUMMARY, TAG, TRACE, ARCHIVE = range(5)
 CATEGORIES = ("identity", "stable_preference", "short_term_preference", "fact", "skill", "temporary")
@@ -40,6 +42,8 @@ class UserMention(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     at: int
     turn_id: str | None
+    writer: Writer | None = None
+    """Whose mention it is; None: of the memory's own writer."""
 
 
 class CorrectionEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -52,6 +56,8 @@ class CorrectionEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     replaced_by: str | None
     turn_id: str | None
     position: int
+    writer: Writer | None = None
+    """Whose negation it is; None: of the memory's own writer."""
 
 
 class Version(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -61,6 +67,10 @@ class Version(msgspec.Struct, frozen=True, array_like=True, gc=False):
     content: str
     summary: str | None
     until: int
+    writer: Writer | None = None
+    """Whose words these were; None: the memory's own writer's."""
+    stated: bytes = b""
+    """Digest of what it said, as of a memory."""
 
 
 class Edge(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -124,6 +134,8 @@ class MemoryTriple(msgspec.Struct, frozen=True, array_like=True, gc=False):
     at: int
     stated: bytes = b""
     """Digest of the triple, 16 bytes keyed with the owner's secret; empty where it is not known."""
+    writer: Writer | None = None
+    """Who asserted it; None: the memory's own writer, or the job that made the memory."""
 
 
 class Rests(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -269,6 +281,19 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     """Where what it says was rejected, while it is. Never folded into a record: views say it, for it changes with others."""
     used_at: int | None = None
     """Newest use that went well: what w_time and levels go by too, where the owner's parameters say so."""
+    by: str = ""
+    """Who wrote it, as `Writer.by`; with `session` its own writer."""
+    revised_by: Writer | None = None
+    """Whose words it has now, where it was revised; None: its own writer's."""
+    deleted_by: Writer | None = None
+    """Who deleted it, while it is; None: its own writer, or nobody did."""
+    aside_seq: int | None = None
+    """Where its source was set aside, while it is. Never folded into a record: views say it."""
+
+    @property
+    def writer(self) -> Writer:
+        """Who made it, and in which session."""
+        return Writer(self.by, self.session)
 
     @property
     def last_mentioned_at(self) -> int | None:
@@ -327,6 +352,11 @@ def without_content(memory: Memory) -> dict[str, Any]:
         "versions": (),
         "edges": (),
         "facts": (),
-        "negations": tuple(msgspec.structs.replace(one, reason="", new_preference=None) for one in memory.negations),
+        "negations": tuple(
+            msgspec.structs.replace(one, reason="", new_preference=None, writer=None) for one in memory.negations
+        ),
+        "user_mentions": tuple(msgspec.structs.replace(one, writer=None) for one in memory.user_mentions),
+        "revised_by": None,
+        "deleted_by": None,
         "basis": None,
     }

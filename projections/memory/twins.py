@@ -171,7 +171,11 @@ class Twins:
         for value in values_of(memory):
             if value not in self._saying:
                 continue
-            saying = [one for one in self._saying[value].values() if _speaker(one) == _speaker(memory)]
+            saying = [
+                one
+                for one in self._saying[value].values()
+                if one.aside_seq is None and _speaker(one) == _speaker(memory)
+            ]
             negated = [one for one in saying if _is_negated(one)]
             if negated:
                 last = max(negated, key=lambda one: (one.negated_at or BEFORE_ANY, one.id))

@@ -10,6 +10,7 @@ from events.catalogue import MemoriesAccessed, ToolResultRecorded, TurnRecorded
 from events.envelope import Stored, decode, micros
 from projections.choices import WORKING_MESSAGES
 from projections.language.sensitivity.event_level import level_now
+from projections.memory.sources import Asides, Writer, aside_of, by_of
 
 ASKING = frozenset({"user", "other"})
 """Roles whose turns an agent answers."""
@@ -33,6 +34,8 @@ class Turn(NamedTuple):
     """Microseconds since 1970."""
     level: int | None = None
     """How sensitive its words are, text and speaker, where its entry says so by today's rules; else None."""
+    by: str = ""
+    """Who brought it, as `Writer.by`."""
 
     @property
     def name(self) -> str:
@@ -49,6 +52,8 @@ class ToolResult(NamedTuple):
     turn_id: str | None
     session: str | None
     at: int
+    by: str = ""
+    """Who brought it, as `Writer.by`."""
 
 
 class Injection(NamedTuple):
@@ -72,12 +77,25 @@ def read_said(stored: Stored) -> Said | None:
     data, session, at = event.data, event.session_id, micros(event.occurred_at)
     if isinstance(data, TurnRecorded):
         said = (data.turn_id, data.role, data.speaker, data.text, data.reply_to)
-        return Turn(stored.seq, event.event_id, *said, session, at, level_now(stored))
+        return Turn(stored.seq, event.event_id, *said, session, at, level_now(stored), by_of(stored, event.actor))
     if isinstance(data, ToolResultRecorded):
-        return ToolResult(stored.seq, data.tool, data.text, data.turn_id, session, at)
+        return ToolResult(stored.seq, data.tool, data.text, data.turn_id, session, at, by_of(stored, event.actor))
     if isinstance(data, MemoriesAccessed) and data.via == "injection":
         return Injection(stored.seq, shown_in(data), data.turn_id, session, at)
     return None
+
+
+def set_aside_among(told: Sequence[Said], asides: Asides) -> list[Turn | ToolResult]:
+    """What of it comes from a source that is set aside, what tools answered in such a turn among it."""
+    gone: list[Turn | ToolResult] = []
+    turns: set[str] = set()
+    for one in told if any(aside.stands for aside in asides) else ():
+        if isinstance(one, Injection):
+            continue
+        if aside_of(asides, Writer(one.by, one.session)) is not None or one.turn_id in turns:
+            gone.append(one)
+            turns |= {one.turn_id} if isinstance(one, Turn) else set()
+    return gone
 
 
 class Conversation(NamedTuple):

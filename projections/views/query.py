@@ -109,7 +109,7 @@ def told_beside(view: OwnerView, memory: Memory) -> ToldBeside:
 
 def _corrected(one: Correction) -> CorrectedBy:
     old, now = one.old, one.now
-    hidden = state_of(old) >= Columns.REJECTED
+    hidden = state_of(old) >= Columns.SET_ASIDE
     return {
         "of": old.id,
         "was": None if hidden else clipped(card(old, "full")["memory"]),

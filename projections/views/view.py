@@ -27,6 +27,7 @@ from projections.memory.record import SECRET, Memory, with_changes, without_cont
 from projections.memory.tags import Context, context_of
 from projections.memory.triples import Graph, triples_of
 from projections.memory.twins import Twins
+from projections.views.set_aside import SetAside
 
 # Measured with tracemalloc: what an empty view takes, and a record and its columns beside its text.
 _BYTES_A_VIEW = 25_000
@@ -87,6 +88,7 @@ class OwnerView:
         self._conversation: ConversationIndex | None = None
         self._meanings: dict[str, MeaningIndex] = {}
         self._indexes: dict[object, RowIndex] = {}
+        self._set_aside = SetAside()
         self._twins = Twins()
         self._take(state, list(memories), check)
 
@@ -114,6 +116,8 @@ class OwnerView:
     def _take(self, state: OwnerState, changed: Sequence[Memory], check: Check) -> None:
         self.state = state
         self.parameters = parameters_of(state.settings, self._base)
+        folded = (self._twins.as_folded(one) for one in self.columns)
+        changed = self._set_aside.follow(state.asides, changed, folded)
         changed = self._twins.follow(state.rejections, changed, self.columns)
         self._index.put_said(self._newly_said(counted(changed, check, len(changed))))
         self.columns.put_all(changed)
@@ -240,8 +244,8 @@ class OwnerView:
         return None if row is None else self.columns.memories[row]
 
     def as_folded(self, memory: Memory) -> Memory:
-        """A memory as its own events made it; the view's own reads it beside others that say the same."""
-        return self._twins.as_folded(memory)
+        """A memory as its own events made it; the view's own reads it beside others that say the same, and what is set aside."""
+        return self._set_aside.as_folded(self._twins.as_folded(memory))
 
     def matches(self, query: str) -> Scores:
         """Rows that share a term with the query, with their BM25 scores."""

@@ -36,6 +36,8 @@ from events.catalogue import (
     ParametersChanged,
     ProfileChosen,
     ReviewGraded,
+    SourceBroughtBack,
+    SourceSetAside,
     ValueReadmitted,
     ValueRejected,
 )
@@ -73,6 +75,8 @@ class Told:
     day: float = 0
     actor: str = "user"
     extra: dict[str, Any] = field(default_factory=dict)
+    principal: str = ""
+    """Who brings it; empty: nobody is named, as in format 1."""
     old: bool = False
     """Whether an earlier release took it in, which today's door might refuse."""
 
@@ -95,7 +99,8 @@ def stored(events: Iterable[Told], owner: str = "ada", after: int = 0) -> list[S
 def entry(told: Told, owner: str, seq: int) -> Stored:
     """One event as the stream holds it at `seq`. An erasure passes by the door, which refuses it."""
     ready = made_ready(told, owner, CLOCK, derived_id("test", owner, str(seq)))
-    return Stored(seq, ready.kind, ready.raw_id, owner, ready.body)
+    beside = (b"0", told.principal.encode(), b"", b"", bytes(32)) if told.principal else ()
+    return Stored(seq, ready.kind, ready.raw_id, owner, ready.body, beside)
 
 
 def made_ready(told: Told, owner: str, now: int, event_id: str) -> Prepared:
@@ -125,6 +130,21 @@ def rejected(*texts: str, day: float = 0, of: str | None = None, **data: Any) ->
 def readmitted(*texts: str, day: float = 0, of: str | None = None) -> Told:
     """A person says that they are so after all."""
     return Told(ValueReadmitted(values=tuple(map(value_of, texts)), rules=STATEMENT_RULES, memory_id=of), day)
+
+
+def in_session(told: Told, session: str | None = "s1", principal: str = "") -> Told:
+    """The same, said in a session, perhaps by somebody whose name is known."""
+    return replace(told, extra={**told.extra, "session_id": session}, principal=principal or told.principal)
+
+
+def set_aside(session: str | None = "s1", day: float = 0, **source: Any) -> Told:
+    """A person sets a source aside."""
+    return Told(SourceSetAside(session=session, **source), day)
+
+
+def brought_back(session: str | None = "s1", day: float = 0, **source: Any) -> Told:
+    """A person brings it back."""
+    return Told(SourceBroughtBack(session=session, **source), day)
 
 
 def at_door(entries: Iterable[Stored], rules: int = LEVEL_RULES) -> list[Stored]:

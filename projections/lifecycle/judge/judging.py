@@ -15,6 +15,7 @@ from events.catalogue import (
     FactAsserted,
     MemoriesLinked,
     MemoryCreated,
+    MemoryDeleted,
     MemoryMentioned,
     MemoryNegated,
     MemoryRevised,
@@ -331,7 +332,8 @@ class JudgeRun:
     def _decision(
         self, action: str, ids: tuple[str, ...], heard: ReadTurn, reason: str, data: EventData, actor: Actor = "judge"
     ) -> Decision:
-        return Decision(JOB, action, ids, heard.said_at, heard.seq, reason, data, heard.said_at, actor)
+        session = heard.session if isinstance(data, MemoryRevised | MemoryDeleted) else None  # they name no turn
+        return Decision(JOB, action, ids, heard.said_at, heard.seq, reason, data, heard.said_at, actor, session)
 
     def _id(self, heard: ReadTurn, said: ExtractedStatement) -> str:
         """The same for the same words of the same turn; that of 0.2 where a memory stands under it."""

@@ -1,0 +1,43 @@
+"""Sources that a person sets aside and brings back. What they withhold, views say: no record changes (ADR 0058)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from events.catalogue import SourceBroughtBack, SourceSetAside
+from events.envelope import Event
+from projections.fold.working_set import OWNER, Note, WorkingSet
+from projections.memory.sources import Asides, Source, brought_back, set_aside
+
+
+def source_of(data: SourceSetAside | SourceBroughtBack) -> Source:
+    """The source that an event names."""
+    return Source(data.session, data.principal, data.actor)
+
+
+def put_aside(working: WorkingSet, data: SourceSetAside, _event: Event[Any]) -> None:
+    """From here on what it said, and says, is withheld."""
+    try:
+        after = set_aside(working.settings.asides, source_of(data), working.at, working.seq)
+    except ValueError as full:
+        working.ignore(OWNER, str(full))
+        return
+    _settle(working, after, "set_aside", "what a source says is withheld")
+
+
+def bring_back(working: WorkingSet, data: SourceBroughtBack, _event: Event[Any]) -> None:
+    """From here on what it said counts again."""
+    try:
+        after = brought_back(working.settings.asides, source_of(data), working.at, working.seq)
+    except ValueError as full:
+        working.ignore(OWNER, str(full))
+        return
+    _settle(working, after, "bring_back", "what a source says counts again")
+
+
+def _settle(working: WorkingSet, after: Asides, decision: str, reason: str) -> None:
+    if after == working.settings.asides:
+        working.ignore(OWNER, "something newer is known of that source")
+        return
+    working.settings = working.settings._replace(asides=after)
+    working.notes.append(Note(OWNER, decision, reason, None, None, ("asides",)))

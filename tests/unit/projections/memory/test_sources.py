@@ -1,0 +1,59 @@
+"""What is kept of a source: the newest setting aside and bringing back, whatever order they come in; bounded, and never let go."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from projections.memory.sources import MOST_SOURCES, Asides, Source, Writer, aside_of, brought_back, set_aside
+
+SESSION = Source(session="s1")
+Step = tuple[str, int]
+
+
+def after(*steps: Step) -> Asides:
+    """What is kept of the session after these: `aside` or `back`, and when."""
+    kept: Asides = ()
+    for seq, (what, at) in enumerate(steps, 1):
+        kept = (set_aside if what == "aside" else brought_back)(kept, SESSION, at, seq)
+    return kept
+
+
+@pytest.mark.parametrize(("at", "stands"), [(9, True), (10, True), (11, False)])
+def test_bringing_back_counts_where_it_is_newer_and_a_tie_goes_to_the_setting_aside(at: int, stands: bool) -> None:
+    assert [one.stands for one in after(("aside", 10), ("back", at))] == [stands]
+
+
+def test_the_order_of_arrival_decides_nothing() -> None:
+    steps = [("aside", 1), ("back", 2), ("aside", 3), ("back", 3)]
+    assert {tuple((one.at, one.brought_at) for one in after(*order)) for order in permutations(steps)} == {((3, 3),)}
+
+
+@pytest.mark.parametrize(
+    ("source", "wrote"),
+    [
+        (Source(session="s1"), True),
+        (Source(session="s2"), False),
+        (Source(principal="local"), True),
+        (Source(principal="assistant"), False),
+        (Source(actor="assistant"), True),
+        (Source(session="s1", principal="local", actor="assistant"), True),
+        (Source(session="s1", actor="user"), False),
+    ],
+)
+def test_a_source_wrote_what_agrees_with_all_that_it_names(source: Source, wrote: bool) -> None:
+    assert source.wrote(Writer("assistant local", "s1")) == wrote
+
+
+def test_a_source_never_set_aside_withholds_nothing() -> None:
+    assert aside_of(after(("back", 5)), Writer("user local", "s1")) is None
+
+
+def test_one_source_more_than_fits_is_refused_and_those_kept_may_change() -> None:
+    kept: Asides = ()
+    for number in range(MOST_SOURCES):
+        kept = set_aside(kept, Source(session=f"s{number}"), 1, number)
+    with pytest.raises(ValueError, match="256 sources"):
+        set_aside(kept, Source(session="another"), 1, 999)
+    assert not brought_back(kept, Source(session="s0"), 2, 999)[0].stands
