@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from api.services.remembering import Rememberer
     from api.services.replaying import Replayer
     from api.services.restoring import Restorer
+    from api.services.sources import Sources
     from api.services.store.embedding import Embeddings
     from api.services.store.operating import Operator
     from api.services.store.owners import Owners
@@ -189,6 +190,12 @@ class Application(ABC):
         from api.services.facts import Facts
 
         return Facts(self.reader)
+
+    @joined
+    def sources(self) -> Sources:
+        from api.services.sources import Sources
+
+        return Sources(self.views, self.reader, self.writer)
 
     @joined
     def synonyms(self) -> Synonyms:

@@ -252,11 +252,6 @@ def _check_rest(event: AnyEvent, now: int, by: Speaker, where: dict[str, Any]) -
             raise problem
     if event.type == "MemoryMerged" and data.into in data.sources:
         raise InvalidEvent("data.into", data.into, "a new id that is not one of the sources", **where)
-    if (
-        event.type in ("SourceSetAside", "SourceBroughtBack")
-        and (data.session, data.principal, data.actor) == (None,) * 3
-    ):
-        raise InvalidEvent("data.session", "nothing", "a session, a principal or an actor, or several of them", **where)
     if event.type == "ParametersChanged":
         for name, value in data.parameters.items():
             if rule := problem_with(name, value):

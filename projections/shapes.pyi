@@ -895,6 +895,44 @@ class FoundAlone(TypedDict):
 
 class Found(FoundAlone, Place): ...
 
+class SourceAside(TypedDict):
+    session: str | None
+    principal: str | None
+    of_actor: str | None
+    since: str
+    set_aside_at: str
+    reason: str
+    memories: int
+
+class SourcesAsideAlone(TypedDict):
+    owner: str
+    sources: list[SourceAside]
+    total: int
+    most: int
+    as_of: str | None
+    known_by: NotRequired[str | None]
+
+class SourcesAside(SourcesAsideAlone, Placed): ...
+
+class SomeMemories(TypedDict):
+    total: int
+    ids: list[str]
+
+class SourceSaidAlone(TypedDict):
+    owner: str
+    session: str | None
+    principal: str | None
+    of_actor: str | None
+    memories: int
+    negated: SomeMemories
+    revised: SomeMemories
+    merged: SomeMemories
+    deleted: SomeMemories
+    dry_run: NotRequired[bool]
+    changes: list[Change]
+
+class SourceSaid(SourceSaidAlone, Placed): ...
+
 class PartitionStatus(TypedDict):
     partition: int
     head: int

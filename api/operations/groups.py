@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.operations import knowing, living, reading, reports, saying, store, writing
+from api.operations import knowing, living, reading, reports, saying, sources, store, writing
 from api.operations.definition import Operation
 from api.operations.reading import REVEAL
 from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS
@@ -17,6 +17,7 @@ MADE_WHOLE: tuple[Operation, ...] = (
     *knowing.OPERATIONS,
     *living.OPERATIONS,
     *reports.OPERATIONS,
+    *sources.OPERATIONS,
     *store.OPERATIONS,
 )
 """Those that one call of a service answers."""

@@ -75,6 +75,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "The synonyms that an owner defined, and what searches for a word look for. Leaves no trace.",
         ),
         OperationRow(
+            "asides",
+            "api.operations.sources",
+            "Which sources are set aside, since when and why, and how many memories each withholds. Leaves no trace.",
+        ),
+        OperationRow(
             "context",
             "api.operations.reports",
             "The block to put into a prompt: time, core, the conversation so far, memories that may matter, what tools found.",
@@ -177,6 +182,14 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "delete",
             "api.cli.commands.writing",
             "Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed.",
+        ),
+        OperationRow(
+            "set-aside",
+            "api.operations.sources",
+            "Withhold all that a session, a principal or an actor said and says, and undo what it did, until it is brought back.",
+        ),
+        OperationRow(
+            "bring-back", "api.operations.sources", "What a source said counts again: it was set aside, and is no more."
         ),
         OperationRow(
             "restore",

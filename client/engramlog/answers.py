@@ -497,6 +497,78 @@ class SynonymSaid(Result):
     changes: list[Change]
 
 
+class SourceAside(Result):
+    """A source that is set aside: a session, a principal, an actor, or what is several of these at once."""
+
+    session: str | None
+    principal: str | None
+    of_actor: str | None
+    since: str
+    """When it was set aside."""
+    set_aside_at: str
+    """Position of the event that did."""
+    reason: str
+    memories: int
+    """Withheld by it; what several withhold counts for the first of them."""
+
+
+class SourcesAside(Result):
+    """What is set aside now."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    owner: str
+    sources: list[SourceAside]
+    """The newest first."""
+    total: int
+    most: int
+    """How many different ones an owner may ever have set aside."""
+    as_of: str | None
+    known_by: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+
+
+class SomeMemories(Result):
+    """Memories, the first hundred by id."""
+
+    total: int
+    ids: list[str]
+
+
+class SourceSaid(Result):
+    """What setting a source aside withholds, or bringing it back shows again, and what it did to memories of others."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    owner: str
+    session: str | None
+    principal: str | None
+    of_actor: str | None
+    memories: int
+    """Of the source, by now: withheld while it is set aside."""
+    negated: SomeMemories
+    """Negated by it: they stand meanwhile as if it had not."""
+    revised: SomeMemories
+    """Put in other words by it: they tell their former ones meanwhile."""
+    merged: SomeMemories
+    """Merged with words of it: they stand by themselves meanwhile."""
+    deleted: SomeMemories
+    """Deleted by it: they stay so; `restore` brings each back."""
+    dry_run: bool = False
+    """Whether nothing was written."""
+    changes: list[Change]
+
+
 class Strength(Result):
     """A memory with its Ebbinghaus strength."""
 

@@ -29,6 +29,8 @@ from engramlog.answers import (
     Provenance,
     Replayed,
     ReviewsDue,
+    SourceSaid,
+    SourcesAside,
     StoreStatus,
     SynonymSaid,
     SynonymsKnown,
@@ -440,6 +442,117 @@ def define_synonym(
         ),
     )
     return SynonymSaid.model_validate(told)
+
+
+def asides(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[SourcesAside]:
+    """Which sources are set aside, since when and why, and how many memories each withholds. Leaves no trace.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope, got(path_of(scope.whose(owner), "set-aside"), as_of=spelled(as_of), known=spelled(known), after=after)
+    )
+    return SourcesAside.model_validate(told)
+
+
+def set_aside(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    session: str | None = None,
+    principal: str | None = None,
+    of_actor: str | None = None,
+    dry_run: bool | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+    reason: str | None = None,
+) -> Plan[SourceSaid]:
+    """Withhold all that a session, a principal or an actor said and says, and undo what it did, until it is brought back.
+
+    `session`: A conversation, by its id.
+    `principal`: Who brought it: `local`, a name in the settings of a side, a job (`job:extract`), a job with its model.
+    `of_actor`: In whose name it was said: user, assistant, judge, system or operator.
+    `dry_run`: Tell what it withholds and what it did to others; write nothing.
+    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
+    `reason`: Why, in words; kept in the log.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "set-aside"),
+            given(
+                {
+                    "session": session,
+                    "principal": principal,
+                    "of_actor": of_actor,
+                    "dry_run": dry_run,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "key": scope.edge.new_id() if key is None else key,
+                    "reason": reason,
+                }
+            ),
+        ),
+    )
+    return SourceSaid.model_validate(told)
+
+
+def bring_back(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    session: str | None = None,
+    principal: str | None = None,
+    of_actor: str | None = None,
+    dry_run: bool | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+    reason: str | None = None,
+) -> Plan[SourceSaid]:
+    """What a source said counts again: it was set aside, and is no more.
+
+    `session`: A conversation, by its id.
+    `principal`: Who brought it: `local`, a name in the settings of a side, a job (`job:extract`), a job with its model.
+    `of_actor`: In whose name it was said: user, assistant, judge, system or operator.
+    `dry_run`: Tell what it withholds and what it did to others; write nothing.
+    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
+    `reason`: Why, in words; kept in the log.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "bring-back"),
+            given(
+                {
+                    "session": session,
+                    "principal": principal,
+                    "of_actor": of_actor,
+                    "dry_run": dry_run,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "key": scope.edge.new_id() if key is None else key,
+                    "reason": reason,
+                }
+            ),
+        ),
+    )
+    return SourceSaid.model_validate(told)
 
 
 def health(

@@ -7,7 +7,7 @@ from typing import Any
 from events.catalogue import SourceBroughtBack, SourceSetAside
 from events.envelope import Event
 from projections.fold.working_set import OWNER, Note, WorkingSet
-from projections.memory.sources import Asides, Source, brought_back, set_aside
+from projections.memory.sources import NOBODY, Asides, Source, brought_back, set_aside
 
 
 def source_of(data: SourceSetAside | SourceBroughtBack) -> Source:
@@ -17,6 +17,9 @@ def source_of(data: SourceSetAside | SourceBroughtBack) -> Source:
 
 def put_aside(working: WorkingSet, data: SourceSetAside, _event: Event[Any]) -> None:
     """From here on what it said, and says, is withheld."""
+    if source_of(data) == NOBODY:
+        working.ignore(OWNER, "it names no source")
+        return
     try:
         after = set_aside(working.settings.asides, source_of(data), working.at, working.seq)
     except ValueError as full:

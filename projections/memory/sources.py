@@ -37,7 +37,7 @@ class Writer(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 def by_of(stored: Stored, actor: str) -> str:
     """Who brought an event, as `Writer.by`."""
-    return _by(actor, stored.beside[1]) if stored.beside else actor
+    return _by(actor, stored.beside[1]) if stored.beside and stored.beside[1] else actor
 
 
 @lru_cache(maxsize=1024)
@@ -59,6 +59,10 @@ class Source(msgspec.Struct, frozen=True, array_like=True, gc=False):
             and (self.principal is None or self.principal == writer.principal)
             and (self.actor is None or self.actor == writer.actor)
         )
+
+
+NOBODY = Source()
+"""No source: it would be everybody's words."""
 
 
 class Aside(msgspec.Struct, frozen=True, array_like=True, gc=False):

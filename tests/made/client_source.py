@@ -26,6 +26,7 @@ from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PROFILE, 
 from api.operations.reading import OWNER_STATS, PROVENANCE, USES
 from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES, REPLAY
 from api.operations.searching import SEARCH
+from api.operations.sources import ASIDES, BRING_BACK, SET_ASIDE
 from api.operations.store import ALARMS, OWNERS, STATUS
 from tests.places import ROOT
 
@@ -40,6 +41,9 @@ VERBS: Mapping[str, Operation] = {
     "facts": FACTS,
     "synonyms": SYNONYMS,
     "define_synonym": SYNONYM,
+    "asides": ASIDES,
+    "set_aside": SET_ASIDE,
+    "bring_back": BRING_BACK,
     "health": HEALTH,
     "fading": FADING,
     "review": REVIEW,

@@ -25,6 +25,7 @@ from api.operations.answers.profiles import Laws, OwnerProfile
 from api.operations.answers.records import DeletedMany, DeletedOne, RecordsImported, Restored
 from api.operations.answers.saying import Remembered
 from api.operations.answers.search import Found
+from api.operations.answers.sources import SourceAside, SourceSaid, SourcesAside
 from api.operations.answers.store import (
     DeadOwner,
     DeadOwners,

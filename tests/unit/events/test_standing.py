@@ -34,6 +34,8 @@ INTERNAL: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "MemoriesRevealed": ({"memory_ids": ["m"], "by": "get", "face": "http"}, ACTORS),
     "ValueRejected": ({"values": ["0" * 32], "rules": 1}, ("user", "operator")),
     "ValueReadmitted": ({"values": ["0" * 32], "rules": 1}, ("user", "operator")),
+    "SourceSetAside": ({"session": "s1"}, ("user", "operator")),
+    "SourceBroughtBack": ({"session": "s1"}, ("user", "operator")),
 }
 """What jobs and verbs say for themselves: type -> data, and who may say it at the machine."""
 ORDINARY: dict[str, tuple[str, dict[str, Any]]] = {

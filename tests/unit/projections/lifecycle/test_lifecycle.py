@@ -178,7 +178,7 @@ def test_a_sweep_once_and_a_hundred_times_over_a_year_leave_the_same(law: str) -
         decided += planned(often, 3.65 * step, "sweep")
         often = carried_out(often, 3.65 * step, "sweep")
     found, expected = (folded(*one.events).memories for one in (often, once))
-    gone = {"deleted_at", "purged_at", "content", "deletion", "stamp", "changed_seq", "level"}
+    gone = {"deleted_at", "deleted_by", "purged_at", "content", "deletion", "stamp", "changed_seq", "level"}
     for memory_id, one in expected.items():
         other = found[memory_id]
         assert (one.deleted_at is None) == (other.deleted_at is None)

@@ -1,0 +1,108 @@
+"""Shapes of what is set aside."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from api.operations.answers.log import EXAMPLE_CHANGE, KNOWN, Change, Example, Placed, exampled
+
+_NAMED: Example = {"session": "s1", "principal": None, "of_actor": None}
+EXAMPLE_ASIDE: Example = _NAMED | {
+    "since": "2026-11-22T09:30:00Z",
+    "set_aside_at": "3:131",
+    "reason": "it was not Ann",
+    "memories": 12,
+}
+_NONE: Example = {"total": 0, "ids": []}
+
+
+class SourceAside(BaseModel):
+    """A source that is set aside: a session, a principal, an actor, or what is several of these at once."""
+
+    model_config = exampled(EXAMPLE_ASIDE)
+
+    session: str | None
+    principal: str | None
+    of_actor: str | None
+    since: str = Field(description="When it was set aside.")
+    set_aside_at: str = Field(description="Position of the event that did.")
+    reason: str
+    memories: int = Field(description="Withheld by it; what several withhold counts for the first of them.")
+
+
+class SourcesAside(Placed):
+    """What is set aside now."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "sources": [EXAMPLE_ASIDE],
+            "total": 1,
+            "most": 256,
+            "as_of": None,
+            "known_by": None,
+            "position": "3:131",
+        }
+    )
+
+    owner: str
+    sources: list[SourceAside] = Field(description="The newest first.")
+    total: int
+    most: int = Field(description="How many different ones an owner may ever have set aside.")
+    as_of: str | None
+    known_by: str | None = KNOWN
+
+
+class SomeMemories(BaseModel):
+    """Memories, the first hundred by id."""
+
+    model_config = exampled({"total": 1, "ids": ["m-coffee"]})
+
+    total: int
+    ids: list[str]
+
+
+class SourceSaid(Placed):
+    """What setting a source aside withholds, or bringing it back shows again, and what it did to memories of others."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            **_NAMED,
+            "memories": 12,
+            "negated": {"total": 1, "ids": ["m-coffee"]},
+            "revised": _NONE,
+            "merged": _NONE,
+            "deleted": _NONE,
+            "dry_run": False,
+            "position": "3:131",
+            "changes": [
+                EXAMPLE_CHANGE
+                | {
+                    "event": "SourceSetAside",
+                    "memory": None,
+                    "decision": "set_aside",
+                    "reason": "what a source says is withheld",
+                    "old_weight": None,
+                    "new_weight": None,
+                    "delta": None,
+                    "factors": None,
+                    "fields": ["asides"],
+                    "version": None,
+                    "content_hash": None,
+                }
+            ],
+        }
+    )
+
+    owner: str
+    session: str | None
+    principal: str | None
+    of_actor: str | None
+    memories: int = Field(description="Of the source, by now: withheld while it is set aside.")
+    negated: SomeMemories = Field(description="Negated by it: they stand meanwhile as if it had not.")
+    revised: SomeMemories = Field(description="Put in other words by it: they tell their former ones meanwhile.")
+    merged: SomeMemories = Field(description="Merged with words of it: they stand by themselves meanwhile.")
+    deleted: SomeMemories = Field(description="Deleted by it: they stay so; `restore` brings each back.")
+    dry_run: bool = Field(default=False, description="Whether nothing was written.")
+    changes: list[Change]

@@ -1,0 +1,84 @@
+"""Sources: a session, or whoever wrote, set aside and brought back. A person's to say: no tool of an agent does."""
+
+from __future__ import annotations
+
+from api.operations.common import PLACE, REASONED
+from api.operations.definition import Body, Operation, Parameter
+from api.operations.places import OF_PLACE, OF_WRITES, OWNER
+
+_SOURCE = (
+    Parameter("session", str | None, "A conversation, by its id.", None, ("s1",)),
+    Parameter(
+        "principal",
+        str | None,
+        "Who brought it: `local`, a name in the settings of a side, a job (`job:extract`), a job with its model.",
+        None,
+        ("agent-7",),
+    ),
+    Parameter(
+        "of_actor",
+        str | None,
+        "In whose name it was said: user, assistant, judge, system or operator.",
+        None,
+        ("assistant",),
+    ),
+)
+DRY_RUN = Parameter("dry_run", bool, "Tell what it withholds and what it did to others; write nothing.", False, (True,))
+SET_ASIDE = Operation(
+    name="set-aside",
+    endpoint="set_aside",
+    call="sources.set_aside",
+    path=f"{OWNER}/set-aside",
+    title="Set aside",
+    tag="owners",
+    question=(*_SOURCE, DRY_RUN, *REASONED),
+    body=Body(
+        "SettingAside",
+        "A source whose words are withheld; what is named together must hold together.",
+        {
+            "session": {"summary": "A poisoned session", "value": {"session": "s1", "reason": "it was not Ann"}},
+            "agent": {"summary": "An agent that lies", "value": {"principal": "agent-7", "of_actor": "assistant"}},
+        },
+    ),
+    answer="SourceSaid",
+    told="What is withheld, and what the source did to other memories.",
+    statuses=OF_WRITES,
+    more="What it says later is withheld too. Its negations, revisions and merges count for nothing meanwhile; what it deleted"
+    " stays deleted. Review and debug mode show all of it.",
+    shown="sources:told",
+    example="Example: `engramlog set-aside alice --session s1 --dry-run`, then with `--reason` in place of it",
+)
+BRING_BACK = Operation(
+    name="bring-back",
+    endpoint="bring_back",
+    call="sources.bring_back",
+    path=f"{OWNER}/bring-back",
+    title="Bring back",
+    tag="owners",
+    question=(*_SOURCE, DRY_RUN, *REASONED),
+    body=Body(
+        "BringingBack",
+        "A source that counts again, named as it was when it was set aside.",
+        {"session": {"summary": "A session", "value": {"session": "s1", "reason": "it was Ann after all"}}},
+    ),
+    answer="SourceSaid",
+    told="What counts again.",
+    statuses=OF_WRITES,
+    shown="sources:told",
+    example="Example: `engramlog bring-back alice --session s1`",
+)
+ASIDES = Operation(
+    name="asides",
+    call="sources.asides",
+    path=f"{OWNER}/set-aside",
+    title="What is set aside",
+    tag="owners",
+    question=PLACE,
+    answer="SourcesAside",
+    told="The sources, the newest first.",
+    statuses=OF_PLACE,
+    shown="sources:asides",
+    example="Example: `engramlog asides alice`",
+    folds=True,
+)
+OPERATIONS = (ASIDES, SET_ASIDE, BRING_BACK)
