@@ -20,10 +20,10 @@ from projections.decide.commands import Tell
 from projections.decide.sources import BringBack
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.memory.record import SECRET
-from projections.memory.sources import MOST_SOURCES, Aside, Source, known
+from projections.memory.sources import MOST_SOURCES, Aside, NamedSource, known
 from projections.redis.view import RedisViews
 from projections.reports.sources import SourceEffects, effects_of, withheld_by
-from projections.shapes import SourceAside, SourcesAside
+from projections.shapes import SomeMemories, SourceAside, SourcesAside
 from projections.views.query import moment
 from projections.views.view import WITHHELD
 
@@ -121,7 +121,7 @@ class Sources:
             "memories": memories,
         }
 
-    def _told(self, owner: str, source: Source) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _told(self, owner: str, source: NamedSource) -> tuple[dict[str, Any], dict[str, Any]]:
         with self._reader.snapshot(owner) as snapshot:
             found, place = effects_of(snapshot.view, source, current_check()), snapshot.place
         return {
@@ -137,12 +137,12 @@ def _did(found: SourceEffects) -> dict[str, tuple[str, ...]]:
     return {"negated": found.negated, "revised": found.revised, "merged": found.merged, "deleted": found.deleted}
 
 
-def _some(ids: tuple[str, ...]) -> dict[str, Any]:
+def _some(ids: tuple[str, ...]) -> SomeMemories:
     """How many, and the first of them."""
     return {"total": len(ids), "ids": list(ids[:MOST_TOLD])}
 
 
-def _checked(owner: str, session: str | None, principal: str | None, actor: str | None) -> Source:
+def _checked(owner: str, session: str | None, principal: str | None, actor: str | None) -> NamedSource:
     check_owner(owner)
     if (session, principal, actor) == (None, None, None):
         raise refused("session", "nothing", "a session, a principal or an actor (of_actor), or several of them")
@@ -152,9 +152,9 @@ def _checked(owner: str, session: str | None, principal: str | None, actor: str 
         raise refused("principal", principal[:60], f"a name in UTF-8 of at most {MOST_PRINCIPAL} characters")
     if actor is not None:
         check_actor(actor, "of_actor")
-    return Source(session, principal, actor)
+    return NamedSource(session, principal, actor)
 
 
-def _named(source: Source) -> str:
+def _named(source: NamedSource) -> str:
     parts = (("session", source.session), ("principal", source.principal), ("actor", source.actor))
     return ", ".join(f"{name} {value}" for name, value in parts if value is not None)

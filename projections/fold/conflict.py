@@ -21,7 +21,7 @@ from projections.memory.record import (
     Memory,
     UserMention,
 )
-from projections.memory.sources import Writer
+from projections.memory.sources import Author
 
 
 def negate(working: WorkingSet, data: MemoryNegated, _event: Event[Any]) -> None:
@@ -38,7 +38,7 @@ def negate(working: WorkingSet, data: MemoryNegated, _event: Event[Any]) -> None
         replaced_by,
         data.turn_id,
         working.seq,
-        working.writer_unless(memory),
+        working.author_unless(memory),
     )
     negations = tuple(sorted([*memory.negations, entry], key=_by_time)[-MAX_NEGATIONS:])
     state = negation_state(negations, memory.user_mentions)
@@ -76,11 +76,11 @@ def negation_state(negations: tuple[CorrectionEntry, ...], said: tuple[UserMenti
 def newest_said(said: Iterable[UserMention]) -> tuple[UserMention, ...]:
     """The newest mention of each turn, the newest 8 of these, ascending: mentions of one turn share their fate.
 
-    Of those without a turn the newest of each writer, for what one of them says may be set aside.
+    Of those without a turn the newest of each author, for what one of them says may be set aside.
     """
-    by_turn: dict[str | Writer | None, UserMention] = {}
+    by_turn: dict[str | Author | None, UserMention] = {}
     for one in said:
-        name = one.turn_id or one.writer
+        name = one.turn_id or one.author
         known = by_turn.get(name)
         if known is None or one.at > known.at:
             by_turn[name] = one
@@ -88,8 +88,8 @@ def newest_said(said: Iterable[UserMention]) -> tuple[UserMention, ...]:
 
 
 def _by_turn(said: UserMention) -> tuple[int, str, str, str]:
-    writer = said.writer
-    return said.at, said.turn_id or "", "" if writer is None else writer.by, (writer and writer.session) or ""
+    author = said.author
+    return said.at, said.turn_id or "", "" if author is None else author.by, (author and author.session) or ""
 
 
 def contradicted(working: WorkingSet, memory: Memory, successor: str | None) -> tuple[str, ...]:

@@ -110,7 +110,7 @@ def evolve(
     """The event's effect on one owner. `memories` must hold what `reach` asks for, where it exists.
 
     `level`: how sensitive the entry says that the event's words are; None where it does not, and they are judged here.
-    `stated`: digests of what it states, as the entry tells them. `by`: who brought it, as `Writer.by`.
+    `stated`: digests of what it states, as the entry tells them. `by`: who brought it, as `Author.by`.
     """
     parameters, at = parameters_of(settings, base), micros(event.occurred_at)
     working = WorkingSet(memories, settings, parameters, at, seq, event.actor, level, stated, by, event.session_id)

@@ -76,7 +76,7 @@ def mention(working: WorkingSet, data: MemoryMentioned, _event: Event[Any]) -> N
     decision, reason = ("merge", "mentioned often within a day") if frequent else ("reinforce", "mentioned")
     if working.actor == "user":
         said = fields["user_mentions"] = newest_said(
-            (*memory.user_mentions, UserMention(at, data.turn_id, working.writer_unless(memory)))
+            (*memory.user_mentions, UserMention(at, data.turn_id, working.author_unless(memory)))
         )
         if memory.negations:
             fields |= negation_state(memory.negations, said)
@@ -135,7 +135,7 @@ def revise(working: WorkingSet, data: MemoryRevised, _event: Event[Any]) -> None
         ),
         "conflicts": settled(working, memory),
         "basis": revised(memory.basis, data, working.at),
-        "revised_by": working.writer_unless(memory),
+        "revised_by": working.author_unless(memory),
     }
     if data.content != memory.content:
         fields |= _other_words(working, memory) | {"stated": working.statement}
@@ -192,7 +192,7 @@ def delete(working: WorkingSet, data: MemoryDeleted, _event: Event[Any]) -> None
         working.ignore(memory.id, "no longer due: it was used since that was decided")
         return
     conflicts = settled(working, memory)
-    gone = {"deleted_at": working.at, "deletion": data.policy, "deleted_by": working.writer_unless(memory)}
+    gone = {"deleted_at": working.at, "deletion": data.policy, "deleted_by": working.author_unless(memory)}
     working.change(memory, "delete", data.policy, conflicts=conflicts, **gone)
 
 

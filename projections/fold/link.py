@@ -17,7 +17,7 @@ from projections.fold.sensitivity import judged, risen_by
 from projections.fold.working_set import WorkingSet, trouble_with
 from projections.language.sensitivity.event_level import told_by_triple
 from projections.memory.record import MAX_EDGES, MAX_FACTS, Edge, Memory, MemoryTriple
-from projections.memory.sources import Writer
+from projections.memory.sources import Author
 
 CO_HIT = "co-hit"
 _NONE = Edge("", 0.0, 0.0, CO_HIT)
@@ -136,9 +136,9 @@ def assert_fact(working: WorkingSet, data: FactAsserted, _event: Event[Any]) -> 
         working.change(memory, "link", "backs a triple", facts=tuple(facts), sensitivity=sensitivity)
 
 
-def _asserter(working: WorkingSet, memory: Memory) -> Writer | None:
+def _asserter(working: WorkingSet, memory: Memory) -> Author | None:
     """Who asserts a triple; None where that is who wrote the memory, or the job that made it of what somebody said."""
-    mine, own = Writer(working.by, working.session), memory.writer
+    mine, own = Author(working.by, working.session), memory.author
     alike = mine.principal == own.principal and mine.session == own.session
     return None if mine == own or (alike and mine.actor == "judge") else mine
 

@@ -99,7 +99,7 @@ def _merged(working: WorkingSet, data: MemoryMerged, sources: list[Memory]) -> M
         mentions=tuple(sorted(time for m in sources for time in m.mentions)[-MAX_MENTIONS:]),
         mention_boost=mentioned.mention_boost,
         user_mentions=newest_said(
-            structs.replace(said, writer=said.writer or m.writer) for m in sources for said in m.user_mentions
+            structs.replace(said, author=said.author or m.author) for m in sources for said in m.user_mentions
         ),
         access_count=sum(m.access_count for m in sources),
         reinforce_count=sum(m.reinforce_count for m in sources),

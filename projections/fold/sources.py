@@ -7,12 +7,12 @@ from typing import Any
 from events.catalogue import SourceBroughtBack, SourceSetAside
 from events.envelope import Event
 from projections.fold.working_set import OWNER, Note, WorkingSet
-from projections.memory.sources import NOBODY, Asides, Source, brought_back, set_aside
+from projections.memory.sources import NOBODY, Asides, NamedSource, brought_back, set_aside
 
 
-def source_of(data: SourceSetAside | SourceBroughtBack) -> Source:
+def source_of(data: SourceSetAside | SourceBroughtBack) -> NamedSource:
     """The source that an event names."""
-    return Source(data.session, data.principal, data.actor)
+    return NamedSource(data.session, data.principal, data.actor)
 
 
 def put_aside(working: WorkingSet, data: SourceSetAside, _event: Event[Any]) -> None:

@@ -13,7 +13,7 @@ import msgspec
 from events.parameters import Parameters, ParameterValue
 from projections.memory.record import Memory, with_changes
 from projections.memory.rejection import Rejection, Rejections, refusing
-from projections.memory.sources import Asides, Writer
+from projections.memory.sources import Asides, Author
 
 OWNER = ""
 """Stands for the owner itself where a note names a memory."""
@@ -64,7 +64,7 @@ class WorkingSet(msgspec.Struct, gc=False):
     stated: tuple[bytes, ...] = ()
     """Digests of what the event states."""
     by: str = ""
-    """Who brought it, as `Writer.by`."""
+    """Who brought it, as `Author.by`."""
     session: str | None = None
     changed: dict[str, Memory] = {}  # msgspec gives each a dict of its own
     notes: list[Note] = []
@@ -91,9 +91,9 @@ class WorkingSet(msgspec.Struct, gc=False):
         """The digest of the one thing that the event states; empty where it is not known."""
         return self.stated[0] if self.stated else b""
 
-    def writer_unless(self, memory: Memory) -> Writer | None:
+    def author_unless(self, memory: Memory) -> Author | None:
         """Who brought the event; None where that is who wrote the memory."""
-        return None if self.by == memory.by and self.session == memory.session else Writer(self.by, self.session)
+        return None if self.by == memory.by and self.session == memory.session else Author(self.by, self.session)
 
     def ignore(self, memory_id: str, reason: str) -> None:
         """Nothing changes on this memory, and the log says why."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from projections.memory.sources import Writer
+from projections.memory.sources import Author
 
 LEVELS = ("full", "summary", "tag", "trace", "archive")
 FULL, SUMMARY, TAG, TRACE, ARCHIVE = range(5)
@@ -42,8 +42,8 @@ class UserMention(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     at: int
     turn_id: str | None
-    writer: Writer | None = None
-    """Whose mention it is; None: of the memory's own writer."""
+    author: Author | None = None
+    """Whose mention it is; None: of the memory's own author."""
 
 
 class CorrectionEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -56,8 +56,8 @@ class CorrectionEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     replaced_by: str | None
     turn_id: str | None
     position: int
-    writer: Writer | None = None
-    """Whose negation it is; None: of the memory's own writer."""
+    author: Author | None = None
+    """Whose negation it is; None: of the memory's own author."""
 
 
 class Version(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -67,8 +67,8 @@ class Version(msgspec.Struct, frozen=True, array_like=True, gc=False):
     content: str
     summary: str | None
     until: int
-    writer: Writer | None = None
-    """Whose words these were; None: the memory's own writer's."""
+    author: Author | None = None
+    """Whose words these were; None: the memory's own author's."""
     stated: bytes = b""
     """Digest of what it said, as of a memory."""
 
@@ -134,8 +134,8 @@ class MemoryTriple(msgspec.Struct, frozen=True, array_like=True, gc=False):
     at: int
     stated: bytes = b""
     """Digest of the triple, 16 bytes keyed with the owner's secret; empty where it is not known."""
-    writer: Writer | None = None
-    """Who asserted it; None: the memory's own writer, or the job that made the memory."""
+    author: Author | None = None
+    """Who asserted it; None: the memory's own author, or the job that made the memory."""
 
 
 class Rests(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -282,18 +282,18 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     used_at: int | None = None
     """Newest use that went well: what w_time and levels go by too, where the owner's parameters say so."""
     by: str = ""
-    """Who wrote it, as `Writer.by`; with `session` its own writer."""
-    revised_by: Writer | None = None
-    """Whose words it has now, where it was revised; None: its own writer's."""
-    deleted_by: Writer | None = None
-    """Who deleted it, while it is; None: its own writer, or nobody did."""
+    """Who wrote it, as `Author.by`; with `session` its own author."""
+    revised_by: Author | None = None
+    """Whose words it has now, where it was revised; None: its own author's."""
+    deleted_by: Author | None = None
+    """Who deleted it, while it is; None: its own author, or nobody did."""
     aside_seq: int | None = None
     """Where its source was set aside, while it is. Never folded into a record: views say it."""
 
     @property
-    def writer(self) -> Writer:
+    def author(self) -> Author:
         """Who made it, and in which session."""
-        return Writer(self.by, self.session)
+        return Author(self.by, self.session)
 
     @property
     def last_mentioned_at(self) -> int | None:
@@ -353,9 +353,9 @@ def without_content(memory: Memory) -> dict[str, Any]:
         "edges": (),
         "facts": (),
         "negations": tuple(
-            msgspec.structs.replace(one, reason="", new_preference=None, writer=None) for one in memory.negations
+            msgspec.structs.replace(one, reason="", new_preference=None, author=None) for one in memory.negations
         ),
-        "user_mentions": tuple(msgspec.structs.replace(one, writer=None) for one in memory.user_mentions),
+        "user_mentions": tuple(msgspec.structs.replace(one, author=None) for one in memory.user_mentions),
         "revised_by": None,
         "deleted_by": None,
         "basis": None,

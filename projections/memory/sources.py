@@ -7,17 +7,19 @@ aside. So the order in which they arrive decides nothing. Nothing is ever let go
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from events.envelope import Stored
+if TYPE_CHECKING:
+    from events.envelope import Stored
 
 MOST_SOURCES = 256
 """Sources of one owner that were ever set aside."""
 _NEVER = -(1 << 62)
 
 
-class Writer(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class Author(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Who brought an event, and in which session."""
 
     by: str
@@ -36,7 +38,7 @@ class Writer(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 def by_of(stored: Stored, actor: str) -> str:
-    """Who brought an event, as `Writer.by`."""
+    """Who brought an event, as `Author.by`."""
     return _by(actor, stored.beside[1]) if stored.beside and stored.beside[1] else actor
 
 
@@ -45,30 +47,30 @@ def _by(actor: str, principal: bytes) -> str:
     return f"{actor} {principal.decode()}"
 
 
-class Source(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class NamedSource(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A session, a principal, an actor, or what is several of these at once."""
 
     session: str | None = None
     principal: str | None = None
     actor: str | None = None
 
-    def wrote(self, writer: Writer) -> bool:
+    def wrote(self, author: Author) -> bool:
         """Whether this is where it came from."""
         return (
-            (self.session is None or self.session == writer.session)
-            and (self.principal is None or self.principal == writer.principal)
-            and (self.actor is None or self.actor == writer.actor)
+            (self.session is None or self.session == author.session)
+            and (self.principal is None or self.principal == author.principal)
+            and (self.actor is None or self.actor == author.actor)
         )
 
 
-NOBODY = Source()
+NOBODY = NamedSource()
 """No source: it would be everybody's words."""
 
 
 class Aside(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What is known of one source. Times are microseconds since 1970."""
 
-    source: Source
+    source: NamedSource
     at: int
     """When it was last set aside."""
     seq: int
@@ -86,7 +88,7 @@ Asides = tuple[Aside, ...]
 """Of one owner, in the order in which they first came."""
 
 
-def set_aside(asides: Asides, source: Source, at: int, seq: int) -> Asides:
+def set_aside(asides: Asides, source: NamedSource, at: int, seq: int) -> Asides:
     """With this source set aside. Raises ValueError where there is no room for one more."""
     one = known(asides, source)
     if one is not None and at <= one.at:
@@ -94,7 +96,7 @@ def set_aside(asides: Asides, source: Source, at: int, seq: int) -> Asides:
     return _with(asides, Aside(source, at, seq, None if one is None else one.brought_at))
 
 
-def brought_back(asides: Asides, source: Source, at: int, seq: int) -> Asides:
+def brought_back(asides: Asides, source: NamedSource, at: int, seq: int) -> Asides:
     """With this source brought back; kept also where it was not set aside yet: that may come late. Raises as `set_aside`."""
     one = known(asides, source) or Aside(source, _NEVER, seq)
     if one.brought_at is not None and at <= one.brought_at:
@@ -102,14 +104,14 @@ def brought_back(asides: Asides, source: Source, at: int, seq: int) -> Asides:
     return _with(asides, msgspec.structs.replace(one, brought_at=at))
 
 
-def known(asides: Asides, source: Source) -> Aside | None:
+def known(asides: Asides, source: NamedSource) -> Aside | None:
     """What is kept of a source; None for nothing."""
     return next((one for one in asides if one.source == source), None)
 
 
-def aside_of(asides: Asides, writer: Writer) -> Aside | None:
-    """The first that stands of those by which a writer's words are withheld; None where none does."""
-    return next((one for one in asides if one.stands and one.source.wrote(writer)), None)
+def aside_of(asides: Asides, author: Author) -> Aside | None:
+    """The first that stands of those by which an author's words are withheld; None where none does."""
+    return next((one for one in asides if one.stands and one.source.wrote(author)), None)
 
 
 def _with(asides: Asides, new: Aside) -> Asides:

@@ -10,7 +10,7 @@ from events.catalogue import MemoriesAccessed, ToolResultRecorded, TurnRecorded
 from events.envelope import Stored, decode, micros
 from projections.choices import WORKING_MESSAGES
 from projections.language.sensitivity.event_level import level_now
-from projections.memory.sources import Asides, Writer, aside_of, by_of
+from projections.memory.sources import Asides, Author, aside_of, by_of
 
 ASKING = frozenset({"user", "other"})
 """Roles whose turns an agent answers."""
@@ -35,7 +35,7 @@ class Turn(NamedTuple):
     level: int | None = None
     """How sensitive its words are, text and speaker, where its entry says so by today's rules; else None."""
     by: str = ""
-    """Who brought it, as `Writer.by`."""
+    """Who brought it, as `Author.by`."""
 
     @property
     def name(self) -> str:
@@ -53,7 +53,7 @@ class ToolResult(NamedTuple):
     session: str | None
     at: int
     by: str = ""
-    """Who brought it, as `Writer.by`."""
+    """Who brought it, as `Author.by`."""
 
 
 class Injection(NamedTuple):
@@ -92,7 +92,7 @@ def set_aside_among(told: Sequence[Said], asides: Asides) -> list[Turn | ToolRes
     for one in told if any(aside.stands for aside in asides) else ():
         if isinstance(one, Injection):
             continue
-        if aside_of(asides, Writer(one.by, one.session)) is not None or one.turn_id in turns:
+        if aside_of(asides, Author(one.by, one.session)) is not None or one.turn_id in turns:
             gone.append(one)
             turns |= {one.turn_id} if isinstance(one, Turn) else set()
     return gone

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from projections.checks import Check, counted, unchecked
 from projections.memory.record import Memory
-from projections.memory.sources import Aside, Asides, Source
+from projections.memory.sources import Aside, Asides, NamedSource
 from projections.views.set_aside import SetAside
 from projections.views.view import OwnerView
 
@@ -27,7 +27,7 @@ class SourceEffects(NamedTuple):
     """Deleted by it: they stay so, and a person restores them."""
 
 
-def effects_of(view: OwnerView, source: Source, check: Check = unchecked) -> SourceEffects:
+def effects_of(view: OwnerView, source: NamedSource, check: Check = unchecked) -> SourceEffects:
     """What setting aside this source alone does; linear in the owner's memories."""
     reading = SetAside()
     folded = [view.as_folded(one) for one in counted(view.columns, check, len(view.columns))]
@@ -41,7 +41,7 @@ def effects_of(view: OwnerView, source: Source, check: Check = unchecked) -> Sou
         which(lambda old, new: len(new.negations) < len(old.negations)),
         which(lambda old, new: (new.content, new.summary) != (old.content, old.summary)),
         which(lambda old, new: old.merged_into is not None and new.merged_into is None),
-        which(lambda old, _: old.deleted_at is not None and source.wrote(old.deleted_by or old.writer)),
+        which(lambda old, _: old.deleted_at is not None and source.wrote(old.deleted_by or old.author)),
     )
 
 

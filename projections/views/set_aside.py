@@ -12,7 +12,7 @@ from typing import Any
 
 from projections.fold.conflict import negation_state
 from projections.memory.record import CorrectionEntry, Memory, UserMention, with_changes
-from projections.memory.sources import Aside, Asides, Writer, aside_of
+from projections.memory.sources import Aside, Asides, Author, aside_of
 
 _NOT_NEGATED: dict[str, Any] = {"negated_at": None, "resolution": None, "superseded_by": None}
 
@@ -34,7 +34,7 @@ class SetAside:
         self._near: dict[str, set[str]] = {}
         """A memory, or a turn -> ids of what is read by it."""
         self._known: dict[str, Aside | None] = {}
-        self._writers: dict[Writer, Aside | None] = {}
+        self._authors: dict[Author, Aside | None] = {}
 
     def follow(self, asides: Asides, changed: Sequence[Memory], others: Iterable[Memory]) -> list[Memory]:
         """How these changed records read, in their order, and then those of `others`, all the rest, that read otherwise now."""
@@ -52,7 +52,7 @@ class SetAside:
         else:
             self._asides, affected = asides, set(self._folded)
             self._known.clear()
-            self._writers.clear()
+            self._authors.clear()
         before = {one: self._read.get(one, self._folded[one]) for one in affected if one in self._folded}
         mine = {memory.id for memory in changed}
         now = {one: self._reading(self._folded[one]) for one in before}
@@ -85,14 +85,14 @@ class SetAside:
                 waiting.pop()
         return self._known.get(memory_id)
 
-    def counts_not(self, writer: Writer, turn_id: str | None = None) -> bool:
-        """Whether what this writer did, perhaps for what a turn says, counts for nothing now."""
-        return self._by(writer) is not None or (turn_id is not None and self.aside(turn_id) is not None)
+    def counts_not(self, author: Author, turn_id: str | None = None) -> bool:
+        """Whether what this author did, perhaps for what a turn says, counts for nothing now."""
+        return self._by(author) is not None or (turn_id is not None and self.aside(turn_id) is not None)
 
-    def _by(self, writer: Writer) -> Aside | None:
-        if writer not in self._writers:
-            self._writers[writer] = aside_of(self._asides, writer)
-        return self._writers[writer]
+    def _by(self, author: Author) -> Aside | None:
+        if author not in self._authors:
+            self._authors[author] = aside_of(self._asides, author)
+        return self._authors[author]
 
     def _put(self, memory: Memory) -> None:
         self._folded[memory.id] = memory
@@ -112,7 +112,7 @@ class SetAside:
 
     def _found(self, memory: Memory) -> Aside | None:
         """Needs to know of all that decides it."""
-        found = [self._by(one) for one in _writers_of_words(memory)]
+        found = [self._by(one) for one in _authors_of_words(memory)]
         own = found[0] if all(found) else None
         made = [self._known.get(one) for one in _made_of(memory)]
         if own is None and made and memory.revised_by is None and (all(made) or _tells_all(memory)):
@@ -124,13 +124,13 @@ class SetAside:
     def _user_says(self, memory: Memory) -> bool:
         """Whether the user said it again, elsewhere than it was said, and that counts."""
         return any(
-            self._by(one.writer or memory.writer) is None and self._known.get(one.turn_id or "") is None
+            self._by(one.author or memory.author) is None and self._known.get(one.turn_id or "") is None
             for one in memory.user_mentions
             if one.turn_id not in memory.source_turns
         )
 
     def _counts(self, one: UserMention | CorrectionEntry, memory: Memory) -> bool:
-        return not self.counts_not(one.writer or memory.writer, one.turn_id)
+        return not self.counts_not(one.author or memory.author, one.turn_id)
 
     def _reading(self, memory: Memory) -> Memory:
         found = self.aside(memory.id)
@@ -147,8 +147,8 @@ class SetAside:
 
     def _is_of(self, memory: Memory, one: Aside) -> bool:
         turns = (self._folded.get(turn) for turn in memory.source_turns)
-        writers = (memory.writer, *(turn.writer for turn in turns if turn is not None))
-        return any(map(one.source.wrote, writers))
+        authors = (memory.author, *(turn.author for turn in turns if turn is not None))
+        return any(map(one.source.wrote, authors))
 
     def _undone(self, memory: Memory) -> dict[str, Any]:
         """The fields of a memory as if what is set aside had done nothing to it."""
@@ -159,18 +159,18 @@ class SetAside:
             fields["user_mentions"] = said
         if len(negations) < len(memory.negations) or ("user_mentions" in fields and negations):
             fields |= {"negations": negations, **(negation_state(negations, said) if negations else _NOT_NEGATED)}
-        facts = tuple(one for one in memory.facts if one.writer is None or not self.counts_not(one.writer))
+        facts = tuple(one for one in memory.facts if one.author is None or not self.counts_not(one.author))
         if len(facts) < len(memory.facts):
             fields["facts"] = facts
         if memory.merged_into is not None and self.aside(memory.merged_into) is not None:
             fields |= {"merged_into": None, "merged_at": None}
-        if memory.versions and self._by(memory.revised_by or memory.writer) is not None:
+        if memory.versions and self._by(memory.revised_by or memory.author) is not None:
             fields |= self._former(memory)
         return fields
 
     def _former(self, memory: Memory) -> dict[str, Any]:
-        """The newest words of a memory whose writer is not set aside; nothing where there are none."""
-        kept = (one for one in reversed(memory.versions) if self._by(one.writer or memory.writer) is None)
+        """The newest words of a memory whose author is not set aside; nothing where there are none."""
+        kept = (one for one in reversed(memory.versions) if self._by(one.author or memory.author) is None)
         last = next(kept, None)
         if last is None:  # all are set aside, and the user says it all the same
             return {}
@@ -181,15 +181,15 @@ class SetAside:
             "compressed": None,
             "keywords": (),
             "tags": (),
-            "revised_by": last.writer,
+            "revised_by": last.author,
         }
 
 
-def _writers_of_words(memory: Memory) -> Iterator[Writer]:
+def _authors_of_words(memory: Memory) -> Iterator[Author]:
     """Who wrote what a memory says now, and what it said before."""
-    yield memory.revised_by or memory.writer
+    yield memory.revised_by or memory.author
     for one in memory.versions:
-        yield one.writer or memory.writer
+        yield one.author or memory.author
 
 
 def _decided_by(memory: Memory) -> Iterator[str]:

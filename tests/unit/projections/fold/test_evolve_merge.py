@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from projections.memory.record import FULL, MAX_MENTIONS, MAX_TURNS, MAX_WORDS, SUMMARY, UserMention
-from projections.memory.sources import Writer
+from projections.memory.sources import Author
 from tests.given.events import (
     Story,
     Told,
@@ -115,7 +115,7 @@ def test_a_merge_unites_and_sums_and_takes_the_newest_and_the_highest() -> None:
         mention_count=6,
         mentions=(at(3), at(4), at(4.1), at(4.2)),
         mention_boost=0.3,
-        user_mentions=(UserMention(at(3), "x", Writer("user")),),
+        user_mentions=(UserMention(at(3), "x", Author("user")),),
         access_count=5,
         reinforce_count=4,
         created_at=at(2),

@@ -6,9 +6,9 @@ from itertools import permutations
 
 import pytest
 
-from projections.memory.sources import MOST_SOURCES, Asides, Source, Writer, aside_of, brought_back, set_aside
+from projections.memory.sources import MOST_SOURCES, Asides, NamedSource, Author, aside_of, brought_back, set_aside
 
-SESSION = Source(session="s1")
+SESSION = NamedSource(session="s1")
 Step = tuple[str, int]
 
 
@@ -33,27 +33,27 @@ def test_the_order_of_arrival_decides_nothing() -> None:
 @pytest.mark.parametrize(
     ("source", "wrote"),
     [
-        (Source(session="s1"), True),
-        (Source(session="s2"), False),
-        (Source(principal="local"), True),
-        (Source(principal="assistant"), False),
-        (Source(actor="assistant"), True),
-        (Source(session="s1", principal="local", actor="assistant"), True),
-        (Source(session="s1", actor="user"), False),
+        (NamedSource(session="s1"), True),
+        (NamedSource(session="s2"), False),
+        (NamedSource(principal="local"), True),
+        (NamedSource(principal="assistant"), False),
+        (NamedSource(actor="assistant"), True),
+        (NamedSource(session="s1", principal="local", actor="assistant"), True),
+        (NamedSource(session="s1", actor="user"), False),
     ],
 )
-def test_a_source_wrote_what_agrees_with_all_that_it_names(source: Source, wrote: bool) -> None:
-    assert source.wrote(Writer("assistant local", "s1")) == wrote
+def test_a_source_wrote_what_agrees_with_all_that_it_names(source: NamedSource, wrote: bool) -> None:
+    assert source.wrote(Author("assistant local", "s1")) == wrote
 
 
 def test_a_source_never_set_aside_withholds_nothing() -> None:
-    assert aside_of(after(("back", 5)), Writer("user local", "s1")) is None
+    assert aside_of(after(("back", 5)), Author("user local", "s1")) is None
 
 
 def test_one_source_more_than_fits_is_refused_and_those_kept_may_change() -> None:
     kept: Asides = ()
     for number in range(MOST_SOURCES):
-        kept = set_aside(kept, Source(session=f"s{number}"), 1, number)
+        kept = set_aside(kept, NamedSource(session=f"s{number}"), 1, number)
     with pytest.raises(ValueError, match="256 sources"):
-        set_aside(kept, Source(session="another"), 1, 999)
-    assert not brought_back(kept, Source(session="s0"), 2, 999)[0].stands
+        set_aside(kept, NamedSource(session="another"), 1, 999)
+    assert not brought_back(kept, NamedSource(session="s0"), 2, 999)[0].stands
