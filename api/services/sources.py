@@ -44,7 +44,6 @@ class Sources:
         self,
         owner: str,
         *,
-        session: str | None = None,
         principal: str | None = None,
         of_actor: str | None = None,
         reason: str = "",
@@ -53,9 +52,11 @@ class Sources:
     ) -> dict[str, Any]:
         """From here on what a source said, and says, is withheld, until it is brought back; a person's to say.
 
-        What is named together must hold together. `dry_run`: tells what it would withhold, and writes nothing.
+        `session` is the source's, not one in which this is said; what is named together must hold together.
+        `dry_run`: tells what it would withhold, and writes nothing.
         Raises InputError for a source that cannot be, or none.
         """
+        session = given.pop("session", None)
         source = _checked(owner, session, principal, of_actor)
         told, place = self._told(owner, source)
         if dry_run:
@@ -67,7 +68,6 @@ class Sources:
         self,
         owner: str,
         *,
-        session: str | None = None,
         principal: str | None = None,
         of_actor: str | None = None,
         reason: str = "",
@@ -75,6 +75,7 @@ class Sources:
         **given: Unpack[Given],
     ) -> dict[str, Any]:
         """What a source said and did counts again. Raises InputError for one that is not set aside under this name."""
+        session = given.pop("session", None)
         source = _checked(owner, session, principal, of_actor)
         told, place = self._told(owner, source)
         with self._reader.snapshot(owner) as snapshot:

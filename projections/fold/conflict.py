@@ -84,6 +84,8 @@ def newest_said(said: Iterable[UserMention]) -> tuple[UserMention, ...]:
         known = by_turn.get(name)
         if known is None or one.at > known.at:
             by_turn[name] = one
+    if len(by_turn) == 1:
+        return tuple(by_turn.values())
     return tuple(sorted(by_turn.values(), key=_by_turn)[-MAX_USER_MENTIONS:])
 
 

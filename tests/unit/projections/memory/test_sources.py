@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from projections.memory.sources import MOST_SOURCES, Asides, NamedSource, Author, aside_of, brought_back, set_aside
+from projections.memory.sources import MOST_SOURCES, Asides, Author, NamedSource, aside_of, brought_back, set_aside
 
 SESSION = NamedSource(session="s1")
 Step = tuple[str, int]
