@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from api.services.remembering import Rememberer
     from api.services.replaying import Replayer
     from api.services.restoring import Restorer
-    from api.services.sources import Sources
     from api.services.store.embedding import Embeddings
     from api.services.store.operating import Operator
     from api.services.store.owners import Owners
+    from api.services.store.sources import Sources
     from api.services.synonyms import Synonyms
     from api.services.uses import Uses
     from api.services.writing import Writer
@@ -193,7 +193,7 @@ class Application(ABC):
 
     @joined
     def sources(self) -> Sources:
-        from api.services.sources import Sources
+        from api.services.store.sources import Sources
 
         return Sources(self.views, self.reader, self.writer)
 

@@ -138,6 +138,7 @@ HTTP: dict[str, list[Face]] = {
        for path in ("/v1/status", "/v1/stats", "/v1/owners", "/v1/laws", "/v1/schema", "/v1/dead", "/v1/alarms",
                     "/health", "/ready", "/metrics")},
 }  # fmt: skip
+SOURCES_ONLY = "tells names of sources, ids and counts; a test of its own has what is withheld"
 HTTP_UNASKED = {
     "POST /v1/events": EVENTS_ONLY,
     "POST /v1/owners/{owner}/memories": EVENTS_ONLY,
@@ -151,6 +152,8 @@ HTTP_UNASKED = {
     "POST /v1/owners/{owner}/memories/{memory_id}/grade": "tells intervals of the memory that it names, as reinforce does",
     "POST /v1/owners/{owner}/merge": EVENTS_ONLY,
     "POST /v1/owners/{owner}/synonyms": "what somebody says two words mean is made of no memory, and stays",
+    **{f"{verb} /v1/owners/{{owner}}/set-aside": SOURCES_ONLY for verb in ("GET", "POST")},
+    "POST /v1/owners/{owner}/bring-back": SOURCES_ONLY,
     "POST /v1/owners/{owner}/grounds": EVENTS_ONLY,
     "POST /v1/owners/{owner}/profile": "answers what GET profile answers",
     "POST /v1/owners/{owner}/import/records": EVENTS_ONLY,
@@ -221,6 +224,7 @@ CLI_UNASKED = {
     "promote": EVENTS_ONLY,
     "sensitivity": EVENTS_ONLY,
     "synonym": EVENTS_ONLY,
+    **dict.fromkeys(("asides", "set-aside", "bring-back"), SOURCES_ONLY),
     "ground": EVENTS_ONLY,
     "mcp": "serves the tools and resources above",
     **dict.fromkeys(("up", "token", "upgrade", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs"), OWN_PROCESS),

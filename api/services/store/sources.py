@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Unpack, cast
 
 from api.requests.checks import check_actor, check_id_of, check_owner
@@ -122,7 +123,7 @@ class Sources:
             "memories": memories,
         }
 
-    def _told(self, owner: str, source: NamedSource) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _told(self, owner: str, source: NamedSource) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         with self._reader.snapshot(owner) as snapshot:
             found, place = effects_of(snapshot.view, source, current_check()), snapshot.place
         return {

@@ -1,0 +1,158 @@
+"""Setting a source aside at every face: a person alone, counted before it is done, once under a key; what it did is told."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from api.cli.app import run
+from engramlog.errors import InputError
+from tests.given.client import KINDS, Service, connected, service
+from tests.given.http import TOKEN, created, event
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("aside")) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
+
+
+def given(running: Service) -> str:
+    """An owner with a memory of her own, and a session that says two things, takes back one of hers and deletes another."""
+    owner = f"ann-{uuid4().hex}"
+    running.http.told(
+        owner,
+        created("porto", "I live in Porto", owner=owner),
+        created("canoe", "I own a canoe", owner=owner),
+        created("llama", "I own a llama", owner=owner) | {"session_id": "bad"},
+        created("rome", "I live in Rome", owner=owner) | {"session_id": "bad"},
+        event("MemoryNegated", owner=owner, memory_id="porto", resolution="latest_wins") | {"session_id": "bad"},
+        event("MemoryDeleted", owner=owner, memory_id="canoe") | {"session_id": "bad"},
+    )
+    return owner
+
+
+def post(running: Service, path: str, status: int = 200, **told: Any) -> dict[str, Any]:
+    answer = running.http.client.post(f"/v1/owners/{path}", json=told)
+    assert answer.status_code == status, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def get(running: Service, path: str, **query: Any) -> dict[str, Any]:
+    found: dict[str, Any] = running.http.client.get(f"/v1/owners/{path}", params=query).json()
+    return found
+
+
+def listed(running: Service, owner: str, mode: str = "normal") -> set[str]:
+    return {one["id"] for one in get(running, f"{owner}/memories", mode=mode, limit=100)["memories"]}
+
+
+def printed(running: Service, *words: str) -> tuple[int, str]:
+    out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = run(lambda: nullcontext(running.http.application), list(words))
+    out.seek(0)
+    return code, out.read() + err.getvalue()
+
+
+def test_what_it_would_withhold_is_told_and_nothing_written(running: Service) -> None:
+    owner = given(running)
+    told = post(running, f"{owner}/set-aside", session="bad", dry_run=True)
+    assert (told["memories"], told["dry_run"], told["changes"]) == (2, True, [])
+    assert told["negated"] == {"total": 1, "ids": ["porto"]}
+    assert told["deleted"] == {"total": 1, "ids": ["canoe"]}
+    assert listed(running, owner) == {"llama", "rome"}
+    assert get(running, f"{owner}/set-aside")["sources"] == []
+
+
+def test_set_aside_listed_and_brought_back_over_http(running: Service) -> None:
+    owner = given(running)
+    told = post(running, f"{owner}/set-aside", session="bad", reason="不是她本人")
+    assert [one["decision"] for one in told["changes"]] == ["set_aside"]
+    assert listed(running, owner) == {"porto"}
+    found = get(running, f"{owner}/memories", mode="review", limit=100)["memories"]
+    assert {one["id"]: one["status"] for one in found} == {"porto": "live", "llama": "set_aside", "rome": "set_aside"}
+    [one] = get(running, f"{owner}/set-aside")["sources"]
+    assert (one["session"], one["memories"], one["reason"]) == ("bad", 2, "不是她本人")
+    post(running, f"{owner}/bring-back", session="bad")
+    assert listed(running, owner) == {"llama", "rome"}
+    assert get(running, f"{owner}/set-aside")["total"] == 0
+
+
+def test_the_command_line_says_it_in_words(running: Service) -> None:
+    owner = given(running)
+    code, told = printed(running, "set-aside", owner, "--session", "bad", "--dry-run")
+    assert code == 0
+    assert all(part in told for part in ("2 memories are of it", "negated by it: 1 (porto)", "nothing was written"))
+    assert printed(running, "set-aside", owner, "--session", "bad", "--reason", "it lies")[0] == 0
+    code, told = printed(running, "asides", owner)
+    assert (code, "1 source set aside" in told, "it lies" in told) == (0, True, True)
+    assert printed(running, "bring-back", owner, "--session", "bad")[0] == 0
+    assert "0 sources set aside" in printed(running, "asides", owner)[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_client_has_a_verb_of_each(running: Service, kind: str) -> None:
+    owner = given(running)
+    with connected(kind, running.url, owner=owner) as memory:
+        told = memory.set_aside(session="bad", reason="it lies", key="k")
+        assert (told.memories, told.negated.ids) == (2, ["porto"])
+        assert memory.set_aside(session="bad", reason="it lies", key="k").changes == told.changes
+        assert [one.session for one in memory.asides().sources] == ["bad"]
+        assert memory.bring_back(session="bad").memories == 2
+        with pytest.raises(InputError, match="session bad"):
+            memory.bring_back(session="bad")
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "session"),
+        ({"session": "a b"}, "session"),
+        ({"principal": ""}, "principal"),
+        ({"of_actor": "root"}, "of_actor"),
+        ({"session": "bad", "actor": "assistant"}, "actor"),
+        ({"session": "bad", "actor": "judge"}, "actor"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_is_written(running: Service, body: dict[str, str], field: str) -> None:
+    owner = given(running)
+    told = post(running, f"{owner}/set-aside", 422, **body)
+    assert field in json.dumps(told.get("errors", told))
+    assert get(running, f"{owner}/set-aside")["total"] == 0
+
+
+def test_no_raw_event_over_http_sets_anything_aside(running: Service) -> None:
+    owner = given(running)
+    answer = running.http.client.post("/v1/events", json=[event("SourceSetAside", owner=owner, session="bad")])
+    assert (answer.status_code, "set-aside" in answer.text) == (422, True)
+    assert listed(running, owner) == {"llama", "rome"}
+
+
+def test_the_latest_messages_of_a_block_and_uses_withhold_its_words_and_an_export_leaves_it_out(
+    running: Service,
+) -> None:
+    owner = given(running)
+    turns = [{"role": "user", "content": "I own a llama named Zed"}]
+    with connected("sync", running.url, owner=owner) as memory:
+        memory.add(turns, session="bad")
+        assert "Zed" in memory.context("and then?", session="bad", trace=False).block
+        memory.set_aside(session="bad")
+        block = memory.context("and then?", session="bad", trace=False)
+        assert "Zed" not in block.block
+        assert block.left_out["said by a source that is set aside"] == 1
+        found = memory.export()
+        assert found.left_out["set_aside"] == 3
+        assert "Zed" not in found.text
