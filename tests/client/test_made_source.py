@@ -42,10 +42,13 @@ def test_a_made_verb_answers_with_every_field_in_its_place(running: Service, nam
     owner = new_owner()
     with connected("sync", running.url, owner=owner) as memory:
         made = memory.add("I drink coffee every morning", memory_id="coffee", keywords=["coffee"]).id
+        if name == "bring_back":
+            memory.set_aside(session="s1")
     operation = VERBS[name]
     arguments = GIVEN.get(name, (made,) if "memory_id" in operation.subject else ())
     named = {"owner": owner} if "owner" in operation.subject else {}
     named |= {"profile": "ebbinghaus"} if name == "choose_profile" else {}
+    named |= {"session": "s1"} if name in ("set_aside", "bring_back") else {}
     with connected("sync", running.url) as memory:
         answer = getattr(memory, name)(*arguments, **named)
     assert isinstance(answer, Result)

@@ -187,6 +187,8 @@ BODIES: dict[str, dict[str, Any]] = {
         "content": b"\n".join(RECORDS),
         "headers": {"content-type": "application/x-ndjson"},
     },
+    "/v1/owners/{owner}/set-aside": {"json": {"session": "s1"}},
+    "/v1/owners/{owner}/bring-back": {"json": {"session": "s1"}},
 }
 
 

@@ -558,7 +558,15 @@ def test_the_statistics_of_an_owner_count_every_memory_once(store: Store) -> Non
     owner = one_of_each(store)
     told = store.operator.stats(owner)
     assert told["memories"] == sum(told["by_category"].values()) == sum(told["by_state"].values()) == 14
-    assert told["by_state"] == {"live": 9, "merged": 2, "retired": 1, "rejected": 0, "deleted": 1, "purged": 1}
+    assert told["by_state"] == {
+        "live": 9,
+        "merged": 2,
+        "retired": 1,
+        "set_aside": 0,
+        "rejected": 0,
+        "deleted": 1,
+        "purged": 1,
+    }
     assert (told["negated"], told["secret"]) == (3, 1)
 
 
