@@ -63,7 +63,7 @@ class Remember:
     values: tuple[str, ...] = ()
     """What it says, to be taken up again where it was rejected."""
     judged: Consequence = NOTHING
-    says: Callable[[str], bool] = lambda _: False
+    says: Callable[[str], bool] = field(default=lambda _: False, repr=False, compare=False)
     """Whether the memory of that id says this: asked of what was mentioned under the same key."""
 
     @property
@@ -101,8 +101,10 @@ class Remember:
 
     def agrees(self, told: Sequence[EventData], ids: Ids) -> bool:  # noqa: ARG002
         """See `Command.agrees`."""
-        *before, said = (one for one in told if not isinstance(one, MemoryNegated | MemoriesLinked))
-        if before != ([self._taken_up()] if self.values else []):
+        taken_up: list[EventData] = [self._taken_up()] if self.values else []
+        said = told[len(taken_up)] if list(told[: len(taken_up)]) == taken_up and len(told) > len(taken_up) else None
+        beside = told[len(taken_up) + 1 :]
+        if said is None or not all(isinstance(one, MemoryNegated | MemoriesLinked) for one in beside):
             return False
         if isinstance(said, MemoryMentioned):
             return self.says(said.memory_id)

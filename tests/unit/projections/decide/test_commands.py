@@ -10,9 +10,9 @@ from msgspec import structs
 
 from events.catalogue import MemoryCreated, MemoryMentioned, MemoryNegated, MemoryRevised, TurnRecorded
 from events.errors import InputError
-from projections.decide.command import Command, decide
+from projections.decide.command import BESIDE, Command, decide
 from projections.decide.commands import Edit, Merge, Negate, Promote, Tell
-from projections.decide.remembering import NewTurn, RecordTurns, Remember
+from projections.decide.remembering import Consequence, Contested, NewTurn, RecordTurns, Remember
 from projections.memory.record import Memory
 from tests.given.events import created, folded, mentioned, revised
 from tests.places import ROOT
@@ -47,7 +47,7 @@ COMMANDS: list[Command] = [
 def test_a_command_decides_the_same_for_the_same_and_names_each_of_its_events(command: Command) -> None:
     made = decide(command, view(), ids)
     assert made == decide(command, view(), ids)
-    assert [one.event_id for one in made] == [ids(name) for name in command.names]
+    assert [one.event_id for one in made] == [ids(name) for name in command.names if name not in BESIDE]
     assert {one.causation_id for one in made} <= {None, *(one.event_id for one in made)}
 
 
@@ -131,3 +131,27 @@ def test_a_creation_is_built_in_one_place_of_the_service_and_in_one_of_the_clien
     files = [path for room, call in rooms.items() for path in (ROOT / room).rglob("*.py") if call in path.read_text()]
     files += [path for path in (ROOT / "projections").rglob("*.py") if " MemoryCreated(" in path.read_text()]
     assert sorted(path.name for path in files) == ["creating.py", "events.py"]
+
+
+def test_what_is_told_takes_what_it_led_to_for_its_own_however_many_it_bears_upon() -> None:
+    plain = Remember("I live in Porto")
+    others = tuple(Contested(f"m{number}", "flags" if number else "ends", "two homes") for number in range(3))
+    judged = replace(plain, judged=Consequence(beside=others))
+    made = [one.data for one in decide(judged, view(), ids)]
+    assert [type(one).__name__ for one in made] == [
+        "MemoryCreated",
+        "MemoryNegated",
+        "MemoriesLinked",
+        "MemoriesLinked",
+    ]
+    assert plain.agrees(made, ids)
+    assert plain.answer(made)["ended"] == ["m0"]
+    assert not replace(plain, content="I live in Rome").agrees(made, ids)
+
+
+def test_a_mention_is_its_own_where_the_memory_says_so() -> None:
+    again = Remember("I live in Porto", judged=Consequence(again="porto"), says=lambda memory_id: memory_id == "porto")
+    made = [one.data for one in decide(again, view(), ids)]
+    assert again.agrees(made, ids)
+    assert again.answer(made) == {"id": "porto", "mentioned": "porto", "ended": [], "conflicting": []}
+    assert not replace(again, says=lambda _: False).agrees(made, ids)
