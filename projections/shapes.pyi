@@ -697,6 +697,7 @@ class OriginNode(TypedDict):
     unknown: NotRequired[bool | None]
     source_turns: NotRequired[list[str] | None]
     created_at: NotRequired[str | None]
+    set_aside: NotRequired[bool | None]
 
 class OriginTree(TypedDict):
     memory: str

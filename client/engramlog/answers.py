@@ -77,6 +77,8 @@ class OriginNode(Result):
     """True: the owner has no such memory."""
     source_turns: list[str] | None = None
     created_at: str | None = None
+    set_aside: bool | None = None
+    """True: its source is set aside."""
 
 
 class OriginTree(Result):

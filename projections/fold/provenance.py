@@ -42,6 +42,8 @@ def tree(memory_id: str, get: Get, most: int | None = None) -> OriginTree:
         else:
             node["source_turns"] = list(memory.source_turns)
             node["created_at"] = utc_text(from_micros(memory.created_at))
+            if memory.aside_seq is not None:
+                node["set_aside"] = True
             for origin_relation, origin in reversed(origins(memory)):
                 if origin not in seen:
                     seen.add(origin)

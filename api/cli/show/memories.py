@@ -278,7 +278,8 @@ def origins(told: OriginTree, console: Console = out) -> None:
         heard = f"  turns {', '.join(turns[:8])}{' …' if len(turns) > 8 else ''}" if turns else ""
         relation = "" if node["relation"] == "root" else node["relation"].replace("_", " ") + " "
         unknown = "  [yellow]unknown here[/]" if node.get("unknown") else ""
-        label = f"{relation}[cyan]{escape(node['id'])}[/]{escape(heard)}  [dim]{events}[/]{unknown}"
+        aside = "  [yellow]set aside[/]" if node.get("set_aside") else ""
+        label = f"{relation}[cyan]{escape(node['id'])}[/]{escape(heard)}  [dim]{events}[/]{unknown}{aside}"
         if node["parent"] is None:
             root = trees[node["id"]] = Tree(label)
         else:

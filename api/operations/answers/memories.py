@@ -315,6 +315,7 @@ class OriginNode(BaseModel):
     unknown: bool | None = Field(default=None, description="True: the owner has no such memory.")
     source_turns: list[str] | None = None
     created_at: str | None = None
+    set_aside: bool | None = Field(default=None, description="True: its source is set aside.")
 
 
 class OriginTree(BaseModel):

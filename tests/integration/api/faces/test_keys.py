@@ -67,6 +67,7 @@ CALLS: dict[str, Call] = {
     "choose": lambda one, owner: one.living.choose(owner, profile="tiered", parameters={"user_factor": 1.2}, key="k"),
     "synonym": lambda one, owner: one.synonyms.define(owner, "coffee", "java", key="k"),
     "ground": lambda one, owner: one.grounds.report(owner, URI, NEW, key="k"),
+    "set aside": lambda one, owner: one.sources.set_aside(owner, session="s1", reason="it lies", key="k"),
 }
 OTHERS: dict[str, Call] = {
     "add": lambda one, owner: one.rememberer.add(owner, "I live in Lisbon", key="k"),
@@ -90,6 +91,7 @@ OTHERS: dict[str, Call] = {
     "choose": lambda one, owner: one.living.choose(owner, profile="tiered", key="k"),
     "synonym": lambda one, owner: one.synonyms.define(owner, "coffee", "mocha", key="k"),
     "ground": lambda one, owner: one.grounds.report(owner, URI, OLD, key="k"),
+    "set aside": lambda one, owner: one.sources.set_aside(owner, session="s2", reason="it lies", key="k"),
 }
 
 

@@ -84,6 +84,8 @@ def test_set_aside_listed_and_brought_back_over_http(running: Service) -> None:
     assert listed(running, owner) == {"porto"}
     found = get(running, f"{owner}/memories", mode="review", limit=100)["memories"]
     assert {one["id"]: one["status"] for one in found} == {"porto": "live", "llama": "set_aside", "rome": "set_aside"}
+    assert get(running, f"{owner}/memories/llama/provenance")["provenance"]["nodes"][0]["set_aside"] is True
+    assert get(running, f"{owner}/history", limit=100)["changes"][-1]["said_reason"] == "不是她本人"
     [one] = get(running, f"{owner}/set-aside")["sources"]
     assert (one["session"], one["memories"], one["reason"]) == ("bad", 2, "不是她本人")
     post(running, f"{owner}/bring-back", session="bad")
