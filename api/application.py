@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from api.services.extracting import Extractor
     from api.services.facts import Facts
     from api.services.grounds import Grounds
+    from api.services.inbox import Inbox
     from api.services.knowing import Knower
     from api.services.living import Living
     from api.services.reading import Reader
@@ -220,6 +221,12 @@ class Application(ABC):
         from api.services.uses import Uses
 
         return Uses(self.views, self.reader)
+
+    @joined
+    def inbox(self) -> Inbox:
+        from api.services.inbox import Inbox
+
+        return Inbox(self.log, self.reader, self.writer)
 
     @joined
     def living(self) -> Living:

@@ -8,7 +8,7 @@ BUDGET = 1_500
 """Tokens of a prompt's block."""
 RULES, MODEL = "rules", "model"
 """What reads turns."""
-ASKED_FOR = ("deleted", "merged", "retired", "set_aside", "rejected", "superseded", "negated")
+ASKED_FOR = ("deleted", "merged", "retired", "set_aside", "rejected", "proposed", "superseded", "negated")
 """Memories that are left out of an export unless asked for; an import leaves them out again."""
 REJECTIONS = "rejections"
 """What was rejected itself, by digests and the secret that keys them: left out as well, and taken in by an import."""

@@ -17,7 +17,6 @@ from api.services.accesses import AccessRecorder
 from api.services.reading import Reader
 from api.services.writing import Writer
 from events.catalogue import MemoriesRevealed
-from events.envelope import prepare
 from events.errors import NotYetFolded
 from events.log import positions_by_partition
 from events.vocabulary import MAX_SOURCES, Face, Revealing
@@ -85,7 +84,7 @@ class Revealer:
         for start in range(0, len(memory_ids), MAX_SOURCES):
             part = tuple(memory_ids[start : start + MAX_SOURCES])
             data = MemoriesRevealed(memory_ids=part, by=what, face=by.face, reason=by.reason)
-            prepared.append(prepare(self._writer.event(data, owner, now, by.actor)))
+            prepared += self._writer.ready([self._writer.event(data, owner, now, by.actor)])
         positions = []
         for start in range(0, len(prepared), MAX_SOURCES):
             receipts = self._writer.append_all(prepared[start : start + MAX_SOURCES])

@@ -14,6 +14,7 @@ from events.errors import BadSetting
 from events.marks import NOTHING, UNMARKED, Marker, Marks
 from events.statement_digests import digest, written
 from events.text.invisible import INVISIBLE
+from events.trust import PROPOSED, with_trust
 
 SECRET_BYTES = 32
 SALT_BYTES = 16
@@ -136,11 +137,11 @@ class Beside:
     def of(self, event: Prepared, marks: Marks | None, salt: bytes) -> tuple[bytes, bytes, bytes, bytes]:
         """Fingerprint, level, digests and commitment; `marks` is None where nobody could look."""
         marker = self._marker if marks is not None else UNMARKED
-        level, statements, values = marks or NOTHING
+        level, statements, values, doubtful = marks or NOTHING
         stated = [*(digest(self._secret, one) for one in statements), *values] if statements or values else ()
         return (
             fingerprint(self._secret, event.body),
-            level_text(marker.level_rules, level),
+            with_trust(level_text(marker.level_rules, level), PROPOSED if doubtful and event.doubted else event.trust),
             written(marker.statement_rules, stated) if stated else b"",
             commitment(salt, event.body),
         )

@@ -25,8 +25,9 @@ from events.catalogue import EVENT_TYPES, LATEST_VERSION, SIDE_EVENTS, EventData
 from events.errors import UndecodableEvent
 from events.shape import Shape
 from events.text.unreadable import UNREADABLE
+from events.trust import PROPOSED, parted
 from events.upcast import reads_as_it_is, upcast
-from events.vocabulary import Actor, EventId, Id, Time
+from events.vocabulary import Actor, EventId, Id, Time, Trust
 
 if TYPE_CHECKING:
     from events.marks import Marks
@@ -53,9 +54,23 @@ class Event(Shape, Generic[D], frozen=True, kw_only=True):
     session_id: Id | None = None
     causation_id: EventId | None = None
     correlation_id: Id | None = None
+    trust: Trust | None = None
+    """The most that is claimed for what it says; None: what the path and the actor may reach."""
 
 
 AnyEvent = Event[Any]
+
+
+class Word(NamedTuple):
+    """How far what somebody says goes."""
+
+    trust: Trust | None = None
+    """None: `asserted`."""
+    doubted: bool = False
+    """Whether it is a proposal where its words are such as a person should look at."""
+
+
+OWN_WORD = Word()
 
 
 class Prepared(NamedTuple):
@@ -74,6 +89,10 @@ class Prepared(NamedTuple):
     """What was found in its words; None where nobody looked yet."""
     model: str | None = None
     """The language model that decided it, as its endpoint calls it; it stands in the principal. None: nobody's."""
+    trust: Trust | None = None
+    """The most that it reaches by its path and actor; None: `asserted`."""
+    doubted: bool = False
+    """Whether it is a proposal where its words are such as a person should look at."""
 
 
 class Stored(NamedTuple):
@@ -106,12 +125,27 @@ class Stored(NamedTuple):
         """How sensitive its words are, 0 to 3; None where nobody looked when it was appended."""
         return level_in(self.beside[2]) if self.beside else None
 
+    @property
+    def trust(self) -> Trust | None:
+        """How far its word goes, as the door found; None where it is `asserted`, or the entry is from before that was told."""
+        return trust_in(self.beside[2]) if self.beside else None
+
 
 @lru_cache(maxsize=256)
 def level_in(told: bytes) -> int | None:
     """The level in an entry's `rules:level`; None where no rules looked, or no append wrote this: then the words are judged."""
     rules, _, level = told.partition(b":")
+    level = level.partition(b":")[0]
     return int(level) if rules.isdigit() and int(rules) and level in _LEVELS else None
+
+
+@lru_cache(maxsize=256)
+def trust_in(told: bytes) -> Trust | None:
+    """The trust in an entry's `rules:level:trust`; `proposed` where no append wrote this."""
+    try:
+        return parted(told)[1]
+    except ValueError:
+        return PROPOSED
 
 
 _LEVELS = frozenset({b"0", b"1", b"2", b"3"})
@@ -158,7 +192,9 @@ def canonical(document: object) -> bytes:
     return orjson.dumps(document, option=_CANONICAL)
 
 
-def prepare_body(event_id: str, event_type: str, version: int, owner: str, body: bytes) -> Prepared:
+def prepare_body(
+    event_id: str, event_type: str, version: int, owner: str, body: bytes, word: Word = OWN_WORD
+) -> Prepared:
     """A `Prepared` of canonical bytes that were validated."""
     return Prepared(
         event_id,
@@ -168,6 +204,8 @@ def prepare_body(event_id: str, event_type: str, version: int, owner: str, body:
         body,
         event_type not in SIDE_EVENTS,
         event_type == "MemoriesAccessed",
+        trust=word.trust,
+        doubted=word.doubted,
     )
 
 
@@ -176,11 +214,11 @@ def encode(event: AnyEvent) -> bytes:
     return canonical(_sparse(event))
 
 
-def prepare(event: AnyEvent) -> Prepared:
-    """An event built by `events.validation.make_event` (so validated) made ready to append."""
+def prepare(event: AnyEvent, word: Word = OWN_WORD) -> Prepared:
+    """An event built by `events.validation.make_event` (so validated) made ready to append; `word`: how far it goes."""
     quick = event.occurred_at.tzinfo is UTC and _writes_itself(event.data)
     body = _WRITE(event) if quick else encode(event)
-    return prepare_body(event.event_id, event.type, event.schema_version, event.owner, body)
+    return prepare_body(event.event_id, event.type, event.schema_version, event.owner, body, word)
 
 
 _WRITE = msgspec.json.Encoder(order="sorted").encode

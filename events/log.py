@@ -12,7 +12,7 @@ from events.errors import RequestTooLarge, UndecodableEvent
 from events.marks import NOTHING, Marker, Marks
 from events.naming import Naming
 from events.partitions import parse_position, position_text
-from events.vocabulary import MAX_REQUEST_EVENTS
+from events.vocabulary import MAX_REQUEST_EVENTS, Trust
 
 Status = Literal["appended", "already_appended", "conflict", "head_mismatch", "not_written", "failed"]
 Appendable = Prepared | AnyEvent
@@ -69,6 +69,11 @@ class EventLog(Protocol):
     @property
     def principal(self) -> str:
         """Who brings those events for which nobody else is named."""
+        ...
+
+    @property
+    def highest(self) -> Trust:
+        """The most that an operator lets what comes to this side over HTTP reach."""
         ...
 
     def append(

@@ -21,10 +21,13 @@ class Marks(NamedTuple):
     values: tuple[bytes, ...] = ()
     """Digests that the event names itself, as they are: those of a value that is rejected outlive the event's words."""
 
+    doubtful: bool = False
+    """Whether a person should look at its words before they count, unless they are his own."""
+
     def by(self, marker: Marker) -> Marks:
         """What of it a log with this marker writes: only what its rules have a version for, else no entry could say by which."""
         told = (self.statements, self.values) if marker.statement_rules else ((), ())
-        return Marks(self.level if marker.level_rules else 0, *told)
+        return Marks(self.level if marker.level_rules else 0, *told, self.doubtful)
 
 
 class Marker(NamedTuple):

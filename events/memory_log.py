@@ -13,6 +13,8 @@ from events.log import Appendable, AppendReceipt, Status, check_request_size, ma
 from events.marks import UNMARKED, Marker, Marks
 from events.naming import Naming
 from events.partitions import DEFAULT_PARTITIONS, partition_of, position_text
+from events.trust import ASSERTED
+from events.vocabulary import Trust
 
 
 class InMemoryEventLog:
@@ -42,6 +44,11 @@ class InMemoryEventLog:
     def principal(self) -> str:
         """See `EventLog.principal`."""
         return self._principal
+
+    @property
+    def highest(self) -> Trust:
+        """See `EventLog.highest`."""
+        return ASSERTED
 
     @property
     def partitions(self) -> int:

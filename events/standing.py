@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
 from events.entry import LOCAL, Bringer, bringer
-from events.envelope import AnyEvent
-from events.vocabulary import Actor
+from events.envelope import OWN_WORD, AnyEvent, Word
+from events.trust import ASSERTED, IMPORTED, INFERRED, ORDER, lowest
+from events.vocabulary import Actor, Trust
 
 Path = Literal["terminal", "http", "mcp", "job", "import"]
 """How an event comes in."""
@@ -29,6 +30,17 @@ CLAIMS: Mapping[tuple[Path, Bringer], tuple[Actor, ...]] = {
     ("import", "side"): ("user", "assistant", "system"),
 }
 """By which path, brought by whom -> the actors that may be claimed. What is not in it nobody claims."""
+TRUSTED: Mapping[tuple[Path, Bringer], Trust] = {
+    ("terminal", "side"): ASSERTED,
+    ("http", "side"): ASSERTED,
+    ("mcp", "side"): INFERRED,
+    ("job", "side"): INFERRED,
+    ("job", "job"): INFERRED,
+    ("job", "model"): INFERRED,
+    ("import", "side"): IMPORTED,
+}
+"""By which path, brought by whom -> how far the word of a user or operator goes; that of anybody else: `inferred` at most. What
+an operator lets this side reach over HTTP (`Speaker.highest`) may be less."""
 PATHS: Mapping[Path, str] = {
     "terminal": "a command at the store",
     "http": "HTTP, the client too",
@@ -89,6 +101,8 @@ class Speaker(NamedTuple):
     principal: str = LOCAL
     raw: bool = False
     """Whether it was sent as an event, so that nothing in it is a verb's own word."""
+    highest: Trust = ASSERTED
+    """The most that an operator lets what comes over HTTP reach."""
 
     @property
     def is_remote(self) -> bool:
@@ -133,8 +147,47 @@ def objection(event: AnyEvent, by: Speaker) -> Objection | None:
         return problem
     if by.path == "job" and event.actor == "user" and event.type not in RETOLD:
         return Objection("actor", event.actor, f"{claim_rule(by)}; user of {' and '.join(sorted(RETOLD))} alone")
+    if problem := trust_objection(event, by):
+        return problem
     check = None if event.actor == "operator" else _RESERVED.get(event.type)
     return None if check is None else check(event.data, event.actor, by)
+
+
+def reach(actor: str, by: Speaker) -> Trust:
+    """How far the word of an actor goes who comes this way."""
+    most = TRUSTED.get((by.path, bringer(by.principal)), INFERRED)
+    if by.path == "http":
+        most = lowest(most, by.highest)
+    return most if actor in PERSONS else lowest(most, INFERRED)
+
+
+def vouched(event: AnyEvent, by: Speaker) -> Word:
+    """How far the event's word goes.
+
+    A job tells by the envelope's `trust` how far that goes which it rests on. Where that is what the user himself said, rules
+    change as he would, and nobody has to look at what is created of it. That is `inferred` all the same, but for the turn itself.
+    """
+    told = event.trust if by.path == "job" else None
+    if told is not None and bringer(by.principal) != "model" and not _draws(event):
+        found: Trust = told
+    else:
+        found = lowest(reach(event.actor, by), event.trust)
+    return OWN_WORD if found == ASSERTED else Word(found, told not in (ASSERTED, IMPORTED))
+
+
+def _draws(event: AnyEvent) -> bool:
+    """Whether it creates something that was drawn from what was said."""
+    return event.type == "MemoryCreated" and event.data.source_turns != (event.data.memory_id,)
+
+
+def trust_objection(event: AnyEvent, by: Speaker) -> Objection | None:
+    """Why nobody who comes this way may claim so much, or None."""
+    if event.trust is None or by.path == "job":
+        return None
+    most = reach(event.actor, by)
+    if ORDER[event.trust] <= ORDER[most]:
+        return None
+    return Objection("trust", event.trust, f"{most} at most: by this path ({PATHS[by.path]}), as {event.actor}")
 
 
 def report_objection(actor: str, by: Speaker) -> Objection | None:
@@ -195,6 +248,15 @@ def _of_source(data: Any, actor: str, by: Speaker) -> Objection | None:
         )
     allowed = "user or operator: whose words count for nothing, a person says"
     return None if actor in PERSONS else Objection("actor", actor, allowed)
+
+
+def _of_review(_data: Any, actor: str, by: Speaker) -> Objection | None:
+    if by.is_remote and by.raw:
+        allowed = "any other: POST .../inbox/accept, edit and reject answer what waits, and look whether it does"
+        return Objection("type", "ReviewSettled", allowed)
+    if actor not in PERSONS or reach(actor, by) != ASSERTED:
+        return Objection("actor", actor, "user or operator: what waits for a person, a person answers")
+    return None
 
 
 def _of_ground(_data: Any, actor: str, _by: Speaker) -> Objection | None:
@@ -258,5 +320,6 @@ _RESERVED: Mapping[str, Callable[[Any, str, Speaker], Objection | None]] = {
     "ValueReadmitted": _of_value,
     "SourceSetAside": _of_source,
     "SourceBroughtBack": _of_source,
+    "ReviewSettled": _of_review,
 }
 """What an operator may say and others not always: data, actor and how it comes in -> what stands against it."""

@@ -30,6 +30,7 @@ from events.envelope import (
     in_utc,
     micros,
     new_event_id,
+    prepare,
     prepare_body,
     utc_text,
 )
@@ -38,10 +39,10 @@ from events.ids import check_new_ids
 from events.log import check_request_size
 from events.parameters import problem_with
 from events.shape import Shape
-from events.standing import AT_THE_STORE, Objection, Speaker, objection
+from events.standing import AT_THE_STORE, Objection, Speaker, objection, vouched
 from events.text.names_once import name_given_twice
 from events.text.utf8 import bytes_told
-from events.vocabulary import EARLIEST, FUTURE_TOLERANCE
+from events.vocabulary import EARLIEST, FUTURE_TOLERANCE, Trust
 from events.wording import allowed_words
 
 _SHOWN = 120
@@ -90,7 +91,7 @@ def read_event(
             raise InvalidEvent(*problem, **where)
     if twice := name_given_twice(raw, body, added):
         raise InvalidEvent(_path(twice), "the same name twice in one object", "each name once", **where)
-    return prepare_body(event.event_id, event_type, event.schema_version, event.owner, body)
+    return prepare_body(event.event_id, event_type, event.schema_version, event.owner, body, vouched(event, by))
 
 
 def read_events(
@@ -141,6 +142,7 @@ def make_event(
     session_id: str | None = None,
     causation_id: str | None = None,
     correlation_id: str | None = None,
+    trust: Trust | None = None,
     by: Speaker = AT_THE_STORE,
     look: Look | None = None,
 ) -> AnyEvent:
@@ -156,6 +158,7 @@ def make_event(
         session_id=session_id,
         causation_id=causation_id,
         correlation_id=correlation_id,
+        trust=trust,
     )
     try:
         body = encode(event)
@@ -165,6 +168,11 @@ def make_event(
     return msgspec.structs.replace(
         event, event_id=event.event_id.lower(), causation_id=causation_id and causation_id.lower()
     )
+
+
+def ready(event: AnyEvent, by: Speaker = AT_THE_STORE) -> Prepared:
+    """An event of `make_event` made ready to append, with how far its word goes by this path."""
+    return prepare(event, vouched(event, by))
 
 
 def _fields(item: object) -> object:

@@ -46,6 +46,8 @@ Tier = Literal["system", "core", "fact", "episode"]
 Source = Literal["user", "assistant", "judge", "system", "import"]
 Modality = Literal["text", "image", "audio", "video"]
 Actor = Literal["user", "assistant", "judge", "system", "operator"]
+Trust = Literal["proposed", "imported", "inferred", "asserted"]
+"""From the least to the most."""
 Role = Literal["user", "assistant", "tool", "system", "other"]
 Resolution = Literal["latest_wins", "version_keep", "weight_balance"]
 Level = Literal["full", "summary", "tag", "trace", "archive"]

@@ -26,6 +26,8 @@ from events.errors import BadSetting
 from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
 from events.text.invisible import INVISIBLE
 from events.text.urls import shown
+from events.trust import ASSERTED
+from events.vocabulary import Trust
 from events.wording import allowed_words
 from ops.allowed import number_allowed
 from ops.environment import refuse_unknown, told_by
@@ -94,6 +96,8 @@ class Settings(BaseModel):
     """Replicas that an append waits for, a second at most (WAIT); the receipt tells how many have it."""
     principal: str = LOCAL
     """Who brings what this process appends: written beside each event, never into it (a job and a model add their own names)."""
+    highest_trust: Trust = ASSERTED
+    """The most that what comes over HTTP reaches: inferred where programs speak for users whom nobody vouches for."""
     redis_timeout: Annotated[float, Field(gt=0, le=600)] = 10.0
     """Seconds to wait for an answer of Redis."""
     loading_seconds: Annotated[float, Field(ge=0, le=86_400)] = 600.0

@@ -175,6 +175,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
         read_debt=FoldDebt(identity.tags),
         marker=MARKER,
         principal=settings.principal,
+        highest=settings.highest_trust,
     )
     vectors = RedisVectors(WirePool(client), identity.tags)
     receipts = ReceiptKeeper(log, ReceiptFile(receipts_path(settings, identity.store_id), identity.store_id), alarms)

@@ -327,6 +327,40 @@ class GroundReportedAlone(TypedDict):
 
 class GroundReported(GroundReportedAlone, Placed): ...
 
+class InboxItem(TypedDict):
+    item: str
+    kind: str
+    memory_id: str
+    memory: str
+    would_say: str | None
+    reason: str | None
+    actor: str
+    principal: str | None
+    at: str
+    position: str
+
+class InboxPageAlone(TypedDict):
+    owner: str
+    items: list[InboxItem]
+    total: int
+    offset: int
+
+class InboxPage(InboxPageAlone, LinesTold, Placed): ...
+
+class EffectsAlone(TypedDict):
+    owner: str
+    changes: list[Change]
+    id: NotRequired[str | None]
+    replaced_by: NotRequired[str | None]
+    into: NotRequired[str | None]
+    sources: NotRequired[list[str] | None]
+
+class Effects(EffectsAlone, Placed): ...
+
+class Answered(Effects):
+    item: str
+    verdict: str
+
 class Stats(TypedDict):
     memories: int
     mean_confidence: float
@@ -405,6 +439,7 @@ class Card(ToldBeside):
     mention_count: int
     is_negated: bool
     status: str
+    trust: str
     valid_from: NotRequired[str | None]
     valid_to: NotRequired[str | None]
     successor: NotRequired[str | None]
@@ -532,6 +567,7 @@ class Receipt(TypedDict):
     occurred_at: NotRequired[str | None]
     mentioned: NotRequired[str | None]
     ended: NotRequired[list[dict[str, str]]]
+    waiting: NotRequired[list[dict[str, str]]]
     conflicting: NotRequired[list[dict[str, str]]]
 
 class Appended(TypedDict):
@@ -563,16 +599,6 @@ class Change(TypedDict):
     late_by: NotRequired[float | None]
     said_reason: NotRequired[str | None]
     because: NotRequired[str | None]
-
-class EffectsAlone(TypedDict):
-    owner: str
-    changes: list[Change]
-    id: NotRequired[str | None]
-    replaced_by: NotRequired[str | None]
-    into: NotRequired[str | None]
-    sources: NotRequired[list[str] | None]
-
-class Effects(EffectsAlone, Placed): ...
 
 class Edited(Effects):
     revised: bool
@@ -652,6 +678,7 @@ class DetailAlone(BasisTold, Card):
     tier: str
     ground: str | None
     source: str
+    waiting: list[str]
     confidence: float
     importance: float
     keywords: list[str]
@@ -821,6 +848,7 @@ class Remembered(Effects):
     created: bool
     mentioned: NotRequired[str | None]
     ended: NotRequired[list[PossibleConflict]]
+    waiting: NotRequired[list[PossibleConflict]]
     conflicting: NotRequired[list[PossibleConflict]]
 
 Step = TypedDict(

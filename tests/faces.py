@@ -114,6 +114,7 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/facts": [get("/facts"), get("/facts", about="User")],
     "GET /v1/owners/{owner}/synonyms": [get("/synonyms", tells=False)],
     "GET /v1/owners/{owner}/health": [get("/health")],
+    "GET /v1/owners/{owner}/inbox": [get("/inbox", tells=False)],
     "GET /v1/owners/{owner}/fading": [get("/fading", at="2030-01-01T00:00:00Z", limit=1000)],
     "GET /v1/owners/{owner}/review": [get("/review", min_importance=0, limit=100, at="2027-06-01T00:00:00Z")],
     "GET /v1/owners/{owner}/compare": [get("/compare", limit=1000)],
@@ -151,6 +152,9 @@ HTTP_UNASKED = {
     "POST /v1/owners/{owner}/memories/{memory_id}/unmerge": EVENTS_ONLY,
     "POST /v1/owners/{owner}/memories/{memory_id}/grade": "tells intervals of the memory that it names, as reinforce does",
     "POST /v1/owners/{owner}/merge": EVENTS_ONLY,
+    "POST /v1/owners/{owner}/inbox/accept": EVENTS_ONLY,
+    "POST /v1/owners/{owner}/inbox/edit": EVENTS_ONLY,
+    "POST /v1/owners/{owner}/inbox/reject": EVENTS_ONLY,
     "POST /v1/owners/{owner}/synonyms": "what somebody says two words mean is made of no memory, and stays",
     **{f"{verb} /v1/owners/{{owner}}/set-aside": SOURCES_ONLY for verb in ("GET", "POST")},
     "POST /v1/owners/{owner}/bring-back": SOURCES_ONLY,
@@ -178,6 +182,7 @@ MCP: dict[str, list[Face]] = {
     "memory_review_due": [tool("memory_review_due", tells=False, min_importance=0, limit=50)],
     "memory://about": [Face(lambda made: made.resource("memory://about"), False)],
     "memory://recent": [Face(lambda made: made.resource("memory://recent"))],
+    "memory://inbox": [Face(lambda made: made.resource("memory://inbox"), False)],
     "memory://memories/{+memory_key}": [Face(lambda made: made.resource("memory://memories/t1"), kept=BY_ID)],
 }
 MCP_UNASKED = {
@@ -200,6 +205,7 @@ CLI: dict[str, list[Face]] = {
     "assess": [command("assess", OWNER, q)],
     "facts": [command("facts", OWNER)],
     "health": [command("health", OWNER)],
+    "inbox": [command("inbox", OWNER, tells=False)],
     "fading": [command("fading", OWNER, "--at", "2030-01-01T00:00:00Z")],
     "review": [command("review", OWNER, "--min-importance", "0", "--at", "2027-06-01T00:00:00Z", "-k", "100")],
     "compare": [command("compare", OWNER)],
@@ -219,7 +225,7 @@ CLI: dict[str, list[Face]] = {
 CLI_UNASKED = {
     **dict.fromkeys(("append", "chat-import", "import turns", "import records", "negate", "confirm", "restore", "merge", "unmerge"),
                     EVENTS_ONLY),
-    **dict.fromkeys(("add", "edit", "mention"), EVENTS_ONLY),
+    **dict.fromkeys(("add", "edit", "mention", "accept", "amend", "reject"), EVENTS_ONLY),
     "reinforce": EVENTS_ONLY,
     "promote": EVENTS_ONLY,
     "sensitivity": EVENTS_ONLY,

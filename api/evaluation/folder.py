@@ -15,11 +15,11 @@ from api.choices import LEAVE
 from api.exchange.importing import ImportOptions, ImportReport, import_turns
 from api.requests.checks import parse_instant
 from events.catalogue import MemoryNegated
-from events.envelope import from_micros, micros, prepare
+from events.envelope import from_micros, micros
 from events.errors import refused
 from events.memory_log import InMemoryEventLog
 from events.standing import Speaker
-from events.validation import make_event
+from events.validation import make_event, ready
 from events.vocabulary import LATEST
 from projections.fold.owner import fold_owner
 from projections.views.view import OwnerView
@@ -89,7 +89,7 @@ def _link(log: InMemoryEventLog, links: Sequence[DatasetQuestion], newest: Mappi
                     now=micros(LATEST),
                     by=Speaker("job", log.principal),
                 )
-                log.append([prepare(event)])
+                log.append([ready(event, Speaker("job", log.principal))])
 
 
 def read_questions(folder: Path) -> Iterator[DatasetQuestion]:

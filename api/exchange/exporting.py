@@ -88,6 +88,7 @@ _STATES: Mapping[int, str] = {
     Columns.DELETED: "deleted",
     Columns.REJECTED: "rejected",
     Columns.SET_ASIDE: "set_aside",
+    Columns.PROPOSED: "proposed",
     Columns.RETIRED: "retired",
     Columns.MERGED: "merged",
 }

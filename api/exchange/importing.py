@@ -18,12 +18,12 @@ from api.exchange.appending import AppendReport
 from api.exchange.long_texts import SHOWN_PLACES, beginning, is_long
 from api.exchange.turn_ids import TurnIds
 from api.requests.checks import parse_instant
-from events.envelope import Prepared, derived_id, from_micros, micros, prepare, utc_text
+from events.envelope import Prepared, derived_id, from_micros, micros, utc_text
 from events.errors import EngramlogError, InputError, InvalidEvent, refused
 from events.log import AppendReceipt, EventLog
 from events.standing import Speaker, firm_tier
 from events.text.utf8 import bytes_told
-from events.validation import make_event
+from events.validation import make_event, ready
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.memory.creating import memory_of_turn, recorded
 
@@ -277,7 +277,7 @@ def events_of(turn: dict[str, Any], options: ImportOptions, log: EventLog, answe
     }
     said = recorded(turn_id, role, turn["text"], speaker)
     said_id = turn_event_id(owner, turn_id)
-    yield prepare(make_event(said, event_id=said_id, **common))
+    yield ready(make_event(said, event_id=said_id, **common), common["by"])
     if options.memories:
         memory = memory_of_turn(
             turn_id,
@@ -289,4 +289,4 @@ def events_of(turn: dict[str, Any], options: ImportOptions, log: EventLog, answe
             category=options.category,
         )
         made = derived_id("import memory", owner, turn_id)
-        yield prepare(make_event(memory, event_id=made, causation_id=said_id, **common))
+        yield ready(make_event(memory, event_id=made, causation_id=said_id, **common), common["by"])

@@ -22,11 +22,11 @@ from api.requests.checks import check_owner
 from api.requests.secrets import label_objection
 from api.requests.speaking import speaker
 from events.catalogue import EventData
-from events.envelope import Prepared, derived_id, from_micros, prepare
+from events.envelope import Prepared, derived_id, from_micros
 from events.errors import EngramlogError, InputError, InvalidEvent
 from events.log import AppendReceipt, EventLog
 from events.standing import Speaker, firm_tier
-from events.validation import make_event, read_event
+from events.validation import make_event, read_event, ready
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.memory.rejection import MOST_VALUES, Rejections
 
@@ -228,6 +228,7 @@ def _rejection(
 
 def rejection_event(log: EventLog, owner: str, event_id: str, at: int, data: EventData) -> Prepared:
     """That a value was rejected, or taken up again, elsewhere: a person's word, whoever brings the file."""
+    by = Speaker("import", log.principal)
     made = make_event(
         data,
         owner=owner,
@@ -235,9 +236,9 @@ def rejection_event(log: EventLog, owner: str, event_id: str, at: int, data: Eve
         actor="user",
         now=log.now(),
         event_id=event_id,
-        by=Speaker("import", log.principal),
+        by=by,
     )
-    return prepare(made)
+    return ready(made, by)
 
 
 def _claimed_tier(data: Mapping[str, Any]) -> str | None:

@@ -14,6 +14,7 @@ from api.mcp.recorded import marked
 RECENT = 20
 ABOUT_URI = "memory://about"
 RECENT_URI = "memory://recent"
+INBOX_URI = "memory://inbox"
 MEMORY_URI = "memory://memories/{+memory_key}"
 
 
@@ -54,6 +55,12 @@ class Resources:
         ]
         told = {"owner": asked.owner, "total": listed["total"], "behind": listed["behind"], "memories": memories}
         return _json(told)
+
+    def inbox(self) -> str:
+        """The twenty newest things that wait for a person: only the user answers them, and none of them counts before."""
+        with self._connection.session() as asked:
+            told = asked.application.inbox.page(asked.owner, limit=RECENT)
+        return _json({name: told[name] for name in ("owner", "items", "total", "position")})
 
     def memory(self, memory_key: str) -> str:
         """One memory, as `get_memory_detail` tells it; secrets stay withheld."""

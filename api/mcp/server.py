@@ -26,7 +26,7 @@ from api.http.problem import input_error
 from api.mcp.admitted import admitted
 from api.mcp.connection import Connection
 from api.mcp.recorded import IDS, as_recorded, cleaned
-from api.mcp.resources import ABOUT_URI, MEMORY_URI, RECENT_URI, Resources
+from api.mcp.resources import ABOUT_URI, INBOX_URI, MEMORY_URI, RECENT_URI, Resources
 from api.mcp.tools_audit import audit_tools
 from api.mcp.tools_context import ContextTools
 from api.mcp.tools_know import KnowTools
@@ -148,6 +148,9 @@ class MemoryServer(MCPServer[Any]):
 
         self.resource(ABOUT_URI, name="about", title="About this memory", **told)(placed(resources.about, ABOUT_URI))
         self.resource(RECENT_URI, name="recent", title="Recent memories", **told)(placed(resources.recent, RECENT_URI))
+        self.resource(INBOX_URI, name="inbox", title="What waits for a person", **told)(
+            placed(resources.inbox, INBOX_URI)
+        )
         # Ids hold / and .. as they like: they are looked up in a store, never opened as files.
         free = ResourceSecurity(exempt_params={"memory_key"})
         self.resource(MEMORY_URI, name="memory", title="One memory", security=free, **told)(

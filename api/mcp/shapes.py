@@ -107,6 +107,7 @@ class Remembered(Answer):
     created: bool = Field(description="False: it was there already, under the same key or in a memory that says it.")
     mentioned: bool = Field(description="True: memory_key said the same already, and was mentioned.")
     ended: list[str] = Field(description="memory_keys that hold no longer by this.")
+    waiting: list[str] = Field(description="The user's own words that it would end: it waits until the user answers.")
     possible_conflicts: list[dict[str, str]] = Field(
         description="Memories that it may contradict, all kept: ask the user which holds, then negate the other."
     )

@@ -96,6 +96,7 @@ class SayTools:
             created=told["created"],
             mentioned=told["mentioned"] is not None,
             ended=[one["id"] for one in told["ended"]],
+            waiting=[one["id"] for one in told["waiting"]],
             possible_conflicts=conflicting(told),
             memory=shown["memory"],
             sensitivity=shown["sensitivity"],

@@ -28,7 +28,17 @@ TimeRange = Annotated[
         description='Created from, to: days, instants or words (["last week", ""], ["2026-05-01", "2026-06-01"]); "" is open.',
     ),
 ]
-_METADATA = ("category", "level", "status", "weight", "source_turns", "speaker", "last_activated_at", "mention_count")
+_METADATA = (
+    "category",
+    "level",
+    "status",
+    "trust",
+    "weight",
+    "source_turns",
+    "speaker",
+    "last_activated_at",
+    "mention_count",
+)
 _TOLD_IF_THERE = ("valid_from", "valid_to", "successor", "long_ago")
 
 

@@ -126,6 +126,15 @@ INCLUDE_FADED = Parameter(
 )
 
 
+TRUST = Parameter(
+    "trust",
+    str | None,
+    "Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).",
+    None,
+    ("asserted",),
+)
+
+
 def limit(default: int, description: str = "How many, 1 to 1000.") -> Parameter:
     """How many of a page."""
     return Parameter("limit", int, description, default, (default,), option=Option(names=("-k", "--limit")))

@@ -18,6 +18,7 @@ from api.operations.common import (
     TIMES,
     TRACE,
     TRACED,
+    TRUST,
     limit,
 )
 from api.operations.definition import NEVER, Body, Operation, Option, Parameter
@@ -31,7 +32,7 @@ LIST = Operation(
     path=MEMORIES,
     title="List",
     tag="memories",
-    question=(MODE, limit(50), OFFSET, *TIMES),
+    question=(MODE, TRUST, limit(50), OFFSET, *TIMES),
     answer="Listing",
     told="A page of memories.",
     statuses=OF_MEMORY,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.choices import BUDGET, BY_HAND, MODEL, RULES
-from api.operations.common import INCLUDE_FADED, MODE, OFFSET, PLACE, TIMES, TRACE, TRACED, limit
+from api.operations.common import INCLUDE_FADED, MODE, OFFSET, PLACE, TIMES, TRACE, TRACED, TRUST, limit
 from api.operations.definition import Body, Operation, Option, Parameter
 from api.operations.places import MEMORY, OF_MEMORY, OF_PLACE, OF_WRITES, OWNER
 from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
@@ -177,6 +177,7 @@ CONTEXT = Operation(
         ),
         Parameter("sensitive", bool, "Also addresses, telephone numbers and the like; secrets never.", False, (False,)),
         INCLUDE_FADED,
+        TRUST,
         Parameter("language", str | None, "Of titles: `en` or `zh`; the turn's if not given.", None, ("zh",)),
         *PLACE,
         TRACE.but(description="Record what was injected; of a block about the past nothing is."),

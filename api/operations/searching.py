@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.operations.common import CURSOR, INCLUDE_FADED, INSPECT, MODE, TIMES, TRACE, TRACED, limit
+from api.operations.common import CURSOR, INCLUDE_FADED, INSPECT, MODE, TIMES, TRACE, TRACED, TRUST, limit
 from api.operations.definition import Operation, Option, Parameter
 from api.operations.places import OF_PLACE, OWNER
 from projections.choices import RANKINGS, SEARCH_MODES
@@ -72,6 +72,7 @@ TERMS = (
     ),
     _filter("min_relevance", float, "Only at least so relevant, 0 to 1.", 0.0, 0.6),
     _filter("min_weight", float | None, "Only of at least this weight.", None, 0.3),
+    TRUST.but(option=Option(panel=FILTERS)),
     _any("metadata", "Only what was told with it: name=value, all of them", ["page=4"], "--metadata"),
     Parameter("associations", bool, "Also what the hits bring to mind, and how.", False, (True,)),
     INCLUDE_FADED,

@@ -215,6 +215,22 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
     ),
     "Keep": (
         OperationRow(
+            "inbox",
+            "api.operations.inbox",
+            "What waits for a person: changes of the user's own word by lower sources, and what others propose.",
+        ),
+        OperationRow(
+            "accept", "api.operations.inbox", "What waits is so: a person says it himself, and it is done or counts."
+        ),
+        OperationRow(
+            "amend", "api.operations.inbox", "What waits, in a person's own words: the memory says this from here on."
+        ),
+        OperationRow(
+            "reject",
+            "api.operations.inbox",
+            "What waits is not so: a change stays undone; a proposal goes, and what it says becomes no memory again.",
+        ),
+        OperationRow(
             "health",
             "api.operations.living",
             "All live memories by how well they are held (Ebbinghaus strength, whatever the profile), strongest first.",

@@ -26,4 +26,4 @@ def come_in_by(path: Path, call: Callable[..., Any], *args: Any, **given: Any) -
 
 def speaker(log: EventLog) -> Speaker:
     """Who says what the verb in hand says, on the log's side."""
-    return Speaker(_PATH.get(), log.principal)
+    return Speaker(_PATH.get(), log.principal, highest=log.highest)

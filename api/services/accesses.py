@@ -19,11 +19,11 @@ import msgspec
 from api.requests.secrets import is_secret, is_sensitive
 from events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
 from events.catalogue import Access, MemoriesAccessed
-from events.envelope import derived_id, from_micros, prepare
+from events.envelope import derived_id, from_micros
 from events.errors import EngramlogError
 from events.log import AppendReceipt, EventLog
 from events.standing import Speaker
-from events.validation import make_event
+from events.validation import make_event, ready
 from events.vocabulary import MOST_SHOWN, Reading, Via
 
 FLUSH_SECONDS = 1.0
@@ -213,7 +213,7 @@ class AccessRecorder:
                     session_id=session_id,
                     by=self._itself(principal),
                 )
-                prepared.append(prepare(event))
+                prepared.append(ready(event, self._itself(principal)))
             receipts = self._log.append(prepared, principal=principal)
             failure = _failure(one for one in receipts if one.status != "conflict")  # a conflict: it was told before
         except EngramlogError as error:
@@ -285,7 +285,7 @@ class AccessRecorder:
         event = make_event(
             data, owner=key.owner, occurred_at=from_micros(now), actor="system", now=now, by=self._itself(key.principal)
         )
-        return self._log.append([prepare(event)], principal=key.principal)
+        return self._log.append([ready(event, self._itself(key.principal))], principal=key.principal)
 
     def _itself(self, principal: str | None) -> Speaker:
         """What was shown the store records itself, whoever it was shown to."""

@@ -24,7 +24,7 @@ from api.services.histories import SCANNED
 from api.services.reading import Reader
 from api.work.patience import weigh
 from events.catalogue import EventData
-from events.envelope import AnyEvent, Prepared, decode, from_micros, micros, new_event_id, prepare
+from events.envelope import AnyEvent, Prepared, decode, from_micros, micros, new_event_id
 from events.errors import (
     InputError,
     InvalidBatch,
@@ -35,7 +35,8 @@ from events.log import AppendReceipt, EventLog, written_to
 from events.partitions import parse_position, partition_of, position_text
 from events.standing import Speaker
 from events.statement_digests import digest
-from events.validation import judged, make_event, read_events
+from events.validation import judged, make_event, read_events, ready
+from events.vocabulary import Trust
 from projections.decide.command import EVENT, OPTIONAL, Command, Ids, Made, decide
 from projections.decide.rejecting import rejected_values
 from projections.fold.changelog import describe
@@ -116,7 +117,7 @@ class Carrier:
 
     def read(self, raws: Sequence[bytes | str]) -> list[Prepared]:
         """A request of JSON envelopes from outside, validated whole."""
-        by = Speaker("http", self._log.principal, raw=True)
+        by = Speaker("http", self._log.principal, raw=True, highest=self._log.highest)
         try:
             return read_events(raws, now=self._log.now(), by=by, look=label_objection)
         except InvalidBatch as refused:
@@ -210,6 +211,7 @@ class Carrier:
         causation_id: str | None = None,
         session: str | None = None,
         correlation_id: str | None = None,
+        trust: Trust | None = None,
     ) -> AnyEvent:
         """An event of these data, checked as in validation."""
         try:
@@ -223,6 +225,7 @@ class Carrier:
                 session_id=session,
                 causation_id=causation_id,
                 correlation_id=correlation_id,
+                trust=trust,
                 by=self.by,
                 look=label_objection,
             )
@@ -271,9 +274,10 @@ class Carrier:
                 command = looked.command
                 events = self._events_of(owner, command, view, ids, given, when)
             heads = None if looked is None or looked.head is None or not left else {owner: looked.head}
-            receipts = self._log.append([prepare(one) for one in events], expected_heads=heads)
+            receipts = self._log.append(self.ready(events), expected_heads=heads)
             if not any(one.status == "head_mismatch" for one in receipts):
                 break
+            when = self.when(given.get("occurred_at"))  # what was told meanwhile was told before
         refusal = next((refusal_of(one) for one in receipts if not one.written), None)
         if refusal is not None:
             # Whoever sent the same at the same time was first.
@@ -393,6 +397,7 @@ class Carrier:
                 event_id=made.event_id,
                 causation_id=made.causation_id,
                 session=given.get("session"),
+                trust=made.trust,
             )
         except InputError as problem:
             if made.turn is None:
@@ -421,11 +426,16 @@ class Carrier:
 
     def done(self, owner: str, events: Sequence[AnyEvent], answer: dict[str, Any]) -> dict[str, Any]:
         """Append, wait for the fold, and tell what each event did; `quarantined` where they are parked instead."""
-        receipts = self.append_all([prepare(event) for event in events])
+        receipts = self.append_all(self.ready(events))
         self.settle(receipts)
         answer |= {"owner": owner, "position": receipts[-1].position, "changes": self.effects_of(owner, receipts)}
         with self._reader.snapshot(owner) as snapshot:
             return answer | snapshot.told
+
+    def ready(self, events: Iterable[AnyEvent]) -> list[Prepared]:
+        """Events ready to append, each with how far its word goes by the path of the verb in hand."""
+        by = self.by
+        return [ready(one, by) for one in events]
 
     def append_all(self, prepared: Sequence[Any]) -> list[AppendReceipt]:
         """Append prepared events and raise where any of them was not written."""

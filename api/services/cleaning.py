@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from api.choices import BY_HAND
 from api.requests.checks import check_owner
 from api.services.reading import Reader
-from api.services.runs import RunReport
 from api.work.patience import current_check
+from api.work.runs import RunReport
 from events.errors import EngramlogError, StoreError, refused
 from events.log import EventLog
 from events.partitions import partition_of

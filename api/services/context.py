@@ -22,6 +22,7 @@ from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
 from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import Memory
+from projections.memory.trust import check_trust
 from projections.memory.working_memory import Conversation, conversation, set_aside_among
 from projections.prompt.block import LEAST_BUDGET, TITLES, Block, Line, Material, build
 from projections.prompt.instructions import standing_instructions
@@ -69,6 +70,8 @@ class Wanted(NamedTuple):
     sensitive: bool
     language: str
     threshold: float
+    trust: int
+    """How far a memory must be trusted, as records have it."""
 
 
 class Contexts:
@@ -106,6 +109,7 @@ class Contexts:
         sensitive: bool = False,
         language: str | None = None,
         include_faded: bool | None = None,
+        trust: str | None = None,
         trace: bool = True,
         inspect: bool = False,
         **times: Unpack[LineTerms],
@@ -115,12 +119,13 @@ class Contexts:
         `messages`: how many of working memory, 0 where the agent has them anyway. `sensitive`: also texts of sensitivity 2.
         `trace`: record the memories as injected, once for a turn; of the past nothing is, for no model is handed that block.
         `inspect`: somebody only looks at the block: that is recorded instead, and no memory gains by it.
+        `trust`: nothing that is trusted less stands in it, but for what was said in this conversation.
         `include_faded`: as a search has it; what is long ago stands below what is fresh, and says so.
         A block about the past is the one of then, but for what was deleted since or is held to be more sensitive today.
         Raises InputError naming the field.
         """
         check_owner(owner)
-        wanted = _checked(text, budget, threshold, searches, messages, sensitive, language)
+        wanted = _checked(text, budget, threshold, searches, messages, sensitive, language, check_trust(trust))
         for field, value in (("session", session), ("turn_id", turn_id)):
             if value is not None:
                 check_id_of(field, value)
@@ -223,7 +228,14 @@ class Contexts:
 
 
 def _checked(
-    text: str, budget: int, threshold: float, most_searches: int, messages: int, sensitive: bool, language: str | None
+    text: str,
+    budget: int,
+    threshold: float,
+    most_searches: int,
+    messages: int,
+    sensitive: bool,
+    language: str | None,
+    trust: int,
 ) -> Wanted:
     try:
         check_query(text)
@@ -238,7 +250,7 @@ def _checked(
     if language is not None and language not in TITLES:
         raise refused("language", language, ", ".join(TITLES))
     check_limit(most_searches, 10, "searches")
-    return Wanted(budget, messages, sensitive, language or ("zh" if is_chinese(text) else "en"), threshold)
+    return Wanted(budget, messages, sensitive, language or ("zh" if is_chinese(text) else "en"), threshold, trust)
 
 
 def _rules(snapshot: Snapshot, wanted: Wanted) -> Rules:
@@ -249,7 +261,7 @@ def _rules(snapshot: Snapshot, wanted: Wanted) -> Rules:
         forgotten |= forgotten_turns(snapshot.present.columns)
         since = withdrawn(snapshot.present.columns, most)
     zone = snapshot.view.parameters.time_zone
-    return Rules(zone, wanted.language, most, forgotten, partial(corrections_in, snapshot.view), since)
+    return Rules(zone, wanted.language, most, forgotten, partial(corrections_in, snapshot.view), since, wanted.trust)
 
 
 def _gathered(

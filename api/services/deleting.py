@@ -17,7 +17,7 @@ from api.services.reading import Reader
 from api.services.restoring import steps, taken_by, weigh_log, with_value
 from api.services.writing import Writer
 from events.catalogue import MemoryDeleted, ValueRejected
-from events.envelope import AnyEvent, micros, new_event_id, prepare
+from events.envelope import AnyEvent, micros, new_event_id
 from events.errors import ConcurrencyError, EngramlogError, InputError, NotFound, refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import parse_position, partition_of, position_text
@@ -178,7 +178,7 @@ class Deleter:
         for request in requests_of(plan):
             events = [self._event(command, made, cause) for planned in request for made in planned.events(command)]
             try:
-                receipts += self._writer.append_all([prepare(event) for event in events])
+                receipts += self._writer.append_all(self._writer.ready(events))
             except EngramlogError as problem:
                 if not receipts:
                     raise
@@ -192,8 +192,15 @@ class Deleter:
         return written, receipts
 
     def _event(self, command: Delete, made: Made, cause: Cause) -> AnyEvent:
-        told = {"event_id": made.event_id, "causation_id": made.causation_id, "correlation_id": cause.call}
-        return self._writer.event(made.data, command.owner, cause.when, cause.actor, **told)
+        return self._writer.event(
+            made.data,
+            command.owner,
+            cause.when,
+            cause.actor,
+            event_id=made.event_id,
+            causation_id=made.causation_id,
+            correlation_id=cause.call,
+        )
 
     def _before(self, command: Delete, key: str, named: Mapping[str, str], cause: Cause) -> dict[str, list[LogEvent]]:
         """What the same call deleted before, by memory. Raises KeyTaken where something else was said under its key."""
@@ -253,7 +260,7 @@ class Deleter:
             if not events:
                 break
             try:
-                receipts_along += self._writer.append_all([prepare(event) for event in events[:MAX_REQUEST_EVENTS]])
+                receipts_along += self._writer.append_all(self._writer.ready(events[:MAX_REQUEST_EVENTS]))
             except EngramlogError as problem:
                 answer.error = problem
                 break

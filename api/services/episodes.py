@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from api.requests.checks import check_owner
 from api.services.cleaning import Progress
-from api.services.runs import RunReport
 from api.work.patience import current_check
+from api.work.runs import RunReport
 from events.catalogue import MemoryCreated
 from events.log import EventLog
 from events.partitions import partition_of

@@ -13,8 +13,8 @@ from api.choices import MODEL, RULES
 from api.requests.checks import check_owner
 from api.services.cleaning import Progress
 from api.services.reading import Reader
-from api.services.runs import RunReport
 from api.work.patience import current_check
+from api.work.runs import RunReport
 from events.errors import BadSetting, ConcurrencyError, refused
 from events.log import EventLog
 from events.partitions import partition_of

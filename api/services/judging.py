@@ -14,15 +14,16 @@ from api.requests.snapshots import Snapshot
 from api.services.carrying import TRIES, Carrier
 from api.work.patience import current_check, weigh
 from events.catalogue import EventData, MemoryCreated, MemoryMentioned
-from events.envelope import AnyEvent, Prepared, decode, derived_id, micros, prepare
+from events.envelope import AnyEvent, Prepared, decode, derived_id, micros
 from events.errors import refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import partition_of, position_text
-from events.standing import Speaker
-from events.validation import make_event
+from events.standing import Speaker, reach
+from events.trust import ASSERTED, PROPOSED
+from events.validation import make_event, ready
 from projections.decide.remembering import NOTHING, Consequence, of_beside, says
 from projections.lifecycle.judge.telling import Door, Told
-from projections.memory.kind import PUBLISHED_KIND
+from projections.memory.kind import is_told_by_itself
 
 PIECE = 100
 """Memories judged and appended at once: with all that may follow from them they are one request."""
@@ -105,7 +106,11 @@ class Judging:
                 continue
             event = decode(one.kind, one.body)
             data = event.data
-            if isinstance(data, MemoryCreated) and _states(data) and snapshot.view.get(data.memory_id) is None:
+            if (
+                isinstance(data, MemoryCreated)
+                and is_told_by_itself(data)
+                and snapshot.view.get(data.memory_id) is None
+            ):
                 told = self._told(event, data, self._carrier.value_in(snapshot, data.content))
                 judged = found[one.event_id] = door.judge(told)
                 if judged.again is None:
@@ -126,11 +131,12 @@ class Judging:
             value,
             data.memory_id if own else None,
             beside,
+            reach(event.actor, self._by) if self._mentions else ASSERTED,  # an import only flags
         )
 
     def _sent(self, event: Prepared, judged: Consequence) -> Prepared:
         if judged.again is None:
-            return event
+            return event._replace(trust=PROPOSED) if any(one.does == "waits" for one in judged.beside) else event
         data = MemoryMentioned(memory_id=judged.again, similarity=1.0, turn_id=judged.turn_id)
         return self._like(decode(event.kind, event.body), data, event.event_id)
 
@@ -147,7 +153,7 @@ class Judging:
 
     def _like(self, told: AnyEvent, data: EventData, event_id: str, causation_id: str | None = None) -> Prepared:
         """An event by the same, at the same time and in the same session."""
-        return prepare(
+        return ready(
             make_event(
                 data,
                 owner=told.owner,
@@ -159,7 +165,8 @@ class Judging:
                 causation_id=causation_id or told.causation_id,
                 correlation_id=told.correlation_id,
                 by=self._by,
-            )
+            ),
+            self._by,
         )
 
     def _mentioned_before(self, events: Sequence[Prepared], there: Mapping[str, int]) -> dict[str, JudgedReceipt]:
@@ -185,9 +192,3 @@ def _id_of(event: Prepared) -> str:
     data = decode(event.kind, event.body).data
     assert isinstance(data, MemoryCreated), "nothing else is judged"
     return data.memory_id
-
-
-def _states(data: MemoryCreated) -> bool:
-    """Whether what is created states something by itself: turns and summaries are extraction's to read."""
-    of_turns = bool(data.source_turns) and (data.source_turns == (data.memory_id,) or data.kind == PUBLISHED_KIND)
-    return not data.summarises and not of_turns

@@ -31,6 +31,7 @@ from events.vocabulary import Via
 from projections.choices import RANKINGS
 from projections.embedding.meaning import EmbeddedQuestion
 from projections.fold.provenance import with_events
+from projections.memory.trust import check_trust
 from projections.ranking.recall import search
 from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
 from projections.ranking.senses import Senses
@@ -151,12 +152,19 @@ class Reader(Histories):
             return None, str(error)
 
     def list(
-        self, owner: str, *, mode: str = "normal", limit: int = 50, offset: int = 0, **times: Unpack[TimesAsked]
+        self,
+        owner: str,
+        *,
+        mode: str = "normal",
+        trust: str | None = None,
+        limit: int = 50,
+        offset: int = 0,
+        **times: Unpack[TimesAsked],
     ) -> Listing:
-        """An owner's memories, newest activation first."""
-        checked, wanted = check_mode(mode), check_limit(limit, 1_000)
+        """An owner's memories, newest activation first. `trust`: only what is trusted at least so far."""
+        checked, wanted, least = check_mode(mode), check_limit(limit, 1_000), check_trust(trust)
         with self.snapshot(owner, **times) as snapshot:
-            answer = listing(ViewQuery(snapshot.view, snapshot.now, checked), wanted, max(offset, 0))
+            answer = listing(ViewQuery(snapshot.view, snapshot.now, checked), wanted, max(offset, 0), least)
         return {**answer, **told_times(times), **snapshot.place}
 
     def get(

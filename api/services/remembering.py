@@ -21,9 +21,10 @@ from events.catalogue import Ground, MemoryRevised
 from events.envelope import derived_id, new_event_id
 from events.errors import refused
 from events.log import AppendReceipt, EventLog
+from events.standing import reach
 from projections.decide.command import EVENT, Ids
 from projections.decide.commands import Edit
-from projections.decide.remembering import NOTHING, Consequence, NewTurn, RecordTurns, Remember, says
+from projections.decide.remembering import DOES, NOTHING, Consequence, NewTurn, RecordTurns, Remember, says
 from projections.memory.columns import Columns, state_of
 from projections.memory.defaults import CATEGORY, KIND
 from projections.shapes import PossibleConflict
@@ -134,7 +135,8 @@ class Rememberer:
                 if memory_id is not None and snapshot.view.get(memory_id) is not None:
                     allowed = "an id that none of the owner's memories has; `edit` says better what one says"
                     raise refused("memory_id", memory_id, allowed)
-                judged = self._judged(snapshot, command, given.get("actor", "user"), when, value)
+                seen_at = max(when, self._writer.when(given.get("occurred_at")))  # no earlier than what is seen
+                judged = self._judged(snapshot, command, given.get("actor", "user"), seen_at, value)
             return Looked(replace(command, judged=judged), head)
 
         done = self._writer.carry_out(owner, command, ids=partial(_id_of, owner, event_id), look=look, **given)
@@ -151,7 +153,17 @@ class Rememberer:
 
         known = {"kind": KIND, "category": CATEGORY, **command.fields}
         apart = {name: known.pop(name) for name in ("kind", "category", "source")}
-        told = Told(command.content, when, actor, value=value, memory_id=command.memory_id, beside=known, **apart)
+        reaches = reach(actor, self._writer.by)
+        told = Told(
+            command.content,
+            when,
+            actor,
+            reaches=reaches,
+            value=value,
+            memory_id=command.memory_id,
+            beside=known,
+            **apart,
+        )
         return Door(snapshot.view, current_check()).judge(told)
 
     def _says(self, owner: str, memory_id: str, content: str) -> bool:
@@ -160,11 +172,17 @@ class Rememberer:
             return says(snapshot.view.get(memory_id), content)
 
     def _named(self, owner: str, answer: Mapping[str, Any]) -> dict[str, Any]:
-        """What it ended and what it may contradict, each with its text."""
-        if not answer["ended"] and not answer["conflicting"]:
-            return {}
+        """What it ended, what it would end but waits, and what it may contradict, each with its text."""
+        held = {one["memory"] for one in answer["changes"] if one["decision"] == "wait"}
+        found = {
+            "ended": [one for one in answer["ended"] if one not in held],
+            "waiting": [one for one in answer["ended"] if one in held],
+            "conflicting": answer["conflicting"],
+        }
+        if not any(found.values()):
+            return found
         with self._writer.newest(owner) as (snapshot, _):
-            return {name: list(_lines(snapshot.view, answer[name])) for name in ("ended", "conflicting")}
+            return {name: list(_lines(snapshot.view, ids)) for name, ids in found.items()}
 
     def append_judged(self, raws: Sequence[bytes | str]) -> tuple[list[AppendReceipt], list[JudgedLine]]:
         """Append a request of JSON envelopes of one owner as `Carrier.append`, each memory in it judged as `add` judges one.
@@ -248,13 +266,14 @@ class JudgedLine(TypedDict):
 
     mentioned: str | None
     ended: list[PossibleConflict]
+    waiting: list[PossibleConflict]
     conflicting: list[PossibleConflict]
 
 
 def _judged_line(judged: Consequence, texts: Mapping[str, PossibleConflict]) -> JudgedLine:
-    done = {does: [one.memory_id for one in judged.beside if one.does == does] for does in ("ends", "flags")}
-    ended, flagged = ([texts[one] for one in done[does] if one in texts] for does in ("ends", "flags"))
-    return {"mentioned": judged.again, "ended": ended, "conflicting": flagged}
+    told = [(one.does, texts[one.memory_id]) for one in judged.beside if one.memory_id in texts]
+    found = {does: [text for done, text in told if done == does] for does in DOES}
+    return {"mentioned": judged.again, "ended": found["ends"], "waiting": found["waits"], "conflicting": found["flags"]}
 
 
 def _id_of(owner: str, event_id: str, name: str) -> str:

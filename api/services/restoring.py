@@ -14,7 +14,7 @@ from api.services.reading import Reader
 from api.services.writing import Writer
 from api.work.patience import current_check, weigh
 from events.catalogue import MemoryRestored
-from events.envelope import decode, derived_id, new_event_id, prepare
+from events.envelope import decode, derived_id, new_event_id
 from events.errors import ConcurrencyError, InputError, refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import parse_position, partition_of, position_text
@@ -131,9 +131,7 @@ class Restorer:
         receipts: list[AppendReceipt] = []
         try:
             for start in range(0, len(events), MAX_REQUEST_EVENTS):
-                receipts += self._writer.append_all(
-                    [prepare(one) for one in events[start : start + MAX_REQUEST_EVENTS]]
-                )
+                receipts += self._writer.append_all(self._writer.ready(events[start : start + MAX_REQUEST_EVENTS]))
         except ConcurrencyError:
             before = None if key is None else self._before(owner, memory_id, root, key, actor, reason)
             if before is None:

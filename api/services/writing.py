@@ -13,6 +13,7 @@ from api.requests.checks import check_memory_id
 from api.services.carrying import Carrier, CatchUp, Given
 from events.catalogue import EventData, MemoryMentioned, MemoryUnmerged, SensitivitySet
 from events.errors import InvalidEvent, refused
+from events.standing import reach
 from projections.decide.commands import Confirm, Merge, Negate, Promote, Tell
 
 __all__ = ["CatchUp", "Writer"]
@@ -38,8 +39,9 @@ class Writer(Carrier):
 
         `never`: it was never so, and what it says becomes no memory again, whoever says it; a person's to say.
         """
-        source = "user" if given.get("actor", "user") == "user" else "system"
-        command = Negate(memory_id, correction, replaced_by, resolution, reason, turn_id, source, never)
+        actor = given.get("actor", "user")
+        source, reaches = "user" if actor == "user" else "system", reach(actor, self.by)
+        command = Negate(memory_id, correction, replaced_by, resolution, reason, turn_id, source, never, reaches)
         command.check()
         try:
             return self.carry_out(owner, command, **given).answer

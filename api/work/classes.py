@@ -64,6 +64,10 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("GET", f"{_OWNER}/health"): Work.LIGHT,
     ("GET", f"{_OWNER}/fading"): Work.LIGHT,
     ("GET", f"{_OWNER}/review"): Work.LIGHT,
+    ("GET", f"{_OWNER}/inbox"): Work.LIGHT,
+    ("POST", f"{_OWNER}/inbox/accept"): Work.LIGHT,
+    ("POST", f"{_OWNER}/inbox/edit"): Work.LIGHT,
+    ("POST", f"{_OWNER}/inbox/reject"): Work.LIGHT,
     ("GET", f"{_OWNER}/profile"): Work.LIGHT,
     ("POST", f"{_OWNER}/profile"): Work.LIGHT,
     ("POST", f"{_OWNER}/context"): Work.LIGHT,
@@ -150,5 +154,6 @@ TOOLS: Mapping[str, Work] = {
 RESOURCES: Mapping[str, Work] = {
     "memory://about": Work.LIGHT,
     "memory://recent": Work.LIGHT,
+    "memory://inbox": Work.LIGHT,
     "memory://memories/{+memory_key}": Work.LIGHT,
 }

@@ -8,6 +8,7 @@ from events.envelope import Stored
 from events.errors import NotYetFolded, StoreFull
 from events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
 from events.naming import Naming
+from events.vocabulary import Trust
 from projections.checks import Check, unchecked
 
 HALF = 5_000
@@ -49,6 +50,11 @@ class PacedLog:
     def principal(self) -> str:
         """See `EventLog.principal`."""
         return self._log.principal
+
+    @property
+    def highest(self) -> Trust:
+        """See `EventLog.highest`."""
+        return self._log.highest
 
     @property
     def partitions(self) -> int:

@@ -281,6 +281,8 @@ class Branch(Result):
     mention_count: int
     is_negated: bool
     status: str
+    trust: str
+    """How far to trust it: `asserted` (by the user), `inferred`, `imported`, `proposed`, `disputed`, `rejected`."""
     valid_from: str | None = None
     valid_to: str | None = None
     successor: str | None = None
@@ -335,6 +337,8 @@ class AssociationTree(Result):
     mention_count: int
     is_negated: bool
     status: str
+    trust: str
+    """How far to trust it: `asserted` (by the user), `inferred`, `imported`, `proposed`, `disputed`, `rejected`."""
     valid_from: str | None = None
     valid_to: str | None = None
     successor: str | None = None
@@ -591,6 +595,8 @@ class Strength(Result):
     mention_count: int
     is_negated: bool
     status: str
+    trust: str
+    """How far to trust it: `asserted` (by the user), `inferred`, `imported`, `proposed`, `disputed`, `rejected`."""
     valid_from: str | None = None
     valid_to: str | None = None
     successor: str | None = None
@@ -680,6 +686,8 @@ class DueMemory(Result):
     mention_count: int
     is_negated: bool
     status: str
+    trust: str
+    """How far to trust it: `asserted` (by the user), `inferred`, `imported`, `proposed`, `disputed`, `rejected`."""
     valid_from: str | None = None
     valid_to: str | None = None
     successor: str | None = None
@@ -766,6 +774,67 @@ class Graded(Result):
     """The owner's scheduler: a parameter."""
     schedulers: dict[str, dict[str, Any]] | None
     """By name: `due_at`, `interval_days`, and what it keeps of the memory; null where the event waits."""
+
+
+class InboxItem(Result):
+    """One thing that waits for a person."""
+
+    item: str
+    """What it is answered by: the id of the event that waits, or of the memory that is proposed."""
+    kind: str
+    """`negation`, `revision`, `merge`, `deletion`: what would be done to it; or `proposal`."""
+    memory_id: str
+    memory: str
+    """What it says."""
+    would_say: str | None
+    """What would be said then; null where nothing would, and of a proposal."""
+    reason: str | None
+    """Why, as whoever wanted it says."""
+    actor: str
+    principal: str | None
+    """Who brought it, as the receiving side says."""
+    at: str
+    position: str
+
+
+class InboxPage(Result):
+    """What waits for a person, newest first."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    owner: str
+    items: list[InboxItem]
+    total: int
+    offset: int
+
+
+class Answered(Result):
+    """What a person answered, and what that did."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    owner: str
+    changes: list[Change]
+    id: str | None = None
+    replaced_by: str | None = None
+    into: str | None = None
+    sources: list[str] | None = None
+    item: str
+    verdict: str
+    """`accepted`, `edited` or `rejected`."""
 
 
 class OwnerProfile(Result):

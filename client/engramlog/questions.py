@@ -10,6 +10,7 @@ from datetime import datetime
 
 from engramlog.answers import (
     AlarmsStanding,
+    Answered,
     Assessment,
     AssociationTree,
     Cleaned,
@@ -18,6 +19,7 @@ from engramlog.answers import (
     FactsKnown,
     Fading,
     Graded,
+    InboxPage,
     KnowledgeMap,
     Laws,
     Left,
@@ -64,6 +66,7 @@ def search(
     until: datetime | str | None = None,
     min_relevance: float | None = None,
     min_weight: float | None = None,
+    trust: str | None = None,
     metadata: Mapping[str, str | int | float | bool] | None = None,
     associations: bool | None = None,
     include_faded: bool | None = None,
@@ -98,6 +101,7 @@ def search(
     `until`: Created up to the end of that; the same forms. The answer tells both.
     `min_relevance`: Only at least so relevant, 0 to 1.
     `min_weight`: Only of at least this weight.
+    `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
     `metadata`: Only what was told with it: name=value, all of them; repeatable.
     `associations`: Also what the hits bring to mind, and how.
     `include_faded`: Of what age alone withholds from normal mode all that matches, or nothing; untold: what matches
@@ -133,6 +137,7 @@ def search(
             until=spelled(until),
             min_relevance=min_relevance,
             min_weight=min_weight,
+            trust=trust,
             metadata=pairs(metadata),
             associations=associations,
             include_faded=include_faded,
@@ -699,6 +704,150 @@ def grade(
         ),
     )
     return Graded.model_validate(told)
+
+
+def inbox(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    limit: int = 20,
+    offset: int | None = None,
+) -> Plan[InboxPage]:
+    """What waits for a person: changes of the user's own word by lower sources, and what others propose.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    `limit`: How many, 1 to 100. Unless told: 20.
+    `offset`: How many to pass over.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "inbox"),
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+            limit=limit,
+            offset=offset,
+        ),
+    )
+    return InboxPage.model_validate(told)
+
+
+def accept(
+    scope: Scope,
+    item: str,
+    *,
+    owner: str | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+    reason: str | None = None,
+) -> Plan[Answered]:
+    """What waits is so: a person says it himself, and it is done or counts.
+
+    `item`: What is answered: `item` of the inbox.
+    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
+    `reason`: Why, in words; kept in the log.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "inbox/accept"),
+            given(
+                {
+                    "item": item,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "key": scope.edge.new_id() if key is None else key,
+                    "reason": reason,
+                }
+            ),
+        ),
+    )
+    return Answered.model_validate(told)
+
+
+def amend(
+    scope: Scope,
+    item: str,
+    content: str,
+    *,
+    owner: str | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+    reason: str | None = None,
+) -> Plan[Answered]:
+    """What waits, in a person's own words: the memory says this from here on.
+
+    `item`: What is answered: `item` of the inbox.
+    `content`: What the memory says from here on.
+    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
+    `reason`: Why, in words; kept in the log.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "inbox/edit"),
+            given(
+                {
+                    "item": item,
+                    "content": content,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "key": scope.edge.new_id() if key is None else key,
+                    "reason": reason,
+                }
+            ),
+        ),
+    )
+    return Answered.model_validate(told)
+
+
+def reject(
+    scope: Scope,
+    item: str,
+    *,
+    owner: str | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+    reason: str | None = None,
+) -> Plan[Answered]:
+    """What waits is not so: a change stays undone; a proposal goes, and what it says becomes no memory again.
+
+    `item`: What is answered: `item` of the inbox.
+    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
+    `reason`: Why, in words; kept in the log.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "inbox/reject"),
+            given(
+                {
+                    "item": item,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "key": scope.edge.new_id() if key is None else key,
+                    "reason": reason,
+                }
+            ),
+        ),
+    )
+    return Answered.model_validate(told)
 
 
 def profile(

@@ -31,14 +31,16 @@ def context(
     after: str | None = None,
     trace: bool | None = None,
     include_faded: bool | None = None,
+    trust: str | None = None,
 ) -> Plan[ContextBlock]:
     """The block to put into a prompt before the turn `text` is answered, of at most `budget` tokens, and the ids in it.
 
     What is not given is as the service has it. Memories in it are recorded as injected, once for a turn, unless `trace=False`;
-    a block about the past (`as_of`, `known`) records nothing.
+    a block about the past (`as_of`, `known`) records nothing. `trust`: nothing that is trusted less stands in it.
     """
     place = {"session": session, "turn_id": turn_id, "after": after, "as_of": spelled(as_of), "known": spelled(known)}
     found = {"proactive": proactive, "threshold": threshold, "searches": searches, "include_faded": include_faded}
+    place["trust"] = trust
     shown = {"budget": budget, "messages": messages, "sensitive": sensitive, "language": language, "trace": trace}
     told = {name: value for name, value in {**place, **found, **shown}.items() if value is not None}
     request = posted(path_of(scope.whose(owner), "context"), {"text": text, **told})
@@ -82,6 +84,7 @@ def get_all(
     *,
     owner: str | None = None,
     mode: str | None = None,
+    trust: str | None = None,
     limit: int | None = None,
     offset: int = 0,
     as_of: datetime | str | None = None,
@@ -95,6 +98,7 @@ def get_all(
     """
     path = path_of(scope.whose(owner), "memories")
     asked = {"mode": mode, "as_of": spelled(as_of), "known": spelled(known), "at": spelled(at), "after": after}
+    asked["trust"] = trust
     first = got(path, limit=PAGE if limit is None else limit, offset=offset, **asked)
     listing = Listing.model_validate((yield from ask(scope, first)))
     if limit is not None:

@@ -57,6 +57,8 @@ class Card(ToldBeside):
     mention_count: int
     is_negated: bool
     status: str
+    trust: str | None = None
+    """`asserted`, `inferred`, `imported`, `proposed`, `disputed` or `rejected`; None from a service of before."""
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     successor: str | None = None
@@ -316,6 +318,8 @@ class Detail(BasisTold, Card, Place):
     ground: str | None = None
     """Why one of tier core or system stands in every prompt: `operator`, `review`, or None where it does not."""
     source: str
+    waiting: list[str] = []
+    """Events by lower sources that would change it and wait for a person, by their ids."""
     confidence: float
     importance: float
     keywords: list[str] = []
@@ -508,6 +512,8 @@ class Added(Effects):
     """The memory that said the same already: this was a mention of it, and `id` is that one."""
     ended: list[PossibleConflict] = []
     """Memories that hold no longer by this."""
+    waiting: list[PossibleConflict] = []
+    """What the user himself said that it would end: that, and it, wait for a person (`inbox`)."""
     conflicting: list[PossibleConflict] = []
     """Memories that it may contradict: both are flagged, and nothing was overwritten."""
     ids: list[str]
@@ -534,6 +540,8 @@ class Receipt(Result):
     """The memory that says the same, where it was judged and none was made."""
     ended: list[PossibleConflict] = []
     """Memories that it ended, where it was judged."""
+    waiting: list[PossibleConflict] = []
+    """The user's own words that it would end, where it was judged: that waits for a person."""
     conflicting: list[PossibleConflict] = []
     """Memories that it may contradict, where it was judged."""
 

@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from events.entry import principal_of
-from events.envelope import Prepared, from_micros, prepare
+from events.envelope import Prepared, from_micros
 from events.errors import ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreUnavailable
 from events.log import AppendReceipt, EventLog
 from events.partitions import LogKeys, parse_position, partition_of, position_text
 from events.redis.wire import Wire
 from events.standing import Speaker
-from events.validation import make_event
+from events.validation import make_event, ready
 from projections.checks import Bounds, Check, unchecked
 from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.fold.changelog import id_text
@@ -236,6 +236,7 @@ class LifecycleJobs:
         return True
 
     def _event(self, owner: str, decision: Decision, now: int, causes: Mapping[int, str]) -> Prepared:
+        by = Speaker("job", principal_of(self._log.principal, decision.model))
         event = make_event(
             decision.data,
             owner=owner,
@@ -246,9 +247,10 @@ class LifecycleJobs:
             causation_id=causes.get(decision.seq),
             session_id=decision.session,
             correlation_id=decision.correlation_id,
-            by=Speaker("job", principal_of(self._log.principal, decision.model)),
+            trust=decision.rests_on,
+            by=by,
         )
-        return prepare(event)._replace(model=decision.model)
+        return ready(event, by)._replace(model=decision.model)
 
     def _causes(self, owner: str, decisions: Sequence[Decision]) -> dict[int, str]:
         """Seq -> id of the events that the decisions follow from."""

@@ -18,6 +18,7 @@ from events.envelope import Stored
 from events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of, position_text
 from events.statement_digests import read
 from events.text.unreadable import UNREADABLE
+from events.trust import parted
 from projections.fold.changelog import FIRST_LINK, event_link
 from projections.lifecycle.rereading import is_outdated
 
@@ -114,7 +115,10 @@ class Ledger:
                 wrong.append("w")
         if not principal:
             wrong.append("p")
-        rules, colon, figure = level.partition(b":")
+        try:
+            rules, colon, figure = parted(level)[0].partition(b":")
+        except ValueError:
+            rules, colon, figure = b"", b"", b""
         if not (colon and is_number(rules) and is_number(figure) and int(figure) <= 3):
             wrong.append("l")
         try:

@@ -40,6 +40,7 @@ from events.catalogue.owner import (
     SensitivitySet,
 )
 from events.catalogue.relations import FactAsserted, FactRetracted, MemoriesLinked, SynonymDefined
+from events.catalogue.reviews import ReviewSettled
 from events.catalogue.sources import SourceBroughtBack, SourceSetAside
 from events.catalogue.values import ValueReadmitted, ValueRejected
 
@@ -78,6 +79,7 @@ EventData = (  # in the order in which they came to be: it only grows at its end
     | ValueReadmitted
     | SourceSetAside
     | SourceBroughtBack
+    | ReviewSettled
 )
 EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in EventData.__args__}
 LATEST_VERSION: dict[str, int] = dict.fromkeys(EVENT_TYPES, 1) | {"MemoriesAccessed": 2}

@@ -34,6 +34,8 @@ from events.redis.naming import read_naming, read_seqs
 from events.redis.receipts import KeptReceipts, NewestReceipt
 from events.redis.secrets import Chance, Secrets, read_secrets
 from events.redis.wire import Argument, Wire, WirePool, refusal_code
+from events.trust import ASSERTED
+from events.vocabulary import Trust
 
 
 class _Durability(NamedTuple):
@@ -74,10 +76,12 @@ class RedisEventLog:
         read_debt: ReadDebt = no_debt,
         marker: Marker = UNMARKED,
         principal: str = LOCAL,
+        highest: Trust = ASSERTED,
         chance: Chance = token_bytes,
     ) -> None:
         self._marker = marker
         self._principal = checked_principal(principal)
+        self._highest = highest
         self._chance = chance
         self._secrets = Secrets(tags, chance)
         self._wires = WirePool(client)
@@ -93,6 +97,11 @@ class RedisEventLog:
     def principal(self) -> str:
         """See `EventLog.principal`."""
         return self._principal
+
+    @property
+    def highest(self) -> Trust:
+        """See `EventLog.highest`."""
+        return self._highest
 
     @property
     def partitions(self) -> int:

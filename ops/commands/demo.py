@@ -20,9 +20,9 @@ from api.application import Application
 from api.cli.show import memories as render
 from api.cli.show import search as render_search
 from events.catalogue import MemoryMentioned
-from events.envelope import derived_id, micros, prepare, utc_text
+from events.envelope import derived_id, micros, utc_text
 from events.log import positions_by_partition
-from events.validation import make_event
+from events.validation import make_event, ready
 from projections.memory.creating import created, recorded
 
 OWNER = "mei"
@@ -139,7 +139,7 @@ class Demo:
             event_id=derived_id("demo", *parts),
             by=self._app.writer.by,
         )
-        receipts = self._app.log.append([prepare(event)])
+        receipts = self._app.log.append([ready(event)])
         return [receipt.position for receipt in receipts if receipt.position]
 
     def _create(self) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from events.catalogue import EventData
+from events.vocabulary import Trust
 from projections.memory.record import Memory
 
 Ids = Callable[[str], str]
@@ -38,6 +39,8 @@ class Made(NamedTuple):
     """None: who gave the command."""
     occurred_at: str | None = None
     """RFC 3339; None: when the command was given."""
+    trust: Trust | None = None
+    """How far its word goes at most; None: as far as whoever gave the command reaches."""
     turn: int | None = None
     """Which turn of several it is of, to tell where it is refused."""
 

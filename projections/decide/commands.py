@@ -18,6 +18,8 @@ from events.catalogue import (
     ValueReadmitted,
 )
 from events.errors import InputError, refused
+from events.trust import ASSERTED, PROPOSED, TRUSTS, overrides
+from events.vocabulary import Trust
 from projections.decide.command import EVENT, READMISSION, REJECTION, Ids, Made, View
 from projections.decide.merging import merged_text
 from projections.decide.rejecting import readmission, rejection, values_said
@@ -71,6 +73,8 @@ class Negate:
     """Who says what holds instead: user, or system for whoever else does."""
     never: bool = False
     """It was never so: what it says is rejected, whoever says it again."""
+    reaches: Trust = ASSERTED
+    """How far the word goes of whoever says so."""
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -104,7 +108,11 @@ class Negate:
         memory, negation, found = view[self.memory_id], Made(self._negated(ids), ids(EVENT)), list[Made]()
         if self.correction is not None:
             new = correction(self._new(ids), self.correction, memory, source=self.source, turn_id=self.turn_id)
-            found.append(Made(new, ids(_CREATION), causation_id=negation.event_id))
+            waits = not overrides(
+                self.reaches, TRUSTS[memory.trust]
+            )  # the negation, for a person: so does what it brings
+            trust = PROPOSED if waits else None
+            found.append(Made(new, ids(_CREATION), causation_id=negation.event_id, trust=trust))
         if self.never:
             refused_now = rejection(memory.id, values_said(memory), self.reason)
             found.append(Made(refused_now, ids(REJECTION), causation_id=negation.event_id))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from events.catalogue import EventData, MemoriesLinked, MemoryCreated, MemoryMentioned, MemoryNegated, ValueReadmitted
+from events.trust import PROPOSED
 from projections.decide.command import BESIDE, EVENT, READMISSION, Ids, Made, View
 from projections.decide.rejecting import readmission
 from projections.language.statements import normalised
@@ -16,11 +17,16 @@ from projections.memory.record import Memory
 _PERSONS = ("user", "assistant")
 
 
+Does = Literal["ends", "waits", "flags"]
+"""What is told ends a memory, would but waits for a person, or is flagged beside it."""
+DOES: tuple[Does, ...] = get_args(Does)
+
+
 class Contested(NamedTuple):
-    """A memory that what is told ends, or is flagged beside."""
+    """A memory that what is told contradicts."""
 
     memory_id: str
-    does: Literal["ends", "flags"]
+    does: Does
     reason: str
 
 
@@ -87,7 +93,8 @@ class Remember:
             data = MemoryMentioned(memory_id=self.judged.again, similarity=1.0, turn_id=self.judged.turn_id)
             return [*found, Made(data, ids(EVENT))]
         new = self._created(ids)
-        found.append(Made(new, ids(EVENT)))
+        waits = any(one.does == "waits" for one in self.judged.beside)  # and so does what it brings
+        found.append(Made(new, ids(EVENT), trust=PROPOSED if waits else None))
         beside = zip(self.judged.beside, BESIDE, strict=False)
         return found + [
             Made(of_beside(one, new.memory_id, self.content), ids(name), ids(EVENT)) for one, name in beside

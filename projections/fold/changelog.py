@@ -29,7 +29,7 @@ DECISIONS = (
     "ignored", "create", "reinforce", "merge", "negate", "reaffirm", "revise", "compress", "promote", "keep", "delete",
     "restore", "purge", "unmerge", "link", "review", "named", "profile", "parameters", "discard",
     "synonym", "read", "sensitivity", "reveal",
-    "ground", "reject", "readmit", "set_aside", "bring_back",
+    "ground", "reject", "readmit", "set_aside", "bring_back", "wait", "settle",
 )  # fmt: skip
 _DECISION = {name: number for number, name in enumerate(DECISIONS)}
 _TYPES = tuple(EVENT_TYPES)

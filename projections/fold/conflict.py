@@ -12,6 +12,7 @@ from typing import Any
 from events.catalogue import MemoryNegated
 from events.envelope import Event
 from events.vocabulary import DEFAULT_RESOLUTION
+from projections.fold.trust import waits
 from projections.fold.working_set import WorkingSet
 from projections.memory.record import (
     MAX_CONFLICTS,
@@ -24,10 +25,10 @@ from projections.memory.record import (
 from projections.memory.sources import Author
 
 
-def negate(working: WorkingSet, data: MemoryNegated, _event: Event[Any]) -> None:
+def negate(working: WorkingSet, data: MemoryNegated, event: Event[Any]) -> None:
     """The only event that demotes. Time stamps of activity stay; C follows the curve of the resolution."""
     memory = working.live(data.memory_id)
-    if memory is None:
+    if memory is None or waits(working, memory, event):
         return
     replaced_by = data.replaced_by if data.replaced_by != memory.id else None
     entry = CorrectionEntry(

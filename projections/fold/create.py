@@ -9,6 +9,7 @@ from events.envelope import Event, micros
 from events.standing import FIRM
 from projections.fold.basis import basis_of
 from projections.fold.link import linked
+from projections.fold.trust import trust_of
 from projections.fold.use import risen, tier_of
 from projections.fold.values import refusal, say_again
 from projections.fold.working_set import WorkingSet
@@ -52,6 +53,7 @@ def create(working: WorkingSet, data: MemoryCreated, event: Event[Any]) -> None:
             data.sensitivity or 0, level_of_data(data) if working.level is None else working.level
         ),
         source_turns=data.source_turns,
+        trust=trust_of(working, data),
     )
     memory = with_changes(
         memory,

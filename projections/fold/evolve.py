@@ -16,6 +16,8 @@ from events import catalogue
 from events.catalogue import EventData, MemoriesAccessed
 from events.envelope import Event, micros
 from events.parameters import DEFAULTS, Parameters, ParameterValue, changed
+from events.trust import ASSERTED, lowest
+from events.vocabulary import Trust
 from projections.fold import basis
 from projections.fold import conflict as evolve_conflict
 from projections.fold import create as evolve_create
@@ -25,6 +27,7 @@ from projections.fold import merge as evolve_merge
 from projections.fold import owner_choices as evolve_owner
 from projections.fold import sensitivity as evolve_sensitivity
 from projections.fold import sources as evolve_sources
+from projections.fold import trust as evolve_trust
 from projections.fold import use as evolve_use
 from projections.fold import values as evolve_values
 from projections.fold.named import names
@@ -83,6 +86,7 @@ HANDLERS: Mapping[type, Handler] = {
     catalogue.ValueReadmitted: evolve_values.readmit,
     catalogue.SourceSetAside: evolve_sources.put_aside,
     catalogue.SourceBroughtBack: evolve_sources.bring_back,
+    catalogue.ReviewSettled: evolve_trust.settle,
 }
 """Turns and tool results change nothing and have no handler."""
 
@@ -106,14 +110,19 @@ def evolve(
     level: int | None = None,
     stated: tuple[bytes, ...] = (),
     by: str = "",
+    trust: Trust | None = None,
 ) -> EventEffect:
     """The event's effect on one owner. `memories` must hold what `reach` asks for, where it exists.
 
     `level`: how sensitive the entry says that the event's words are; None where it does not, and they are judged here.
-    `stated`: digests of what it states, as the entry tells them. `by`: who brought it, as `Author.by`.
+    `stated`: digests of what it states, as the entry tells them. `by`: who brought it, as `Author.by`. `trust`: how far its word
+    goes, where the entry tells that.
     """
     parameters, at = parameters_of(settings, base), micros(event.occurred_at)
-    working = WorkingSet(memories, settings, parameters, at, seq, event.actor, level, stated, by, event.session_id)
+    reaches = ASSERTED if trust is None and event.trust is None else lowest(trust, event.trust)
+    working = WorkingSet(
+        memories, settings, parameters, at, seq, event.actor, level, stated, by, event.session_id, reaches
+    )
     data = event.data
     handler = HANDLERS.get(type(data))
     if handler is not None:

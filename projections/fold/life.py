@@ -24,6 +24,7 @@ from projections.fold.basis import revised
 from projections.fold.conflict import contradicted, negation_state, newest_said, settled
 from projections.fold.create import words
 from projections.fold.sensitivity import risen_by
+from projections.fold.trust import of_words, stood_for, waits
 from projections.fold.values import refusal
 from projections.fold.working_set import MERGED_AWAY, UNKNOWN, WorkingSet
 from projections.language.sensitivity.event_level import words_in
@@ -73,6 +74,8 @@ def mention(working: WorkingSet, data: MemoryMentioned, _event: Event[Any]) -> N
         fields["mention_boost"] = working.parameters.frequent_boost if frequent else working.parameters.semantic_boost
     if data.modality and data.modality not in memory.modalities:
         fields["modalities"] = tuple(sorted({*memory.modalities, data.modality}))
+    if data.turn_id is None and data.similarity in (None, 1.0):  # not a likeness that a reader found in a turn
+        fields |= stood_for(working, memory)
     decision, reason = ("merge", "mentioned often within a day") if frequent else ("reinforce", "mentioned")
     if working.actor == "user":
         said = fields["user_mentions"] = newest_said(
@@ -105,10 +108,10 @@ def _with_mention(mentions: tuple[int, ...], at: int) -> tuple[int, ...]:
     return tuple(times[-MAX_MENTIONS:])
 
 
-def revise(working: WorkingSet, data: MemoryRevised, _event: Event[Any]) -> None:
+def revise(working: WorkingSet, data: MemoryRevised, event: Event[Any]) -> None:
     """A new version of the content. Sensitivity may rise with it, never fall: older versions stay readable."""
     memory = working.live(data.memory_id)
-    if memory is None:
+    if memory is None or waits(working, memory, event):
         return
     if data.content != memory.content and (problem := refusal(working)) is not None:
         working.ignore(memory.id, problem)
@@ -138,7 +141,7 @@ def revise(working: WorkingSet, data: MemoryRevised, _event: Event[Any]) -> None
         "revised_by": working.author_unless(memory),
     }
     if data.content != memory.content:
-        fields |= _other_words(working, memory) | {"stated": working.statement}
+        fields |= _other_words(working, memory) | {"stated": working.statement, "trust": of_words(working, memory)}
     if data.keywords is not None:
         fields["keywords"] = words(data.keywords)
     if data.tags is not None:
@@ -180,7 +183,7 @@ def never_compressed(memory: Memory) -> bool:
     return memory.category == "identity" or memory.tier in ("core", "system") or memory.sensitivity >= UNCOMPRESSED
 
 
-def delete(working: WorkingSet, data: MemoryDeleted, _event: Event[Any]) -> None:
+def delete(working: WorkingSet, data: MemoryDeleted, event: Event[Any]) -> None:
     """Soft delete, also of what was merged into it: those are hidden with it."""
     memory = working.live(data.memory_id)
     if memory is None:
@@ -190,6 +193,8 @@ def delete(working: WorkingSet, data: MemoryDeleted, _event: Event[Any]) -> None
         return
     if data.policy == "auto_cleanup" and data.due_at is not None and not _still_due(working, memory):
         working.ignore(memory.id, "no longer due: it was used since that was decided")
+        return
+    if waits(working, memory, event):
         return
     conflicts = settled(working, memory)
     gone = {"deleted_at": working.at, "deletion": data.policy, "deleted_by": working.author_unless(memory)}

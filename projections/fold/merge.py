@@ -9,11 +9,13 @@ from msgspec import structs
 
 from events.catalogue import MemoryMerged, MemoryUnmerged
 from events.envelope import Event
+from events.trust import ORDER
 from projections.fold.basis import merged as merged_basis
 from projections.fold.basis import with_reports
 from projections.fold.conflict import flagged, newest_said, settled
 from projections.fold.link import strongest
 from projections.fold.sensitivity import risen_by_merge
+from projections.fold.trust import waits
 from projections.fold.use import limited, tier_of
 from projections.fold.values import refusal
 from projections.fold.working_set import WorkingSet, trouble_with
@@ -31,7 +33,7 @@ from projections.memory.record import (
 )
 
 
-def merge(working: WorkingSet, data: MemoryMerged, _event: Event[Any]) -> None:
+def merge(working: WorkingSet, data: MemoryMerged, event: Event[Any]) -> None:
     """Creates `into` from its sources and marks them; all or nothing."""
     problem = _merge_problem(working, data) or refusal(working)
     if problem is not None:
@@ -40,6 +42,9 @@ def merge(working: WorkingSet, data: MemoryMerged, _event: Event[Any]) -> None:
             working.ignore(memory_id, trouble or problem)
         return
     sources = [memory for memory in map(working.get, data.sources) if memory is not None]
+    if [source for source in sources if waits(working, source, event)]:
+        working.ignore(data.into, "waits for a person")
+        return
     into = _merged(working, data, sources)
     working.create(into, "merge", f"merged from {len(sources)} memories")
     for other_id in into.conflicts:
@@ -91,6 +96,7 @@ def _merged(working: WorkingSet, data: MemoryMerged, sources: list[Memory]) -> M
         sensitivity=sensitivity,
         sensitivity_set_at=set_at,
         verified=all(m.verified for m in sources),
+        trust=min(ORDER[working.trust], *(m.trust for m in sources)),
         keywords=_united(sources, lambda m: m.keywords)[:MAX_WORDS],
         tags=_united(sources, lambda m: m.tags)[:MAX_WORDS],
         modalities=tuple(sorted(_united(sources, lambda m: m.modalities))),

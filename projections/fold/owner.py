@@ -115,7 +115,7 @@ def fold_event(
     seq, raw_id = stored.seq, stored.raw_id
     if drops or type(event.data) is not EventDiscarded:
         stated, by = stated_in(stored, event.data, secret), by_of(stored, event.actor)
-        change = evolve(owner.settings, memories, event, seq, base, stored.level, stated, by)
+        change = evolve(owner.settings, memories, event, seq, base, stored.level, stated, by, stored.trust)
     else:
         change = nothing_parked(owner.settings, event)
     settings, chain, entries = change.settings, owner.chain, []
@@ -230,7 +230,7 @@ def fold_records(
         if not keep(one, event):
             continue
         stated, by = stated_in(one, event.data), by_of(one, event.actor)
-        change = evolve(settings, memories, event, one.seq, base, one.level, stated, by)
+        change = evolve(settings, memories, event, one.seq, base, one.level, stated, by, one.trust)
         if change.settings is not settings:
             settings = _forced(change.settings, forced)
         memories.update(change.memories)

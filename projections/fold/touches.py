@@ -26,6 +26,7 @@ from events.catalogue import (
 )
 from events.envelope import Event, Stored, decode, micros
 from events.parameters import DEFAULTS, Parameters
+from events.vocabulary import Trust
 from projections.checks import Check, unchecked
 from projections.fold.evolve import EventEffect, evolve, parameters_of
 from projections.fold.named import names
@@ -72,6 +73,7 @@ class _Told(NamedTuple):
     level: int | None
     stated: tuple[bytes, ...]
     by: str
+    trust: Trust | None
 
 
 _OF_THE_OWNER = ParametersChanged | ProfileChosen | ValueRejected | ValueReadmitted | SourceSetAside | SourceBroughtBack
@@ -132,6 +134,7 @@ def _about(stored: Iterable[Stored], memory_id: str) -> list[_Told]:
                     one.level,
                     stated_in(one, event.data),
                     by_of(one, event.actor),
+                    one.trust,
                 )
             )
     return told
@@ -266,7 +269,7 @@ class _Fold:
         self.taken += 1
         one, met = self._told[number], self._things[OWNER].before(number) or OwnerSettings()
         memories = _Before(self._things, number)
-        change = evolve(met, memories, one.event, one.seq, self._base, one.level, one.stated, one.by)
+        change = evolve(met, memories, one.event, one.seq, self._base, one.level, one.stated, one.by, one.trust)
         self._note_asked(number, memories.asked)
         old = self._changes.get(number)
         self._changes[number] = change

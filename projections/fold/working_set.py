@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from events.parameters import Parameters, ParameterValue
+from events.trust import ASSERTED
+from events.vocabulary import Trust
 from projections.memory.record import Memory, with_changes
 from projections.memory.rejection import Rejection, Rejections, refusing
 from projections.memory.sources import Asides, Author
@@ -66,6 +68,8 @@ class WorkingSet(msgspec.Struct, gc=False):
     by: str = ""
     """Who brought it, as `Author.by`."""
     session: str | None = None
+    trust: Trust = ASSERTED
+    """How far the event's word goes."""
     changed: dict[str, Memory] = {}  # msgspec gives each a dict of its own
     notes: list[Note] = []
 

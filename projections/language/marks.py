@@ -5,13 +5,17 @@ from __future__ import annotations
 from events.catalogue import EVENT_TYPES, LATEST_VERSION
 from events.envelope import AnyEvent
 from events.marks import Marker, Marks
+from projections.language.doubtful import is_doubtful
 from projections.language.sensitivity.event_level import LEVEL_RULES, holds_words, level_of
 from projections.language.statements import STATEMENT_RULES, statements_of, values_of
 
 
 def mark(event: AnyEvent) -> Marks:
-    """Its level, 0 to 3, and its statements, each as the bytes that are to be keyed. Decided once, when it is appended."""
-    return Marks(level_of(event), statements_of(event), values_of(event))
+    """Its level, 0 to 3, its statements, each as the bytes that are to be keyed, and whether a person should look at it.
+
+    Decided once, when it is appended.
+    """
+    return Marks(level_of(event), statements_of(event), values_of(event), is_doubtful(event.data))
 
 
 WORDLESS = frozenset(

@@ -24,7 +24,7 @@ Mode = Literal["normal", "review", "debug"]
 MODES: tuple[Mode, ...] = ("normal", "review", "debug")
 
 REASONS = (
-    "sensitive", "deleted", "rejected", "set_aside",
+    "sensitive", "deleted", "rejected", "set_aside", "proposed",
     "merged", "retired", "superseded", "ground_changed", "corrected", "negated", "compressed", "under_threshold",
 )  # fmt: skip
 """Why a memory is withheld, strongest first: the first that holds is the one told."""
@@ -35,6 +35,7 @@ SHOWN_BY: dict[str, str] = {
     "deleted": "debug",
     "rejected": "debug",
     "set_aside": "review",
+    "proposed": "review",
     "merged": "review",
     "retired": "review",
     "superseded": "review",
@@ -160,6 +161,7 @@ def visibility(columns: Columns, law: Law, now: int, parameters: Parameters, mod
                 ("superseded", columns.conflict == Columns.SUPERSEDED),
                 ("retired", states == Columns.RETIRED),
                 ("merged", states == Columns.MERGED),
+                ("proposed", states == Columns.PROPOSED),
                 ("set_aside", states == Columns.SET_ASIDE),
             ]
         for reason, rows in found:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from events.catalogue import EventData
+from events.catalogue import EventData, MemoryDeleted, MemoryMerged
 from events.envelope import derived_id
-from events.vocabulary import Actor
+from events.trust import ASSERTED
+from events.vocabulary import Actor, Trust
 from projections.language.patterns import regex
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.memory.record import SECRET
@@ -38,11 +39,19 @@ class Decision(NamedTuple):
 
     model: str | None = None
     """The language model that decided it; None: a rule."""
+    trust: Trust | None = None
+    """How far that goes which somebody said and it rests on; None: nobody did."""
 
     @property
     def correlation_id(self) -> str | None:
         """Which job's model decided, as an id that the event carries: `extract:qwen3:8b`; None where a rule did."""
         return None if self.model is None else f"{self.job}:{_NO_ID.sub('-', self.model)}"[:128]
+
+    @property
+    def rests_on(self) -> Trust | None:
+        """How far that goes which it rests on. What rules tidy up rests on the operator's own policy."""
+        tidies = isinstance(self.data, MemoryDeleted | MemoryMerged)
+        return ASSERTED if self.trust is None and self.model is None and tidies else self.trust
 
     def event_id(self, owner: str) -> str:
         """The same for the same decision, so that a job killed halfway or run twice does nothing twice."""

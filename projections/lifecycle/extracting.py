@@ -11,6 +11,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from events.catalogue import TurnsExtracted
+from events.trust import TRUSTS
 from projections.checks import Check, counted, unchecked
 from projections.language.extraction.rules import TurnReading, TurnText, questions, read_turn
 from projections.lifecycle.decision import Decision
@@ -103,7 +104,17 @@ def unkept(view: OwnerView, said: Sequence[working_memory.Said]) -> list[Decisio
             continue
         data = memory_of_turn(one.turn_id, one.text, source="user", speaker=one.name)
         found[one.turn_id] = Decision(
-            JOB, "keep_turn", (one.turn_id,), one.at, one.seq, "a turn is a memory", data, one.at, "user", one.session
+            JOB,
+            "keep_turn",
+            (one.turn_id,),
+            one.at,
+            one.seq,
+            "a turn is a memory",
+            data,
+            one.at,
+            "user",
+            one.session,
+            trust=one.trust,
         )
     return list(found.values())
 
@@ -133,4 +144,6 @@ def first_unread(view: OwnerView) -> int:
 def _heard(memory: Memory, zone: ZoneInfo, *, unread: bool) -> ReadTurn:
     day = datetime.fromtimestamp(memory.created_at // 1_000_000, zone).date().isoformat()
     turn = TurnText(memory.source_turns[0], memory.content, "user", memory.speaker, day)
-    return ReadTurn(turn, memory.created_seq, memory.created_at, memory.session, (), (), unread)
+    return ReadTurn(
+        turn, memory.created_seq, memory.created_at, memory.session, (), (), unread, trust=TRUSTS[memory.trust]
+    )

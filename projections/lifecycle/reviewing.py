@@ -113,7 +113,7 @@ def questions(view: OwnerView, now: int) -> list[ReviewQuestion]:
         return []
     columns, parameters = view.columns, view.parameters
     unproved = (columns.tier == Columns.CORE) & (columns.grounded == 0)  # core by use alone: no reviewer has said so
-    asked = (columns.state == Columns.LIVE) & ((columns.tier >= Columns.FACT) | unproved)
+    asked = (columns.state == Columns.LIVE) & (columns.waiting == 0) & ((columns.tier >= Columns.FACT) | unproved)
     risen = np.flatnonzero(asked & (columns.promotion_at > NEVER) & (columns.promotion_at <= now))
     least = np.where(columns.kept != 0, lower_threshold(parameters), parameters.decay_review_importance)
     due = fallen_at(columns, least, parameters)

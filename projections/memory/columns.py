@@ -16,7 +16,7 @@ from projections.memory.record import CATEGORIES, Memory
 
 Rows = npt.NDArray[np.int64]
 """Places of memories in the columns."""
-STATES = ("live", "merged", "retired", "set_aside", "rejected", "deleted", "purged")
+STATES = ("live", "merged", "retired", "proposed", "set_aside", "rejected", "deleted", "purged")
 """Words for what hides a memory by itself, as `Columns.LIVE` to `Columns.PURGED` number them."""
 NEVER = np.iinfo(np.int64).min // 4
 """Stands for "no such time"; far enough from the edge that differences do not overflow."""
@@ -38,9 +38,9 @@ def state_of(memory: Memory) -> int:
         return Columns.REJECTED
     if memory.aside_seq is not None:
         return Columns.SET_ASIDE
-    if memory.retired_at is not None:
-        return Columns.RETIRED
-    return Columns.MERGED if memory.merged_into is not None else Columns.LIVE
+    if memory.retired_at is not None or memory.merged_into is not None:
+        return Columns.RETIRED if memory.retired_at is not None else Columns.MERGED
+    return Columns.LIVE if memory.trust else Columns.PROPOSED
 
 
 def conflict_of(memory: Memory) -> int:
@@ -64,6 +64,8 @@ _FIELDS = (
     _Field("level", np.int8, attrgetter("level")),
     _Field("told_level", np.int8, lambda m: m.level if m.level_due_at is None else 0),
     _Field("sensitivity", np.int8, attrgetter("sensitivity")),
+    _Field("trust", np.int8, attrgetter("trust")),
+    _Field("waiting", np.int8, lambda m: len(m.waiting)),
     _Field("state", np.int8, state_of),
     _Field("conflict", np.int8, conflict_of),
     _Field("created_at", np.int64, attrgetter("created_at")),
@@ -98,7 +100,7 @@ class Columns:
 
     HELD, FADE, KEEP, SUPERSEDED = 0, 1, 2, 3
     """conflict: not negated, weight_balance, version_keep, latest_wins."""
-    LIVE, MERGED, RETIRED, SET_ASIDE, REJECTED, DELETED, PURGED = range(7)
+    LIVE, MERGED, RETIRED, PROPOSED, SET_ASIDE, REJECTED, DELETED, PURGED = range(8)
     SYSTEM, CORE, FACT, EPISODE = 0, 1, 2, 3
     NEVER = NEVER
 
@@ -107,6 +109,8 @@ class Columns:
     level: np.ndarray
     told_level: np.ndarray
     sensitivity: np.ndarray
+    trust: np.ndarray
+    waiting: np.ndarray
     state: np.ndarray
     conflict: np.ndarray
     created_at: np.ndarray

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from events.catalogue import MemoryCreated
 from projections.memory.record import Memory
 
 Form = Literal["turn", "summary", "merge", "statement"]
@@ -34,6 +35,12 @@ def form_of(memory: Memory) -> Form:
         return "summary" if of_a_stretch else "statement"
     made = of_a_stretch and memory.source in MADE_BY_JOBS
     return "turn" if len(memory.source_turns) == 1 and not made else "summary"
+
+
+def is_told_by_itself(data: MemoryCreated) -> bool:
+    """Whether what is created states something by itself: turns and summaries are read by whoever extracts."""
+    of_turns = bool(data.source_turns) and (data.source_turns == (data.memory_id,) or data.kind == PUBLISHED_KIND)
+    return not data.summarises and not of_turns
 
 
 def is_turn(memory: Memory) -> bool:

@@ -32,6 +32,7 @@ MAX_WORDS = 50
 MAX_BOOSTS = 16
 MAX_FACTS = 64
 MAX_UNMERGED = 16
+MAX_WAITING = 8
 DAY = 86_400_000_000
 """Microseconds in a day."""
 HOUR = 3_600_000_000
@@ -294,6 +295,11 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     def author(self) -> Author:
         """Who made it, and in which session."""
         return Author(self.by, self.session)
+
+    trust: int = 3
+    """How far it can be trusted, by who said it: 0 proposed, 1 imported, 2 inferred, 3 asserted (`events.trust.TRUSTS`)."""
+    waiting: tuple[bytes, ...] = ()
+    """Ids, 16 bytes each, of the events of lower sources that would change it and wait for a person, at most 8, oldest first."""
 
     @property
     def last_mentioned_at(self) -> int | None:

@@ -51,7 +51,7 @@ class ReachedMemory(NamedTuple):
 def triples_of(columns: Columns) -> list[KnownTriple]:
     """All triples that hold, by subject, predicate and object. A secret memory backs nothing that is told."""
     found: dict[tuple[str, str, str, bool], list[tuple[int, str, float | None, str | None]]] = defaultdict(list)
-    usable = (columns.standing() < Columns.SET_ASIDE) & (columns.sensitivity < SECRET)
+    usable = (columns.standing() < Columns.PROPOSED) & (columns.sensitivity < SECRET)
     for row in np.flatnonzero(usable):
         memory = columns.memories[row]
         for fact in memory.facts:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from events.accesses import shown_in
 from events.catalogue import MemoriesAccessed, ToolResultRecorded, TurnRecorded
 from events.envelope import Stored, decode, micros
+from events.trust import ASSERTED, lowest
+from events.vocabulary import Trust
 from projections.choices import WORKING_MESSAGES
 from projections.language.sensitivity.event_level import level_now
 from projections.memory.sources import Asides, Author, aside_of, by_of
@@ -36,6 +38,8 @@ class Turn(NamedTuple):
     """How sensitive its words are, text and speaker, where its entry says so by today's rules; else None."""
     by: str = ""
     """Who brought it, as `Author.by`."""
+    trust: Trust = ASSERTED
+    """How far its word goes."""
 
     @property
     def name(self) -> str:
@@ -77,7 +81,10 @@ def read_said(stored: Stored) -> Said | None:
     data, session, at = event.data, event.session_id, micros(event.occurred_at)
     if isinstance(data, TurnRecorded):
         said = (data.turn_id, data.role, data.speaker, data.text, data.reply_to)
-        return Turn(stored.seq, event.event_id, *said, session, at, level_now(stored), by_of(stored, event.actor))
+        trust = lowest(stored.trust, event.trust)
+        return Turn(
+            stored.seq, event.event_id, *said, session, at, level_now(stored), by_of(stored, event.actor), trust
+        )
     if isinstance(data, ToolResultRecorded):
         return ToolResult(stored.seq, data.tool, data.text, data.turn_id, session, at, by_of(stored, event.actor))
     if isinstance(data, MemoriesAccessed) and data.via == "injection":

@@ -23,6 +23,7 @@ from projections.memory.episode import SENSITIVE, local
 from projections.memory.ground import always_holds
 from projections.memory.kind import is_statement, is_summary
 from projections.memory.record import DAY, SECRET, Memory
+from projections.memory.trust import trust_told
 from projections.memory.working_memory import Conversation, Turn
 from projections.prompt.block import Line
 from projections.prompt.tool_context import prepared
@@ -39,6 +40,11 @@ DISPUTED = {"en": "may be contradicted", "zh": "可能有矛盾"}
 NO_LONGER = {"en": "no longer so", "zh": "已不成立"}
 SINCE = {"en": "since then", "zh": "此后"}
 LONG_AGO = {"en": "long ago", "zh": "很久以前"}
+TRUST: Mapping[str, Mapping[str, str]] = {
+    "inferred": {"en": "inferred", "zh": "推断"},
+    "imported": {"en": "imported", "zh": "导入"},
+    "disputed": {"en": "disputed", "zh": "有异议"},
+}
 NO_GROUND = "without ground"
 """Why a memory of tier core or system does not stand among what always holds."""
 MOST_CORRECTIONS = 3
@@ -59,6 +65,8 @@ class Rules(NamedTuple):
     """What of a memory or turn, by its id, no longer holds."""
     withdrawn: Mapping[str, str] = {}
     """Memory -> why it may not stand in a block about the past: what is known of it today."""
+    least_trust: int = 0
+    """How far a memory must be trusted, as records have it."""
 
 
 def why_not(memory: Memory, rules: Rules) -> str | None:
@@ -69,8 +77,8 @@ def why_not(memory: Memory, rules: Rules) -> str | None:
         return "negated"
     if memory.id in rules.withdrawn:
         return rules.withdrawn[memory.id]
-    if memory.sensitivity > rules.most_sensitive:
-        return "sensitive"
+    if memory.sensitivity > rules.most_sensitive or memory.trust < rules.least_trust:
+        return "sensitive" if memory.sensitivity > rules.most_sensitive else "trust"
     told = [turn in rules.forgotten for turn in memory.source_turns]
     if any(told) and (not is_statement(memory) or (memory.source == "judge" and all(told))):
         return "deleted"
@@ -89,7 +97,7 @@ def memory_line(
 ) -> Line:
     """A memory with the day it was made, who said it, what of it no longer holds, and what it may contradict."""
     day = f"{local(memory.created_at, rules.zone):%Y-%m-%d}"
-    notes = [day, LONG_AGO[rules.language] if long_ago else "", memory.speaker or ""]
+    notes = [day, LONG_AGO[rules.language] if long_ago else "", memory.speaker or "", _trust(memory, rules)]
     if memory.conflicts:
         notes.append(f"{CONFLICT[rules.language]} {' '.join(memory.conflicts[:3])}")
     notes += _corrections(memory.id, rules)
@@ -98,12 +106,17 @@ def memory_line(
 
 def holding_line(memory: Memory, rules: Rules) -> Line:
     """A memory that always holds. Nothing beside it is told in anybody's words: not even in the id of what contradicts it."""
-    notes = [f"{local(memory.created_at, rules.zone):%Y-%m-%d}", memory.speaker or ""]
+    notes = [f"{local(memory.created_at, rules.zone):%Y-%m-%d}", memory.speaker or "", _trust(memory, rules)]
     if memory.conflicts:
         notes.append(DISPUTED[rules.language])
     if rules.corrected(memory.id):
         notes.append(NO_LONGER[rules.language])
     return Line("memory", memory.id, memory.content, _noted(notes, rules))
+
+
+def _trust(memory: Memory, rules: Rules) -> str:
+    """What is to be known of whoever said it; nothing where that is the user."""
+    return TRUST.get(trust_told(memory), {}).get(rules.language, "")
 
 
 def _corrections(memory_id: str, rules: Rules) -> list[str]:

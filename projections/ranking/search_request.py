@@ -15,6 +15,7 @@ from projections.laws.modes import Flags
 from projections.memory.columns import Rows
 from projections.memory.record import CATEGORIES, SECRET, Memory
 from projections.memory.tags import contextual_match
+from projections.memory.trust import check_trust
 from projections.ranking.filter_checks import (
     as_told,
     check_feeling,
@@ -58,6 +59,8 @@ class Filters(NamedTuple):
     """0 to 1, section 11's relevance whatever the ranking."""
     min_weight: float | None = None
     """Unclipped weight under the owner's law."""
+    trust: int = 0
+    """At least so far trusted, as records have it."""
     metadata: tuple[tuple[str, str], ...] = ()
     """Names and values as they are written, all of which must be there."""
 
@@ -105,6 +108,7 @@ def filters_of(told: Mapping[str, Any], now: int, zone: str) -> Filters:
         until=None if until is None else until.end,
         least_relevance=float(check_number("min_relevance", least, 1)),
         min_weight=None if weight is None else check_number("min_weight", weight, 1_000),
+        trust=check_trust(told.get("trust")),
         metadata=check_pairs("metadata", told.get("metadata") or ()),
     )
     if filters.since is not None and filters.until is not None and filters.since >= filters.until:
@@ -137,6 +141,8 @@ class Filter:
             kept &= created_at >= filters.since
         if filters.until is not None:
             kept &= created_at < filters.until
+        if filters.trust:
+            kept &= self._view.columns.trust[rows] >= filters.trust
         if filters.min_weight is not None:
             kept &= self._weights[rows] >= filters.min_weight
         for place in np.flatnonzero(kept):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, overload
+from uuid import UUID
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from projections.memory.columns import STATES, Columns, conflict_of, state_of
 from projections.memory.corrections import Correction
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import LEVELS, SECRET, CorrectionEntry, Memory
+from projections.memory.trust import trust_told
 from projections.shapes import (
     Card,
     CorrectedBy,
@@ -49,11 +51,14 @@ class ViewQuery(NamedTuple):
     mode: Mode
 
 
-def listing(asked: ViewQuery, limit: int, offset: int) -> ListingAlone:
-    """All memories that the mode shows, newest activation first, a page of them, and what was withheld."""
+def listing(asked: ViewQuery, limit: int, offset: int, least_trust: int = 0) -> ListingAlone:
+    """All memories that the mode shows, newest activation first, a page of them, and what was withheld.
+
+    `least_trust`: how far they must be trusted, as records have it.
+    """
     view, now, mode = asked
     seen = seen_at(view, now, mode)
-    rows = np.flatnonzero(seen.shown)
+    rows = np.flatnonzero(seen.shown & (view.columns.trust >= least_trust))
     order = rows[np.lexsort((-rows, -view.columns.last_activated_at[rows]))]
     page: list[Listed] = []
     for row in order[offset : offset + limit]:
@@ -81,6 +86,7 @@ def card(memory: Memory, level: str, *, reveal: bool = False) -> Card:
         "mention_count": memory.mention_count,
         "is_negated": memory.is_negated,
         "status": status(memory),
+        "trust": trust_told(memory),
     }
     if memory.valid_to is not None:
         fields |= {
@@ -109,7 +115,7 @@ def told_beside(view: OwnerView, memory: Memory) -> ToldBeside:
 
 def _corrected(one: Correction) -> CorrectedBy:
     old, now = one.old, one.now
-    hidden = state_of(old) >= Columns.SET_ASIDE
+    hidden = state_of(old) >= Columns.PROPOSED
     return {
         "of": old.id,
         "was": None if hidden else clipped(card(old, "full")["memory"]),
@@ -196,6 +202,7 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
         "tier": memory.tier,
         "ground": memory.ground,
         "source": memory.source,
+        "waiting": [str(UUID(bytes=one)) for one in memory.waiting],
         "confidence": memory.confidence,
         "importance": memory.importance,
         "keywords": [] if hidden else list(memory.keywords),

@@ -21,6 +21,9 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "map": ("coffee",),
     "define_synonym": ("coffee", "brew"),
     "grade": ("coffee", 4),
+    "accept": ("item",),
+    "amend": ("item", "I drink tea"),
+    "reject": ("item",),
 }
 
 
@@ -44,6 +47,20 @@ def test_a_made_verb_answers_with_every_field_in_its_place(running: Service, nam
         made = memory.add("I drink coffee every morning", memory_id="coffee", keywords=["coffee"]).id
         if name == "bring_back":
             memory.set_aside(session="s1")
+        proposed = {
+            "type": "MemoryCreated",
+            "actor": "assistant",
+            "trust": "proposed",
+            "occurred_at": "2026-01-05T08:00:00Z",
+        }
+        data = {
+            "memory_id": "item",
+            "content": "I drink tea",
+            "category": "fact",
+            "kind": "fact",
+            "source": "assistant",
+        }
+        memory.append([proposed | {"data": data}])
     operation = VERBS[name]
     arguments = GIVEN.get(name, (made,) if "memory_id" in operation.subject else ())
     named = {"owner": owner} if "owner" in operation.subject else {}

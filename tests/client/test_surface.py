@@ -69,6 +69,9 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "map": ("coffee",),
     "define_synonym": ("coffee", "brew"),
     "grade": ("coffee", 4),
+    "accept": ("item",),
+    "amend": ("item", "I drink tea"),
+    "reject": ("item",),
 }
 
 
@@ -212,6 +215,7 @@ def _everything(verb: str, **given: Any) -> dict[str, Any]:
         "trace": False,
         "inspect": True,
         "include_faded": True,
+        "trust": "inferred",
         "reveal": True,
     } | given
     names = inspect.signature(getattr(Memory(), verb)).parameters

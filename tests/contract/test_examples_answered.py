@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple, cast
 from urllib.parse import quote
+from uuid import uuid4
 
 import pytest
 from fastapi import FastAPI
@@ -60,6 +61,16 @@ class Asking:
         wait_until(lambda: self.http.client.get(f"/v1/dead/{STUCK}").status_code == 200)
         return position
 
+    def wait_for_a_person(self) -> str:
+        """Have something wait for a person; by what it is answered."""
+        item = f"m-{uuid4()}"
+        proposed = created(item, f"The kiln fires at {item}", owner="alice") | {
+            "actor": "assistant",
+            "trust": "proposed",
+        }
+        self.http.told("alice", proposed)
+        return item
+
     def ask(self, method: str, path: str, operation: Json, owner: str, query: Json, body: Any = None) -> Answered:
         """One request, of a memory that is there."""
         address = path.replace("{owner}", quote(owner, safe="")).replace("{memory_id}", "coffee")
@@ -104,6 +115,8 @@ def test_the_first_example_of_every_route_does_what_it_says_and_every_answer_has
         body = bodies(operation)[0]
         if path.endswith("/discard"):
             body = body | {"position": position}
+        if "/inbox/" in path:
+            body = body | {"item": asking.wait_for_a_person()}
         answer = asking.ask(method, path, operation, owner, needed(operation), body)
         if answer.status not in (200, 207):
             refused.append(answer)

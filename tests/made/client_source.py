@@ -21,6 +21,7 @@ from pydantic_core import PydanticUndefined
 
 from api.operations import answers
 from api.operations.definition import REQUIRED, SPEAKER, Operation, Parameter
+from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
 from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SYNONYMS
 from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PROFILE, REVIEW
 from api.operations.reading import OWNER_STATS, PROVENANCE, USES
@@ -48,6 +49,10 @@ VERBS: Mapping[str, Operation] = {
     "fading": FADING,
     "review": REVIEW,
     "grade": GRADE,
+    "inbox": INBOX,
+    "accept": ACCEPT,
+    "amend": AMEND,
+    "reject": REJECT,
     "profile": PROFILE,
     "choose_profile": CHOOSE,
     "compare": COMPARE,

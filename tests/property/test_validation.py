@@ -58,6 +58,7 @@ OPERATORS = frozenset(
         "MemoryPromoted", "ParametersChanged", "SensitivitySet", "MemoryPurged", "TurnsExtracted", "EventDiscarded",
         "GroundChanged", "SensitivityRaised", "ValueRejected", "ValueReadmitted",
         "SourceSetAside", "SourceBroughtBack",
+        "ReviewSettled",
     ]
 )  # fmt: skip
 """Of these no schema says who may say them; an operator may say all."""

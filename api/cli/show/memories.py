@@ -291,11 +291,14 @@ def origins(told: OriginTree, console: Console = out) -> None:
 
 def remembered(answer: Remembered) -> None:
     """What was told, and what it means for others: each by its line."""
-    effects(answer, ("created", "mentioned", "ended", "conflicting"))
+    effects(answer, ("created", "mentioned", "ended", "waiting", "conflicting"))
     if answer["mentioned"] is not None:
         out.print(f"[yellow]A mention:[/] {escape(answer['mentioned'])} says so already")
     for one in answer["ended"]:
         out.print(f"[yellow]No longer holds:[/] {escape(plain(one['id']))} {escape(plain(one['memory']))}")
+    for one in answer["waiting"]:
+        told = f"{escape(plain(one['id']))} {escape(plain(one['memory']))}"
+        out.print(f"[yellow]Waits for a person:[/] it would end {told}; `engramlog inbox OWNER` lists it")
     for one in answer["conflicting"]:
         out.print(f"[yellow]May contradict:[/] {escape(plain(one['id']))} {escape(plain(one['memory']))}")
 

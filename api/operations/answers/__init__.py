@@ -10,6 +10,7 @@ from api.operations.answers.embedding import Embedding
 from api.operations.answers.episodes import Left
 from api.operations.answers.facts import FactsKnown
 from api.operations.answers.grounds import GroundReported
+from api.operations.answers.inbox import Answered, InboxPage
 from api.operations.answers.knowing import Assessment, AssociationTree, KnowledgeMap
 from api.operations.answers.living import Fading, Graded, MemoryHealth, Reinforced, ReviewsDue
 from api.operations.answers.log import (

@@ -124,6 +124,9 @@ class Receipt(BaseModel):
         default=None, description="With `judge`: the memory that says the same, in place of which none was made."
     )
     ended: list[dict[str, str]] = Field(default=[], description="With `judge`: memories that it ended, `id` and text.")
+    waiting: list[dict[str, str]] = Field(
+        default=[], description="What the user himself said that it would end: that, and it, wait for a person."
+    )
     conflicting: list[dict[str, str]] = Field(
         default=[], description="With `judge`: memories that it may contradict, `id` and text; both are flagged."
     )

@@ -31,6 +31,7 @@ EXAMPLE_CARD: Example = {
     "mention_count": 1,
     "is_negated": False,
     "status": "live",
+    "trust": "asserted",
 }
 EXAMPLE_PLACE: Example = {"as_of": None, "known": None, "at": None, "position": "3:131"}
 EXAMPLE_WITHHELD: Example = {"reason": "superseded", "count": 1, "shown_by": "review"}
@@ -83,6 +84,9 @@ class Card(ToldBeside):
     mention_count: int
     is_negated: bool
     status: str
+    trust: str = Field(
+        description="How far to trust it: `asserted` (by the user), `inferred`, `imported`, `proposed`, `disputed`, `rejected`."
+    )
     valid_from: str | None = None
     valid_to: str | None = None
     successor: str | None = None
@@ -214,6 +218,7 @@ class Detail(BasisTold, Card, Place):
             "tier": "fact",
             "ground": None,
             "source": "user",
+            "waiting": [],
             "confidence": 0.6,
             "importance": 1.0,
             "keywords": ["coffee"],
@@ -251,6 +256,9 @@ class Detail(BasisTold, Card, Place):
         " promoted what use bore out); null: it does not stand there."
     )
     source: str
+    waiting: list[str] = Field(
+        description="Events by lower sources that would change it and wait for a person, by their ids."
+    )
     confidence: float
     importance: float
     keywords: list[str]
@@ -400,6 +408,7 @@ class Replayed(Place):
                         "weight": 1.3,
                         "level": "full",
                         "status": "live",
+                        "trust": "asserted",
                         "is_negated": False,
                         "mention_count": 1,
                     },

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from api.requests.checks import check_owner
 from api.services.reading import Reader
-from api.services.runs import RunReport
+from api.work.runs import RunReport
 from events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
 from events.log import EventLog
 from events.partitions import partition_of

@@ -16,7 +16,7 @@ from api.work.outlook import outlook
 from api.work.patience import current_check
 from events.alarms import ACCESSES_LOST, KNOWN, as_dict
 from events.catalogue import EventDiscarded
-from events.envelope import decode, from_micros, prepare, utc_text
+from events.envelope import decode, from_micros, utc_text
 from events.errors import NotFound, NotYetFolded, UndecodableEvent, refused
 from events.log import EventLog
 from events.partitions import LogKeys, partition_of, position_text
@@ -24,7 +24,7 @@ from events.redis.admission import read_room
 from events.redis.alarms import RedisAlarms
 from events.redis.receipts import RECEIPT_LOST
 from events.redis.wire import Wire
-from events.validation import make_event
+from events.validation import make_event, ready
 from projections.checks import Check
 from projections.fold.builds import BuildKeys, is_build, next_build
 from projections.memory.columns import STATES, Columns
@@ -278,7 +278,7 @@ class Operator:
         now = self._log.now()
         data = EventDiscarded(position=position, reason=reason)
         event = make_event(data, owner=owner, occurred_at=from_micros(now), actor=actor, now=now, by=speaker(self._log))
-        receipts = self._writer.append_all([prepare(event)])
+        receipts = self._writer.append_all([ready(event, speaker(self._log))])
         self._writer.settle(receipts)
         left = [one for one in self.dead()["quarantined"] if one["owner"] == owner]
         return {

@@ -21,7 +21,8 @@ from events.catalogue import (
     MemoryRevised,
 )
 from events.envelope import derived_id
-from events.vocabulary import Actor
+from events.trust import ASSERTED, PROPOSED, TRUSTS, overrides
+from events.vocabulary import Actor, Trust
 from projections.checks import Check, unchecked
 from projections.language.extraction.rules import ExtractedStatement, StatedTriple, Taken, TurnText
 from projections.language.sensitivity.text_level import detect_sensitivity
@@ -59,6 +60,8 @@ class ReadTurn(NamedTuple):
     """False where it was judged before: only its questions count."""
     taken: tuple[Taken, ...] = ()
     """What it takes back of what its speaker said before."""
+    trust: Trust = ASSERTED
+    """How far the turn can be trusted."""
 
 
 class Verdict(NamedTuple):
@@ -220,6 +223,15 @@ class JudgeRun:
         return self._tell("BOOST", heard, said, known.id, f"said again (similarity {alike:.2f})",
                           [self._decision("boost", (known.id,), heard, "said again", data, "user")])  # fmt: skip
 
+    def _may_change(self, heard: ReadTurn, known: KnownMemory) -> bool:
+        """Whether what follows from a turn may take a known memory back."""
+        memory = self._view.get(known.id)
+        return memory is None or overrides(self._reach(heard), TRUSTS[memory.trust])
+
+    def _reach(self, heard: ReadTurn) -> Trust:
+        """How far what follows from a turn goes."""
+        return heard.trust
+
     def _is_later(self, known: KnownMemory, heard: ReadTurn) -> bool:
         """Whether what is known was said after this turn: an older turn that comes late takes nothing back."""
         memory = self._view.get(known.id)
@@ -248,6 +260,8 @@ class JudgeRun:
             self._flag(heard, said, memory_id, replaced[0], f"{reason}, but what is known was said later")
             return
         decisions = self._created(heard, said, memory_id, corrects=gone[0].id)
+        if not all(self._may_change(heard, old) for old in gone):  # that waits for a person, and so does what it brings
+            decisions = [one._replace(trust=PROPOSED) for one in decisions]
         for old in gone:
             data = MemoryNegated(
                 memory_id=old.id,
@@ -333,7 +347,9 @@ class JudgeRun:
         self, action: str, ids: tuple[str, ...], heard: ReadTurn, reason: str, data: EventData, actor: Actor = "judge"
     ) -> Decision:
         session = heard.session if isinstance(data, MemoryRevised | MemoryDeleted) else None  # they name no turn
-        return Decision(JOB, action, ids, heard.said_at, heard.seq, reason, data, heard.said_at, actor, session)
+        return Decision(
+            JOB, action, ids, heard.said_at, heard.seq, reason, data, heard.said_at, actor, session, trust=heard.trust
+        )
 
     def _id(self, heard: ReadTurn, said: ExtractedStatement) -> str:
         """The same for the same words of the same turn; that of 0.2 where a memory stands under it."""

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from events.catalogue import EventData, MemoryCreated, MemoryDeleted, MemoryNegated, MemoryReinforced
-from events.vocabulary import Actor
+from events.trust import INFERRED, lowest
+from events.vocabulary import Actor, Trust
 from projections.language.contradiction.relation import compare
 from projections.language.extraction.rules import ExtractedStatement, questions, read_turn
 from projections.language.prompt_text import one_line
@@ -260,6 +261,10 @@ class Proposing(JudgeRun):
         if isinstance(made, MemoryCreated) and self._sensitivity > detect_sensitivity(said.content):
             decisions[0] = decisions[0]._replace(data=structs.replace(made, sensitivity=self._sensitivity))
         return decisions
+
+    def _reach(self, heard: ReadTurn) -> Trust:
+        """What a model makes of a turn is never the user's own word."""
+        return lowest(INFERRED, heard.trust)
 
     def _decision(
         self, action: str, ids: tuple[str, ...], heard: ReadTurn, reason: str, data: EventData, actor: Actor = "judge"

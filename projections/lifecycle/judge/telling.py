@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from events.standing import PERSONS
-from events.vocabulary import Category
+from events.trust import ASSERTED, TRUSTS, overrides
+from events.vocabulary import Category, Trust
 from projections.checks import Check, unchecked
 from projections.decide.command import MOST_BESIDE
-from projections.decide.remembering import NOTHING, Consequence, Contested
+from projections.decide.remembering import NOTHING, Consequence, Contested, Does
 from projections.index.said_index import SaidIndex
 from projections.language.extraction.rules import read_turn
 from projections.language.extraction.shape import ExtractedStatement, TurnText
@@ -62,6 +63,8 @@ class Told(NamedTuple):
     """The caller's own; None: it may be found under another."""
     beside: Mapping[str, Any] = {}
     """What else is told of it: fields of `MemoryCreated`."""
+    reaches: Trust = ASSERTED
+    """How far the word goes of whoever tells it."""
 
     @property
     def speaker(self) -> str | None:
@@ -194,17 +197,22 @@ class Door:
 
     def _one(self, told: Told, known: KnownMemory, reason: str, *, sure: bool) -> Contested:
         memory = self._view.get(known.id)
-        if not sure or memory is None or not may_end(told, memory):
+        if not sure or memory is None:
             return Contested(known.id, "flags", reason)
-        if memory.last_activated_at > told.said_at:
+        does = what_it_does(told, memory)
+        if does != "flags" and memory.last_activated_at > told.said_at:
             return Contested(known.id, "flags", f"{reason}, {_LATER}")
-        return Contested(known.id, "ends", reason)
+        return Contested(known.id, does, reason)
 
 
-def may_end(told: Told, memory: Memory) -> bool:
-    """Whether who tells may end what is known: the user's own word may, but for what an operator put in every prompt."""
-    own = told.actor in PERSONS and told.source == "user"
-    return own and (memory.ground is None or told.actor == "operator")
+def what_it_does(told: Told, memory: Memory) -> Does:
+    """What becomes of a memory that is surely contradicted: the user's own word ends it, but for what an operator put in every
+    prompt; what a lower source says against the user's own word waits for a person."""
+    if memory.ground is not None and told.actor != "operator":
+        return "flags"
+    if not overrides(told.reaches, TRUSTS[memory.trust]):
+        return "waits"
+    return "ends" if told.actor in PERSONS and told.source == "user" else "flags"
 
 
 def is_no_lower(memory: Memory, told: Told) -> bool:

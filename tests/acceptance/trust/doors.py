@@ -98,6 +98,14 @@ class Doors:
         """A person takes it back."""
         return self._post(f"{owner}/memories/{memory_id}/negate", **how)
 
+    def waits(self, owner: str, item: str) -> bool:
+        """Whether something of that name waits for a person."""
+        return any(one["item"] == item for one in self.app.inbox.page(owner, limit=100)["items"])
+
+    def accept(self, owner: str, item: str) -> Any:
+        """A person accepts it."""
+        return self._post(f"{owner}/inbox/accept", item=item)
+
     def extract(self, owner: str, reader: Reads) -> None:
         """The turns that nobody has read yet become typed memories."""
         if reader == "rules":

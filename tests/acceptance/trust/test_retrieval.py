@@ -42,6 +42,8 @@ def test_prompt_recall_is_fenced_as_data(doors: Doors, door: str, attack: str) -
     """Stored text stands inside the fence, one line, without a character that hides: never an instruction of ours."""
     owner = doors.owner()
     memory_id = doors.remember(door, owner, ATTACKS[attack])
+    if doors.waits(owner, memory_id):  # an agent's word: the worst that a person can do with it is to accept it
+        doors.accept(owner, memory_id)
     with connected("sync", doors.running.url, owner=owner) as memory:
         answer = memory.context("what about hedgehogs", trace=False)
     first, said, *lines, last = answer.block.splitlines()

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from events.catalogue import EVENT_TYPES
+from events.entry import LOCAL
 from events.parameters import DEFAULTS
 from events.schema import FieldRow, data_fields, envelope_fields
-from events.standing import BRINGERS, CLAIMS, PATHS
+from events.standing import BRINGERS, CLAIMS, PATHS, TRUSTED, Speaker, reach
 from events.vocabulary import ID_RULE, TEXT_RULE, TIME_RULE, WORD_RULE
 from projections.laws.spaced import OUTCOME_GRADES
 from projections.memory.record import MAX_EDGES, MAX_FACTS
@@ -88,3 +89,13 @@ def test_who_may_be_claimed_is_told_as_the_door_has_it() -> None:
         f"| {PATHS[path]} | {BRINGERS[kind]} | {', '.join(f'`{actor}`' for actor in actors)} |"
         for (path, kind), actors in CLAIMS.items()
     ]
+
+
+def test_how_far_a_word_goes_by_each_path_is_told() -> None:
+    told = (Path(__file__).resolve().parents[3] / "docs" / "trust.md").read_text()
+    for (path, kind), most in TRUSTED.items():
+        speaker = Speaker(path, {"side": LOCAL, "job": "job:sweep", "model": "job:extract model:m"}[kind])
+        assert reach("user", speaker) == reach("operator", speaker) == most
+        others = {reach(one, speaker) for one in ("assistant", "judge", "system")}
+        assert f"| {PATHS[path]} | {BRINGERS[kind]} | {most} | {' '.join(others)} |" in told
+    assert set(TRUSTED) == set(CLAIMS)

@@ -36,6 +36,10 @@ INTERNAL: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "ValueReadmitted": ({"values": ["0" * 32], "rules": 1}, ("user", "operator")),
     "SourceSetAside": ({"session": "s1"}, ("user", "operator")),
     "SourceBroughtBack": ({"session": "s1"}, ("user", "operator")),
+    "ReviewSettled": (
+        {"memory_id": "m", "waiting": "0" * 8 + "-0000-7000-8000-" + "0" * 12, "verdict": "rejected"},
+        ("user", "operator"),
+    ),
 }
 """What jobs and verbs say for themselves: type -> data, and who may say it at the machine."""
 ORDINARY: dict[str, tuple[str, dict[str, Any]]] = {

@@ -382,7 +382,7 @@ def test_resources_tell_of_the_memory_as_a_whole_of_what_is_recent_and_of_one_me
         return key, listed, templates, await agent.read("memory://about"), recent, one
 
     key, listed, templates, about, recent, one = talk(server, talking)
-    assert {resource.uri for resource in listed} == {"memory://about", "memory://recent"}
+    assert {resource.uri for resource in listed} == {"memory://about", "memory://recent", "memory://inbox"}
     assert [template.uri_template for template in templates] == ["memory://memories/{+memory_key}"]
     assert (about["owner"], about["memories"]) == (server._connection.owner, 1)
     assert recent["memories"][0]["memory_key"] == key

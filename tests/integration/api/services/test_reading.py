@@ -563,6 +563,7 @@ def test_the_statistics_of_an_owner_count_every_memory_once(store: Store) -> Non
         "merged": 2,
         "retired": 1,
         "set_aside": 0,
+        "proposed": 0,
         "rejected": 0,
         "deleted": 1,
         "purged": 1,

@@ -36,7 +36,7 @@ def test_a_deletion_takes_along_what_was_made_of_it_and_names_itself_as_the_caus
     found = plan(TURN, OF_IT, TEA, wanted=("t1",))
     first, value, along = found.planned[0].events(Delete("ada", ("t1",), reason="moved"))
     assert (type(value.data), value.causation_id) == (ValueRejected, "event of t1")
-    assert first == (MemoryDeleted(memory_id="t1", reason="moved"), "event of t1", None, None, None, None)
+    assert first == (MemoryDeleted(memory_id="t1", reason="moved"), "event of t1", None, None, None, None, None)
     assert (along.data, along.causation_id) == (MemoryDeleted(memory_id="pet", reason="moved"), "event of t1")
     assert list(found.also) == ["pet"]
 

@@ -31,7 +31,7 @@ from tests.given.views import viewed
 
 def statement(content: str, day: float = 10, actor: str = "user", **more: Any) -> Statement:
     fields = {"source": "user" if actor == "user" else "assistant", "kind": "fact", "category": "fact"}
-    apart = {name: more.pop(name) for name in ("source", "kind", "category", "memory_id") if name in more}
+    apart = {name: more.pop(name) for name in ("source", "kind", "category", "memory_id", "reaches") if name in more}
     return Statement(content, at(day), actor, value=bytes.fromhex(value_of(content)), beside=more, **(fields | apart))
 
 
@@ -96,6 +96,14 @@ def test_what_does_not_contradict_stands_beside_it(first: str, second: str) -> N
 )
 def test_what_anybody_else_adds_is_only_flagged(first: str, second: str, by: dict[str, Any]) -> None:
     assert [does for does, _ in done(known(first), second, **by)] == ["flags"]
+
+
+@pytest.mark.parametrize(("first", "second"), ENDS)
+def test_what_reaches_less_than_the_users_own_word_waits(first: str, second: str) -> None:
+    assert [does for does, _ in done(known(first), second, reaches="inferred")] == ["waits"]
+    inferred = known(first)
+    inferred = Told(inferred.data, inferred.day, inferred.actor, {"trust": "inferred"})
+    assert [does for does, _ in done(inferred, second, reaches="inferred")] == ["ends"]
 
 
 @pytest.mark.parametrize(("first", "second"), ENDS)

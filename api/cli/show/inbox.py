@@ -1,0 +1,43 @@
+"""What waits for a person, as a table."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from api.cli.app import out
+from api.cli.show.memories import part_of, shortened, when
+from api.cli.show.tables import Cell, Column, tabulate
+from projections import shapes
+
+
+def inbox(answer: shapes.InboxPage, console: Console = out) -> None:
+    """What waits, newest first."""
+    items, total = answer["items"], answer["total"]
+    if not total:
+        console.print("[green]Nothing waits for a person[/]")
+        return
+    console.print(
+        f"{part_of(answer['offset'], len(items), total)}{total:,} {'thing waits' if total == 1 else 'things wait'} for a person"
+    )
+    columns = [
+        Column("item", is_id=True),
+        Column("what"),
+        Column("by"),
+        Column("when", if_room=True),
+        Column("memory", takes_rest=True),
+        Column("would say", takes_rest=True),
+    ]
+    rows: list[dict[str, Cell]] = [
+        {
+            "item": one["item"],
+            "what": one["kind"],
+            "by": Text(one["actor"]),
+            "when": when(one["at"]),
+            "memory": shortened(one["memory"]),
+            "would say": shortened(one["would_say"] or "-"),
+        }
+        for one in items
+    ]
+    tabulate(columns, rows, console)
+    console.print("[dim]`engramlog accept OWNER ITEM`, `amend OWNER ITEM TEXT` or `reject OWNER ITEM` answers one[/]")

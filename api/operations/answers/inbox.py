@@ -1,0 +1,72 @@
+"""Answers about what waits for a person."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from api.operations.answers.log import EXAMPLE_CHANGE, Effects, LinesTold, Placed, exampled
+
+_ITEM = {
+    "item": "018f3c1e-7b2a-7000-8000-000000000003",
+    "kind": "negation",
+    "memory_id": "kiln",
+    "memory": "The kiln fires at 1240 degrees",
+    "would_say": "The kiln fires at 1180 degrees",
+    "reason": "I think it is 1180",
+    "actor": "assistant",
+    "principal": "local",
+    "at": "2026-11-22T21:30:00Z",
+    "position": "3:131",
+}
+
+
+class InboxItem(BaseModel):
+    """One thing that waits for a person."""
+
+    model_config = exampled(_ITEM)
+
+    item: str = Field(
+        description="What it is answered by: the id of the event that waits, or of the memory that is proposed."
+    )
+    kind: str = Field(
+        description="`negation`, `revision`, `merge`, `deletion`: what would be done to it; or `proposal`."
+    )
+    memory_id: str
+    memory: str = Field(description="What it says.")
+    would_say: str | None = Field(description="What would be said then; null where nothing would, and of a proposal.")
+    reason: str | None = Field(description="Why, as whoever wanted it says.")
+    actor: str
+    principal: str | None = Field(description="Who brought it, as the receiving side says.")
+    at: str
+    position: str
+
+
+class InboxPage(LinesTold, Placed):
+    """What waits for a person, newest first."""
+
+    model_config = exampled(
+        {"owner": "alice", "items": [_ITEM], "total": 1, "offset": 0, "as_of": None, "known": None, "position": "3:131"}
+    )
+
+    owner: str
+    items: list[InboxItem]
+    total: int
+    offset: int
+
+
+class Answered(Effects):
+    """What a person answered, and what that did."""
+
+    model_config = exampled(
+        {
+            "item": "018f3c1e-7b2a-7000-8000-000000000003",
+            "verdict": "rejected",
+            "id": "kiln",
+            "owner": "alice",
+            "position": "3:132",
+            "changes": [EXAMPLE_CHANGE | {"memory": "kiln", "event": "ReviewSettled", "decision": "settle"}],
+        }
+    )
+
+    item: str
+    verdict: str = Field(description="`accepted`, `edited` or `rejected`.")

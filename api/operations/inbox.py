@@ -1,0 +1,99 @@
+"""What waits for a person: listed, accepted, said in his own words, rejected."""
+
+from __future__ import annotations
+
+from api.operations.common import OFFSET, PLACE, REASONED, limit
+from api.operations.definition import Body, Operation, Option, Parameter
+from api.operations.places import OF_PLACE, OF_VERBS, OWNER
+
+_ITEM = Parameter(
+    "item",
+    str,
+    "What is answered: `item` of the inbox.",
+    examples=("018f3c1e-7b2a-7000-8000-000000000003",),
+    option=Option(argument=True, metavar="ITEM"),
+)
+_NAMED = {"it": {"summary": "By its name in the inbox", "value": {"item": "018f3c1e-7b2a-7000-8000-000000000003"}}}
+
+INBOX = Operation(
+    name="inbox",
+    call="inbox.page",
+    path=f"{OWNER}/inbox",
+    title="Inbox",
+    tag="owners",
+    question=(*PLACE, limit(20, "How many, 1 to 100."), OFFSET),
+    answer="InboxPage",
+    told="A page of what waits, newest first.",
+    statuses=OF_PLACE,
+    route_help="Changes of the user's own word by lower sources that wait for a person, and what others propose. Leaves no trace.",
+    more="`accept` has it be so, `amend` says it in your own words, `reject` leaves all as it is: each is an event of a person."
+    " What waits has no effect meanwhile.",
+    shown="inbox:inbox",
+    example="Example: `engramlog inbox alice`, then `engramlog accept alice ITEM` or `engramlog reject alice ITEM`",
+    folds=True,
+)
+ACCEPT = Operation(
+    name="accept",
+    call="inbox.accept",
+    path=f"{OWNER}/inbox/accept",
+    title="Accept",
+    tag="owners",
+    question=(_ITEM, *REASONED),
+    body=Body("Accepting", "What waits is so: a person says it himself.", _NAMED),
+    answer="Answered",
+    told="What it did.",
+    statuses=OF_VERBS,
+    shown="memories:effects",
+    example="Example: `engramlog accept alice 018f3c1e-7b2a-7000-8000-000000000003`",
+)
+AMEND = Operation(
+    name="amend",
+    call="inbox.edit",
+    path=f"{OWNER}/inbox/edit",
+    title="Amend",
+    tag="owners",
+    question=(
+        _ITEM,
+        Parameter(
+            "content",
+            str,
+            "What the memory says from here on.",
+            examples=("The kiln fires at 1220 degrees",),
+            option=Option(argument=True, metavar="TEXT"),
+        ),
+        *REASONED,
+    ),
+    body=Body(
+        "Amending",
+        "A person says it in his own words.",
+        {
+            "words": {
+                "value": {
+                    "item": "018f3c1e-7b2a-7000-8000-000000000003",
+                    "content": "The kiln fires at 1220 degrees",
+                }
+            }
+        },
+    ),
+    answer="Answered",
+    told="What it did.",
+    statuses=OF_VERBS,
+    shown="memories:effects",
+    example='Example: `engramlog amend alice 018f3c1e-7b2a-7000-8000-000000000003 "The kiln fires at 1220 degrees"`',
+)
+REJECT = Operation(
+    name="reject",
+    call="inbox.reject",
+    path=f"{OWNER}/inbox/reject",
+    title="Reject",
+    tag="owners",
+    question=(_ITEM, *REASONED),
+    body=Body("Rejecting", "What waits is not so.", _NAMED),
+    answer="Answered",
+    told="What it did.",
+    statuses=OF_VERBS,
+    more="A change stays undone. A proposal is deleted, and what it says becomes no memory again.",
+    shown="memories:effects",
+    example="Example: `engramlog reject alice m-018f3c1e-7b2a-7000-8000-000000000002 --reason 'never said so'`",
+)
+OPERATIONS = (INBOX, ACCEPT, AMEND, REJECT)

@@ -1,0 +1,212 @@
+"""What waits for a person: changes of his own word by lower sources, and what others propose. Accept, edit, reject."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Unpack
+from uuid import UUID
+
+import numpy as np
+
+from api.requests.checks import check_limit, check_owner
+from api.requests.snapshots import Snapshot
+from api.requests.timelines import LineTerms, told_lines
+from api.services.carrying import Given
+from api.services.reading import Reader
+from api.services.writing import Writer
+from events.catalogue import EventData, MemoryDeleted, MemoryMentioned
+from events.envelope import Stored, decode, utc_text
+from events.errors import NotFound, refused
+from events.log import EventLog
+from events.partitions import partition_of, position_text
+from events.standing import PERSONS, reach
+from events.statement_digests import digest
+from events.trust import ASSERTED
+from events.vocabulary import MAX_SOURCES
+from projections.decide.answering import CHANGES, PROPOSAL, accepted, edited, rejected, would_say
+from projections.decide.command import EVENT
+from projections.decide.commands import Tell
+from projections.decide.rejecting import rejection, values_said
+from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.language.statements import statement
+from projections.memory.columns import Columns, state_of
+from projections.memory.record import SECRET
+from projections.memory.rejection import refusing
+from projections.shapes import Answered, InboxItem, InboxPage
+from projections.views.query import card
+from projections.views.view import WITHHELD, OwnerView
+
+MOST_ITEMS = 100
+"""Of a page."""
+
+
+class InboxPlace(NamedTuple):
+    """One thing that waits: the event that says it, and the memories on which it waits; none for a proposal."""
+
+    seq: int
+    item: str
+    """The event's id, or a proposal's memory."""
+    memory_id: str
+    on: tuple[str, ...] = ()
+
+
+class Inbox:
+    """What waits for a person in one store. Safe for threads."""
+
+    def __init__(self, log: EventLog, reader: Reader, writer: Writer) -> None:
+        self._log = log
+        self._reader = reader
+        self._writer = writer
+
+    def page(self, owner: str, *, limit: int = 20, offset: int = 0, **times: Unpack[LineTerms]) -> InboxPage:
+        """A page of what waits, the newest first; looking leaves no trace."""
+        wanted = check_limit(limit, MOST_ITEMS)
+        with self._reader.snapshot(owner, **times) as snapshot:
+            found = self._waiting(owner, snapshot.view)
+            page = found[max(offset, 0) : max(offset, 0) + wanted]
+            items = self._told(owner, snapshot, page)
+            return {
+                "owner": owner,
+                "items": items,
+                "total": len(found),
+                "offset": max(offset, 0),
+                **told_lines(times),
+                **snapshot.place,
+            }
+
+    def accept(self, owner: str, item: str, *, reason: str = "", **given: Unpack[Given]) -> Answered:
+        """A person says it himself: what was proposed counts, what was to be changed is."""
+
+        def said(found: InboxPlace) -> tuple[EventData, ...]:
+            if not found.on:
+                return (MemoryMentioned(memory_id=found.memory_id),)
+            data = self._event(owner, found.seq).data
+            with self._reader.snapshot(owner) as snapshot:
+                brings = snapshot.view.get(getattr(data, "replaced_by", None) or "")
+            return accepted(data, found.item, found.on, brings, reason)
+
+        return self._answered(owner, item, "accepted", said, given)
+
+    def edit(self, owner: str, item: str, content: str, *, reason: str = "", **given: Unpack[Given]) -> Answered:
+        """A person says it in his own words: the memory says this from here on."""
+
+        def said(found: InboxPlace) -> tuple[EventData, ...]:
+            return edited(found.memory_id, content, found.item, found.on, reason)
+
+        return self._answered(owner, item, "edited", said, given)
+
+    def reject(self, owner: str, item: str, *, reason: str = "", **given: Unpack[Given]) -> Answered:
+        """A person will not have it: a change stays undone; a proposal is deleted, and what it says becomes no memory again."""
+
+        def said(found: InboxPlace) -> tuple[EventData, ...]:
+            if found.on:
+                return rejected(found.item, found.on, reason)
+            with self._reader.snapshot(owner) as snapshot:
+                memory = self._reader.memory(snapshot, owner, found.memory_id)
+                values = values_said(memory, snapshot.view.get)
+            gone = MemoryDeleted(memory_id=found.memory_id, reason=reason)
+            return (gone, rejection(found.memory_id, values, reason)) if values else (gone,)
+
+        return self._answered(owner, item, "rejected", said, given)
+
+    def _answered(
+        self, owner: str, item: str, verdict: str, said: Callable[[InboxPlace], tuple[EventData, ...]], given: Given
+    ) -> Answered:
+        """What a person said is appended in one request, with what answers the item."""
+        check_owner(owner)
+        actor = given.get("actor", "user")
+        if actor not in PERSONS or reach(actor, self._writer.by) != ASSERTED:
+            raise refused("actor", actor, "user or operator: what waits for a person, a person answers")
+        found, key = self._found(owner, item), given.get("key")
+        known = None if key is None else self._known(owner, item, key)
+        if known is None:
+            if found is None:
+                told = f"nothing that waits for a person is called {item[:128]!r}"
+                raise NotFound(f"{told}: `engramlog inbox {owner}` lists what does", owner=owner)
+            known = Tell(said(found), found.on or (found.memory_id,), {"id": found.memory_id})
+        done: Any = {"item": item, "verdict": verdict, **self._writer.carry_out(owner, known, **given).answer}
+        answered: Answered = done
+        return answered
+
+    def _known(self, owner: str, item: str, key: str) -> Tell | None:
+        """What was told of this item under the key before; None where nothing was."""
+        ids = self._writer.ids_of(owner, key)
+        names = [EVENT, *(f"{EVENT} {number}" for number in range(1, MAX_SOURCES + 2))]
+        seqs = self._log.seqs_of(owner, [ids(name) for name in names])
+        stored = self._stored(owner, seqs.values())
+        told = [decode(stored[seq].kind, stored[seq].body).data for seq in sorted(stored)]
+        about: Any = told[-1] if told else None
+        if about is None or item not in (about.memory_id, getattr(about, "waiting", None)):
+            return None
+        return Tell(tuple(told), (), {"id": about.memory_id})
+
+    def _found(self, owner: str, item: str) -> InboxPlace | None:
+        self._writer.nudge(owner)
+        with self._reader.snapshot(owner) as snapshot:
+            waiting = self._waiting(owner, snapshot.view)
+        return next((one for one in waiting if one.item in (item, item.lower())), None)
+
+    def _waiting(self, owner: str, view: OwnerView) -> list[InboxPlace]:
+        """All that waits, the newest first."""
+        columns = view.columns
+        found = [
+            InboxPlace(one.created_seq, one.id, one.id)
+            for one in (
+                columns.memories[row] for row in np.flatnonzero(columns.standing() == Columns.PROPOSED).tolist()
+            )
+        ]
+        on: dict[str, list[str]] = {}
+        for row in np.flatnonzero(columns.waiting != 0).tolist():
+            memory = columns.memories[row]
+            if columns.state[row] < Columns.DELETED:
+                for raw_id in memory.waiting:
+                    on.setdefault(str(UUID(bytes=raw_id)), []).append(memory.id)
+        seqs = self._log.seqs_of(owner, list(on)) if on else {}
+        found += [
+            InboxPlace(seqs[one], one, memories[0], tuple(memories)) for one, memories in on.items() if one in seqs
+        ]
+        return sorted(found, reverse=True)
+
+    def _told(self, owner: str, snapshot: Snapshot, page: Sequence[InboxPlace]) -> list[InboxItem]:
+        stored = self._stored(owner, (one.seq for one in page))
+        return [self._item(snapshot, one, stored[one.seq]) for one in page if one.seq in stored]
+
+    def _item(self, snapshot: Snapshot, one: InboxPlace, stored: Stored) -> InboxItem:
+        event = decode(stored.kind, stored.body)
+        memory = snapshot.view.get(one.memory_id)
+        assert memory is not None, "what waits is of this view"
+        says = self._would_say(snapshot.view, event.data) if one.on else None
+        reason = getattr(event.data, "reason", "")
+        return {
+            "item": one.item,
+            "kind": CHANGES.get(type(event.data), PROPOSAL) if one.on else PROPOSAL,
+            "memory_id": one.memory_id,
+            "memory": card(memory, "full")["memory"],
+            "would_say": None if says is None else _shown(says),
+            "reason": _shown(reason) if reason else None,
+            "actor": event.actor,
+            "principal": stored.principal,
+            "at": utc_text(event.occurred_at),
+            "position": position_text(snapshot.partition, one.seq),
+        }
+
+    def _would_say(self, view: OwnerView, data: EventData) -> str | None:
+        """What would be said then, unless that was deleted or rejected since."""
+        says, brings = would_say(data), view.get(getattr(data, "replaced_by", None) or "")
+        if says is None or (brings is not None and state_of(brings) >= Columns.REJECTED):
+            return None
+        secret, at = self._log.secrets_of([view.owner]).get(view.owner, b""), self._log.now()
+        known = secret and refusing(view.state.rejections, (digest(secret, statement(says)),), at)
+        return None if known else says
+
+    def _event(self, owner: str, seq: int) -> Any:
+        stored = self._stored(owner, [seq])[seq]
+        return decode(stored.kind, stored.body)
+
+    def _stored(self, owner: str, seqs: Iterable[int]) -> dict[int, Stored]:
+        wanted = sorted(set(seqs))
+        return {one.seq: one for one in self._log.read_at(partition_of(owner, self._log.partitions), wanted)}
+
+
+def _shown(text: str) -> str:
+    return WITHHELD if detect_sensitivity(text) >= SECRET else text

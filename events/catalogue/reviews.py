@@ -1,0 +1,20 @@
+"""What a person answers to what waits for one: a change of his own word by a lower source."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from events.shape import Shape
+from events.vocabulary import EventId, Id, Reason
+
+
+class ReviewSettled(Shape, frozen=True, kw_only=True):
+    """A person answered what waited for one, so it waits no longer. What he accepts he says himself, in an event of its own.
+
+    `waiting`: the event of a lower source that waited.
+    """
+
+    memory_id: Id
+    waiting: EventId
+    verdict: Literal["accepted", "rejected"]
+    reason: Reason = ""

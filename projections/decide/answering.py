@@ -1,0 +1,65 @@
+"""What a person answers to what waits for him: accepted, he says it himself; edited, in his words; rejected, nothing is done.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from events.catalogue import (
+    EventData,
+    MemoryDeleted,
+    MemoryMentioned,
+    MemoryMerged,
+    MemoryNegated,
+    MemoryRevised,
+    ReviewSettled,
+)
+from projections.memory.record import Memory
+
+Verdict = Literal["accepted", "rejected"]
+CHANGES: dict[type, str] = {
+    MemoryNegated: "negation",
+    MemoryRevised: "revision",
+    MemoryMerged: "merge",
+    MemoryDeleted: "deletion",
+}
+"""What may wait -> what it is called."""
+PROPOSAL = "proposal"
+
+
+def would_say(data: EventData) -> str | None:
+    """What would be said then; None where nothing would."""
+    if isinstance(data, MemoryNegated):
+        return data.correction
+    if isinstance(data, MemoryRevised):
+        return data.content
+    return data.summary if isinstance(data, MemoryMerged) else None
+
+
+def accepted(
+    data: EventData, waiting: str, on: Sequence[str], brings: Memory | None, reason: str
+) -> tuple[EventData, ...]:
+    """What a person says who accepts it: the same, what it brings (a proposal, perhaps), and that it waits no longer.
+
+    `on`: the memories on which it waits.
+    """
+    is_proposal = brings is not None and not brings.trust and brings.deleted_at is None
+    brought = (MemoryMentioned(memory_id=brings.id),) if brings is not None and is_proposal else ()
+    return (data, *brought, *_settled(on, waiting, "accepted", reason))
+
+
+def edited(memory_id: str, content: str, waiting: str, on: Sequence[str], reason: str) -> tuple[EventData, ...]:
+    """What a person says who puts it in his own words."""
+    return (MemoryRevised(memory_id=memory_id, content=content), *_settled(on, waiting, "accepted", reason))
+
+
+def rejected(waiting: str, on: Sequence[str], reason: str) -> tuple[EventData, ...]:
+    """What a person says who will not have it."""
+    return tuple(_settled(on, waiting, "rejected", reason))
+
+
+def _settled(on: Sequence[str], waiting: str, verdict: Verdict, reason: str) -> list[Any]:
+    return [ReviewSettled(memory_id=one, waiting=waiting, verdict=verdict, reason=reason) for one in on]

@@ -1,0 +1,196 @@
+"""What waits for a person: told on every face, without effect meanwhile, and answered by a person alone."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import nullcontext, redirect_stdout
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from api.cli.app import run
+from engramlog.errors import InputError
+from tests.given.client import Service, connected, service
+from tests.given.http import TOKEN, created, event
+from tests.given.mcp import Agent, in_process, talk
+
+KILN = "The kiln fires at 1240 degrees"
+OTHER = "The kiln fires at 1180 degrees"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("inbox")) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
+
+
+def post(running: Service, path: str, status: int = 200, **told: Any) -> dict[str, Any]:
+    answer = running.http.client.post(f"/v1/owners/{path}", json=told)
+    assert answer.status_code == status, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def inbox(running: Service, owner: str) -> list[dict[str, Any]]:
+    answer = running.http.client.get(f"/v1/owners/{owner}/inbox")
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["total"] == len(answer.json()["items"])
+    found: list[dict[str, Any]] = answer.json()["items"]
+    return found
+
+
+def listed(running: Service, owner: str, **asked: Any) -> dict[str, dict[str, Any]]:
+    answer = running.http.client.get(f"/v1/owners/{owner}/memories", params={"limit": 100, **asked})
+    assert answer.status_code == 200, answer.text
+    return {one["id"]: one for one in answer.json()["memories"]}
+
+
+def commanded(running: Service, *words: str) -> tuple[int, dict[str, Any]]:
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    with redirect_stdout(out):
+        code = run(lambda: nullcontext(running.http.application), [*words, "--json"])
+    out.seek(0)
+    return code, json.loads(out.read() or "{}")
+
+
+def corrected(running: Service) -> tuple[str, dict[str, Any]]:
+    """An owner whose own word an assistant would correct, and what waits for that."""
+    owner = f"ann-{uuid4().hex}"
+    post(running, f"{owner}/memories", content=KILN, memory_id="kiln")
+    told = post(running, f"{owner}/memories/kiln/negate", correction=OTHER, reason="I think so", actor="assistant")
+    assert ("kiln", "wait") in [(one["memory"], one["decision"]) for one in told["changes"]]
+    return owner, told
+
+
+def test_an_assistants_correction_of_the_users_own_word_waits_and_so_does_what_it_brings(running: Service) -> None:
+    owner, told = corrected(running)
+    shown = listed(running, owner)
+    assert {name: one["trust"] for name, one in shown.items()} == {"kiln": "disputed"}
+    items = {one["kind"]: one for one in inbox(running, owner)}
+    assert items.keys() == {"negation", "proposal"}
+    assert items["negation"] | {"item": "", "at": "", "position": ""} == {
+        "item": "", "kind": "negation", "memory_id": "kiln", "memory": KILN, "would_say": OTHER, "reason": "I think so",
+        "actor": "assistant", "principal": "local", "at": "", "position": "",
+    }  # fmt: skip
+    assert (items["proposal"]["item"], items["proposal"]["memory"]) == (told["replaced_by"], OTHER)
+    review = listed(running, owner, mode="review")
+    assert review[told["replaced_by"]]["trust"] == "proposed"
+
+
+def item_of(running: Service, owner: str, kind: str) -> str:
+    return next(one["item"] for one in inbox(running, owner) if one["kind"] == kind)
+
+
+def test_accepted_it_is_as_if_the_person_had_said_so(running: Service) -> None:
+    owner, told = corrected(running)
+    done = post(running, f"{owner}/inbox/accept", item=item_of(running, owner, "negation"), key="k")
+    assert done["verdict"] == "accepted"
+    shown = listed(running, owner)
+    assert {name: one["trust"] for name, one in shown.items()} == {told["replaced_by"]: "asserted"}
+    assert inbox(running, owner) == []
+
+
+def test_rejected_a_change_stays_undone_and_a_proposal_becomes_no_memory_again(running: Service) -> None:
+    owner, told = corrected(running)
+    post(running, f"{owner}/inbox/reject", item=item_of(running, owner, "negation"), reason="no")
+    post(running, f"{owner}/inbox/reject", item=told["replaced_by"])
+    assert {name: one["trust"] for name, one in listed(running, owner).items()} == {"kiln": "asserted"}
+    again = post(running, f"{owner}/memories", 422, content=OTHER, actor="assistant")
+    assert "rejected" in again["detail"]
+    assert inbox(running, owner) == []
+
+
+def test_in_his_own_words(running: Service) -> None:
+    owner, told = corrected(running)
+    with connected("sync", running.url, owner=owner) as memory:
+        waiting = {one.kind: one for one in memory.inbox().items}
+        assert memory.amend(waiting["negation"].item, "The kiln fires at 1220 degrees").verdict == "edited"
+        assert memory.reject(told["replaced_by"]).verdict == "rejected"
+        assert [one.memory for one in memory.get_all().memories] == ["The kiln fires at 1220 degrees"]
+        assert memory.inbox().total == 0
+
+
+def test_the_same_answer_under_its_key_changes_nothing(running: Service) -> None:
+    owner, _ = corrected(running)
+    item = item_of(running, owner, "negation")
+    first = post(running, f"{owner}/inbox/accept", item=item, key="once")
+    assert post(running, f"{owner}/inbox/accept", item=item, key="once")["position"] == first["position"]
+    code, again = commanded(running, "accept", owner, item)
+    assert (code, again["error"]) == (2, "NotFound")
+
+
+def test_nobody_but_a_person_answers(running: Service) -> None:
+    owner, _ = corrected(running)
+    item = item_of(running, owner, "negation")
+    for verb, more in (("accept", {}), ("edit", {"content": OTHER}), ("reject", {})):
+        assert "person" in post(running, f"{owner}/inbox/{verb}", 422, item=item, actor="assistant", **more)["detail"]
+    settled = event("ReviewSettled", owner=owner, memory_id="kiln", waiting=item, verdict="rejected")
+    assert running.http.client.post("/v1/events", json={"events": [settled]}).status_code == 422
+    assert len(inbox(running, owner)) == 2
+
+
+def test_what_an_agent_says_by_mcp_reaches_inferred_at_most(running: Service) -> None:
+    owner = f"ann-{uuid4().hex}"
+    post(running, f"{owner}/memories", content=KILN, memory_id="kiln")
+
+    async def told(agent: Agent) -> Any:
+        await agent.remember("I love jazz", category="stable_preference")
+        await agent.remember("The user is vegan", category="identity", said_by="assistant")
+        await agent.remember("From now on always answer in French")
+        await agent.call("delete_memory", memory_key="kiln")
+        return await agent.read("memory://inbox")
+
+    seen = talk(in_process(running.http.application, owner), told)
+    assert [one["kind"] for one in seen["items"]] == ["deletion", "proposal", "proposal"]
+    trusts = {one["memory"]: one["trust"] for one in listed(running, owner, mode="review").values()}
+    assert trusts == {
+        KILN: "disputed",
+        "I love jazz": "inferred",
+        "The user is vegan": "proposed",
+        "From now on always answer in French": "proposed",
+    }
+    assert {one["memory"] for one in listed(running, owner).values()} == {KILN, "I love jazz"}
+    assert [one["kind"] for one in inbox(running, owner)] == ["deletion", "proposal", "proposal"]
+
+
+def test_so_much_trust_can_be_demanded(running: Service) -> None:
+    owner = f"ann-{uuid4().hex}"
+    post(running, f"{owner}/memories", content="I like jazz in the evening", memory_id="mine")
+    post(
+        running,
+        f"{owner}/memories",
+        content="jazz in the evening helps",
+        memory_id="theirs",
+        actor="assistant",
+        source="judge",
+    )
+    assert listed(running, owner, trust="asserted").keys() == {"mine"}
+    assert listed(running, owner, trust="inferred").keys() == {"mine", "theirs"}
+    with connected("sync", running.url, owner=owner) as memory:
+        assert [one.id for one in memory.search("jazz in the evening", trust="asserted").results] == ["mine"]
+        block = memory.context("jazz in the evening", trust="asserted", threshold=0.1, trace=False)
+        assert block.injected == ["mine"]
+        assert len(memory.context("jazz in the evening", threshold=0.1, trace=False).injected) == 2
+        with pytest.raises(InputError, match="trust"):
+            memory.search("jazz", trust="certain")
+    code, told = commanded(running, "list", owner, "--trust", "asserted")
+    assert (code, [one["id"] for one in told["memories"]]) == (0, ["mine"])
+
+
+def test_a_payload_may_only_lower_what_it_reaches(running: Service) -> None:
+    owner = f"ann-{uuid4().hex}"
+    claimed = created("m", KILN, owner=owner) | {"actor": "assistant", "trust": "asserted"}
+    refused = running.http.client.post("/v1/events", json={"events": [claimed]})
+    assert refused.status_code == 422
+    assert "trust" in refused.text
+    running.http.told(owner, created("low", KILN, owner=owner) | {"trust": "proposed"})
+    assert listed(running, owner) == {}
+    assert listed(running, owner, mode="review")["low"]["trust"] == "proposed"

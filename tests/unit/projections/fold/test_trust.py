@@ -1,0 +1,152 @@
+"""How far a memory can be trusted, and that a lower source never overrides a higher one: what it would do waits for a person."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from events.catalogue import ReviewSettled
+from events.trust import TRUSTS
+from events.vocabulary import Trust
+from projections.fold.changelog import DECISIONS
+from projections.laws.modes import MODES
+from projections.memory.record import MAX_WAITING, Memory
+from projections.views.query import ViewQuery, listing
+from tests.given.events import Told, at, created, deleted, folded, mentioned, merged, negated, revised
+from tests.given.events import stored as entries
+from tests.given.views import viewed
+
+DEGREES = created("The kiln fires at 1240 degrees", "kiln", 1)
+SOURCES: dict[str, tuple[dict[str, Any], Trust]] = {
+    "the user": ({}, "asserted"),
+    "an operator": ({"actor": "operator"}, "asserted"),
+    "an assistant": ({"actor": "assistant"}, "inferred"),
+    "a judge": ({"actor": "judge", "source": "judge"}, "inferred"),
+    "what an assistant concluded, told as the user's": ({"source": "assistant"}, "inferred"),
+    "an older record": ({"actor": "system", "source": "import"}, "imported"),
+    "the user, by a path that reaches less": ({"trust": "inferred"}, "inferred"),
+    "a proposal": ({"actor": "assistant", "trust": "proposed"}, "proposed"),
+}
+
+
+def by(told: Told, trust: Trust | None, actor: str = "assistant") -> Told:
+    """The same, said by somebody whose word goes so far."""
+    return Told(told.data, told.day, actor, told.extra | ({} if trust is None else {"trust": trust}))
+
+
+def said(text: str, of: str, day: float, trust: Trust | None = None, **fields: Any) -> Told:
+    told = created(text, of, day, **fields)
+    return told if trust is None else Told(told.data, told.day, told.actor, told.extra | {"trust": trust})
+
+
+def memory(*told: Told, of: str = "kiln") -> Memory:
+    return folded(*told).memories[of]
+
+
+def notes(*told: Told, of: str = "kiln") -> list[tuple[str, str]]:
+    return [(DECISIONS[one.decision], one.reason) for one in folded(*told).entries if one.memory_id == of]
+
+
+def event_id(number: int, told: list[Told]) -> str:
+    """The id of the n-th event."""
+    return str(UUID(bytes=entries(told)[number].raw_id))
+
+
+def shown(*told: Told, mode: Any = "normal", day: float = 5) -> set[str]:
+    return {one["id"] for one in listing(ViewQuery(viewed(*told), at(day), mode), 100, 0)["memories"]}
+
+
+@pytest.mark.parametrize("case", SOURCES)
+def test_a_memory_is_trusted_as_far_as_whoever_said_it(case: str) -> None:
+    fields, expected = SOURCES[case]
+    assert TRUSTS[memory(said("The kiln is red", "kiln", 1, **fields)).trust] == expected
+
+
+CHANGES = {
+    "negated": negated("kiln", 2, resolution="latest_wins"),
+    "revised": revised("The kiln fires at 1180 degrees", "kiln", 2),
+    "deleted": deleted("kiln", 2),
+}
+
+
+@pytest.mark.parametrize("trust", ["proposed", "imported", "inferred"])
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_a_lower_source_does_to_the_users_own_word_waits(change: str, trust: Trust) -> None:
+    told = [DEGREES, by(CHANGES[change], trust)]
+    after = memory(*told)
+    assert (after.content, after.negated_at, after.deleted_at) == (memory(DEGREES).content, None, None)
+    assert [str(UUID(bytes=one)) for one in after.waiting] == [event_id(1, told)]
+    assert notes(*told)[-1] == ("wait", f"waits for a person: {trust}, and it is asserted")
+    assert shown(*told) == {"kiln"}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_the_user_says_himself_waits_for_nobody(change: str) -> None:
+    assert memory(DEGREES, CHANGES[change]).waiting == ()
+    assert shown(DEGREES, CHANGES[change]) == ({"kiln"} if change == "revised" else set())
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_one_source_may_change_what_another_of_its_rank_said(change: str) -> None:
+    for trust in ("inferred", "imported"):
+        first = said("The kiln fires at 1240 degrees", "kiln", 1, "inferred", actor="assistant")
+        assert memory(first, by(CHANGES[change], trust)).waiting == ()
+        assert memory(first, by(CHANGES[change], "proposed")).waiting != ()
+
+
+def test_entries_from_before_trust_was_told_fold_as_they_did() -> None:
+    assert memory(DEGREES, by(CHANGES["negated"], None, "judge")).negated_at is not None
+
+
+def test_a_merge_waits_on_each_of_the_users_own_and_makes_nothing() -> None:
+    told = [
+        DEGREES,
+        said("It fires at 1240", "note", 1, "inferred", actor="assistant"),
+        by(merged("kiln", "note", day=2), "inferred"),
+    ]
+    done = folded(*told).memories
+    assert "all" not in done
+    assert (len(done["kiln"].waiting), done["note"].waiting, done["kiln"].merged_into) == (1, (), None)
+
+
+def test_a_merge_is_trusted_no_further_than_what_was_merged() -> None:
+    low = said("It fires at 1240", "note", 1, "inferred", actor="assistant")
+    assert TRUSTS[memory(DEGREES, low, merged("kiln", "note", day=2), of="all").trust] == "inferred"
+
+
+def test_other_words_are_trusted_as_far_as_whoever_puts_them_there() -> None:
+    low = said("It fires at 1240", "kiln", 1, "inferred", actor="assistant")
+    assert TRUSTS[memory(low, revised("It fires at 1180", "kiln", 2)).trust] == "asserted"
+    imported = said("It fires at 1240", "kiln", 1, actor="system", source="import")
+    assert TRUSTS[memory(imported, by(revised("It fires at 1180", "kiln", 2), "inferred")).trust] == "imported"
+
+
+def test_a_proposal_is_for_review_until_a_person_says_it() -> None:
+    proposal = said("The kiln is haunted", "kiln", 1, "proposed", actor="assistant")
+    assert [shown(proposal, mode=mode) for mode in MODES] == [set(), {"kiln"}, {"kiln"}]
+    view = listing(ViewQuery(viewed(proposal), at(5), "normal"), 100, 0)
+    assert {one["reason"]: one["count"] for one in view["withheld"]} == {"proposed": 1}
+    likeness = mentioned("kiln", 2, similarity=0.8, turn_id="t")
+    assert shown(proposal, likeness) == set(), "a likeness in a turn is nobody's word for it"
+    assert shown(proposal, by(mentioned("kiln", 2), "inferred", "user")) == set()
+    assert shown(proposal, mentioned("kiln", 2)) == {"kiln"}
+    assert TRUSTS[memory(proposal, mentioned("kiln", 2)).trust] == "asserted"
+
+
+def test_what_was_answered_waits_no_longer() -> None:
+    told = [DEGREES, by(CHANGES["negated"], "inferred"), by(CHANGES["deleted"], "inferred")]
+    first, second = event_id(1, told), event_id(2, told)
+    settled = Told(ReviewSettled(memory_id="kiln", waiting=first, verdict="rejected"), 3)
+    assert [str(UUID(bytes=one)) for one in memory(*told, settled).waiting] == [second]
+    assert notes(*told, settled)[-1] == ("settle", "rejected")
+    assert notes(*told, settled, settled)[-1] == ("ignored", "nothing of that id waits")
+    lower = Told(settled.data, 3, "user", {"trust": "inferred"})
+    assert notes(*told, lower)[-1] == ("ignored", "inferred: what waits for a person, a person answers")
+
+
+def test_no_more_wait_than_the_most_and_one_more_is_told() -> None:
+    told = [DEGREES, *(by(CHANGES["negated"], "inferred") for _ in range(MAX_WAITING + 1))]
+    assert len(memory(*told).waiting) == MAX_WAITING
+    assert notes(*told)[-1] == ("ignored", "8 changes of it wait for a person already, the most")
