@@ -291,15 +291,15 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     aside_seq: int | None = None
     """Where its source was set aside, while it is. Never folded into a record: views say it."""
 
-    @property
-    def author(self) -> Author:
-        """Who made it, and in which session."""
-        return Author(self.by, self.session)
-
     trust: int = 3
     """How far it can be trusted, by who said it: 0 proposed, 1 imported, 2 inferred, 3 asserted (`events.trust.TRUSTS`)."""
     waiting: tuple[bytes, ...] = ()
     """Ids, 16 bytes each, of the events of lower sources that would change it and wait for a person, at most 8, oldest first."""
+
+    @property
+    def author(self) -> Author:
+        """Who made it, and in which session."""
+        return Author(self.by, self.session)
 
     @property
     def last_mentioned_at(self) -> int | None:
