@@ -135,8 +135,10 @@ class Inbox:
         seqs = self._log.seqs_of(owner, [ids(name) for name in names])
         stored = self._stored(owner, seqs.values())
         told = [decode(stored[seq].kind, stored[seq].body).data for seq in sorted(stored)]
-        about: Any = told[-1] if told else None
-        if about is None or item not in (about.memory_id, getattr(about, "waiting", None)):
+        about: Any = (
+            told[0] if told else None
+        )  # what is settled comes first; of a proposal there is one event, or its deletion
+        if about is None or item not in (getattr(about, "memory_id", None), getattr(about, "waiting", None)):
             return None
         return Tell(tuple(told), (), {"id": about.memory_id})
 
@@ -158,7 +160,7 @@ class Inbox:
         on: dict[str, list[str]] = {}
         for row in np.flatnonzero(columns.waiting != 0).tolist():
             memory = columns.memories[row]
-            if columns.state[row] < Columns.DELETED:
+            if columns.state[row] < Columns.DELETED and columns.state[row] != Columns.MERGED:
                 for raw_id in memory.waiting:
                     on.setdefault(str(UUID(bytes=raw_id)), []).append(memory.id)
         seqs = self._log.seqs_of(owner, list(on)) if on else {}

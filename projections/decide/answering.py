@@ -42,18 +42,18 @@ def would_say(data: EventData) -> str | None:
 def accepted(
     data: EventData, waiting: str, on: Sequence[str], brings: Memory | None, reason: str
 ) -> tuple[EventData, ...]:
-    """What a person says who accepts it: the same, what it brings (a proposal, perhaps), and that it waits no longer.
+    """What a person says who accepts it: that it waits no longer, the same, and what it brings (a proposal, perhaps).
 
     `on`: the memories on which it waits.
     """
     is_proposal = brings is not None and not brings.trust and brings.deleted_at is None
     brought = (MemoryMentioned(memory_id=brings.id),) if brings is not None and is_proposal else ()
-    return (data, *brought, *_settled(on, waiting, "accepted", reason))
+    return (*_settled(on, waiting, "accepted", reason), data, *brought)
 
 
 def edited(memory_id: str, content: str, waiting: str, on: Sequence[str], reason: str) -> tuple[EventData, ...]:
     """What a person says who puts it in his own words."""
-    return (MemoryRevised(memory_id=memory_id, content=content), *_settled(on, waiting, "accepted", reason))
+    return (*_settled(on, waiting, "accepted", reason), MemoryRevised(memory_id=memory_id, content=content))
 
 
 def rejected(waiting: str, on: Sequence[str], reason: str) -> tuple[EventData, ...]:

@@ -90,6 +90,17 @@ class Doors:
         """Raw events, folded."""
         return self.running.http.told(owner, *events)
 
+    def refused(self, owner: str, told: dict[str, Any]) -> None:
+        """A raw event that the door does not take. Raises Refused."""
+        answer = self.running.http.client.post("/v1/events", json={"events": [told]})
+        if answer.status_code == 422:
+            raise Refused(answer.text)
+        raise AssertionError(f"of {owner}: {answer.text}")
+
+    def call(self, owner: str, tool: str, **arguments: Any) -> dict[str, Any]:
+        """An agent calls a tool. Raises Refused."""
+        return self._tool(owner, tool, **arguments)
+
     def delete(self, owner: str, memory_id: str, **how: Any) -> Any:
         """A person deletes it by name."""
         return self._post(f"{owner}/memories/{memory_id}/delete", **how)
