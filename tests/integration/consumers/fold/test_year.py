@@ -300,10 +300,15 @@ def without_positions(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def bare(memory: Memory) -> Memory:
-    """A record without the places in the log that it remembers, and without digests: another store has another secret."""
-    facts = tuple(replace(one, stated=b"") for one in memory.facts)
-    negations = tuple(replace(one, position=0) for one in memory.negations)
-    return replace(memory, created_seq=0, changed_seq=0, negations=negations, facts=facts, stated=b"")
+    """A record without the places in the log that it remembers, without digests (another store has another secret), and without
+    the principals that only a store knows."""
+    facts = tuple(replace(one, stated=b"", author=None) for one in memory.facts)
+    negations = tuple(replace(one, position=0, author=None) for one in memory.negations)
+    said = tuple(replace(one, author=None) for one in memory.user_mentions)
+    versions = tuple(replace(one, stated=b"", author=None) for one in memory.versions)
+    own = {"by": memory.author.actor, "deleted_by": None, "revised_by": None, "stated": b""}
+    told = {"facts": facts, "negations": negations, "user_mentions": said, "versions": versions}
+    return replace(memory, created_seq=0, changed_seq=0, **told, **own)
 
 
 def test_a_store_folds_the_year_into_the_same_records_and_verifies(served: HttpStore) -> None:
