@@ -13,6 +13,7 @@ from events.vocabulary import Trust
 from projections.fold.working_set import WorkingSet
 from projections.memory.record import MAX_WAITING, Memory
 
+_MOST = ORDER[ASSERTED]
 _BY_SOURCE: Mapping[str, Trust] = {
     "user": ASSERTED, "assistant": INFERRED, "judge": INFERRED, "system": INFERRED, "import": IMPORTED,
 }  # fmt: skip
@@ -20,6 +21,8 @@ _BY_SOURCE: Mapping[str, Trust] = {
 
 def trust_of(working: WorkingSet, data: MemoryCreated) -> int:
     """How far a new memory can be trusted: what its path and actor reach, and no further than its source and payload say."""
+    if data.source == "user" and data.imported is None and working.trust == ASSERTED and working.actor in PERSONS:
+        return _MOST  # nearly all
     brought = None if data.imported is None else IMPORTED
     return min(_reaches(working), ORDER[lowest(_BY_SOURCE[data.source], brought)])
 
