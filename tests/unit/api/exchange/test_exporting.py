@@ -101,7 +101,7 @@ def test_memories_come_oldest_first() -> None:
 def test_a_reason_that_does_not_exist_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         selection(view_of(LIVED.events), ExportOptions(include=["forgotten"]))
-    told = "deleted, merged, retired, rejected, proposed, superseded, negated, rejections"
+    told = "deleted, merged, retired, set_aside, rejected, proposed, superseded, negated, rejections"
     assert caught.value.context["allowed"] == told
 
 
