@@ -253,6 +253,13 @@ TurnMarks = Annotated[
     tuple[TurnMark, ...], Field(max_length=MOST_STATEMENTS, json_schema_extra=_UNIQUE), AfterValidator(_all_different)
 ]
 StatementRules = Annotated[int, Field(ge=1, le=255)]
+NamedEvent = Annotated[
+    str,
+    Field(
+        pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+        description="the id of an event: a UUID, 8-4-4-4-12 hexadecimal digits, small letters",
+    ),
+]
 Position = Annotated[str, Field(pattern=r"^[0-9]{1,4}:[1-9][0-9]{0,15}$", examples=["3:128"])]
 MemoryIds = Annotated[
     tuple[Id, ...], Field(max_length=MAX_SOURCES, json_schema_extra=_UNIQUE), AfterValidator(_all_different)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from events.shape import Shape
-from events.vocabulary import EventId, Id, Reason
+from events.vocabulary import Id, NamedEvent, Reason
 
 
 class ReviewSettled(Shape, frozen=True, kw_only=True):
@@ -15,6 +15,6 @@ class ReviewSettled(Shape, frozen=True, kw_only=True):
     """
 
     memory_id: Id
-    waiting: EventId
+    waiting: NamedEvent
     verdict: Literal["accepted", "rejected"]
     reason: Reason = ""

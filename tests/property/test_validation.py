@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
-from events.envelope import AnyEvent, Prepared, decode, encode, event_class, prepare
+from events.envelope import AnyEvent, Prepared, decode, encode, event_class
 from events.errors import InputError, InvalidBatch, InvalidEvent
 from events.ids import trouble_with
 from events.schema import json_schema
-from events.standing import FIRM
-from events.validation import adapter, make_event, read_event, read_events
+from events.standing import FIRM, PERSONS
+from events.validation import adapter, make_event, read_event, read_events, ready
 from events.vocabulary import (
     EARLIEST,
     ID_RULE,
@@ -158,7 +158,9 @@ def by_whom_it_may_be_said(one: Document) -> Document:
     if LATEST_VERSION[one["type"]] > 1:
         one = one | {"schema_version": LATEST_VERSION[one["type"]]}  # older ones: tests/unit/events
     firm = one["type"] == "MemoryCreated" and FIRM & {one["data"].get("tier"), one["data"]["kind"]}
-    return one | {"actor": "operator"} if firm or one["type"] in OPERATORS else one
+    said = one | {"actor": "operator"} if firm or one["type"] in OPERATORS else one
+    claims_more = said.get("trust") == "asserted" and said["actor"] not in PERSONS
+    return said | {"trust": "inferred"} if claims_more else said
 
 
 TIMES = {"type": "string", "description": TIME_RULE}
@@ -221,9 +223,10 @@ def test_an_event_made_from_values_is_the_event_read_from_its_own_json(event_typ
             session_id=sent.session_id,
             causation_id=document.get("causation_id"),
             correlation_id=sent.correlation_id,
+            trust=sent.trust,
         )
         assert made == sent
-        assert prepare(made) == read_event(encode(made), now=NOW)
+        assert ready(made) == read_event(encode(made), now=NOW)
 
     holds()
 
