@@ -158,6 +158,8 @@ def standing(card: Card, console: Console) -> dict[str, Cell]:
     """Level and status; in one column where there is no room for two."""
     told = "long ago" if card.get("long_ago") else card["status"].replace("_", " ")
     status = "" if told == "live" else told
+    if not status and card["trust"] == "disputed":
+        status = "disputed"
     return {"level": card["level"] if has_room(console) or not status else status, "status": status}
 
 
@@ -318,3 +320,5 @@ def effects(answer: Effects | DeletedOne, apart: Sequence[str] = ()) -> None:
         out.print(f"[yellow]Nothing changed:[/] {escape(rows[0]['reason'])}")
     else:
         changes(rows)
+    if any(c["decision"] == "wait" for c in rows):
+        out.print("[yellow]Waits for a person:[/] `engramlog inbox OWNER` lists it")
