@@ -176,7 +176,6 @@ class MemoryUses(LinesTold, Placed):
             "id": "coffee",
             "memory": "I drink coffee every morning",
             "status": "live",
-            "trust": "asserted",
             "uses": [_USE],
             "total": 1,
             "offset": 0,
