@@ -16,7 +16,6 @@ EXAMPLE_COMPARED: Example = {
     "category": "stable_preference",
     "kind": "preference",
     "status": "live",
-    "trust": "asserted",
     "tier": "fact",
     "laws": {"weighted": EXAMPLE_STANDING},
     "spread": 2.5,

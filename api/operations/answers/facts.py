@@ -10,7 +10,6 @@ EXAMPLE_EVIDENCE: Example = {
     "id": "coffee",
     "memory": "I drink coffee every morning",
     "status": "live",
-    "trust": "asserted",
     "speaker": None,
     "source_turns": ["D4:7"],
     "created_at": "2026-11-22T09:30:00Z",

@@ -408,7 +408,6 @@ class Replayed(Place):
                         "weight": 1.3,
                         "level": "full",
                         "status": "live",
-                        "trust": "asserted",
                         "is_negated": False,
                         "mention_count": 1,
                     },
