@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -161,8 +162,9 @@ def test_what_http_appends_a_command_finds_and_an_interrupt_stops_everything_in_
 
 def test_up_keeps_the_heads_of_what_was_folded_and_writes_down_the_last_ones_when_it_stops(tmp_path: Path) -> None:
     kept = tmp_path / "store" / "heads.jsonl"
+    today = datetime.now(UTC).isoformat()  # what is years old falls due: the job of each minute may record that
     with running(tmp_path / "store") as up:
-        receipt = post(up, [EVENT])["receipts"][0]
+        receipt = post(up, [EVENT | {"occurred_at": today}])["receipts"][0]
         up.process.send_signal(signal.SIGTERM)
         assert up.process.wait(30) == 0
         partition, seq = map(int, receipt["position"].split(":"))
