@@ -26,7 +26,7 @@ from events.vocabulary import MAX_SOURCES
 from projections.decide.answering import CHANGES, PROPOSAL, accepted, edited, rejected, would_say
 from projections.decide.command import EVENT
 from projections.decide.commands import Tell
-from projections.decide.rejecting import rejection, values_said
+from projections.decide.rejecting import is_double, rejection, values_said
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.statements import statement
 from projections.memory.columns import Columns, state_of
@@ -96,14 +96,18 @@ class Inbox:
         return self._answered(owner, item, "edited", said, given)
 
     def reject(self, owner: str, item: str, *, reason: str = "", **given: Unpack[Given]) -> Answered:
-        """A person will not have it: a change stays undone; a proposal is deleted, and what it says becomes no memory again."""
+        """A person will not have it: a change stays undone; a proposal is deleted, and what it says becomes no memory again.
+
+        Where another memory that stands says the same, it is only a double of that, and nothing is rejected.
+        """
 
         def said(found: InboxPlace) -> tuple[EventData, ...]:
             if found.on:
                 return rejected(found.item, found.on, reason)
             with self._reader.snapshot(owner) as snapshot:
                 memory = self._reader.memory(snapshot, owner, found.memory_id)
-                values = values_said(memory, snapshot.view.get)
+                is_only_a_double = is_double(snapshot.view.columns, memory, ())
+                values = () if is_only_a_double else values_said(memory, snapshot.view.get)
             gone = MemoryDeleted(memory_id=found.memory_id, reason=reason)
             return (gone, rejection(found.memory_id, values, reason)) if values else (gone,)
 

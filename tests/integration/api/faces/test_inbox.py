@@ -108,6 +108,16 @@ def test_rejected_a_change_stays_undone_and_a_proposal_becomes_no_memory_again(r
     assert inbox(running, owner) == []
 
 
+def test_rejecting_a_double_of_the_users_own_word_leaves_that_alone(running: Service) -> None:
+    owner = f"ann-{uuid4().hex}"
+    post(running, f"{owner}/memories", content=KILN, memory_id="kiln")
+    double = created("double", KILN, owner=owner, source="assistant") | {"actor": "assistant", "trust": "proposed"}
+    running.http.told(owner, double)
+    post(running, f"{owner}/inbox/reject", item="double")
+    assert listed(running, owner).keys() == {"kiln"}
+    assert inbox(running, owner) == []
+
+
 def test_in_his_own_words(running: Service) -> None:
     owner, told = corrected(running)
     with connected("sync", running.url, owner=owner) as memory:
