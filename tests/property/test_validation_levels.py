@@ -51,7 +51,8 @@ told_and_judged = st.lists(telling | by_hand, max_size=12).map(lambda told: [*FI
 @given(histories | told_by_producers)
 def test_without_judgements_by_hand_the_record_is_the_same_whoever_judges(told: list[Told]) -> None:
     entries = stored(told)
-    assert fold_owner(at_door(entries)) == fold_owner(entries)
+    unjudged = [one._replace(beside=(b"0", b"local", b"0:0", b"", bytes(32))) for one in entries]
+    assert fold_owner(at_door(entries)) == fold_owner(unjudged)
 
 
 @QUICK
