@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 from threading import Event, Thread
 
 import pytest
@@ -34,20 +35,26 @@ def engramlog(*arguments: str, **environment: str) -> subprocess.Popen[str]:
     )
 
 
+def free_port(beside: int) -> int:
+    """A port that nobody has, as nobody has the one so many above it."""
+    for port in Random().sample(range(20_000, 55_000), 1_000):
+        with suppress(OSError), socket.socket() as one, socket.socket() as other:
+            one.bind(("127.0.0.1", port))
+            other.bind(("127.0.0.1", port + beside))
+            return port
+    raise AssertionError("no free port")
+
+
 @pytest.fixture(params=["6.2", "7"])
 def cluster(request: pytest.FixtureRequest) -> Iterator[RedisServer]:
     """One node of a Cluster that has every slot, so that it would take any key."""
     binary = wheel_server() if request.param == "6.2" else newer_server()
     if binary is None:
         pytest.skip("no redis-server >= 7 on PATH")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = (
-        RedisServer(binary, cluster_enabled="yes", bind="127.0.0.1", port=str(port), cluster_port=str(port + 1))
-        if (request.param == "7")
-        else RedisServer(binary, cluster_enabled="yes", bind="127.0.0.1", port=str(min(port, 55_000)))
-    )
+    beside = 1 if request.param == "7" else 10_000  # where the nodes of 6.2 talk is no choice of ours
+    port = free_port(beside)
+    more = {"cluster_port": str(port + beside)} if request.param == "7" else {}
+    server = RedisServer(binary, cluster_enabled="yes", bind="127.0.0.1", port=str(port), **more)
     with server.client() as client:
         client.execute_command("CLUSTER", "ADDSLOTS", *range(16_384))
     yield server
