@@ -141,7 +141,7 @@ class Beside:
         stated = [*(digest(self._secret, one) for one in statements), *values] if statements or values else ()
         return (
             fingerprint(self._secret, event.body),
-            with_trust(level_text(marker.level_rules, level), PROPOSED if doubtful and event.doubted else event.trust),
+            with_trust(level_text(marker.level_rules, level), PROPOSED if doubtful else event.trust),
             written(marker.statement_rules, stated) if stated else b"",
             commitment(salt, event.body),
         )

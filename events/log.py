@@ -156,9 +156,11 @@ def marked(event: Appendable, marker: Marker) -> tuple[Prepared, Marks | None]:
     if event.kind in marker.wordless:
         return event, NOTHING
     try:
-        return event, marker.of(decode(event.kind, event.body))
+        told = decode(event.kind, event.body)
     except UndecodableEvent:
         return event, None
+    marks = marker.of(told)
+    return event, marks._replace(doubtful=marker.doubts(told)) if event.doubted else marks
 
 
 def is_access(event: Appendable) -> bool:

@@ -20,9 +20,8 @@ class Marks(NamedTuple):
     """What the event states, each as the bytes of its normalised text; the log keeps keyed digests of them."""
     values: tuple[bytes, ...] = ()
     """Digests that the event names itself, as they are: those of a value that is rejected outlive the event's words."""
-
     doubtful: bool = False
-    """Whether a person should look at its words before they count, unless they are his own."""
+    """Whether a person should look at its words before they count; of a person's own word nobody asks."""
 
     def by(self, marker: Marker) -> Marks:
         """What of it a log with this marker writes: only what its rules have a version for, else no entry could say by which."""
@@ -38,6 +37,8 @@ class Marker(NamedTuple):
     of: Callable[[AnyEvent], Marks]
     wordless: frozenset[str] = frozenset()
     """Kinds (`Type.version`) that hold no words: of such an event nothing is found, and nobody has to read it."""
+    doubts: Callable[[AnyEvent], bool] = lambda _event: False
+    """Whether a person should look at what an event says; asked of a word that is not his own (`Prepared.doubted`)."""
 
 
 NOTHING = Marks(0, ())

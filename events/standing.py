@@ -149,7 +149,13 @@ def objection(event: AnyEvent, by: Speaker) -> Objection | None:
         return Objection("actor", event.actor, f"{claim_rule(by)}; user of {' and '.join(sorted(RETOLD))} alone")
     if problem := trust_objection(event, by):
         return problem
-    check = None if event.actor == "operator" else _RESERVED.get(event.type)
+    return None if event.actor == "operator" else _reserved(event, by)
+
+
+def _reserved(event: AnyEvent, by: Speaker) -> Objection | None:
+    if by.is_remote and by.raw and event.type in BY_VERBS:
+        return Objection("type", event.type, f"any other: {BY_VERBS[event.type]}")
+    check = _RESERVED.get(event.type)
     return None if check is None else check(event.data, event.actor, by)
 
 
@@ -231,29 +237,17 @@ def _of_sensitivity(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     return None if actor in PERSONS else Objection("actor", actor, allowed)
 
 
-def _of_value(data: Any, actor: str, by: Speaker) -> Objection | None:
-    if by.is_remote and by.raw:
-        allowed = "any other: POST .../delete and .../negate with never reject what a memory says, .../confirm takes it up again"
-        return Objection("type", type(data).__name__, allowed)
+def _of_value(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     allowed = "user or operator: what is not so, or is so after all, a person says"
     return None if actor in PERSONS else Objection("actor", actor, allowed)
 
 
-def _of_source(data: Any, actor: str, by: Speaker) -> Objection | None:
-    if by.is_remote and by.raw:
-        return Objection(
-            "type",
-            type(data).__name__,
-            "any other: POST .../set-aside and .../bring-back do so, and tell what they withhold",
-        )
+def _of_source(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     allowed = "user or operator: whose words count for nothing, a person says"
     return None if actor in PERSONS else Objection("actor", actor, allowed)
 
 
 def _of_review(_data: Any, actor: str, by: Speaker) -> Objection | None:
-    if by.is_remote and by.raw:
-        allowed = "any other: POST .../inbox/accept, edit and reject answer what waits, and look whether it does"
-        return Objection("type", "ReviewSettled", allowed)
     if actor not in PERSONS or reach(actor, by) != ASSERTED:
         return Objection("actor", actor, "user or operator: what waits for a person, a person answers")
     return None
@@ -264,17 +258,9 @@ def _of_ground(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     return None if actor in REPORTERS else Objection("actor", actor, allowed)
 
 
-def _of_raise(_data: Any, actor: str, by: Speaker) -> Objection | None:
-    if by.is_remote and by.raw:
-        allowed = "any other: what newer rules find, the store's own job records; POST .../sensitivity sets a level"
-        return Objection("type", "SensitivityRaised", allowed)
+def _of_raise(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     allowed = "system or operator: what newer rules find, the job says that reads entries again"
     return None if actor == "system" else Objection("actor", actor, allowed)
-
-
-def _of_reveal(_data: Any, _actor: str, by: Speaker) -> Objection | None:
-    allowed = "any other: what is revealed is recorded by POST .../reveal itself"
-    return Objection("type", "MemoriesRevealed", allowed) if by.is_remote and by.raw else None
 
 
 def _of_access(data: Any, _actor: str, by: Speaker) -> Objection | None:
@@ -287,10 +273,7 @@ def _of_reading(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     return None if actor == "system" else Objection("actor", actor, allowed)
 
 
-def _of_discard(_data: Any, actor: str, by: Speaker) -> Objection | None:
-    if by.is_remote and by.raw:
-        allowed = "any other: POST /v1/dead/{owner}/discard drops a parked event, and looks first whether it is parked"
-        return Objection("type", "EventDiscarded", allowed)
+def _of_discard(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     return None if actor in PERSONS else Objection("actor", actor, "user or operator: a person drops a parked event")
 
 
@@ -298,22 +281,31 @@ def _of_purge(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     return None if actor == "system" else Objection("actor", actor, "system or operator: nobody else purges a memory")
 
 
-def _of_sweep(_data: Any, _actor: str, by: Speaker) -> Objection | None:
-    allowed = "any other: levels are what the store's own sweep records; MemoryRevised puts other words"
-    return Objection("type", "MemoryCompressed", allowed) if by.is_remote and by.raw else None
-
-
+BY_VERBS: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("ValueRejected", "ValueReadmitted"),
+        "POST .../delete and .../negate with never reject what a memory says, .../confirm takes it up again",
+    ),
+    **dict.fromkeys(
+        ("SourceSetAside", "SourceBroughtBack"),
+        "POST .../set-aside and .../bring-back do so, and tell what they withhold",
+    ),
+    "ReviewSettled": "POST .../inbox/accept, edit and reject answer what waits, and look whether it does",
+    "SensitivityRaised": "what newer rules find, the store's own job records; POST .../sensitivity sets a level",
+    "MemoriesRevealed": "what is revealed is recorded by POST .../reveal itself",
+    "EventDiscarded": "POST /v1/dead/{owner}/discard drops a parked event, and looks first whether it is parked",
+    "MemoryCompressed": "levels are what the store's own sweep records; MemoryRevised puts other words",
+}
+"""What nobody from outside appends as an event, since a verb has to look first -> which verb, in words."""
 _RESERVED: Mapping[str, Callable[[Any, str, Speaker], Objection | None]] = {
     "MemoryCreated": _of_creation,
     "MemoryPromoted": _of_promotion,
     "ParametersChanged": _of_parameters,
     "SensitivitySet": _of_sensitivity,
-    "MemoriesRevealed": _of_reveal,
     "MemoriesAccessed": _of_access,
     "SensitivityRaised": _of_raise,
     "TurnsExtracted": _of_reading,
     "EventDiscarded": _of_discard,
-    "MemoryCompressed": _of_sweep,
     "MemoryPurged": _of_purge,
     "GroundChanged": _of_ground,
     "ValueRejected": _of_value,

@@ -245,8 +245,8 @@ class Carrier:
         """Decide, append, wait for the fold, and tell what each event did; `quarantined` where they are parked instead.
 
         `live`: those memories, of which it is about, that must not be deleted. `ids`: by what its ids are made where that is not,
-        as everywhere, the key. `look` is called before anything is appended, and may put
-        another command of the same names in place of this; where it names the owner's head, it is called anew while that moves.
+        as everywhere, the key. `look` is called before anything is appended, and may put another command of the same names in
+        place of this; where it names the owner's head, it is called anew while that moves.
         Under a key that was used before nothing is written, and the answer is that of the first time. Raises KeyTaken where the
         key stands for something else, and what `standing` and validation raise.
         """

@@ -139,9 +139,8 @@ class Inbox:
         seqs = self._log.seqs_of(owner, [ids(name) for name in names])
         stored = self._stored(owner, seqs.values())
         told = [decode(stored[seq].kind, stored[seq].body).data for seq in sorted(stored)]
-        about: Any = (
-            told[0] if told else None
-        )  # what is settled comes first; of a proposal there is one event, or its deletion
+        # What is settled comes first; of a proposal there is one event, or its deletion.
+        about: Any = told[0] if told else None
         if about is None or item not in (getattr(about, "memory_id", None), getattr(about, "waiting", None)):
             return None
         return Tell(tuple(told), (), {"id": about.memory_id})

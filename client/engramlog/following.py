@@ -62,9 +62,9 @@ def export(
 ) -> Plan[Exported]:
     """All memories of an owner, as `jsonl` (which an import reads again) or `text`; it is held in whole.
 
-    `include`: what else than what stands: deleted, merged, retired, rejected, superseded, negated; `rejections`: what was
-    rejected, for another store to refuse it too. Secrets only with `reveal=True`: that they were shown, to which `actor` and for
-    what `reason`, is recorded first.
+    `include`: what else than what stands: deleted, merged, retired, rejected, superseded, negated, set_aside, proposed;
+    `rejections`: what was rejected, for another store to refuse it too. Secrets only with `reveal=True`: that they were shown,
+    to which `actor` and for what `reason`, is recorded first.
     """
     path = path_of(scope.whose(owner), "export")
     asked = {"format": format, "as_of": spelled(as_of), "known": spelled(known), "after": after}

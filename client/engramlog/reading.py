@@ -39,8 +39,13 @@ def context(
     a block about the past (`as_of`, `known`) records nothing. `trust`: nothing that is trusted less stands in it.
     """
     place = {"session": session, "turn_id": turn_id, "after": after, "as_of": spelled(as_of), "known": spelled(known)}
-    found = {"proactive": proactive, "threshold": threshold, "searches": searches, "include_faded": include_faded}
-    place["trust"] = trust
+    found = {
+        "proactive": proactive,
+        "threshold": threshold,
+        "searches": searches,
+        "include_faded": include_faded,
+        "trust": trust,
+    }
     shown = {"budget": budget, "messages": messages, "sensitive": sensitive, "language": language, "trace": trace}
     told = {name: value for name, value in {**place, **found, **shown}.items() if value is not None}
     request = posted(path_of(scope.whose(owner), "context"), {"text": text, **told})
@@ -97,8 +102,8 @@ def get_all(
     What becomes active while pages are fetched is listed once, where it was met first.
     """
     path = path_of(scope.whose(owner), "memories")
-    asked = {"mode": mode, "as_of": spelled(as_of), "known": spelled(known), "at": spelled(at), "after": after}
-    asked["trust"] = trust
+    moments = {"as_of": spelled(as_of), "known": spelled(known), "at": spelled(at)}
+    asked = {"mode": mode, "trust": trust, "after": after, **moments}
     first = got(path, limit=PAGE if limit is None else limit, offset=offset, **asked)
     listing = Listing.model_validate((yield from ask(scope, first)))
     if limit is not None:

@@ -108,10 +108,8 @@ class Negate:
         memory, negation, found = view[self.memory_id], Made(self._negated(ids), ids(EVENT)), list[Made]()
         if self.correction is not None:
             new = correction(self._new(ids), self.correction, memory, source=self.source, turn_id=self.turn_id)
-            waits = not overrides(
-                self.reaches, TRUSTS[memory.trust]
-            )  # the negation, for a person: so does what it brings
-            trust = PROPOSED if waits else None
+            # Where the negation waits for a person, so does what it brings.
+            trust = None if overrides(self.reaches, TRUSTS[memory.trust]) else PROPOSED
             found.append(Made(new, ids(_CREATION), causation_id=negation.event_id, trust=trust))
         if self.never:
             refused_now = rejection(memory.id, values_said(memory), self.reason)

@@ -42,7 +42,8 @@ def merge(working: WorkingSet, data: MemoryMerged, event: Event[Any]) -> None:
             working.ignore(memory_id, trouble or problem)
         return
     sources = [memory for memory in map(working.get, data.sources) if memory is not None]
-    if [source for source in sources if waits(working, source, event)]:
+    held = [source.id for source in sources if waits(working, source, event)]  # all are asked: each notes it
+    if held:
         working.ignore(data.into, "waits for a person")
         return
     into = _merged(working, data, sources)

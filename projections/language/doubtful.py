@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from functools import cache
 from re import Pattern
-from typing import Any
 
 from events.catalogue import MemoryCreated, MemoryRevised
+from events.envelope import AnyEvent
 from projections.language.extraction.instructing import INSTRUCTION
 from projections.language.extraction.rules import TurnText, extract
 from projections.language.lexicon import either, rows
@@ -32,8 +32,9 @@ def _orders() -> Pattern[str]:
     return re.compile("|".join((english, chinese, said, _MARKUP)), re.IGNORECASE | re.MULTILINE)
 
 
-def is_doubtful(data: Any) -> bool:
+def is_doubtful(event: AnyEvent) -> bool:
     """Whether what an event would have a memory say is for a person to look at, unless he said it himself."""
+    data = event.data
     if isinstance(data, MemoryCreated):
         if data.summarises or data.source_turns == (data.memory_id,):  # a summary, or a turn
             return False

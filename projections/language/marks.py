@@ -11,11 +11,8 @@ from projections.language.statements import STATEMENT_RULES, statements_of, valu
 
 
 def mark(event: AnyEvent) -> Marks:
-    """Its level, 0 to 3, its statements, each as the bytes that are to be keyed, and whether a person should look at it.
-
-    Decided once, when it is appended.
-    """
-    return Marks(level_of(event), statements_of(event), values_of(event), is_doubtful(event.data))
+    """Its level, 0 to 3, and its statements, each as the bytes that are to be keyed. Decided once, when it is appended."""
+    return Marks(level_of(event), statements_of(event), values_of(event))
 
 
 WORDLESS = frozenset(
@@ -24,4 +21,4 @@ WORDLESS = frozenset(
     if not holds_words(EVENT_TYPES[name])
     for version in range(1, latest + 1)
 )
-MARKER = Marker(LEVEL_RULES, STATEMENT_RULES, mark, WORDLESS)
+MARKER = Marker(LEVEL_RULES, STATEMENT_RULES, mark, WORDLESS, is_doubtful)

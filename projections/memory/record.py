@@ -290,7 +290,6 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
     """Who deleted it, while it is; None: its own author, or nobody did."""
     aside_seq: int | None = None
     """Where its source was set aside, while it is. Never folded into a record: views say it."""
-
     trust: int = 3
     """How far it can be trusted, by who said it: 0 proposed, 1 imported, 2 inferred, 3 asserted (`events.trust.TRUSTS`)."""
     waiting: tuple[bytes, ...] = ()

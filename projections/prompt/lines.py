@@ -7,7 +7,7 @@ Never: a secret, what was negated or superseded, what was deleted, a turn that s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -71,18 +71,24 @@ class Rules(NamedTuple):
 
 def why_not(memory: Memory, rules: Rules) -> str | None:
     """Why a memory that normal mode shows may not stand in a prompt as true, or None."""
+    return next(_against(memory, rules), None)
+
+
+def _against(memory: Memory, rules: Rules) -> Iterator[str]:
+    """All that stands against it, what weighs most first."""
     if memory.sensitivity >= SECRET:
-        return "secret"
+        yield "secret"
     if memory.is_negated:
-        return "negated"
+        yield "negated"
     if memory.id in rules.withdrawn:
-        return rules.withdrawn[memory.id]
-    if memory.sensitivity > rules.most_sensitive or memory.trust < rules.least_trust:
-        return "sensitive" if memory.sensitivity > rules.most_sensitive else "trust"
+        yield rules.withdrawn[memory.id]
+    if memory.sensitivity > rules.most_sensitive:
+        yield "sensitive"
+    if memory.trust < rules.least_trust:
+        yield "trust"
     told = [turn in rules.forgotten for turn in memory.source_turns]
     if any(told) and (not is_statement(memory) or (memory.source == "judge" and all(told))):
-        return "deleted"
-    return None
+        yield "deleted"
 
 
 def withdrawn(today: Columns, most_sensitive: int) -> dict[str, str]:

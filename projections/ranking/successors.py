@@ -114,10 +114,8 @@ class _Lift:
         for turn in now.source_turns if asked else ():
             said = columns.row(turn)
             if said is not None and said in self._place and not corrections_of(this.view, said):
-                yield (
-                    said,
-                    False,
-                )  # a turn that is corrected itself is lifted above no other: two could correct each other
+                # A turn that is corrected itself is lifted above no other: two could correct each other.
+                yield said, False
 
     def above(self, old: int, worth: float, new: int, *, brings: bool) -> bool:
         """Have a row stand above a corrected one; whether anything moved. `worth`: of one that is not ranked, what it lends."""

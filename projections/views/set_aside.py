@@ -11,15 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from projections.fold.conflict import negation_state
+from projections.memory.kind import is_turn
 from projections.memory.record import CorrectionEntry, Memory, UserMention, with_changes
 from projections.memory.sources import Aside, Asides, Author, aside_of
 
 _NOT_NEGATED: dict[str, Any] = {"negated_at": None, "resolution": None, "superseded_by": None}
-
-
-def is_turn(memory: Memory) -> bool:
-    """Whether a memory is a turn as it was said."""
-    return memory.source_turns == (memory.id,)
 
 
 class SetAside:
