@@ -288,6 +288,7 @@ class FactEvidence(TypedDict):
     id: str
     memory: str
     status: str
+    trust: str
     speaker: str | None
     source_turns: list[str]
     created_at: str
@@ -745,6 +746,7 @@ class WhyAlone(BasisTold, ToldBeside):
     is_negated: bool
     level: str
     status: str
+    trust: str
     created_at: str
     last_activated_at: str
     next: NotRequired[str | None]

@@ -83,6 +83,7 @@ def _evidence(memory: Memory) -> FactEvidence:
         "id": told["id"],
         "memory": told["memory"],
         "status": told["status"],
+        "trust": told["trust"],
         "speaker": told["speaker"],
         "source_turns": told["source_turns"],
         "created_at": told["created_at"],

@@ -358,6 +358,8 @@ class FactEvidence(Result):
     id: str
     memory: str
     status: str
+    trust: str
+    """How far to trust it, as of a memory."""
     speaker: str | None
     source_turns: list[str]
     created_at: str

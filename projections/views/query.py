@@ -290,6 +290,7 @@ def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> W
         "is_negated": memory.is_negated,
         "level": level_at(view, memory, now),
         "status": status(memory),
+        "trust": trust_told(memory),
         "created_at": moment(memory.created_at),
         "last_activated_at": moment(memory.last_activated_at),
         **told_beside(view, memory),

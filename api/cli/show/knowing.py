@@ -9,7 +9,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from api.cli.app import out
-from api.cli.show.memories import number, part_of, shortened, when, withheld
+from api.cli.show.memories import number, part_of, shortened, unusual, when, withheld
 from api.cli.show.tables import Cell, Column, tabulate
 from projections import shapes
 
@@ -152,7 +152,8 @@ def _evidence(fact: shapes.Fact) -> Text:
     """The newest memories behind a triple, and how many more there are."""
     told = Text()
     for one in fact["evidence"][:SHOWN_EVIDENCE]:
-        status = "" if one["status"] == "live" else f" ({one['status'].replace('_', ' ')})"
+        told_of = unusual(one["status"], one["trust"])
+        status = f" ({', '.join(told_of)})" if told_of else ""
         told.append(one["id"], "cyan").append(f"{status}: ").append(shortened(one["memory"])).append("\n")
     if (more := len(fact["backing"]) - SHOWN_EVIDENCE) > 0:
         told.append(f"and {more:,} more\n", "dim")

@@ -13,6 +13,7 @@ from rich.tree import Tree
 
 from api.cli.app import out
 from api.cli.show.tables import Cell, Column, has_room, tabulate
+from events.trust import ASSERTED
 from projections.shapes import (
     Card,
     Change,
@@ -155,12 +156,19 @@ def _several(count: int, one: str, more: str) -> str:
 
 
 def standing(card: Card, console: Console) -> dict[str, Cell]:
-    """Level and status; in one column where there is no room for two."""
-    told = "long ago" if card.get("long_ago") else card["status"].replace("_", " ")
-    status = "" if told == "live" else told
-    if not status and card["trust"] == "disputed":
-        status = "disputed"
-    return {"level": card["level"] if has_room(console) or not status else status, "status": status}
+    """Level and status, of which trust is a part; in one column where there is no room for two, and then what is usual is left out."""
+    told = unusual("long_ago" if card.get("long_ago") else card["status"], card["trust"])
+    if has_room(console):
+        return {"level": card["level"], "status": ", ".join(told)}
+    if card["level"] != "full" and told in ([], [card["trust"]]):
+        told = [card["level"], *told]
+    return {"level": "\n".join(told) or card["level"], "status": ""}
+
+
+def unusual(status: str, trust: str) -> list[str]:
+    """Status and trust in words, as far as they are not those of a live memory that the user himself asserted; each once."""
+    told = ("" if status == "live" else status, "" if trust == ASSERTED else trust)
+    return [word.replace("_", " ") for word in dict.fromkeys(told) if word]
 
 
 def fields(answer: Mapping[str, object], leave_out: Sequence[str] = ()) -> None:
@@ -259,7 +267,9 @@ def reasons(answer: Why, *, everything: bool = False) -> None:
     state = "negated" if answer["is_negated"] else "not negated"
     said = f"{answer['mention_count']} statement{'s' if answer['mention_count'] != 1 else ''}"
     status = answer["status"].replace("_", " ")
-    out.print(f"level {answer['level']}, {status}, {state}, {said}, position {answer['position']}{times_of(answer)}")
+    out.print(
+        f"level {answer['level']}, {status}, {state}, {answer['trust']}, {said}, position {answer['position']}{times_of(answer)}"
+    )
     conflicts([answer])
     changes(answer["changes"], everything=everything)
     origins(answer["provenance"])

@@ -77,7 +77,8 @@ def _width(columns: Sequence[Column], rows: Sequence[Mapping[str, Cell]], cut: M
     widths = []
     for column in columns:
         cells = (cut.get(column.name, {}).get(str(row[column.name]), row[column.name]) for row in rows)
-        lengths = (Text.from_markup(one).cell_len if isinstance(one, str) else one.cell_len for one in cells)
+        texts = (Text.from_markup(one) if isinstance(one, str) else one for one in cells)
+        lengths = (line.cell_len for text in texts for line in text.split(allow_blank=True))
         widths.append(LEAST_REST if column.takes_rest else max(lengths, default=0))
     return sum(max(width, len(column.name)) for width, column in zip(widths, columns, strict=True)) + 2 * len(columns)
 

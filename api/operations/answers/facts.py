@@ -10,6 +10,7 @@ EXAMPLE_EVIDENCE: Example = {
     "id": "coffee",
     "memory": "I drink coffee every morning",
     "status": "live",
+    "trust": "asserted",
     "speaker": None,
     "source_turns": ["D4:7"],
     "created_at": "2026-11-22T09:30:00Z",
@@ -35,6 +36,7 @@ class FactEvidence(BaseModel):
     id: str
     memory: str
     status: str
+    trust: str = Field(description="How far to trust it, as of a memory.")
     speaker: str | None
     source_turns: list[str]
     created_at: str

@@ -354,6 +354,7 @@ class Why(BasisTold, ToldBeside, Place):
             "is_negated": True,
             "level": "tag",
             "status": "kept_version",
+            "trust": "asserted",
             "created_at": "2026-11-22T09:30:00Z",
             "last_activated_at": "2026-11-22T09:30:00Z",
             **EXAMPLE_PLACE,
@@ -373,6 +374,7 @@ class Why(BasisTold, ToldBeside, Place):
     is_negated: bool
     level: str
     status: str
+    trust: str = Field(description="How far to trust it, as of a card.")
     created_at: str
     last_activated_at: str
     next: str | None = Field(default=None, description="The next page of changes, as `cursor`; `history` takes it too.")

@@ -191,6 +191,8 @@ def test_so_much_trust_can_be_demanded(running: Service) -> None:
         assert len(memory.context("jazz in the evening", threshold=0.1, trace=False).injected) == 2
         with pytest.raises(InputError, match="trust"):
             memory.search("jazz", trust="certain")
+    why = running.http.client.get(f"/v1/owners/{owner}/memories/theirs/why").json()
+    assert (why["trust"], commanded(running, "get", owner, "mine")[1]["trust"]) == ("inferred", "asserted")
     code, told = commanded(running, "list", owner, "--trust", "asserted")
     assert (code, [one["id"] for one in told["memories"]]) == (0, ["mine"])
 
