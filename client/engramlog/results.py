@@ -574,6 +574,7 @@ class Why(BasisTold, ToldBeside, Place):
     is_negated: bool
     level: str
     status: str
+    trust: str | None = None
     order: str = "oldest"
     created_at: datetime | None = None
     last_activated_at: datetime | None = None
