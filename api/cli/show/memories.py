@@ -156,7 +156,7 @@ def _several(count: int, one: str, more: str) -> str:
 
 
 def standing(card: Card, console: Console) -> dict[str, Cell]:
-    """Level and status, of which trust is a part; in one column where there is no room for two, and then what is usual is left out."""
+    """Level and status, trust beside it; in one column where there is no room for two, and then without what is usual."""
     told = unusual("long_ago" if card.get("long_ago") else card["status"], card["trust"])
     if has_room(console):
         return {"level": card["level"], "status": ", ".join(told)}

@@ -83,4 +83,5 @@ def test_the_evidence_of_a_fact_tells_it_too() -> None:
         "facts": [fact | {"condition": None, "asserted_at": None, "backing": ["a", "b"], "evidence": evidence}]
     }
     facts(told | {"total": 1, "offset": 0, "known": 1, "about": None, "position": "3:1"}, console)
-    assert "kiln (inferred): " in out.getvalue() and "oven: " in out.getvalue()
+    assert "kiln (inferred): " in out.getvalue()
+    assert "oven: " in out.getvalue()
