@@ -341,6 +341,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Measure how well contradiction is told on labelled pairs: precision, recall, F1, accuracy; and how many are sure.",
         ),
         OperationRow(
+            "eval-obedience",
+            "ops.commands.obedience",
+            "Measure whether a language model obeys orders that stand in a memory, and whether it uses a memory that gives none.",
+        ),
+        OperationRow(
             "bench",
             "ops.bench.command",
             "Measure against the limits, on a private Redis of its own: raw XADD and XRANGE, empty jobs, the parts of a search.",
