@@ -81,6 +81,8 @@ class Parameters:
     """`decay`: U acts in w_time only; `both`: also in the product, as seed 002 has it."""
     use_activates: bool = True
     """A use that went well is an activation for w_time and levels; false: as published, where only mentions are."""
+    talk_reaffirms: bool = True
+    """What the user says again in a conversation takes back his plain negation; false: it waits until he confirms it."""
     momentum: _Rate = 0.3
     lambda_m: _Rate = 0.5
     momentum_window_days: _Days = 3.0

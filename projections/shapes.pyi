@@ -332,7 +332,7 @@ class InboxItem(TypedDict):
     item: str
     kind: str
     memory_id: str
-    memory: str
+    memory: str | None
     would_say: str | None
     reason: str | None
     actor: str

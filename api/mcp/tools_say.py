@@ -173,16 +173,18 @@ class SayTools:
         return self._mentioned(memory_key, said_by, idempotency_key, "it is active from here on")
 
     def confirm_memory(self, memory_key: MemoryKey, idempotency_key: Again = None) -> Done:
-        """Tell that the user said it still holds: what was negated comes back. What a person rejected does not."""
+        """Tell that the user said it still holds: what was negated comes back. What a person rejected does not,
+        and what the user took back himself waits for him.
+        """
         return self._mentioned(memory_key, "user", idempotency_key, "it holds")
 
     def _mentioned(self, memory_key: str, said_by: str, key: str | None, done: str) -> Done:
         """A mention; no readmission of what was rejected: a person does that, and no tool."""
         with self._connection.session() as asked:
             told = asked.application.writer.mention(asked.owner, memory_key, actor=said_by, key=key)
-        ignored = "; ".join(one["reason"] for one in told["changes"] if one["decision"] == "ignored")
+        undone = "; ".join(one["reason"] for one in told["changes"] if one["decision"] in ("ignored", "wait"))
         changes = [logged(one) for one in told["changes"]]
-        return Done(memory_key=memory_key, message=_waits(told) or ignored or done, changes=changes)
+        return Done(memory_key=memory_key, message=_waits(told) or undone or done, changes=changes)
 
     def delete_memory(
         self,

@@ -21,7 +21,7 @@ from events.envelope import AnyEvent, micros, new_event_id
 from events.errors import ConcurrencyError, EngramlogError, InputError, NotFound, refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import parse_position, partition_of, position_text
-from events.standing import OWN, PERSONS
+from events.standing import OWN, is_persons_word
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import Made
 from projections.decide.deleting import Delete, PlannedDeletion, plan_deletion, requests_of, still_said
@@ -92,9 +92,8 @@ class Deleter:
         _check_names(wanted, event_id, key)
         if event_id is not None and (known := self._known(owner, wanted[0], event_id.lower())) is not None:
             return known
-        command = Delete(
-            owner, tuple(wanted), with_sources, core, reason, never, by_name and actor in PERSONS and owner[0] != OWN
-        )
+        rejects = by_name and owner[0] != OWN and is_persons_word(actor, self._writer.by)
+        command = Delete(owner, tuple(wanted), with_sources, core, reason, never, rejects)
         cause = Cause(actor, self._writer.when(occurred_at))
         named = {} if event_id is None else {wanted[0]: event_id}
         before: dict[str, list[LogEvent]] = {}

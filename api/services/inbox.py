@@ -19,11 +19,10 @@ from events.envelope import Stored, decode, utc_text
 from events.errors import NotFound, refused
 from events.log import EventLog
 from events.partitions import partition_of, position_text
-from events.standing import PERSONS, reach
+from events.standing import is_persons_word
 from events.statement_digests import digest
-from events.trust import ASSERTED
 from events.vocabulary import MAX_SOURCES
-from projections.decide.answering import CHANGES, PROPOSAL, accepted, edited, rejected, would_say
+from projections.decide.answering import CHANGES, PROPOSAL, accepted, accepted_again, edited, rejected, would_say
 from projections.decide.command import EVENT
 from projections.decide.commands import Tell
 from projections.decide.rejecting import is_double, rejection, values_said
@@ -48,6 +47,15 @@ class InboxPlace(NamedTuple):
     """The event's id, or a proposal's memory."""
     memory_id: str
     on: tuple[str, ...] = ()
+    values: tuple[bytes, ...] = ()
+    """What it says, where that was rejected before: no memory says it now."""
+    again: bool = False
+    """Whether it says what the user negated, and would have it hold again."""
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The memories that an answer is about."""
+        return () if self.values else (self.on or (self.memory_id,))
 
 
 class Inbox:
@@ -81,6 +89,8 @@ class Inbox:
             if not found.on:
                 return (MemoryMentioned(memory_id=found.memory_id),)
             data = self._event(owner, found.seq).data
+            if found.values:
+                return accepted_again(data, found.item, found.values, reason)
             with self._reader.snapshot(owner) as snapshot:
                 brings = snapshot.view.get(getattr(data, "replaced_by", None) or "")
             return accepted(data, found.item, found.on, brings, reason)
@@ -91,6 +101,9 @@ class Inbox:
         """A person says it in his own words: the memory says this from here on."""
 
         def said(found: InboxPlace) -> tuple[EventData, ...]:
+            if found.values:
+                data = self._event(owner, found.seq).data
+                return accepted_again(data, found.item, found.values, reason, content)
             return edited(found.memory_id, content, found.item, found.on, reason)
 
         return self._answered(owner, item, "edited", said, given)
@@ -104,6 +117,8 @@ class Inbox:
         def said(found: InboxPlace) -> tuple[EventData, ...]:
             if found.on:
                 return rejected(found.item, found.on, reason)
+            if found.again:
+                return (MemoryDeleted(memory_id=found.memory_id, reason=reason),)
             with self._reader.snapshot(owner) as snapshot:
                 memory = self._reader.memory(snapshot, owner, found.memory_id)
                 is_only_a_double = is_double(snapshot.view.columns, memory, ())
@@ -119,7 +134,7 @@ class Inbox:
         """What a person said is appended in one request, with what answers the item."""
         check_owner(owner)
         actor = given.get("actor", "user")
-        if actor not in PERSONS or reach(actor, self._writer.by) != ASSERTED:
+        if not is_persons_word(actor, self._writer.by):
             raise refused("actor", actor, "user or operator: what waits for a person, a person answers")
         found, key = self._found(owner, item), given.get("key")
         known = None if key is None else self._known(owner, item, key)
@@ -127,7 +142,7 @@ class Inbox:
             if found is None:
                 told = f"nothing that waits for a person is called {item[:128]!r}"
                 raise NotFound(f"{told}: `engramlog inbox {owner}` lists what does", owner=owner)
-            known = Tell(said(found), found.on or (found.memory_id,), {"id": found.memory_id})
+            known = Tell(said(found), found.about, {"id": found.memory_id})
         done: Any = {"item": item, "verdict": verdict, **self._writer.carry_out(owner, known, **given).answer}
         answered: Answered = done
         return answered
@@ -160,16 +175,28 @@ class Inbox:
                 columns.memories[row] for row in np.flatnonzero(columns.standing() == Columns.PROPOSED).tolist()
             )
         ]
+        said_again = filter(None, map(view.get, view.said_again))
+        found += [
+            InboxPlace(one.created_seq, one.id, one.id, again=True)
+            for one in said_again
+            if state_of(one) == Columns.LIVE
+        ]
         on: dict[str, list[str]] = {}
         for row in np.flatnonzero(columns.waiting != 0).tolist():
             memory = columns.memories[row]
             if columns.state[row] < Columns.DELETED and columns.state[row] != Columns.MERGED:
                 for raw_id in memory.waiting:
                     on.setdefault(str(UUID(bytes=raw_id)), []).append(memory.id)
-        seqs = self._log.seqs_of(owner, list(on)) if on else {}
+        again = {str(UUID(bytes=one.again)): one.digest for one in view.state.rejections if one.again and one.stands}
+        seqs = self._log.seqs_of(owner, [*on, *again]) if on or again else {}
         found += [
             InboxPlace(seqs[one], one, memories[0], tuple(memories)) for one, memories in on.items() if one in seqs
         ]
+        stored = self._stored(owner, (seqs[one] for one in again if one in seqs))
+        for one, value in again.items():
+            if one in seqs and seqs[one] in stored:
+                told: Any = decode(stored[seqs[one]].kind, stored[seqs[one]].body).data
+                found.append(InboxPlace(seqs[one], one, told.memory_id, (told.memory_id,), (value,)))
         return sorted(found, reverse=True)
 
     def _told(self, owner: str, snapshot: Snapshot, page: Sequence[InboxPlace]) -> list[InboxItem]:
@@ -178,15 +205,14 @@ class Inbox:
 
     def _item(self, snapshot: Snapshot, one: InboxPlace, stored: Stored) -> InboxItem:
         event = decode(stored.kind, stored.body)
-        memory = snapshot.view.get(one.memory_id)
-        assert memory is not None, "what waits is of this view"
-        says = self._would_say(snapshot.view, event.data) if one.on else None
+        memory = None if one.values else snapshot.view.get(one.memory_id)
+        says = self._would_say(snapshot.view, one, event.data)
         reason = getattr(event.data, "reason", "")
         return {
             "item": one.item,
-            "kind": CHANGES.get(type(event.data), PROPOSAL) if one.on else PROPOSAL,
+            "kind": _kind(one, event.data),
             "memory_id": one.memory_id,
-            "memory": card(memory, "full")["memory"],
+            "memory": None if memory is None else card(memory, "full")["memory"],
             "would_say": None if says is None else _shown(says),
             "reason": _shown(reason) if reason else None,
             "actor": event.actor,
@@ -195,10 +221,12 @@ class Inbox:
             "position": position_text(snapshot.partition, one.seq),
         }
 
-    def _would_say(self, view: OwnerView, data: EventData) -> str | None:
-        """What would be said then, unless that was deleted or rejected since."""
-        says, brings = would_say(data), view.get(getattr(data, "replaced_by", None) or "")
-        if says is None or (brings is not None and state_of(brings) >= Columns.REJECTED):
+    def _would_say(self, view: OwnerView, one: InboxPlace, data: EventData) -> str | None:
+        """What would be said then, unless that was deleted or rejected since; nothing of a proposal."""
+        says, brings = would_say(data) if one.on else None, view.get(getattr(data, "replaced_by", None) or "")
+        if one.values or says is None:
+            return says
+        if brings is not None and state_of(brings) >= Columns.REJECTED:
             return None
         secret, at = self._log.secrets_of([view.owner]).get(view.owner, b""), self._log.now()
         known = secret and refusing(view.state.rejections, (digest(secret, statement(says)),), at)
@@ -211,6 +239,12 @@ class Inbox:
     def _stored(self, owner: str, seqs: Iterable[int]) -> dict[int, Stored]:
         wanted = sorted(set(seqs))
         return {one.seq: one for one in self._log.read_at(partition_of(owner, self._log.partitions), wanted)}
+
+
+def _kind(one: InboxPlace, data: EventData) -> str:
+    if one.again:
+        return CHANGES[MemoryMentioned]
+    return CHANGES.get(type(data), PROPOSAL) if one.on else PROPOSAL
 
 
 def _shown(text: str) -> str:

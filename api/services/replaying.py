@@ -143,8 +143,10 @@ class _Replayed:
         columns = Columns()
         settings = self._folded.settings
         memories = SetAside().follow(settings.asides, list(self._memories()), ())
-        columns.put_all(Twins().follow(settings.rejections, memories, ()))
-        return standings(columns, LAWS[settings.profile], now, parameters_of(settings))
+        parameters = parameters_of(settings)
+        twins = Twins(lambda _none: None)  # all are taken in at once
+        columns.put_all(twins.follow(settings.rejections, memories, (), talk=parameters.talk_reaffirms))
+        return standings(columns, LAWS[settings.profile], now, parameters)
 
     def view(self) -> OwnerView:
         """All of it, ready to be searched."""

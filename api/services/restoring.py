@@ -18,7 +18,7 @@ from events.envelope import decode, derived_id, new_event_id
 from events.errors import ConcurrencyError, InputError, refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import parse_position, partition_of, position_text
-from events.standing import OWN, PERSONS
+from events.standing import OWN, is_persons_word
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import EVENT
 from projections.decide.restoring import LastDeletion, may_return, restoration, returning
@@ -122,7 +122,8 @@ class Restorer:
             return known
         when = self._writer.when(occurred_at)
         back, left = self._judged(owner, found)
-        values = self._writer.rejected_of(owner, memory_id) if actor in PERSONS and owner[0] != OWN else ()
+        lifts = owner[0] != OWN and is_persons_word(actor, self._writer.by)
+        values = self._writer.rejected_of(owner, memory_id) if lifts else ()
         root = event_id or new_event_id()
         events = [
             self._writer.event(made.data, owner, when, actor, event_id=made.event_id, causation_id=made.causation_id)

@@ -784,10 +784,11 @@ class InboxItem(Result):
     item: str
     """What it is answered by: the id of the event that waits, or of the memory that is proposed."""
     kind: str
-    """`negation`, `revision`, `merge`, `deletion`: what would be done to it; or `proposal`."""
+    """`negation`, `revision`, `merge`, `deletion`: what would be done to it; `reaffirmation`: it would hold again;
+    `readmission`: the user said again what was rejected; or `proposal`."""
     memory_id: str
-    memory: str
-    """What it says."""
+    memory: str | None
+    """What it says; null of a readmission: no memory says it now."""
     would_say: str | None
     """What would be said then; null where nothing would, and of a proposal."""
     reason: str | None

@@ -5,11 +5,14 @@ Pure.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
+
+from msgspec import structs
 
 from events.catalogue import (
     EventData,
+    MemoryCreated,
     MemoryDeleted,
     MemoryMentioned,
     MemoryMerged,
@@ -17,6 +20,8 @@ from events.catalogue import (
     MemoryRevised,
     ReviewSettled,
 )
+from projections.decide.rejecting import readmission
+from projections.memory.creating import created
 from projections.memory.record import Memory
 
 Verdict = Literal["accepted", "rejected"]
@@ -25,6 +30,8 @@ CHANGES: dict[type, str] = {
     MemoryRevised: "revision",
     MemoryMerged: "merge",
     MemoryDeleted: "deletion",
+    MemoryMentioned: "reaffirmation",
+    MemoryCreated: "readmission",
 }
 """What may wait -> what it is called."""
 PROPOSAL = "proposal"
@@ -36,6 +43,8 @@ def would_say(data: EventData) -> str | None:
         return data.correction
     if isinstance(data, MemoryRevised):
         return data.content
+    if isinstance(data, MemoryCreated):
+        return data.content
     return data.summary if isinstance(data, MemoryMerged) else None
 
 
@@ -46,9 +55,22 @@ def accepted(
 
     `on`: the memories on which it waits.
     """
+    if isinstance(data, MemoryMentioned):
+        return (*_settled(on, waiting, "accepted", reason), MemoryMentioned(memory_id=data.memory_id))
     is_proposal = brings is not None and not brings.trust and brings.deleted_at is None
     brought = (MemoryMentioned(memory_id=brings.id),) if brings is not None and is_proposal else ()
     return (*_settled(on, waiting, "accepted", reason), data, *brought)
+
+
+def accepted_again(
+    data: MemoryCreated, waiting: str, values: Iterable[bytes], reason: str, content: str | None = None
+) -> tuple[EventData, ...]:
+    """What a person says who accepts what he said again after it was rejected; in other words, `content`, it is another value."""
+    told = _settled((data.memory_id,), waiting, "accepted", reason)
+    if content is not None and content != data.content:
+        return (*told, created(data.memory_id, content, kind=data.kind, category=data.category))
+    again = structs.replace(data, source="user", imported=None)
+    return (*told, readmission(None, (one.hex() for one in values), reason), again)
 
 
 def edited(memory_id: str, content: str, waiting: str, on: Sequence[str], reason: str) -> tuple[EventData, ...]:

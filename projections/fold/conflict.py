@@ -6,11 +6,12 @@ negation; ties and mentions of the same turn go to the negation ("I don't like c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 from events.catalogue import MemoryNegated
 from events.envelope import Event
+from events.trust import ASSERTED
 from events.vocabulary import DEFAULT_RESOLUTION
 from projections.fold.trust import waits
 from projections.fold.working_set import WorkingSet
@@ -23,6 +24,8 @@ from projections.memory.record import (
     UserMention,
 )
 from projections.memory.sources import Author
+
+Told = TypeVar("Told", UserMention, CorrectionEntry)
 
 
 def negate(working: WorkingSet, data: MemoryNegated, event: Event[Any]) -> None:
@@ -40,8 +43,9 @@ def negate(working: WorkingSet, data: MemoryNegated, event: Event[Any]) -> None:
         data.turn_id,
         working.seq,
         working.author_unless(memory),
+        working.trust == ASSERTED,
     )
-    negations = tuple(sorted([*memory.negations, entry], key=_by_time)[-MAX_NEGATIONS:])
+    negations = _kept(sorted([*memory.negations, entry], key=_by_time), MAX_NEGATIONS)
     state = negation_state(negations, memory.user_mentions)
     if state["negated_at"] is not None:
         reason, conflicts = f"negated, {entry.resolution}", settled(working, memory)
@@ -57,37 +61,52 @@ def _by_time(entry: CorrectionEntry) -> tuple[int, int, int]:
     return entry.at, _SURENESS.index(entry.resolution), entry.position
 
 
+_BEFORE_ANY = -(1 << 62)
 _SURENESS = ("weight_balance", "version_keep", "latest_wins")
 
 
 def negation_state(negations: tuple[CorrectionEntry, ...], said: tuple[UserMention, ...]) -> dict[str, Any]:
     """`negated_at`, `resolution` and `superseded_by` as the negations and the user's mentions have them.
 
-    The successor is the one named last since the user last said it: a further negation that names none forgets none.
+    What a lower source says that the user said takes back no negation of his own. The successor is the one named last since the
+    user last said it: a further negation that names none forgets none.
     """
-    newest = negations[-1]
     turns = {n.turn_id for n in negations if n.turn_id}
-    since = max((m.at for m in said if m.turn_id not in turns), default=None)
-    if since is not None and since > newest.at:
+    counted = [m for m in said if m.turn_id not in turns]
+    since = max((m.at for m in counted), default=_BEFORE_ANY)
+    since_own = max((m.at for m in counted if m.own), default=_BEFORE_ANY)
+    standing = [n for n in negations if n.at >= (since_own if n.own else since)]
+    if not standing:
         return {"negated_at": None, "resolution": None, "superseded_by": None}
-    named = (n.replaced_by for n in reversed(negations) if n.replaced_by and (since is None or n.at >= since))
+    newest, named = standing[-1], (n.replaced_by for n in reversed(standing) if n.replaced_by)
     return {"negated_at": newest.at, "resolution": newest.resolution, "superseded_by": next(named, None)}
 
 
 def newest_said(said: Iterable[UserMention]) -> tuple[UserMention, ...]:
     """The newest mention of each turn, the newest 8 of these, ascending: mentions of one turn share their fate.
 
-    Of those without a turn the newest of each author, for what one of them says may be set aside.
+    Of those without a turn the newest of each author, for what one of them says may be set aside. The user's own word and what
+    others say of him are kept apart: none of these drives out his own.
     """
-    by_turn: dict[str | Author | None, UserMention] = {}
+    by_turn: dict[tuple[str | Author | None, bool], UserMention] = {}
     for one in said:
-        name = one.turn_id or one.author
+        name = one.turn_id or one.author, one.own
         known = by_turn.get(name)
         if known is None or one.at > known.at:
             by_turn[name] = one
     if len(by_turn) == 1:
         return tuple(by_turn.values())
-    return tuple(sorted(by_turn.values(), key=_by_turn)[-MAX_USER_MENTIONS:])
+    return _kept(sorted(by_turn.values(), key=_by_turn), MAX_USER_MENTIONS)
+
+
+def _kept(told: Sequence[Told], most: int) -> tuple[Told, ...]:
+    """The last of these, at most so many a person's own word and as many of others; a flood of these drives out none of his."""
+    if len(told) <= most:
+        return tuple(told)
+    parts: dict[bool, list[int]] = {True: [], False: []}
+    for number, one in enumerate(told):
+        parts[one.own].append(number)
+    return tuple(told[number] for number in sorted((*parts[True][-most:], *parts[False][-most:])))
 
 
 def _by_turn(said: UserMention) -> tuple[int, str, str, str]:

@@ -30,7 +30,7 @@ def create(working: WorkingSet, data: MemoryCreated, event: Event[Any]) -> None:
         problem = refusal(working)
         if problem is not None:
             working.ignore(data.memory_id, problem)
-            say_again(working, data.source_turns)
+            say_again(working, data, event)
             return
     at, brought = working.at, data.imported
     memory = Memory(  # in two steps: Python puts more than 15 arguments in a dict, which takes five times as long

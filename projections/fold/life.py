@@ -20,11 +20,12 @@ from events.catalogue import (
     MemoryRevised,
 )
 from events.envelope import Event, micros
+from events.trust import ASSERTED
 from projections.fold.basis import revised
 from projections.fold.conflict import contradicted, negation_state, newest_said, settled
 from projections.fold.create import words
 from projections.fold.sensitivity import risen_by
-from projections.fold.trust import of_words, stood_for, waits
+from projections.fold.trust import FULL_QUEUE, of_words, queued, stood_for, waits
 from projections.fold.values import refusal
 from projections.fold.working_set import MERGED_AWAY, UNKNOWN, WorkingSet
 from projections.language.sensitivity.event_level import words_in
@@ -45,7 +46,7 @@ from projections.memory.record import (
 )
 
 
-def mention(working: WorkingSet, data: MemoryMentioned, _event: Event[Any]) -> None:
+def mention(working: WorkingSet, data: MemoryMentioned, event: Event[Any]) -> None:
     """Activates. A mention of a merged source goes to the memory that it was merged into."""
     memory = working.get(data.memory_id)
     while memory is not None and memory.merged_into is not None:
@@ -74,19 +75,44 @@ def mention(working: WorkingSet, data: MemoryMentioned, _event: Event[Any]) -> N
         fields["mention_boost"] = working.parameters.frequent_boost if frequent else working.parameters.semantic_boost
     if data.modality and data.modality not in memory.modalities:
         fields["modalities"] = tuple(sorted({*memory.modalities, data.modality}))
-    if data.turn_id is None and data.similarity in (None, 1.0):  # not a likeness that a reader found in a turn
+    told = data.turn_id is None and data.similarity in (None, 1.0)  # not a likeness that a reader found in a turn
+    if told:
         fields |= stood_for(working, memory)
     decision, reason = ("merge", "mentioned often within a day") if frequent else ("reinforce", "mentioned")
     if working.actor == "user":
-        said = fields["user_mentions"] = newest_said(
-            (*memory.user_mentions, UserMention(at, data.turn_id, working.author_unless(memory)))
-        )
-        if memory.negations:
-            fields |= negation_state(memory.negations, said)
-            if memory.is_negated and fields["negated_at"] is None:
-                decision, reason = "reaffirm", "the user said it again"
-                fields["conflicts"] = contradicted(working, memory, memory.superseded_by)
+        own = working.trust == ASSERTED and (told or working.parameters.talk_reaffirms)
+        mentioned = UserMention(at, data.turn_id, working.author_unless(memory), own)
+        decided = _said_again(working, memory, mentioned, event, fields)
+        decision, reason = decided or (decision, reason)
     working.change(memory, decision, reason, **fields)
+
+
+def _said_again(
+    working: WorkingSet, memory: Memory, mentioned: UserMention, event: Event[Any], fields: dict[str, Any]
+) -> tuple[str, str] | None:
+    """Put into `fields` what it changes that the user says it; what becomes of a negation, and why, None where nothing does."""
+    said = fields["user_mentions"] = newest_said((*memory.user_mentions, mentioned))
+    if not memory.negations:
+        return None
+    fields |= negation_state(memory.negations, said)
+    if not memory.is_negated:
+        return None
+    if fields["negated_at"] is None:
+        fields["conflicts"] = contradicted(working, memory, memory.superseded_by)
+        return "reaffirm", "the user said it again"
+    if mentioned.own or not _would_reaffirm(memory, mentioned):
+        return None
+    queue = queued(memory, event)
+    if queue is None:
+        return "reinforce", f"mentioned; {FULL_QUEUE}"
+    fields["waiting"] = queue
+    return "wait", "the user negated it: that it holds again waits for him"
+
+
+def _would_reaffirm(memory: Memory, mentioned: UserMention) -> bool:
+    """Whether a mention would take a negation back if it were the user's own word."""
+    said = newest_said((*memory.user_mentions, msgspec.structs.replace(mentioned, own=True)))
+    return negation_state(memory.negations, said)["negated_at"] is None
 
 
 def final_merge(working: WorkingSet, memory: Memory) -> str:

@@ -24,7 +24,7 @@ from projections.memory.record import Memory
 from projections.memory.rejection import Rejections
 from projections.memory.sources import Asides, by_of
 
-PROJECTION_VERSION = 7
+PROJECTION_VERSION = 8
 """Raise it when evolve, an upcaster or a parameter set changes what an old log folds into: a rebuild follows."""
 
 AnyEvent = Event[EventData]

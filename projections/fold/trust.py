@@ -10,9 +10,11 @@ from events.envelope import Event
 from events.standing import PERSONS
 from events.trust import ASSERTED, IMPORTED, INFERRED, ORDER, TRUSTS, lowest, overrides
 from events.vocabulary import Trust
+from projections.fold.values import settled_again
 from projections.fold.working_set import WorkingSet
 from projections.memory.record import MAX_WAITING, Memory
 
+FULL_QUEUE = f"{MAX_WAITING} changes of it wait for a person already, the most"
 _MOST = ORDER[ASSERTED]
 _BY_SOURCE: Mapping[str, Trust] = {
     "user": ASSERTED, "assistant": INFERRED, "judge": INFERRED, "system": INFERRED, "import": IMPORTED,
@@ -36,23 +38,31 @@ def waits(working: WorkingSet, memory: Memory, event: Event[Any]) -> bool:
     """Whether what the event does to a memory has to wait for a person, since it comes from a lower source; then that is noted."""
     if overrides(working.trust, known_by(memory)):
         return False
-    if len(memory.waiting) >= MAX_WAITING:
-        working.ignore(memory.id, f"{MAX_WAITING} changes of it wait for a person already, the most")
+    queue = queued(memory, event)
+    if queue is None:
+        working.ignore(memory.id, FULL_QUEUE)
     else:
         reason = f"waits for a person: {working.trust}, and it is {known_by(memory)}"
-        working.change(memory, "wait", reason, waiting=(*memory.waiting, _raw(event.event_id)))
+        working.change(memory, "wait", reason, waiting=queue)
     return True
+
+
+def queued(memory: Memory, event: Event[Any]) -> tuple[bytes, ...] | None:
+    """What waits on a memory with this event; None where there is no room."""
+    return (*memory.waiting, _raw(event.event_id)) if len(memory.waiting) < MAX_WAITING else None
 
 
 def settle(working: WorkingSet, data: ReviewSettled, _event: Event[Any]) -> None:
     """A person has answered: it waits no longer. What was accepted a person said himself, in an event of its own."""
+    answered = _raw(data.waiting)
+    if working.trust != ASSERTED:
+        working.ignore(data.memory_id, f"{working.trust}: what waits for a person, a person answers")
+        return
+    if settled_again(working, answered, data.verdict):
+        return
     memory = working.live(data.memory_id)
     if memory is None:
         return
-    if working.trust != ASSERTED:
-        working.ignore(memory.id, f"{working.trust}: what waits for a person, a person answers")
-        return
-    answered = _raw(data.waiting)
     left = tuple(one for one in memory.waiting if one != answered)
     if left == memory.waiting:
         working.ignore(memory.id, "nothing of that id waits")

@@ -5,15 +5,25 @@ Digests stand beside the body since log format 2. Those of older entries are mad
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
+from uuid import UUID
 
-from events.catalogue import EventData, ValueReadmitted, ValueRejected
+from events.catalogue import EventData, MemoryCreated, ValueReadmitted, ValueRejected
 from events.envelope import Event, Stored, micros
 from events.statement_digests import DIGEST_BYTES, LEAST_SECRET, digest, read
+from events.trust import ASSERTED
 from projections.fold.working_set import OWNER, Note, WorkingSet, trouble_with
 from projections.language.statements import statements_in
-from projections.memory.rejection import REJECTED_BY, Rejections, drawn_again, readmitted, rejected, said_in
+from projections.memory.rejection import (
+    REJECTED_BY,
+    Rejections,
+    drawn_again,
+    readmitted,
+    rejected,
+    said_in,
+    waiting_again,
+)
 
 Digests = tuple[bytes, ...]
 
@@ -39,17 +49,40 @@ def refusal(working: WorkingSet) -> str | None:
     return None if found is None else f"{REJECTED_BY}{found.seq}"
 
 
-def say_again(working: WorkingSet, turns: Iterable[str]) -> None:
-    """These turns were read to say what is rejected: whoever reads them withholds them too, where they say nothing else."""
+def say_again(working: WorkingSet, data: MemoryCreated, event: Event[Any]) -> None:
+    """What is rejected was said again: it waits for a person where the user did so later, and it counts for nothing meanwhile.
+
+    The turns that were read to say it are withheld too by whoever reads them, where they say nothing else.
+    """
     found = working.refusing(working.at)
     if found is None:
         return
+    after = working.settings.rejections
+    if working.at > found.at and _by_user(working, data):
+        after = waiting_again(after, found.digest, UUID(event.event_id).bytes)
     try:
-        after = drawn_again(working.settings.rejections, found.digest, turns)
+        after = drawn_again(after, found.digest, data.source_turns)
     except ValueError as full:
         working.ignore(OWNER, str(full))
-        return
     working.settings = working.settings._replace(rejections=after)
+
+
+def _by_user(working: WorkingSet, data: MemoryCreated) -> bool:
+    """Whether a statement is the user's own: said by himself, or read in what he said."""
+    if data.source == "judge":
+        return bool(data.source_turns)
+    return data.source == "user" and working.trust == ASSERTED and data.imported is None
+
+
+def settled_again(working: WorkingSet, event_id: bytes, verdict: str) -> bool:
+    """Whether what waits by this id is that a rejected value was said again; then a person has answered, and it waits no longer."""
+    found = next((one for one in working.settings.rejections if one.again == event_id), None)
+    if found is None:
+        return False
+    after = waiting_again(working.settings.rejections, found.digest, b"")
+    working.settings = working.settings._replace(rejections=after)
+    working.notes.append(Note(OWNER, "settle", verdict, None, None, ("rejections",)))
+    return True
 
 
 def reject(working: WorkingSet, data: ValueRejected, _event: Event[Any]) -> None:

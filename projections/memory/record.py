@@ -45,6 +45,8 @@ class UserMention(msgspec.Struct, frozen=True, array_like=True, gc=False):
     turn_id: str | None
     author: Author | None = None
     """Whose mention it is; None: of the memory's own author."""
+    own: bool = True
+    """Whether it is the user's own word, and not what a lower source says of him."""
 
 
 class CorrectionEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -59,6 +61,8 @@ class CorrectionEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     position: int
     author: Author | None = None
     """Whose negation it is; None: of the memory's own author."""
+    own: bool = True
+    """Whether it is a person's own word: no lower source takes it back."""
 
 
 class Version(msgspec.Struct, frozen=True, array_like=True, gc=False):

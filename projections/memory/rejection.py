@@ -39,6 +39,9 @@ class Rejection(msgspec.Struct, frozen=True, array_like=True, gc=False):
     turns: bytes = b""
     """Turns from which it was drawn since, each as `turn_hash` gives it: they say it, whatever their words."""
 
+    again: bytes = b""
+    """Id, 16 bytes, of the last event by which the user says it again since; it waits for a person. Empty: none does."""
+
     @property
     def turn_hashes(self) -> tuple[bytes, ...]:
         """The turns, each by its hash."""
@@ -107,6 +110,12 @@ def drawn_again(rejections: Rejections, digest: bytes, turns: Iterable[str]) -> 
     if len(said) > MOST_TURNS:
         raise ValueError(f"{MOST_TURNS} turns are known to say it already, the most: this one is not withheld")
     return rejections if said == before else _with(rejections, msgspec.structs.replace(one, turns=b"".join(said)))
+
+
+def waiting_again(rejections: Rejections, digest: bytes, event_id: bytes) -> Rejections:
+    """With an event by which the user says a value again that is kept here; empty: none waits any more."""
+    one = known(rejections, digest)
+    return rejections if one is None else _with(rejections, msgspec.structs.replace(one, again=event_id))
 
 
 def said_in(rejections: Rejections, digests: Iterable[bytes], hashes: Sequence[bytes]) -> Rejections:

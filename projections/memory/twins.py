@@ -7,14 +7,16 @@ Records stay as they were folded: here is how they read beside the others (ADR 0
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from events.trust import ASSERTED, ORDER
 from projections.memory.kind import is_summary
 from projections.memory.record import Memory, with_changes
 from projections.memory.rejection import TURN_BYTES, Rejection, Rejections, known, turn_hash
 
 BEFORE_ANY = -(1 << 62)
 """When evidence without a time of its own was given: before whatever was rejected."""
+_OWN = ORDER[ASSERTED]
 _FIRM = frozenset({"latest_wins", "version_keep"})
 """Resolutions by which a negation is sure."""
 
@@ -36,15 +38,28 @@ def said_at(memory: Memory) -> int:
 
     What a job drew from a turn counts as said then. What an assistant or a job says by itself is no evidence of the user's.
     """
-    own = memory.source == "user" or (memory.source == "judge" and bool(memory.source_turns))
-    told = memory.updated_at if own else BEFORE_ANY
-    return max(told, memory.user_mentions[-1].at) if memory.user_mentions else told
+    told = memory.updated_at if memory.source == "user" or _is_drawn(memory) else BEFORE_ANY
+    return max((told, *(one.at for one in memory.user_mentions)))
+
+
+def _is_drawn(memory: Memory) -> bool:
+    """Whether a job read it in what was said."""
+    return memory.source == "judge" and bool(memory.source_turns)
 
 
 class Twins:
     """How an owner's records read beside each other. Only values that somebody rejected or negated cost anything."""
 
-    def __init__(self) -> None:
+    def __init__(self, get: Callable[[str], Memory | None]) -> None:
+        """`get`: the owner's memory of an id, as it reads; None where there is none."""
+        self._get = get
+        self._new: dict[str, Memory] = {}
+        """Records that are being taken in, by id."""
+        self._talk = True
+        self._told_in: dict[str, set[bytes]] = {}
+        """Id of a turn -> watched values that were drawn from it."""
+        self.said_again: set[str] = set()
+        """Ids of what was said since the user negated it, by a source or in a way that takes no negation of his back."""
         self._rejections: Rejections = ()
         self._saying: dict[bytes, dict[str, Memory]] = {}
         """Watched value, or turn -> the records that say it, by id, as they were folded."""
@@ -55,12 +70,22 @@ class Twins:
         self._folded: dict[str, Memory] = {}
         """Records that read otherwise than they were folded."""
 
-    def follow(self, rejections: Rejections, changed: Sequence[Memory], others: Iterable[Memory]) -> list[Memory]:
-        """How these changed records read, in their order, and then those of `others`, all the rest, that read otherwise now."""
+    def follow(
+        self, rejections: Rejections, changed: Sequence[Memory], others: Iterable[Memory], *, talk: bool = True
+    ) -> list[Memory]:
+        """How these changed records read, in their order, and then those of `others`, all the rest, that read otherwise now.
+
+        `talk`: what the user says in a conversation takes back his own negation (`Parameters.talk_reaffirms`).
+        """
         touched = self._changed(rejections)
+        if talk != self._talk:
+            self._talk = talk
+            touched |= self._saying.keys()
         wanted = touched.union(*(values_of(one) for one in changed if _is_negated(one)))
         if not wanted and not self._saying:
             return list(changed)
+        self._new = {one.id: one for one in changed}
+        touched |= {value for one in changed for value in self._told_in.get(one.id, ())}
         unknown = wanted - self._saying.keys()
         if unknown:
             self._watch(unknown, others)
@@ -71,7 +96,9 @@ class Twins:
             touched.update(key for name in self._saying[value] for key in self._under[name])
         mine = {memory.id for memory in changed}
         beside = {one.id: one for value in touched for one in self._saying[value].values()}
-        return [self._read(one) for one in changed] + [self._read(one) for one in beside.values() if one.id not in mine]
+        read = [self._read(one) for one in changed] + [self._read(one) for one in beside.values() if one.id not in mine]
+        self._new = {}
+        return read
 
     def as_folded(self, memory: Memory) -> Memory:
         """The record as it was folded, whatever its twins make of it."""
@@ -109,14 +136,19 @@ class Twins:
             self._saying[value][memory.id] = memory
         if now:
             self._under[memory.id] = now
+            for turn in memory.source_turns if _is_drawn(memory) else ():
+                self._told_in.setdefault(turn, set()).update(now)
         return {*before, *now}
 
     def _read(self, memory: Memory) -> Memory:
         read = self._with_facts(memory)
         refused = self._refused(memory)
+        self.said_again.discard(memory.id)
         if refused is not None:
             read = with_changes(read, rejected_seq=refused.seq)
         elif not memory.is_negated and (gone := self._negated_twin(memory)) is not None:
+            if said_at(memory) > _negated_at(gone):
+                self.said_again.add(memory.id)
             successor = None if gone.superseded_by == memory.id else gone.superseded_by
             read = with_changes(read, negated_at=gone.negated_at, resolution=gone.resolution, superseded_by=successor)
         if read is memory:
@@ -178,15 +210,39 @@ class Twins:
             ]
             negated = [one for one in saying if _is_negated(one)]
             if negated:
-                last = max(negated, key=lambda one: (one.negated_at or BEFORE_ANY, one.id))
-                if max(said_at(one) for one in saying) <= (last.negated_at or BEFORE_ANY):
-                    return last
+                said, own = max(map(said_at, saying)), max(map(self._own_said_at, saying))
+                standing = [one for one in negated if (own if _own_negation(one) else said) <= _negated_at(one)]
+                if standing:
+                    return max(standing, key=lambda one: (_negated_at(one), one.id))
         return None
+
+    def _own_said_at(self, memory: Memory) -> int:
+        """The same as `said_at` of what takes back a person's own negation: his own word, and not what lower sources say of him."""
+        if _is_drawn(memory):
+            told = self._talk and any(map(self._is_own, memory.source_turns))
+        else:
+            told = memory.source == "user" and memory.trust == _OWN
+        said = memory.updated_at if told else BEFORE_ANY
+        return max((said, *(one.at for one in memory.user_mentions if one.own)))
+
+    def _is_own(self, turn_id: str) -> bool:
+        """Whether a turn is the user's own word; one of which there is no memory counts."""
+        turn = self._new.get(turn_id) or self._get(turn_id)
+        return turn is None or turn.trust == _OWN
 
 
 def _speaker(memory: Memory) -> str:
     """Who says it, as far as a name tells: two people may say the same of themselves."""
     return (memory.speaker or "user").casefold()
+
+
+def _negated_at(memory: Memory) -> int:
+    return BEFORE_ANY if memory.negated_at is None else memory.negated_at
+
+
+def _own_negation(memory: Memory) -> bool:
+    """Whether a person himself said the negation that stands."""
+    return any(one.own for one in memory.negations if one.at == memory.negated_at)
 
 
 def _is_negated(memory: Memory) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from sys import getsizeof
 from typing import NamedTuple, Protocol, TypeVar, cast
 
@@ -89,7 +89,7 @@ class OwnerView:
         self._meanings: dict[str, MeaningIndex] = {}
         self._indexes: dict[object, RowIndex] = {}
         self._set_aside = SetAside()
-        self._twins = Twins()
+        self._twins = Twins(self.get)
         self._take(state, list(memories), check)
 
     @classmethod
@@ -118,7 +118,7 @@ class OwnerView:
         self.parameters = parameters_of(state.settings, self._base)
         folded = (self._twins.as_folded(one) for one in self.columns)
         changed = self._set_aside.follow(state.asides, changed, folded)
-        changed = self._twins.follow(state.rejections, changed, self.columns)
+        changed = self._twins.follow(state.rejections, changed, self.columns, talk=self.parameters.talk_reaffirms)
         self._index.put_said(self._newly_said(counted(changed, check, len(changed))))
         self.columns.put_all(changed)
         for memory in changed:
@@ -242,6 +242,11 @@ class OwnerView:
         """A memory by id."""
         row = self.columns.row(memory_id)
         return None if row is None else self.columns.memories[row]
+
+    @property
+    def said_again(self) -> Collection[str]:
+        """Ids of what somebody says the user said since he negated it; it is withheld as negated, and waits for him."""
+        return self._twins.said_again
 
     def as_folded(self, memory: Memory) -> Memory:
         """A memory as its own events made it; the view's own reads it beside others that say the same, and what is set aside."""

@@ -86,8 +86,8 @@ MUTANTS = (
     ),
     Mutant(
         "projections/fold/conflict.py",
-        "if since is not None and since > newest.at:",
-        "if since is not None and since >= newest.at:",
+        "if n.at >= (since_own",
+        "if n.at > (since_own",
         "a mention at the instant of a negation undoes it",
         FOLD,
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +27,13 @@ def later() -> st.SearchStrategy[Told]:
         st.builds(lambda day: readmitted(TEXTS[0], day=day), days),
         st.builds(mentioned, ids, days),
         st.builds(lambda of, day: mentioned(of, day, actor="assistant"), ids, days),
+        st.builds(lambda of, day: by_lower(mentioned(of, day)), ids, days),
     )
+
+
+def by_lower(told: Told) -> Told:
+    """The same, told by a lower source."""
+    return replace(told, extra={**told.extra, "trust": "inferred"})
 
 
 def shown(told: list[Told]) -> tuple[frozenset[str], frozenset[str]]:
@@ -51,3 +59,16 @@ def test_no_evidence_of_before_a_rejection_shows_it_whichever_arrives_first(said
     statement, refused = created(TEXTS[0], "c", said), rejected(TEXTS[0], day=day)
     told = [refused, statement] if first else [statement, refused]
     assert shown(told) == (frozenset(), frozenset())
+
+
+@given(st.integers(3, 9), st.lists(st.integers(3, 20), max_size=12), st.booleans())
+@settings(max_examples=examples(60), deadline=None)
+def test_no_lower_source_takes_back_a_negation_of_his_own_whatever_it_says_and_when(
+    day: int, later: list[int], first: bool
+) -> None:
+    negation = negated("a", day, resolution="latest_wins")
+    others = [by_lower(mentioned("a", one)) for one in later] + [
+        by_lower(created(TEXTS[0], f"c{one}", one)) for one in {*later}
+    ]
+    told = [*others, negation] if first else [negation, *others]
+    assert shown([FIRST[0], *told])[0] == frozenset()

@@ -34,7 +34,7 @@ def inbox(answer: shapes.InboxPage, console: Console = out) -> None:
             "what": one["kind"],
             "by": Text(one["actor"]),
             "when": when(one["at"]),
-            "memory": shortened(one["memory"]),
+            "memory": shortened(one["memory"] or "-"),
             "would say": shortened(one["would_say"] or "-"),
         }
         for one in items

@@ -29,10 +29,11 @@ class InboxItem(BaseModel):
         description="What it is answered by: the id of the event that waits, or of the memory that is proposed."
     )
     kind: str = Field(
-        description="`negation`, `revision`, `merge`, `deletion`: what would be done to it; or `proposal`."
+        description="`negation`, `revision`, `merge`, `deletion`: what would be done to it; `reaffirmation`: it would hold again;"
+        " `readmission`: the user said again what was rejected; or `proposal`."
     )
     memory_id: str
-    memory: str = Field(description="What it says.")
+    memory: str | None = Field(description="What it says; null of a readmission: no memory says it now.")
     would_say: str | None = Field(description="What would be said then; null where nothing would, and of a proposal.")
     reason: str | None = Field(description="Why, as whoever wanted it says.")
     actor: str

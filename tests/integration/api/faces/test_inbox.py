@@ -13,6 +13,7 @@ import pytest
 
 from api.cli.app import run
 from engramlog.errors import InputError
+from events.redis.log import RedisEventLog
 from tests.given.client import Service, connected, service
 from tests.given.http import TOKEN, created, event
 from tests.given.mcp import Agent, in_process, talk
@@ -206,3 +207,25 @@ def test_a_payload_may_only_lower_what_it_reaches(running: Service) -> None:
     running.http.told(owner, created("low", KILN, owner=owner) | {"trust": "proposed"})
     assert listed(running, owner) == {}
     assert listed(running, owner, mode="review")["low"]["trust"] == "proposed"
+
+
+def test_where_nobody_vouches_for_who_calls_no_value_is_rejected_by_http_and_none_taken_up(
+    running: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = f"ann-{uuid4().hex}"
+    code, _ = commanded(running, "add", owner, KILN, "--id", "kiln")
+    assert code == 0
+    monkeypatch.setattr(RedisEventLog, "highest", "inferred")
+    told = post(running, f"{owner}/memories/kiln/delete")
+    assert ("kiln", "wait") in [(one["memory"], one["decision"]) for one in told["changes"]]
+    assert listed(running, owner).keys() == {"kiln"}, "no rejection comes with a deletion that waits"
+    for verb in ("delete", "negate"):
+        refused = post(running, f"{owner}/memories/kiln/{verb}", 422, never=True)
+        assert "vouches" in refused["detail"]
+    code, _ = commanded(running, "delete", owner, "kiln")
+    assert code == 0
+    assert listed(running, owner) == {}
+    post(running, f"{owner}/memories/kiln/restore")
+    assert listed(running, owner) == {}, "what it says is rejected all the same"
+    code, _ = commanded(running, "confirm", owner, "kiln")
+    assert (code, listed(running, owner).keys()) == (0, {"kiln"})

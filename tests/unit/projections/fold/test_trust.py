@@ -14,7 +14,7 @@ from projections.fold.changelog import DECISIONS
 from projections.laws.modes import MODES
 from projections.memory.record import MAX_WAITING, Memory
 from projections.views.query import ViewQuery, listing
-from tests.given.events import Told, at, created, deleted, folded, mentioned, merged, negated, revised
+from tests.given.events import Told, at, created, deleted, folded, mentioned, merged, negated, parameters, revised
 from tests.given.events import stored as entries
 from tests.given.views import viewed
 
@@ -150,3 +150,65 @@ def test_no_more_wait_than_the_most_and_one_more_is_told() -> None:
     told = [DEGREES, *(by(CHANGES["negated"], "inferred") for _ in range(MAX_WAITING + 1))]
     assert len(memory(*told).waiting) == MAX_WAITING
     assert notes(*told)[-1] == ("ignored", "8 changes of it wait for a person already, the most")
+
+
+SAID_AGAIN = mentioned("kiln", 3)
+NEGATION = negated("kiln", 2, resolution="latest_wins")
+
+
+@pytest.mark.parametrize("trust", ["imported", "inferred"])
+def test_a_lower_source_that_says_the_user_said_it_again_takes_back_no_negation_of_his_own(trust: Trust) -> None:
+    told = [DEGREES, NEGATION, by(SAID_AGAIN, trust, "user")]
+    after = memory(*told)
+    assert (after.negated_at, shown(*told)) == (at(2), set())
+    assert [str(UUID(bytes=one)) for one in after.waiting] == [event_id(2, told)]
+    assert notes(*told)[-1] == ("wait", "the user negated it: that it holds again waits for him")
+    assert shown(*told, mentioned("kiln", 4)) == {"kiln"}, "he says it himself"
+    assert shown(*told, mentioned("kiln", 1)) == set(), "before he negated it he may have said anything"
+
+
+def test_it_takes_back_what_its_own_rank_negated() -> None:
+    low = said("The kiln fires at 1240 degrees", "kiln", 1, "inferred", actor="assistant")
+    ended = by(NEGATION, "inferred")
+    assert shown(low, ended) == set()
+    assert shown(low, ended, by(SAID_AGAIN, "imported", "user")) == {"kiln"}
+    assert shown(low, ended, negated("kiln", 2.5), by(SAID_AGAIN, "imported", "user")) == set(), "and he negated it too"
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["first", "late"])
+def test_a_flood_of_what_others_say_he_said_drives_out_neither_his_word_nor_his_negation(late: bool) -> None:
+    flood = [by(mentioned("kiln", 5 + n / 100, turn_id=f"t{n}"), "inferred", "user") for n in range(40)]
+    his = [mentioned("kiln", 4)]
+    order = [*flood, *his] if late else [*his, *flood]
+    assert shown(DEGREES, NEGATION, *order, day=6) == {"kiln"}
+    after = memory(DEGREES, NEGATION, *order)
+    assert [one.own for one in after.user_mentions].count(True) == 1
+    ends = [by(negated("kiln", 3 + n / 100, resolution="latest_wins"), "inferred") for n in range(40)]
+    low = said("The kiln fires at 1240 degrees", "kiln", 1, "inferred", actor="assistant")
+    assert shown(low, *([*ends, NEGATION] if late else [NEGATION, *ends]), *flood, day=6) == set()
+
+
+def test_where_so_set_what_is_said_in_conversation_takes_no_negation_back_and_waits() -> None:
+    strict = parameters(talk_reaffirms=False)
+    talk, plain = mentioned("kiln", 3, turn_id="t"), mentioned("kiln", 3)
+    assert shown(DEGREES, NEGATION, talk) == {"kiln"}
+    told = [strict, DEGREES, NEGATION, talk]
+    assert (shown(*told), len(memory(*told).waiting)) == (set(), 1)
+    assert shown(strict, DEGREES, NEGATION, plain) == {"kiln"}, "said of the memory itself"
+
+
+def test_when_no_more_may_wait_the_mention_is_one_all_the_same() -> None:
+    told = [DEGREES, NEGATION, *(by(mentioned("kiln", 3 + n / 10), "inferred", "user") for n in range(MAX_WAITING + 1))]
+    assert len(memory(*told).waiting) == MAX_WAITING
+    assert notes(*told)[-1] == ("reinforce", "mentioned; 8 changes of it wait for a person already, the most")
+
+
+def test_a_twin_that_a_lower_source_says_again_stays_negated() -> None:
+    """The same value under another id is no way around it."""
+    text = "The kiln fires at 1240 degrees"
+    low, own = said(text, "other", 3, "inferred"), said(text, "other", 3)
+    assert shown(DEGREES, NEGATION, low) == set()
+    assert "other" in shown(DEGREES, NEGATION, own)
+    ended = by(NEGATION, "inferred")
+    first = said(text, "kiln", 1, "inferred")
+    assert "other" in shown(first, ended, low), "of one rank the later word counts"

@@ -1,0 +1,167 @@
+"""What the user says again after it was taken back: after a deletion it waits for him, after a plain negation it holds again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from events.envelope import from_micros, utc_text
+from tests.acceptance.trust.doors import READERS, Doors, Reads, rebuilt, silent_about
+from tests.acceptance.trust.doors import doors as opened
+from tests.given.http import created, event
+
+SAID = {
+    "in English": ("I live in Lisbon.", "where do I live", "Lisbon"),
+    "in Chinese": ("我住在里斯本。", "我住在哪里", "里斯本"),
+}
+
+
+def told(doors: Doors, owner: str, text: str, reader: Reads) -> None:
+    doors.say("client", owner, text)
+    doors.extract(owner, reader)
+
+
+def statement(doors: Doors, owner: str, word: str, mode: str = "normal") -> str | None:
+    found = doors.memories(owner, mode).items()
+    return next((one for one, text in found if word in text and not one.startswith("s-")), None)
+
+
+def statements(doors: Doors, owner: str) -> list[str]:
+    return [text for one, text in doors.memories(owner).items() if one.startswith("m-")]
+
+
+def inbox(doors: Doors, owner: str) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = doors.app.inbox.page(owner, limit=100)["items"]
+    return items
+
+
+def deleted_and_said_again(doors: Doors, language: str, reader: Reads) -> tuple[str, dict[str, Any]]:
+    owner, (text, asked, word) = doors.owner(), SAID[language]
+    told(doors, owner, text, reader)
+    first = statement(doors, owner, word)
+    assert first is not None
+    doors.delete(owner, first, with_sources=True)
+    assert inbox(doors, owner) == []
+    told(doors, owner, text, reader)
+    [item] = inbox(doors, owner)
+    assert (item["kind"], item["memory"]) == ("readmission", None)
+    assert word in item["would_say"]
+    assert silent_about(doors.told(owner, asked), [word]) == []
+    return owner, item
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("language", SAID)
+def test_after_a_deletion_it_waits_until_he_accepts_it(doors: Doors, language: str, reader: Reads) -> None:
+    owner, item = deleted_and_said_again(doors, language, reader)
+    doors.accept(owner, item["item"])
+    _, asked, word = SAID[language]
+    assert statement(doors, owner, word) == item["memory_id"]
+    assert set(silent_about(doors.told(owner, asked), [word])), "it is told again"
+    assert inbox(doors, owner) == []
+    assert doors.app.reader.get(owner, item["memory_id"])["trust"] == "asserted"
+
+
+def test_rejected_it_waits_no_longer_and_said_once_more_it_waits_again(doors: Doors) -> None:
+    owner, item = deleted_and_said_again(doors, "in English", "rules")
+    doors.command("reject", owner, item["item"])
+    assert inbox(doors, owner) == []
+    text, asked, word = SAID["in English"]
+    assert silent_about(doors.told(owner, asked), [word]) == []
+    told(doors, owner, text, "rules")
+    [again] = inbox(doors, owner)
+    assert again["item"] != item["item"]
+
+
+def test_in_other_words_it_is_another_value(doors: Doors) -> None:
+    owner, item = deleted_and_said_again(doors, "in English", "rules")
+    doors.command("amend", owner, item["item"], "I live near Lisbon")
+    assert "I live near Lisbon" in doors.memories(owner).values()
+    told(doors, owner, SAID["in English"][0], "rules")
+    assert [one["kind"] for one in inbox(doors, owner)] == ["readmission"], "what was rejected still is"
+
+
+def test_once_answered_the_key_tells_it_again(doors: Doors) -> None:
+    owner, item = deleted_and_said_again(doors, "in English", "rules")
+    first = doors.command("accept", owner, item["item"], "--key", "once")
+    assert doors.command("accept", owner, item["item"], "--key", "once")["position"] == first["position"]
+
+
+def test_what_others_say_or_was_said_before_waits_for_nobody(doors: Doors) -> None:
+    """The control: an agent's word, an imported record, and talk of before the deletion."""
+    owner = doors.owner()
+    first = doors.remember("http", owner, "I live in Lisbon")
+    doors.delete(owner, first)
+    doors.tell(owner, created("agent", "I live in Lisbon", owner=owner, source="assistant") | {"actor": "assistant"})
+    doors.say("http", owner, "I live in Lisbon.")  # an hour ago
+    doors.extract(owner, "rules")
+    assert inbox(doors, owner) == []
+    now = utc_text(from_micros(doors.app.log.now()))
+    doors.tell(owner, created("own", "I live in Lisbon", owner=owner) | {"occurred_at": now})
+    assert [one["memory_id"] for one in inbox(doors, owner)] == ["own"], "a raw event in his own name does"
+
+
+def test_it_waits_after_a_rebuild_too(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("again")
+    with opened(folder) as of:
+        owner, item = deleted_and_said_again(of, "in English", "rules")
+    rebuilt(folder)
+    with opened(folder) as anew:
+        assert inbox(anew, owner) == [item]
+
+
+@pytest.mark.parametrize("language", SAID)
+def test_after_a_plain_negation_it_holds_again_unless_set_otherwise(doors: Doors, language: str) -> None:
+    text, _, word = SAID[language]
+    for strict in (False, True):
+        owner = doors.owner()
+        if strict:
+            doors.tell(owner, event("ParametersChanged", owner=owner, parameters={"talk_reaffirms": False}))
+        told(doors, owner, text, "rules")
+        first = statement(doors, owner, word)
+        assert first is not None
+        doors.negate(owner, first)
+        assert statement(doors, owner, word) is None
+        told(doors, owner, text, "rules")
+        assert (statement(doors, owner, word) is None) == strict
+        waiting = inbox(doors, owner)
+        assert [one["kind"] for one in waiting] == (["reaffirmation"] if strict else [])
+        for one in waiting:
+            assert word in one["memory"]
+            doors.accept(owner, one["item"])
+        assert statement(doors, owner, word) is not None
+        assert inbox(doors, owner) == []
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_what_an_agent_records_as_his_talk_takes_back_no_negation_of_his_own(doors: Doors, reader: Reads) -> None:
+    owner = doors.owner()
+    told(doors, owner, "I live in Lisbon.", reader)
+    first = statement(doors, owner, "Lisbon")
+    assert first is not None
+    doors.negate(owner, first)
+    doors.say("mcp", owner, "I live in Lisbon.")
+    doors.extract(owner, reader)
+    assert statements(doors, owner) == []
+    [item] = inbox(doors, owner)
+    assert item["kind"] == "reaffirmation"
+    doors.command("reject", owner, item["item"])
+    assert inbox(doors, owner) == []
+    doors.say("client", owner, "I live in Lisbon.")
+    doors.extract(owner, reader)
+    assert statements(doors, owner), "his own word"
+
+
+def test_an_agent_that_says_he_said_it_again_takes_back_no_negation_of_his_own(doors: Doors) -> None:
+    owner = doors.owner()
+    first = doors.remember("http", owner, "I like coffee")
+    doors.negate(owner, first)
+    doors.call(owner, "confirm_memory", memory_key=first)
+    assert first not in doors.memories(owner)
+    [item] = inbox(doors, owner)
+    assert (item["kind"], item["memory"], item["would_say"]) == ("reaffirmation", "I like coffee", None)
+    told_agent = doors.call(owner, "confirm_memory", memory_key=first)["message"]
+    assert "waits" in told_agent
+    doors.accept(owner, item["item"])
+    assert first in doors.memories(owner)
