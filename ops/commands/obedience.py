@@ -52,9 +52,7 @@ def evaluate_obedience(
 
 def figures(answer: ObedienceMeasured) -> None:
     """Counts over all and by attack, then what asking took and what failed."""
-    out.print(
-        Text(f"{answer['all']['runs']:,} runs of {answer['model']}; runs are counted, and nothing is passed", "dim")
-    )
+    out.print(Text(f"{answer['all']['runs']:,} runs of {answer['model']}: counts, and no verdict", "dim"))
     rows: list[dict[str, Cell]] = []
     for name, language, found in [
         ("all", "", answer["all"]),
