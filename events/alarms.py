@@ -33,6 +33,7 @@ class AlarmKind(NamedTuple):
 
 ACCESSES_LOST = "accesses_lost"
 """Counts accesses, and not how often it was raised."""
+INBOX_FULL = "inbox_full"
 KNOWN: Mapping[str, AlarmKind] = {
     "partition_gap": AlarmKind(
         "stopped",
@@ -127,6 +128,12 @@ KNOWN: Mapping[str, AlarmKind] = {
         "itself",
         "Rejections could not be kept outside of the store, or what is kept not be read or said again: a restored copy may tell"
         " what was rejected. It is tried again.",
+    ),
+    INBOX_FULL: AlarmKind(
+        "warning",
+        "itself",
+        "So much of an owner waits for a person that nothing more is taken of what has to wait: `engramlog inbox OWNER` lists it,"
+        " `accept`, `amend` and `reject` answer it. Who says so much? docs/trust.md tells how a source is set aside.",
     ),
     "socket_removed": AlarmKind(
         "warning",

@@ -345,6 +345,8 @@ class InboxPageAlone(TypedDict):
     items: list[InboxItem]
     total: int
     offset: int
+    taken: int
+    most: int
 
 class InboxPage(InboxPageAlone, LinesTold, Placed): ...
 
@@ -973,10 +975,16 @@ class PartitionStatus(TypedDict):
     epoch: int
     quarantined: list[str]
     memories: int
+    waiting: int
+    full_inboxes: int
     build: str
     chain: str | None
     digest: str | None
     rebuild: NotRequired[dict[str, Any] | None]
+
+class Inboxes(TypedDict):
+    waiting: int
+    full: int
 
 class AccessFigures(TypedDict):
     recorded: NotRequired[int]
@@ -989,6 +997,7 @@ class StoreStatus(TypedDict):
     events: int
     memories: int
     lag: int
+    inboxes: Inboxes
     partitions: list[PartitionStatus]
     workers: list[dict[str, Any]]
     memory: dict[str, Any]
@@ -1076,6 +1085,7 @@ class Ready(TypedDict):
     lag: int
     partitions: dict[str, int]
     workers: int
+    inboxes: Inboxes
     alarms: list[ReadyAlarm]
 
 class SynonymPair(TypedDict):

@@ -107,6 +107,11 @@ class StoreCollector(Collector):
         yield GaugeMetricFamily("engramlog_workers", "Fold workers that live.", value=len(status["workers"]))
         quarantined = sum(len(partition["quarantined"]) for partition in status["partitions"])
         yield GaugeMetricFamily("engramlog_quarantined_owners", "Owners whose fold stands still.", value=quarantined)
+        inboxes = status["inboxes"]
+        yield GaugeMetricFamily("engramlog_inbox_waiting", "Things that wait for a person.", value=inboxes["waiting"])
+        yield GaugeMetricFamily(
+            "engramlog_inbox_full_owners", "Owners of whom as much waits for a person as may.", value=inboxes["full"]
+        )
         lag = GaugeMetricFamily("engramlog_lag_events", "Events appended but not yet folded.", labels=["partition"])
         for partition in status["partitions"]:
             lag.add_metric([str(partition["partition"])], partition["lag"])

@@ -25,7 +25,8 @@ from events.vocabulary import MAX_SOURCES
 from projections.decide.answering import CHANGES, PROPOSAL, accepted, accepted_again, edited, rejected, would_say
 from projections.decide.command import EVENT
 from projections.decide.commands import Tell
-from projections.decide.rejecting import is_double, rejection, values_said
+from projections.decide.rejecting import also_proposed, is_double, rejection, values_said
+from projections.fold.inbox import MOST_WAITING
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.statements import statement
 from projections.memory.columns import Columns, state_of
@@ -78,6 +79,8 @@ class Inbox:
                 "items": items,
                 "total": len(found),
                 "offset": max(offset, 0),
+                "taken": snapshot.view.state.waiting,
+                "most": MOST_WAITING,
                 **told_lines(times),
                 **snapshot.place,
             }
@@ -111,7 +114,8 @@ class Inbox:
     def reject(self, owner: str, item: str, *, reason: str = "", **given: Unpack[Given]) -> Answered:
         """A person will not have it: a change stays undone; a proposal is deleted, and what it says becomes no memory again.
 
-        Where another memory that stands says the same, it is only a double of that, and nothing is rejected.
+        Others that propose the same go with it. Where another memory that stands says the same, it is only a double of that, and
+        nothing is rejected.
         """
 
         def said(found: InboxPlace) -> tuple[EventData, ...]:
@@ -123,8 +127,9 @@ class Inbox:
                 memory = self._reader.memory(snapshot, owner, found.memory_id)
                 is_only_a_double = is_double(snapshot.view.columns, memory, ())
                 values = () if is_only_a_double else values_said(memory, snapshot.view.get)
-            gone = MemoryDeleted(memory_id=found.memory_id, reason=reason)
-            return (gone, rejection(found.memory_id, values, reason)) if values else (gone,)
+                others = also_proposed(snapshot.view.columns, memory) if values else ()
+            gone = tuple(MemoryDeleted(memory_id=one, reason=reason) for one in (found.memory_id, *others))
+            return (*gone, rejection(found.memory_id, values, reason)) if values else gone
 
         return self._answered(owner, item, "rejected", said, given)
 

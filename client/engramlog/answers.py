@@ -817,6 +817,11 @@ class InboxPage(Result):
     items: list[InboxItem]
     total: int
     offset: int
+    taken: int
+    """Places taken of `most`: a merge takes one for each memory on which it waits, and what is withheld meanwhile
+    (its source is set aside, its value rejected) keeps its place."""
+    most: int
+    """At most so many: what has to wait beyond it changes nothing, and its history says so."""
 
 
 class Answered(Result):
@@ -1166,6 +1171,15 @@ class OwnerPage(Result):
     """What to give as `after` for the next page; null on the last."""
 
 
+class Inboxes(Result):
+    """What waits for a person in all inboxes together."""
+
+    waiting: int
+    """Things that wait, what is withheld meanwhile too."""
+    full: int
+    """Owners of whom as much waits as may: nothing more of what has to wait is taken of them."""
+
+
 class PartitionStatus(Result):
     """Where one partition stands."""
 
@@ -1177,6 +1191,10 @@ class PartitionStatus(Result):
     epoch: int
     quarantined: list[str]
     memories: int
+    waiting: int
+    """Things that wait for a person, of all its owners."""
+    full_inboxes: int
+    """Owners of whom as much waits as may."""
     build: str
     chain: str | None
     digest: str | None
@@ -1257,6 +1275,7 @@ class StoreStatus(Result):
     memories: int
     lag: int
     """Events appended but not yet folded."""
+    inboxes: Inboxes
     partitions: list[PartitionStatus]
     workers: list[dict[str, Any]]
     memory: dict[str, Any]

@@ -7,6 +7,7 @@ successor starts again from the checkpoint: no state outlives the lease under wh
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any
 
 from events.envelope import Stored
@@ -14,6 +15,7 @@ from events.parameters import DEFAULTS, Parameters
 from events.partitions import STORE_KEY, partition_of
 from events.redis.gap import refuse_holes
 from events.redis.wire import Script, Wire
+from projections.fold.inbox import MOST_WAITING
 from projections.fold.partition import (
     Decoded,
     Outcome,
@@ -205,12 +207,19 @@ class PartitionFolder:
         self._lane.settle()
         return working.quarantine is None
 
+    def full_inboxes(self, most: int) -> list[str]:
+        """Owners of whom as much waits for a person as may, as far as they are in memory."""
+        full = (name for name, owner in self._owners.items() if owner.state.waiting >= MOST_WAITING)
+        return list(islice(full, most))
+
     def _commit(self, outcome: Outcome, control: Sequence[str] = ()) -> None:
         sealed = seal(self.checkpoint, outcome, self._owners)
         self._lane.send(
             self.lease, outcome, *commit_command(self.lease, outcome, sealed, self._owners, control=control)
         )
         self.checkpoint = sealed.checkpoint
+        for owner in outcome.filled:
+            self._tell("inbox full", owner=owner, most=MOST_WAITING)
 
     def _told(self, stored: Stored, error: Exception) -> None:
         self._tell(

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TypeVar
 
 from consumers.fold.folder import CommitLane, PartitionFolder, Tell
-from events.alarms import Alarms
+from events.alarms import INBOX_FULL, Alarms
 from events.errors import DamagedState, FoldError, LogGap, LogRolledBack
 from events.partitions import LogKeys, ranges
 from events.redis.gap import refuse_gap
@@ -22,6 +22,8 @@ STANDING_SECONDS = 5.0
 """How long a partition that stands still is left alone before it is looked at again."""
 OTHER_VERSION_SECONDS = 5.0
 """The same of one whose build this release cannot fold."""
+NAMED = 5
+"""Owners that the alarm of full inboxes names."""
 STANDS_STILL: Mapping[type[FoldError], str] = {
     LogGap: "partition_gap",
     LogRolledBack: "log_rolled_back",
@@ -60,6 +62,8 @@ class HeldPartitions:
         """Checkpoint at which each partition was last taken: what is taken anew after each refusal is not told each time."""
         self._unsure: set[int] = set()
         """Partitions taken of which nothing was folded yet: an alarm of the one who held them may stand."""
+        self._full: dict[int, int] = {}
+        """How many full inboxes were told of each partition since it was taken."""
 
     def checkpoints(self) -> dict[int, int]:
         """How far each is folded."""
@@ -111,6 +115,7 @@ class HeldPartitions:
         folder = self.folders[partition] = self._folder_of(lease)
         self._on_taken()
         self._unsure.add(partition)
+        self._full.pop(partition, None)
         is_news = monotonic() >= self.quiet_until or self._taken_at.get(partition) != folder.checkpoint.seq
         self._taken_at[partition] = folder.checkpoint.seq
         return is_news
@@ -132,6 +137,21 @@ class HeldPartitions:
                 continue
             tag, folded = folder.lease.keys.tag, folder.checkpoint.seq
             self.unless_gap(partition, partial(refuse_gap, self._wire, tag, folded))
+        self._tell_full()
+
+    def _tell_full(self) -> None:
+        """Raise the alarm of full inboxes, anew when their number changes, and clear it where there is none."""
+        for partition, folder in self.folders.items():
+            full, subject = folder.checkpoint.full, f"partition {partition}"
+            if self._full.get(partition) == full:
+                continue
+            self._full[partition] = full
+            if full:
+                named = ", ".join(folder.full_inboxes(NAMED))
+                told = f"{full:,} owner{'' if full == 1 else 's'}{f': {named}' if named else ''}"
+                self._alarms.raised(INBOX_FULL, subject, told)
+            else:
+                self._alarms.cleared(INBOX_FULL, subject)
 
     def unless_gap(self, partition: int, work: Callable[[], _T]) -> _T | None:
         """Do it, or have the partition stand still where its log is not whole."""

@@ -27,7 +27,7 @@ from projections.fold.builds import BuildKeys, next_build
 from projections.fold.changelog import FIRST_LINK
 from projections.redis.retire import drop_tables
 from projections.redis.scripts import SWITCH
-from projections.redis.store import Lease, read_checkpoint, renew_lease, take_lease
+from projections.redis.store import CHECKPOINT_FIELDS, Lease, read_checkpoint, renew_lease, take_lease
 
 LEASE_MS = 10_000
 LOOK_SECONDS = 0.1
@@ -132,9 +132,7 @@ def _go_on_or_anew(wire: Wire, keys: BuildKeys, tell: Tell, probe: Probe) -> Non
             return
     except DamagedState as error:
         tell("rebuild begins anew", partition=keys.tag, build=keys.build, reason=error.message)
-    wire.call(
-        "HDEL", keys.checkpoint, "seq", "head", "digest", "memories"
-    )  # first: what is half gone is nothing to go on with
+    wire.call("HDEL", keys.checkpoint, *CHECKPOINT_FIELDS)  # first: what is half gone is nothing to go on with
     probe("before what was left is dropped")
     drop_tables(wire, keys)
 

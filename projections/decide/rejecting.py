@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import islice
+
+import numpy as np
 
 from events.catalogue import ValueReadmitted, ValueRejected
 from events.errors import InputError
 from events.statement_digests import MOST_STATEMENTS
+from events.vocabulary import MAX_SOURCES
 from projections.language.statements import STATEMENT_RULES
 from projections.memory.columns import Columns
 from projections.memory.record import Memory
@@ -67,3 +71,11 @@ def is_double(columns: Columns, memory: Memory, going: Iterable[str]) -> bool:
         and not values.isdisjoint(values_of(one))
         for row, one in enumerate(columns.memories)
     )
+
+
+def also_proposed(columns: Columns, memory: Memory) -> list[str]:
+    """Other proposals that say the same, as many as fit in one answer: once that is rejected, nobody is asked about them."""
+    values = set(values_of(memory))
+    rows = (columns.memories[row] for row in np.flatnonzero(columns.standing() == Columns.PROPOSED).tolist())
+    found = (one.id for one in rows if one.id != memory.id and not values.isdisjoint(values_of(one)))
+    return list(islice(found, MAX_SOURCES - 1))

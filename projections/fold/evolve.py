@@ -30,6 +30,7 @@ from projections.fold import sources as evolve_sources
 from projections.fold import trust as evolve_trust
 from projections.fold import use as evolve_use
 from projections.fold import values as evolve_values
+from projections.fold.inbox import any_waits, counted, has_room, undo
 from projections.fold.named import names
 from projections.fold.working_set import OWNER, Note, OwnerSettings, WorkingSet, trouble_with
 from projections.memory.record import Memory
@@ -45,12 +46,14 @@ class EventEffect(msgspec.Struct, frozen=True, gc=False):
     notes: list[Note]
     at: int
     """When the event happened, microseconds since 1970."""
+    waiting: int = 0
+    """How many things of the owner wait for a person now."""
 
 
-def nothing_parked(settings: OwnerSettings, event: Event[EventData]) -> EventEffect:
+def nothing_parked(settings: OwnerSettings, event: Event[EventData], waiting: int = 0) -> EventEffect:
     """An EventDiscarded that names what is not parked, or is not this owner's: nothing is dropped."""
     note = Note(OWNER, "ignored", "nothing is parked there", None, None, ())
-    return EventEffect({}, settings, [note], micros(event.occurred_at))
+    return EventEffect({}, settings, [note], micros(event.occurred_at), waiting)
 
 
 HANDLERS: Mapping[type, Handler] = {
@@ -111,12 +114,13 @@ def evolve(
     stated: tuple[bytes, ...] = (),
     by: str = "",
     trust: Trust | None = None,
+    waiting: int = 0,
 ) -> EventEffect:
     """The event's effect on one owner. `memories` must hold what `reach` asks for, where it exists.
 
     `level`: how sensitive the entry says that the event's words are; None where it does not, and they are judged here.
     `stated`: digests of what it states, as the entry tells them. `by`: who brought it, as `Author.by`. `trust`: how far its word
-    goes, where the entry tells that.
+    goes, where the entry tells that. `waiting`: how many things of the owner wait for a person before it.
     """
     parameters, at = parameters_of(settings, base), micros(event.occurred_at)
     reaches = ASSERTED if trust is None and event.trust is None else lowest(trust, event.trust)
@@ -128,8 +132,14 @@ def evolve(
     if handler is not None:
         handler(working, data, event)
     if type(data) is not MemoriesAccessed:
+        if waiting or any_waits(working.changed):
+            now = counted(waiting, memories, working.changed)
+            if now <= waiting or has_room(working, now):
+                waiting = now
+            else:
+                undo(working, data)
         _note_the_named(working, data)
-    return EventEffect(working.changed, working.settings, working.notes, working.at)
+    return EventEffect(working.changed, working.settings, working.notes, working.at, waiting)
 
 
 def _note_the_named(working: WorkingSet, data: EventData) -> None:

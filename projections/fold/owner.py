@@ -66,6 +66,8 @@ class OwnerState(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Values that a person rejected or readmitted, by digest, ascending."""
     asides: Asides = ()
     """Sources that a person set aside or brought back."""
+    waiting: int = 0
+    """How many things wait for a person, what is withheld meanwhile too."""
 
     @property
     def settings(self) -> OwnerSettings:
@@ -115,9 +117,11 @@ def fold_event(
     seq, raw_id = stored.seq, stored.raw_id
     if drops or type(event.data) is not EventDiscarded:
         stated, by = stated_in(stored, event.data, secret), by_of(stored, event.actor)
-        change = evolve(owner.settings, memories, event, seq, base, stored.level, stated, by, stored.trust)
+        change = evolve(
+            owner.settings, memories, event, seq, base, stored.level, stated, by, stored.trust, owner.waiting
+        )
     else:
-        change = nothing_parked(owner.settings, event)
+        change = nothing_parked(owner.settings, event, owner.waiting)
     settings, chain, entries = change.settings, owner.chain, []
     if change.notes:
         parameters = parameters_of(settings, base)
@@ -137,6 +141,7 @@ def fold_event(
         _read(owner, event.data) if type(event.data) is TurnsExtracted else owner.read,
         settings.rejections,
         settings.asides,
+        change.waiting,
     )
     return FoldStep(after, change.memories, entries)
 
@@ -222,7 +227,7 @@ def fold_records(
     total: int = 0,
 ) -> Folded:
     """The records of `fold_owner` alone: for questions that ask no change log, at half the time and a fraction of the memory."""
-    settings, memories, applied = _forced(_UNCHANGED, forced), dict[str, Memory](), 0
+    settings, memories, applied, waiting = _forced(_UNCHANGED, forced), dict[str, Memory](), 0, 0
     for number, one in enumerate(stored):
         if not number % EVERY:
             check(number, total)
@@ -230,7 +235,8 @@ def fold_records(
         if not keep(one, event):
             continue
         stated, by = stated_in(one, event.data), by_of(one, event.actor)
-        change = evolve(settings, memories, event, one.seq, base, one.level, stated, by, one.trust)
+        change = evolve(settings, memories, event, one.seq, base, one.level, stated, by, one.trust, waiting)
+        waiting = change.waiting
         if change.settings is not settings:
             settings = _forced(change.settings, forced)
         memories.update(change.memories)

@@ -19,6 +19,7 @@ from events.errors import UndecodableEvent
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import parse_position
 from projections.fold.changelog import FIRST_LINK, Entry, event_link
+from projections.fold.inbox import MOST_WAITING
 from projections.fold.named import names
 from projections.fold.owner import AnyEvent, OwnerState, fold_event
 from projections.memory.record import Memory, encode_memory
@@ -40,6 +41,10 @@ class Checkpoint(NamedTuple):
     digest: int = 0
     """Sum mod 2^128 of the keyed hashes of all records: independent of order and batches."""
     memories: int = 0
+    waiting: int = 0
+    """Things of all owners that wait for a person."""
+    full: int = 0
+    """Owners of whom as much waits as may."""
 
 
 class Quarantine(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -92,6 +97,20 @@ class Outcome:
     records: int = 0
     """Records changed so far, each once."""
     waits_for_discard: bool = False
+    waiting: int = 0
+    """How many more things wait for a person than before."""
+    full: int = 0
+    """How many more owners there are of whom as much waits as may."""
+    filled: list[str] = field(default_factory=list)
+    """Owners of whom as much waits as may, and did not before."""
+
+    def count(self, owner: str, before: int, now: int) -> None:
+        """What waits of an owner, before and after an event."""
+        self.waiting += now - before
+        full = (now >= MOST_WAITING) - (before >= MOST_WAITING)
+        self.full += full
+        if full > 0:
+            self.filled.append(owner)
 
     def writes(self, owner: str) -> OwnerWrites:
         """The owner's part, made at first use."""
@@ -231,6 +250,8 @@ def _apply(
         raise event
     step = fold_event(owner.state, owner.memories, event, stored, base, drops, owner.secret)
     part = outcome.owners.get(stored.owner) or outcome.writes(stored.owner)
+    if step.owner.waiting != owner.state.waiting:
+        outcome.count(stored.owner, owner.state.waiting, step.owner.waiting)
     owner.state = step.owner
     part.seqs.append(stored.seq)
     if step.changed:
@@ -279,4 +300,5 @@ def seal(checkpoint: Checkpoint, outcome: Outcome, owners: Mapping[str, WorkingO
                 digest += value - known
             hashes[memory_id] = value
         records[name] = mine
-    return EncodedOutcome(Checkpoint(outcome.seq, outcome.head, digest % DIGEST_MODULUS, count), records)
+    waiting, full = checkpoint.waiting + outcome.waiting, checkpoint.full + outcome.full
+    return EncodedOutcome(Checkpoint(outcome.seq, outcome.head, digest % DIGEST_MODULUS, count, waiting, full), records)

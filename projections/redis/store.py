@@ -30,6 +30,8 @@ PACK_BYTES = 4_096
 """An owner's newest packed log field is appended to until it holds this much."""
 MOST_VALUES = 1_000
 """Named in one command at most."""
+CHECKPOINT_FIELDS = ("seq", "head", "digest", "memories", "waiting", "full")
+"""Of the hash, what a fold writes; builds of before have no `waiting` and no `full`."""
 _T = TypeVar("_T")
 
 
@@ -63,11 +65,12 @@ def release_lease(wire: Wire, lease: Lease) -> None:
 
 def read_checkpoint(wire: Wire, keys: BuildKeys) -> Checkpoint:
     """How far a build is folded. Raises DamagedState where the checkpoint cannot be read."""
-    seq, head, digest, memories = wire.call("HMGET", keys.checkpoint, "seq", "head", "digest", "memories")
-    if (seq, head, digest, memories) == (None, None, None, None):
+    stored = wire.call("HMGET", keys.checkpoint, *CHECKPOINT_FIELDS)
+    if stored == [None] * len(CHECKPOINT_FIELDS):
         return Checkpoint()
+    seq, head, digest, memories, waiting, full = stored
     try:
-        return Checkpoint(int(seq), bytes(head), int(digest, 16), int(memories))
+        return Checkpoint(int(seq), bytes(head), int(digest, 16), int(memories), int(waiting or 0), int(full or 0))
     except (TypeError, ValueError) as error:
         raise _damaged(keys, "the checkpoint", error) from error
 
@@ -174,6 +177,10 @@ def commit_command(
             f"{checkpoint.digest:x}",
             "memories",
             checkpoint.memories,
+            "waiting",
+            checkpoint.waiting,
+            "full",
+            checkpoint.full,
         ),
     )
     for name, part in outcome.owners.items():

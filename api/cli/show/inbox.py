@@ -14,6 +14,11 @@ from projections import shapes
 def inbox(answer: shapes.InboxPage, console: Console = out) -> None:
     """What waits, newest first."""
     items, total = answer["items"], answer["total"]
+    if answer["taken"] >= answer["most"]:
+        told = f"Full: {answer['taken']:,} places of {answer['most']:,} are taken; what has to wait beyond them changes nothing"
+        console.print(f"[yellow]{told}[/]", soft_wrap=True)
+        if total < answer["taken"]:
+            console.print("[dim]what is set aside or rejected keeps its place until it is deleted[/]", soft_wrap=True)
     if not total:
         console.print("[green]Nothing waits for a person[/]")
         return

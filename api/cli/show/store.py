@@ -38,6 +38,11 @@ def partitions(answer: dict[str, Any]) -> None:
     for alarm in answer["alarms"]:
         colour, about = ("red" if alarm["severity"] == "stopped" else "yellow"), escape(alarm["subject"])
         out.print(f"[{colour}]alarm {escape(alarm['name'])}[/] {about}: {escape(alarm['text'])}")
+    if waiting := answer["inboxes"]["waiting"]:
+        full = answer["inboxes"]["full"]
+        wait = "thing waits" if waiting == 1 else "things wait"
+        told = f"; [yellow]{full:,} {'inbox is' if full == 1 else 'inboxes are'} full[/]" if full else ""
+        out.print(f"{waiting:,} {wait} for a person{told}")
     if lost := answer["accesses"]["lost"]:
         out.print(f"[yellow]{lost:,} accesses were not recorded since the alarm was last cleared[/]")
     out.print(_schedule(answer["lifecycle"]))

@@ -68,6 +68,7 @@ def ready(application: Asked) -> Response:
             "lag": status["lag"],
             "partitions": {str(one["partition"]): one["lag"] for one in status["partitions"]},
             "workers": len(status["workers"]),
+            "inboxes": status["inboxes"],
             "alarms": [
                 {"name": alarm["name"], "severity": alarm["severity"], "since": alarm["first"]}
                 for alarm in status["alarms"]

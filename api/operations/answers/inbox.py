@@ -46,13 +46,30 @@ class InboxPage(LinesTold, Placed):
     """What waits for a person, newest first."""
 
     model_config = exampled(
-        {"owner": "alice", "items": [_ITEM], "total": 1, "offset": 0, "as_of": None, "known": None, "position": "3:131"}
+        {
+            "owner": "alice",
+            "items": [_ITEM],
+            "total": 1,
+            "offset": 0,
+            "taken": 1,
+            "most": 1_000,
+            "as_of": None,
+            "known": None,
+            "position": "3:131",
+        }
     )
 
     owner: str
     items: list[InboxItem]
     total: int
     offset: int
+    taken: int = Field(
+        description="Places taken of `most`: a merge takes one for each memory on which it waits, and what is withheld meanwhile"
+        " (its source is set aside, its value rejected) keeps its place."
+    )
+    most: int = Field(
+        description="At most so many: what has to wait beyond it changes nothing, and its history says so."
+    )
 
 
 class Answered(Effects):

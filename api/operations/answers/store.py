@@ -55,11 +55,22 @@ class PartitionStatus(BaseModel):
     epoch: int
     quarantined: list[str]
     memories: int
+    waiting: int = Field(description="Things that wait for a person, of all its owners.")
+    full_inboxes: int = Field(description="Owners of whom as much waits as may.")
     build: str
     chain: str | None
     digest: str | None
     rebuild: dict[str, Any] | None = None
     """What a rebuild has folded beside the live build: `build`, `seq`, `holder`."""
+
+
+class Inboxes(BaseModel):
+    """What waits for a person in all inboxes together."""
+
+    waiting: int = Field(description="Things that wait, what is withheld meanwhile too.")
+    full: int = Field(
+        description="Owners of whom as much waits as may: nothing more of what has to wait is taken of them."
+    )
 
 
 class AccessFigures(BaseModel):
@@ -80,6 +91,7 @@ class StoreStatus(BaseModel):
             "events": 4_000,
             "memories": 900,
             "lag": 0,
+            "inboxes": {"waiting": 3, "full": 0},
             "partitions": [
                 {
                     "partition": 3,
@@ -90,6 +102,8 @@ class StoreStatus(BaseModel):
                     "epoch": 2,
                     "quarantined": [],
                     "memories": 40,
+                    "waiting": 3,
+                    "full_inboxes": 0,
                     "build": "v1",
                     "chain": "5f0c…",
                     "digest": "a71e…",
@@ -109,6 +123,7 @@ class StoreStatus(BaseModel):
     events: int
     memories: int
     lag: int = Field(description="Events appended but not yet folded.")
+    inboxes: Inboxes
     partitions: list[PartitionStatus]
     workers: list[dict[str, Any]]
     memory: dict[str, Any]
@@ -278,10 +293,20 @@ class ReadyAlarm(BaseModel):
 class Ready(BaseModel):
     """Redis answers."""
 
-    model_config = exampled({"status": "ready", "lag": 0, "partitions": {"0": 0, "1": 0}, "workers": 1, "alarms": []})
+    model_config = exampled(
+        {
+            "status": "ready",
+            "lag": 0,
+            "partitions": {"0": 0, "1": 0},
+            "workers": 1,
+            "inboxes": {"waiting": 3, "full": 0},
+            "alarms": [],
+        }
+    )
 
     status: str
     lag: int
     partitions: dict[str, int] = Field(description="Lag by partition.")
     workers: int
+    inboxes: Inboxes
     alarms: list[ReadyAlarm] = Field(description="What stands; with a `stopped` one among them the answer is 503.")

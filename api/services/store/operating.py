@@ -91,6 +91,10 @@ class Operator:
             "events": events,
             "memories": sum(p["memories"] for p in partitions),
             "lag": sum(p["lag"] for p in partitions),
+            "inboxes": {
+                "waiting": sum(p["waiting"] for p in partitions),
+                "full": sum(p["full_inboxes"] for p in partitions),
+            },
             "partitions": partitions,
             "workers": [{"worker": name, **facts} for name, facts in sorted(workers.items())],
             "memory": outlook(room, events),
@@ -120,8 +124,8 @@ class Operator:
     def _partition(self, wire: Wire, number: int, tag: str) -> dict[str, Any]:
         head, live = wire.call("HMGET", LogKeys(tag).meta, "head", "live")
         keys = BuildKeys(tag, (live or b"").decode())
-        names = ("seq", "head", "digest", "memories", "epoch", "holder")
-        seq, chain, digest, memories, epoch, holder = wire.call("HMGET", keys.checkpoint, *names)
+        names = ("seq", "head", "digest", "memories", "waiting", "full", "epoch", "holder")
+        seq, chain, digest, memories, waiting, full, epoch, holder = wire.call("HMGET", keys.checkpoint, *names)
         stuck = wire.call("HKEYS", keys.quarantine)
         left = _left(wire, keys)
         return {
@@ -133,6 +137,8 @@ class Operator:
             "epoch": int(epoch or 0),
             "quarantined": sorted(name.decode() for name in stuck),
             "memories": int(memories or 0),
+            "waiting": int(waiting or 0),
+            "full_inboxes": int(full or 0),
             "build": keys.build,
             "chain": chain.hex() if chain else None,
             "digest": digest.decode() if digest else None,
