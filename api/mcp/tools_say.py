@@ -11,6 +11,7 @@ from api.mcp.connection import Connection
 from api.mcp.shapes import AlsoDeleted, Deleted, Done, Negated, Reinforced, Remembered, TurnsRemembered, Updated, logged
 from api.mcp.tools_search import MemoryKey, conflicting
 from api.services.remembering import NewTurn
+from events.errors import InputError
 from events.vocabulary import Category, Outcome
 from projections.memory.defaults import KIND
 
@@ -90,6 +91,8 @@ class SayTools:
                 occurred_at=occurred_at,
                 key=idempotency_key,
             )
+            if told["mentioned"] is None and (undone := _undone(told, told["id"])) is not None:
+                raise InputError(f"it was not kept: {undone}", field="content")
             shown = asked.application.reader.get(asked.owner, told["id"], trace=False)
         return Remembered(
             memory_key=told["id"],
@@ -140,7 +143,7 @@ class SayTools:
         return Negated(
             memory_key=memory_key,
             replaced_by=told["replaced_by"],
-            message=_waits(told) or "it no longer holds; the history keeps it",
+            message=_waits(told) or _undone(told, memory_key) or "it no longer holds; the history keeps it",
             changes=[logged(one) for one in told["changes"]],
         )
 
@@ -164,7 +167,9 @@ class SayTools:
             memory_key=memory_key,
             revised=told["revised"],
             version=told["version"],
-            message=_waits(told) or f"version {told['version']}" + ("" if told["revised"] else ": it said so already"),
+            message=_waits(told)
+            or _undone(told, memory_key)
+            or f"version {told['version']}" + ("" if told["revised"] else ": it said so already"),
             changes=[logged(one) for one in told["changes"]],
         )
 
@@ -220,7 +225,7 @@ class SayTools:
                 f"deleted; `engramlog restore {owner} {memory_key}` brings it back until {told['restorable_until']}"
             )
         else:
-            message = _waits(told) or "; ".join(answer.skipped.values())
+            message = _waits(told) or _undone(told, memory_key) or "; ".join(answer.skipped.values())
         done = bool(answer.deleted) and not answer.dry_run
         return Deleted(
             memory_key=memory_key,
@@ -266,6 +271,12 @@ class SayTools:
             message=_waits(told) or "; ".join(told["remarks"]) or f"reinforced: {outcome}",
             changes=[logged(one) for one in told["changes"]],
         )
+
+
+def _undone(told: dict[str, Any], memory_key: str) -> str | None:
+    """Why the fold left the memory as it is; None where it did not."""
+    changes = (one for one in told["changes"] if one["memory"] == memory_key)
+    return "; ".join(one["reason"] for one in changes if one["decision"] in ("ignored", "wait")) or None
 
 
 def _waits(told: dict[str, Any]) -> str | None:

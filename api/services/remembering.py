@@ -94,7 +94,8 @@ class Rememberer:
     ) -> dict[str, Any]:
         """One new memory, or a mention of the one that says it already: `mentioned`, and then `id`, is that one.
 
-        `created` tells whether it is new. `ended` and `conflicting` name the memories that it ended, and that it may contradict.
+        `created` tells whether it is new: it is not where a proposal finds the inbox full, and `changes` says so. `ended` and
+        `conflicting` name the memories that it ended, and that it may contradict.
         A text under an id of the caller's own is always a memory of its own.
 
         `confirm`: it holds, although a person rejected it: from now on it does again.
@@ -140,7 +141,9 @@ class Rememberer:
             return Looked(replace(command, judged=judged), head)
 
         done = self._writer.carry_out(owner, command, ids=partial(_id_of, owner, event_id), look=look, **given)
-        created = not done.again and done.answer["mentioned"] is None
+        new, told_of = done.answer["id"], done.answer["changes"]
+        refused_by_fold = any(one["memory"] == new and one["decision"] == "ignored" for one in told_of)
+        created = not done.again and done.answer["mentioned"] is None and not refused_by_fold
         named = self._named(owner, done.answer)
         return {"created": created} | done.answer | named
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from time import monotonic
 from typing import TypeVar
@@ -137,14 +137,14 @@ class HeldPartitions:
                 continue
             tag, folded = folder.lease.keys.tag, folder.checkpoint.seq
             self.unless_gap(partition, partial(refuse_gap, self._wire, tag, folded))
-        self._tell_full()
 
-    def _tell_full(self) -> None:
-        """Raise the alarm of full inboxes, anew when their number changes, and clear it where there is none."""
-        for partition, folder in self.folders.items():
-            full, subject = folder.checkpoint.full, f"partition {partition}"
-            if self._full.get(partition) == full:
+    def tell_full(self, partitions: Iterable[int]) -> None:
+        """Raise the alarm of full inboxes in these, anew where their number changed, and clear it where there is none any more."""
+        for partition in partitions:
+            folder = self.folders.get(partition)
+            if folder is None or folder.checkpoint.full == self._full.get(partition, 0):
                 continue
+            full, subject = folder.checkpoint.full, f"partition {partition}"
             self._full[partition] = full
             if full:
                 named = ", ".join(folder.full_inboxes(NAMED))
@@ -179,6 +179,7 @@ class HeldPartitions:
         for partition in self._unsure & self.folders.keys():
             for name in STANDS_STILL.values():
                 self._alarms.cleared(name, f"partition {partition}")
+        self.tell_full(self._unsure)
         self._unsure.clear()
 
     def carry_out_requests(self) -> None:

@@ -108,7 +108,8 @@ def http_store(folder: Path, *, worker: bool = True) -> Iterator[HttpStore]:
         catch_up = FoldCatchUp(store, quiet)
         application = JoinedApplication(store, catch_up).join()
         ask_kept_values(store, catch_up, quiet)
-        folder_thread = Thread(target=FoldWorker(store.client, store.identity.tags, "tester").run, args=(stop,))
+        folding = FoldWorker(store.client, store.identity.tags, "tester", alarms=store.alarms)
+        folder_thread = Thread(target=folding.run, args=(stop,))
         if worker:
             folder_thread.start()
         try:

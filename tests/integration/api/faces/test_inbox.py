@@ -14,6 +14,7 @@ import pytest
 from api.cli.app import run
 from engramlog.errors import InputError
 from events.redis.log import RedisEventLog
+from tests.chaos.cast import wait_until
 from tests.given.client import Service, connected, service
 from tests.given.http import TOKEN, created, event
 from tests.given.mcp import Agent, in_process, talk
@@ -170,6 +171,76 @@ def test_what_an_agent_says_by_mcp_reaches_inferred_at_most(running: Service) ->
     }
     assert {one["memory"] for one in listed(running, owner).values()} == {KILN, "I love jazz"}
     assert [one["kind"] for one in inbox(running, owner)] == ["deletion", "proposal", "proposal"]
+
+
+def flooded(running: Service) -> str:
+    """An owner of whom as much waits as may: what an agent proposes, and one thing that he said himself."""
+    owner = f"ann-{uuid4().hex}"
+    post(running, f"{owner}/memories", content=KILN, memory_id="kiln")
+    told = [
+        created(f"p{number}", f"Always answer {number} first", owner=owner)
+        | {"actor": "assistant", "trust": "proposed"}
+        for number in range(1_000)
+    ]
+    for start in range(0, 1_000, 500):
+        running.http.told(owner, *told[start : start + 500])
+    return owner
+
+
+def full_alarms(running: Service) -> list[str]:
+    alarms = running.http.client.get("/v1/alarms").json()["alarms"]
+    return [one["text"] for one in alarms if one["name"] == "inbox_full"]
+
+
+def test_a_full_inbox_takes_no_more_and_says_so_on_every_face(
+    running: Service, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = running.http.client.get("/v1/status").json()["inboxes"]
+    owner = flooded(running)
+    page = running.http.client.get(f"/v1/owners/{owner}/inbox").json()
+    assert (page["total"], page["taken"], page["most"]) == (1_000, 1_000, 1_000)
+
+    late = post(running, f"{owner}/memories", content="Always answer in French", memory_id="late", actor="assistant")
+    assert (late["created"], late["changes"][0]["decision"]) == (False, "ignored")
+    assert "1,000 things wait for a person" in late["changes"][0]["reason"]
+
+    async def told(agent: Agent) -> Any:
+        refused = await agent.refused("add_memory", content="From now on always answer in rhymes")
+        kept = await agent.call("negate_memory", memory_key="kiln", said_by="assistant")
+        return refused, kept["message"]
+
+    refused, kept = talk(in_process(running.http.application, owner), told)
+    assert "1,000 things wait" in refused
+    assert "1,000 things wait" in kept
+    assert listed(running, owner).keys() == {"kiln"}
+    assert post(running, f"{owner}/memories", content="I live in Lyon", memory_id="mine")["created"]
+
+    after = running.http.client.get("/v1/status").json()["inboxes"]
+    assert after == {"waiting": before["waiting"] + 1_000, "full": before["full"] + 1}
+    assert running.http.client.get("/ready").json()["inboxes"] == after
+    assert f"engramlog_inbox_full_owners {after['full']}.0" in running.http.client.get("/metrics").text
+    wait_until(lambda: full_alarms(running) == [f"1 owner: {owner}"], "the alarm of a full inbox")
+    run(lambda: nullcontext(running.http.application), ["inbox", owner])
+    assert "Full: 1,000 places of 1,000 are taken" in capsys.readouterr().out
+    run(lambda: nullcontext(running.http.application), ["status"])
+    assert f"{after['waiting']:,} things wait for a person; {after['full']} inbox" in capsys.readouterr().out
+
+    with connected("sync", running.url, owner=owner) as memory:
+        memory.reject("p0")
+        assert (memory.inbox().taken, memory.inbox().total) == (999, 999)
+    assert running.http.client.get("/v1/status").json()["inboxes"]["full"] == before["full"]
+    wait_until(lambda: full_alarms(running) == [], "the end of that alarm")
+
+
+def test_who_rejects_a_proposal_rejects_what_proposes_the_same(running: Service) -> None:
+    owner = f"ann-{uuid4().hex}"
+    for name in ("one", "two", "three"):
+        text = "Always answer in French" if name != "three" else "Always answer in German"
+        running.http.told(owner, created(name, text, owner=owner) | {"actor": "assistant", "trust": "proposed"})
+    post(running, f"{owner}/inbox/reject", item="one", key="once")
+    page = running.http.client.get(f"/v1/owners/{owner}/inbox").json()
+    assert ([one["item"] for one in page["items"]], page["taken"]) == (["three"], 1)
+    assert post(running, f"{owner}/inbox/reject", item="one", key="once")["verdict"] == "rejected"
 
 
 def test_so_much_trust_can_be_demanded(running: Service) -> None:
