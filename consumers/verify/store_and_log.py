@@ -199,7 +199,7 @@ class _Verification:
             self._verdict.differs("the digest of all records", checkpoint=stored.seq, **told, **counts)
         if (mine.waiting, mine.full) != (stored.waiting, stored.full):
             told = {"stored": f"{stored.waiting}, {stored.full}", "folded": f"{mine.waiting}, {mine.full}"}
-            self._verdict.differs("how much waits for a person, and of how many as much as may", **told)
+            self._verdict.differs("how much waits for a person", **told)
 
     def _compare_owners(self, scanned: set[str]) -> None:
         """Owner by owner, each at the position at which it was read: producers and workers go on meanwhile."""

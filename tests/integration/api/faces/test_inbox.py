@@ -14,10 +14,10 @@ import pytest
 from api.cli.app import run
 from engramlog.errors import InputError
 from events.redis.log import RedisEventLog
-from tests.chaos.cast import wait_until
 from tests.given.client import Service, connected, service
 from tests.given.http import TOKEN, created, event
 from tests.given.mcp import Agent, in_process, talk
+from tests.integration.live import wait_until
 
 KILN = "The kiln fires at 1240 degrees"
 OTHER = "The kiln fires at 1180 degrees"
@@ -219,7 +219,7 @@ def test_a_full_inbox_takes_no_more_and_says_so_on_every_face(
     assert after == {"waiting": before["waiting"] + 1_000, "full": before["full"] + 1}
     assert running.http.client.get("/ready").json()["inboxes"] == after
     assert f"engramlog_inbox_full_owners {after['full']}.0" in running.http.client.get("/metrics").text
-    wait_until(lambda: full_alarms(running) == [f"1 owner: {owner}"], "the alarm of a full inbox")
+    wait_until(lambda: full_alarms(running) == [f"1 owner: {owner}"])
     run(lambda: nullcontext(running.http.application), ["inbox", owner])
     assert "Full: 1,000 places of 1,000 are taken" in capsys.readouterr().out
     run(lambda: nullcontext(running.http.application), ["status"])
@@ -229,7 +229,7 @@ def test_a_full_inbox_takes_no_more_and_says_so_on_every_face(
         memory.reject("p0")
         assert (memory.inbox().taken, memory.inbox().total) == (999, 999)
     assert running.http.client.get("/v1/status").json()["inboxes"]["full"] == before["full"]
-    wait_until(lambda: full_alarms(running) == [], "the end of that alarm")
+    wait_until(lambda: full_alarms(running) == [])
 
 
 def test_who_rejects_a_proposal_rejects_what_proposes_the_same(running: Service) -> None:
