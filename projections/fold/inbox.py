@@ -12,6 +12,7 @@ from events.trust import ASSERTED
 from projections.fold.named import names
 from projections.fold.working_set import WorkingSet
 from projections.memory.record import Memory
+from projections.memory.rejection import Rejections
 
 MOST_WAITING = 1_000
 """Things of one owner that may wait for a person at once."""
@@ -45,6 +46,11 @@ def counted(waiting: int, before: Mapping[str, Memory], changed: Mapping[str, Me
         known = before.get(memory_id)
         after += things_waiting(memory) - (0 if known is None else things_waiting(known))
     return after
+
+
+def things_again(rejections: Rejections) -> int:
+    """How many rejected values the user said again, which waits: one a value, and by these it is bounded (ADR 0052)."""
+    return sum(1 for one in rejections if one.again and one.stands)
 
 
 def has_room(working: WorkingSet, waiting: int) -> bool:

@@ -22,6 +22,8 @@ from tests.given.events import (
     merged,
     negated,
     purged,
+    readmitted,
+    rejected,
     restored,
     revised,
     set_aside,
@@ -132,6 +134,13 @@ def test_what_is_set_aside_keeps_its_place_so_that_it_can_be_brought_back() -> N
     told = [in_session(one) for one in flood()]
     done = folded(*told, set_aside("s1", 2), proposal("late", 3), brought_back("s1", 4))
     assert (done.owner.waiting, "late" in done.memories) == (MOST_WAITING, False)
+
+
+def test_what_the_user_says_again_after_it_was_rejected_waits_and_is_not_refused() -> None:
+    said = [rejected(OTHER, day=2), created(OTHER, "again", 3)]
+    assert folded(*said).owner.waiting == 1
+    assert folded(*flood(), *said).owner.waiting == MOST_WAITING + 1
+    assert folded(*said, readmitted(OTHER, day=4)).owner.waiting == 0
 
 
 def test_of_a_record_counts_the_proposal_and_each_change_of_it() -> None:
