@@ -153,6 +153,12 @@ class HeldPartitions:
             else:
                 self._alarms.cleared(INBOX_FULL, subject)
 
+    def tell_no_longer_full(self) -> None:
+        """Clear what may stand of whoever held a partition before, and ended before it could."""
+        for partition, folder in self.folders.items():
+            if not folder.checkpoint.full:
+                self._alarms.cleared(INBOX_FULL, f"partition {partition}")
+
     def unless_gap(self, partition: int, work: Callable[[], _T]) -> _T | None:
         """Do it, or have the partition stand still where its log is not whole."""
         try:

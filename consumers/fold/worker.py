@@ -19,7 +19,7 @@ from consumers.fold.held import STANDING_SECONDS, STANDS_STILL, HeldPartitions
 from consumers.fold.prefetch import Prefetch
 from consumers.fold.presence import LEASE_MS, Presence, fair_share
 from consumers.fold.rebuild_run import tell_left_build
-from events.alarms import INBOX_FULL, Alarms, TellingAlarms
+from events.alarms import Alarms, TellingAlarms
 from events.envelope import Stored
 from events.errors import FoldError, LostLease, StoreError
 from events.parameters import DEFAULTS, Parameters
@@ -181,8 +181,7 @@ class FoldWorker:
             for partition, folder in self._partitions.folders.items():
                 drop_retired_builds(self._tend, folder.lease.keys.tag, now_ms)
                 tell_left_build(self._tend, folder.lease.keys, partition, now_ms, self._alarms)
-                if not folder.checkpoint.full:  # who held it before may have ended in between
-                    self._alarms.cleared(INBOX_FULL, f"partition {partition}")
+            self._partitions.tell_no_longer_full()
 
     def _now_ms(self) -> int:
         seconds, micros = self._tend.call("TIME")

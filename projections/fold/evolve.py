@@ -30,7 +30,7 @@ from projections.fold import sources as evolve_sources
 from projections.fold import trust as evolve_trust
 from projections.fold import use as evolve_use
 from projections.fold import values as evolve_values
-from projections.fold.inbox import any_waits, counted, has_room, things_again, undo
+from projections.fold.inbox import any_waits, bounded
 from projections.fold.named import names
 from projections.fold.working_set import OWNER, Note, OwnerSettings, WorkingSet, trouble_with
 from projections.memory.record import Memory
@@ -132,14 +132,8 @@ def evolve(
     if handler is not None:
         handler(working, data, event)
     if type(data) is not MemoriesAccessed:
-        if waiting or any_waits(working.changed):
-            now = counted(waiting, memories, working.changed)
-            if now <= waiting or has_room(working, now):
-                waiting = now
-            else:
-                undo(working, data)
-        if working.settings.rejections is not settings.rejections:
-            waiting += things_again(working.settings.rejections) - things_again(settings.rejections)
+        if waiting or working.settings is not settings or any_waits(working.changed):
+            waiting = bounded(working, settings, data, waiting)
         _note_the_named(working, data)
     return EventEffect(working.changed, working.settings, working.notes, working.at, waiting)
 

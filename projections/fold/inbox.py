@@ -1,6 +1,7 @@
 """How much of one owner waits for a person, and the most that may: beyond it a lower source changes nothing (ADR 0060). Pure.
 
-The count follows from the records: it is brought forward where one is replaced, and nothing else ever moves it.
+The count follows from the records and from what is rejected: it is brought forward where one of these is replaced, and by nothing
+else.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 from events.catalogue import EventData
 from events.trust import ASSERTED
 from projections.fold.named import names
-from projections.fold.working_set import WorkingSet
+from projections.fold.working_set import OwnerSettings, WorkingSet
 from projections.memory.record import Memory
 from projections.memory.rejection import Rejections
 
@@ -39,27 +40,33 @@ def any_waits(memories: Mapping[str, Memory]) -> bool:
     return False
 
 
-def counted(waiting: int, before: Mapping[str, Memory], changed: Mapping[str, Memory]) -> int:
-    """How many things wait after these records changed, of `waiting` that did."""
-    after = waiting
-    for memory_id, memory in changed.items():
-        known = before.get(memory_id)
-        after += things_waiting(memory) - (0 if known is None else things_waiting(known))
-    return after
-
-
 def things_again(rejections: Rejections) -> int:
     """How many rejected values the user said again, which waits: one a value, and by these it is bounded (ADR 0052)."""
     return sum(1 for one in rejections if one.again and one.stands)
 
 
-def has_room(working: WorkingSet, waiting: int) -> bool:
-    """Whether so much may wait after what the event adds: what a person says himself always may."""
-    return waiting <= MOST_WAITING or working.trust == ASSERTED
+def bounded(working: WorkingSet, before: OwnerSettings, data: EventData, waiting: int) -> int:
+    """How many things wait after the event, of `waiting` that did; what would let too many wait is undone.
+
+    What a person says himself is never too much, nor what is said again of a rejected value: that is bounded by those.
+    """
+    now = _counted(waiting, working.memories, working.changed)
+    if now > waiting and now > MOST_WAITING and working.trust != ASSERTED:
+        _undo(working, data)
+        now = waiting
+    after = working.settings.rejections
+    return now if after is before.rejections else now + things_again(after) - things_again(before.rejections)
 
 
-def undo(working: WorkingSet, data: EventData) -> None:
-    """The event changes nothing, and says why of each memory that it names."""
+def _counted(waiting: int, before: Mapping[str, Memory], changed: Mapping[str, Memory]) -> int:
+    for memory_id, memory in changed.items():
+        known = before.get(memory_id)
+        waiting += things_waiting(memory) - (0 if known is None else things_waiting(known))
+    return waiting
+
+
+def _undo(working: WorkingSet, data: EventData) -> None:
+    """It changes nothing, and says why of each memory that it names."""
     working.changed.clear()
     working.notes.clear()
     for memory_id in dict.fromkeys(names(data)):
