@@ -428,6 +428,7 @@ class ToldBeside(TypedDict):
     possible_conflicts: NotRequired[list[str] | None]
     conflicting: NotRequired[list[PossibleConflict] | None]
     corrected: NotRequired[list[CorrectedBy] | None]
+    until: NotRequired[str | None]
 
 class Card(ToldBeside):
     id: str

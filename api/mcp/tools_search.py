@@ -209,5 +209,5 @@ def conflicting(told: Mapping[str, Any]) -> list[dict[str, str]]:
 def _flags(told: ToldBeside) -> dict[str, object]:
     names = {"was": "was", "now": "now", "memory_key": "by", "at": "at"}
     gone = [{name: one[field] for name, field in names.items()} for one in map(dict, told.get("corrected") or ())]
-    found = {"possible_conflicts": conflicting(told), "corrected": gone}
+    found = {"possible_conflicts": conflicting(told), "corrected": gone, "until": told.get("until")}
     return {name: lines for name, lines in found.items() if lines}

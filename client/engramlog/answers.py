@@ -268,6 +268,8 @@ class Branch(Result):
     conflicting: list[PossibleConflict] | None = None
     corrected: list[CorrectedBy] | None = None
     """What it says that no longer holds, the last corrected first, at most 5."""
+    until: str | None = None
+    """Until when it says that it holds (until Friday, 周五之前), as the first instant after that."""
     id: str
     memory: str
     """Its text; `[withheld: ...]` for a secret."""
@@ -324,6 +326,8 @@ class AssociationTree(Result):
     conflicting: list[PossibleConflict] | None = None
     corrected: list[CorrectedBy] | None = None
     """What it says that no longer holds, the last corrected first, at most 5."""
+    until: str | None = None
+    """Until when it says that it holds (until Friday, 周五之前), as the first instant after that."""
     id: str
     memory: str
     """Its text; `[withheld: ...]` for a secret."""
@@ -584,6 +588,8 @@ class Strength(Result):
     conflicting: list[PossibleConflict] | None = None
     corrected: list[CorrectedBy] | None = None
     """What it says that no longer holds, the last corrected first, at most 5."""
+    until: str | None = None
+    """Until when it says that it holds (until Friday, 周五之前), as the first instant after that."""
     id: str
     memory: str
     """Its text; `[withheld: ...]` for a secret."""
@@ -675,6 +681,8 @@ class DueMemory(Result):
     conflicting: list[PossibleConflict] | None = None
     corrected: list[CorrectedBy] | None = None
     """What it says that no longer holds, the last corrected first, at most 5."""
+    until: str | None = None
+    """Until when it says that it holds (until Friday, 周五之前), as the first instant after that."""
     id: str
     memory: str
     """Its text; `[withheld: ...]` for a secret."""

@@ -15,6 +15,7 @@ import numpy as np
 from events.partitions import position_text
 from projections.language.sensitivity.event_level import at_most
 from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.language.times.bounds import bounded
 from projections.laws.modes import Visibility
 from projections.memory.columns import Columns
 from projections.memory.corrections import Correction
@@ -37,6 +38,7 @@ IDLE = DAY
 HIDDEN = {"en": "(withheld)", "zh": "（已隐去）"}
 CONFLICT = {"en": "may contradict", "zh": "可能矛盾于"}
 DISPUTED = {"en": "may be contradicted", "zh": "可能有矛盾"}
+UNTIL = {"en": "until", "zh": "有效至"}
 NO_LONGER = {"en": "no longer so", "zh": "已不成立"}
 SINCE = {"en": "since then", "zh": "此后"}
 LONG_AGO = {"en": "long ago", "zh": "很久以前"}
@@ -106,6 +108,7 @@ def memory_line(
     notes = [day, LONG_AGO[rules.language] if long_ago else "", memory.speaker or "", _trust(memory, rules)]
     if memory.conflicts:
         notes.append(f"{CONFLICT[rules.language]} {' '.join(memory.conflicts[:3])}")
+    notes.append(_until(text, memory.created_at, rules))
     notes += _corrections(memory.id, rules)
     return Line("memory", memory.id, text, _noted(notes, rules), relevance, long_ago)
 
@@ -128,6 +131,12 @@ def _trust(memory: Memory, rules: Rules) -> str:
 def _corrections(memory_id: str, rules: Rules) -> list[str]:
     """What of a memory or turn no longer holds, the last corrected first, each once."""
     return list(dict.fromkeys(_since(one, rules) for one in rules.corrected(memory_id)[:MOST_CORRECTIONS]))
+
+
+def _until(text: str, said_at: int, rules: Rules) -> str:
+    """The last day on which what was said holds, where it says so itself."""
+    bound = bounded(text, said_at, rules.zone)
+    return "" if bound is None else f"{UNTIL[rules.language]} {local(bound.until - 1, rules.zone):%Y-%m-%d}"
 
 
 def _noted(notes: Iterable[str], rules: Rules) -> str:
@@ -211,6 +220,7 @@ def message_lines(messages: Sequence[Turn], rules: Rules, now: int) -> list[Line
         [
             "" if day == today else day.isoformat(),
             _known_as(one.name, rules, one.level),
+            _until(_tellable(one, rules), one.at, rules),
             *_corrections(one.turn_id, rules),
         ]
         for one, day in zip(messages, days, strict=True)

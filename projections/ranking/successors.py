@@ -16,6 +16,7 @@ from projections.index.search_index import Scores
 from projections.memory.columns import Rows
 from projections.memory.corrections import BELOW, Correction
 from projections.memory.record import SECRET
+from projections.ranking.bounded import interrupted
 from projections.ranking.ranked import Ranked
 from projections.ranking.running import RunningSearch
 from projections.views.corrected import asked_for, corrections_of, strengths
@@ -72,14 +73,16 @@ def with_successors(this: RunningSearch, vacated: Vacated, found: Scores) -> Lif
     ranked, strong = vacated.ranked, strengths(this.view)
     standing = np.flatnonzero(strong[ranked.rows] >= BELOW)
     worths = dict(zip(found.rows.tolist(), found.scores.tolist(), strict=True)) | dict(vacated.places)
-    if not worths and not standing.size:
+    bounds = list(interrupted(this, ranked))
+    if not worths and not standing.size and not bounds:
         return Lifted(ranked, {})
     worths |= dict(zip(ranked.rows[standing].tolist(), ranked.scores[standing].tolist(), strict=True))
     lift = _Lift(this, ranked)
     corrected = sorted(worths, key=lambda row: (-worths[row], row))[:MOST]
     moves = [(row, *one) for row in corrected for one in lift.current(row)]
+    moves += [(old, new, False) for old, new in bounds]
     for _ in range(MOST_ROUNDS):
-        lifted = [lift.above(old, worths[old], new, brings=brings) for old, new, brings in moves]
+        lifted = [lift.above(old, worths.get(old, 0.0), new, brings=brings) for old, new, brings in moves]
         if not any(lifted):
             break
     return Lifted(lift.lifted(), lift.replaced)

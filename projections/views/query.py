@@ -14,6 +14,7 @@ from projections.fold.basis import told as basis_told
 from projections.fold.basis import told_in_lists
 from projections.fold.provenance import tree
 from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.language.times.bounds import bounded
 from projections.laws import LAWS
 from projections.laws.modes import Mode, effective_levels, reasons_told
 from projections.memory.columns import STATES, Columns, conflict_of, state_of
@@ -100,8 +101,8 @@ def card(memory: Memory, level: str, *, reveal: bool = False) -> Card:
 
 
 def told_beside(view: OwnerView, memory: Memory) -> ToldBeside:
-    """What may contradict a memory (`possible_conflicts`, ids, and `conflicting`, the same with texts), and what of it no longer
-    holds (`corrected`); nothing where neither is known.
+    """What may contradict a memory (`possible_conflicts`, ids, and `conflicting`, the same with texts), what of it no longer
+    holds (`corrected`), and until when it says that it holds (`until`); nothing where none is known.
 
     What stands no longer contradicts nothing, and what is secret or deleted is not told here either.
     """
@@ -110,6 +111,10 @@ def told_beside(view: OwnerView, memory: Memory) -> ToldBeside:
     lines: list[PossibleConflict] = [{"id": other.id, "memory": card(other, "full")["memory"]} for other in standing]
     corrected = [_corrected(one) for one in corrections_in(view, memory.id)[:MOST_CORRECTED]]
     told: ToldBeside = {"possible_conflicts": [line["id"] for line in lines], "conflicting": lines} if lines else {}
+    text = "" if memory.sensitivity >= SECRET else memory.content
+    bound = bounded(text, memory.created_at, view.parameters.time_zone)
+    if bound is not None:
+        told["until"] = moment(bound.until)
     return {**told, "corrected": corrected} if corrected else told
 
 

@@ -65,6 +65,10 @@ class ToldBeside(BaseModel):
     corrected: list[CorrectedBy] | None = Field(
         default=None, description="What it says that no longer holds, the last corrected first, at most 5."
     )
+    until: str | None = Field(
+        default=None,
+        description="Until when it says that it holds (until Friday, 周五之前), as the first instant after that.",
+    )
 
 
 class Card(ToldBeside):

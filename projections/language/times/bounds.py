@@ -1,0 +1,111 @@
+"""Until when a statement says that it holds: "until Friday I am in Paris", 周五之前我在上海. Pure.
+
+Times in words are otherwise read as questions mean them, looking back; a bound looks ahead from the day it was said. What names no
+day that lies ahead is no bound ("until he came", 三天之前).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime, time
+from functools import lru_cache
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from events.envelope import from_micros, micros
+from projections.language.patterns import regex
+from projections.language.times import calendar as cal
+from projections.language.times.calendar import Span
+from projections.language.times.chinese import chinese
+from projections.language.times.english import english
+from projections.language.times.phrases import FoundPhrases
+
+MOST_READ = 400
+"""Characters of a text that may tell a bound; a longer one says more than one thing."""
+_ENGLISH = regex(
+    r",? ?\b(?:(?:but |and )?(?:only )?(?P<way>until|till|through|up to|before) "
+    r"(?P<time>[^,.;:!?]{2,30}?)(?=[,.;:!?]|$| (?:I|i|we|my|our|you|user|it|he|she|they)\b)"
+    r"|for the (?P<span>next [^,.;:!?]{3,20}))"
+)
+_CHINESE = regex(
+    r"(?:直到|一直到|截至|截止到?|(?:^|(?<=[，。；！\s我住待呆]))到)(?P<to>[^，。；！？\s到]{1,10}?)(?:为止|(?=[我，。；！？\s都]|一直|$))"
+    r"|(?P<time>[^，。；！？\s我到]{1,10}?)(?P<way>之前|以前)"
+    r"|(?P<span>接下来[^，。；！？\s我]{1,6}?[天周月])"
+)
+_PAST = regex(
+    r"\b(?:was|were|had|did|been|used to|lived|stayed|worked|went|last|ago|\w+ed)\b|过|曾|了[。，！]?$|那时|当时"
+    r"|上(?:周|星期|礼拜|个)|[?？吗]"
+)
+"""What was, or is asked."""
+_ANY = regex(r"until|till|through|up to|before|for the next|到|截至|之前|以前|接下来")
+"""A text without any of these tells no bound."""
+_BEFORE = frozenset({"before", "之前", "以前"})
+"""Words of which the time is no part of the bound."""
+_UNTIL = frozenset({"until", "till", "up to"})
+"""Words that reach to the end of a day, and to the beginning of anything longer."""
+
+
+class Bounded(NamedTuple):
+    """A statement with the time to which it is limited."""
+
+    rest: str
+    """What it says without that."""
+    until: int
+    """The first instant at which it holds no longer, microseconds since 1970."""
+
+
+@lru_cache(maxsize=1 << 12)
+def bounded(text: str, said_at: int, zone: str) -> Bounded | None:
+    """The bound of a text that was said at an instant, in a time zone; None where it tells none that lies ahead."""
+    folded = text.casefold()
+    if (
+        len(text) > MOST_READ
+        or len(folded) != len(text)
+        or _ANY.search(folded) is None
+        or _PAST.search(folded) is not None
+    ):
+        return None
+    said = from_micros(said_at).astimezone(ZoneInfo(zone))
+    for pattern, read in ((_ENGLISH, english), (_CHINESE, chinese)):
+        for found in pattern.finditer(folded):
+            parts = found.groupdict()
+            told = next(parts[name] for name in ("time", "span", "to") if parts.get(name))
+            end = _end(told.strip(), parts.get("way") or "", said.date(), read)
+            rest = _without(text, *found.span())
+            if end is not None and end > said.date().toordinal() and rest.strip(" .。"):
+                day = datetime.combine(date.fromordinal(end), time(), said.tzinfo)
+                return Bounded(rest, micros(day))
+    return None
+
+
+def _without(text: str, start: int, end: int) -> str:
+    """A text without a part of it."""
+    before, after = text[:start].rstrip(" ,，"), text[end:].lstrip(" ,，")
+    return f"{before} {after}" if before and after[:1].isascii() and after[:1].isalnum() else before + after
+
+
+def _end(told: str, way: str, said: date, read: Callable[[str, date], FoundPhrases]) -> int | None:
+    """The first day, as an ordinal, that a bound no longer covers; None where its words name none."""
+    phrases = read(told, said).phrases or read(f"in {told}", said).phrases
+    if len(phrases) != 1:
+        return None
+    span = _ahead(phrases[0].span, said, way)
+    if not said.toordinal() < span.after < cal.END:
+        return None
+    if way in _BEFORE or (way in _UNTIL and span.kind in ("week", "month")):
+        return span.first
+    return span.after
+
+
+def _ahead(span: Span, said: date, way: str) -> Span:
+    """The days that are meant by somebody who looks ahead."""
+    today = said.toordinal()
+    if span.after > today + 1:
+        return span
+    if span.yearless:
+        years = (cal.in_year(span, year) for year in (said.year, said.year + 1))
+        return next((one for one in years if one is not None and one.after > today + 1), span)
+    is_weekday = span.kind == "day" and not span.named and today - 7 < span.first
+    if is_weekday and (span.first < today or way in _BEFORE):
+        return span._replace(first=span.first + 7, after=span.after + 7)
+    return span

@@ -1,0 +1,91 @@
+"""Until when a statement says that it holds: read ahead from the day it was said; no bound where no day lies ahead."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from events.envelope import from_micros, micros
+from projections.language.times.bounds import MOST_READ, bounded
+
+SAID = micros(datetime(2026, 11, 24, 10, tzinfo=UTC))  # a Tuesday
+BOUNDS = {
+    "Until Friday I am in Paris.": ("I am in Paris.", "2026-11-28"),
+    "I live in Paris until Friday.": ("I live in Paris.", "2026-11-28"),
+    "I live in Paris, but only until next Friday": ("I live in Paris", "2026-11-28"),
+    "Before Friday I am in Paris": ("I am in Paris", "2026-11-27"),
+    "I am staying in Paris until the end of May.": ("I am staying in Paris.", "2027-06-01"),
+    "Until March I work at Bosch.": ("I work at Bosch.", "2027-03-01"),
+    "I work at Bosch through March": ("I work at Bosch", "2027-04-01"),
+    "I am in Rome through 5 December": ("I am in Rome", "2026-12-06"),
+    "I am in Rome until 2026-12-05": ("I am in Rome", "2026-12-06"),
+    "I work at Bosch for the next three months.": ("I work at Bosch.", "2027-02-23"),
+    "My office is in room 14 until Monday": ("My office is in room 14", "2026-12-01"),
+    "until Tuesday I am in Rome": ("I am in Rome", "2026-11-25"),
+    "before Tuesday I am in Rome": ("I am in Rome", "2026-12-01"),
+    "周五之前我在上海。": ("我在上海。", "2026-11-27"),
+    "周二之前我在上海。": ("我在上海。", "2026-12-01"),
+    "下周五以前我住在酒店": ("我住在酒店", "2026-12-04"),
+    "我到下周五为止住在上海。": ("我住在上海。", "2026-12-05"),
+    "到三月底我在腾讯上班": ("我在腾讯上班", "2027-04-01"),
+    "直到明年六月我都住在巴黎": ("我都住在巴黎", "2027-07-01"),
+    "接下来三天我在杭州": ("我在杭州", "2026-11-28"),
+}
+NONE = [
+    "I live in Paris", "I lived in Paris until March", "I was in Paris until Friday", "I am happy until he comes",
+    "I am in Paris until last Friday", "上周五之前我在上海", "Until when are you in Paris?", "Will you be in Paris until Friday?",
+    "I am 34 this year", "Until Friday", "I read up to page 40", "before breakfast I run",
+    "三天之前我在上海", "我之前住在上海", "以前我住在北京", "到了公司我就开会", "我从北京到上海", "睡觉之前我喝牛奶", "我今年34岁",
+    "我看到报道说昨天有日食", "只要到要做账的那些月末我会忙一些", "周五之前你在上海吗？", "直到我上个月毕业", "接下来有什么计划",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BOUNDS)
+def test_a_bound_is_read_ahead_from_the_day_it_was_said(text: str) -> None:
+    found = bounded(text, SAID, "UTC")
+    assert found is not None
+    assert (found.rest, from_micros(found.until).date().isoformat()) == BOUNDS[text]
+
+
+@pytest.mark.parametrize("text", NONE)
+def test_what_names_no_day_ahead_or_is_past_or_asked_is_no_bound(text: str) -> None:
+    assert bounded(text, SAID, "UTC") is None
+
+
+def test_a_day_ends_where_its_owner_lives() -> None:
+    there = bounded("Until Friday I am in Paris.", SAID, "Asia/Shanghai")
+    assert there is not None
+    assert from_micros(there.until).isoformat() == "2026-11-27T16:00:00+00:00"
+
+
+@pytest.mark.parametrize("day", range(1, 29))
+@pytest.mark.parametrize("text", ["until Friday I am in Rome", "before Friday I am in Rome", "周五之前我在罗马"])
+def test_the_next_such_day_is_meant_whenever_it_is_said(day: int, text: str) -> None:
+    said = datetime(2026, 11, day, 23, 59, tzinfo=UTC)
+    found = bounded(text, micros(said), "UTC")
+    assert found is not None
+    ahead = (from_micros(found.until).date() - date(2026, 11, day)).days
+    assert 1 <= ahead <= 7
+
+
+def test_long_texts_are_not_read() -> None:
+    assert bounded("Until Friday I am in Paris. " + "x" * MOST_READ, SAID, "UTC") is None
+
+
+@given(
+    st.text(max_size=60),
+    st.sampled_from(["until Friday", "周五之前", "for the next 9 months", "到三月"]),
+    st.text(max_size=60),
+)
+def test_reading_never_raises_and_a_bound_lies_ahead(before: str, words: str, after: str) -> None:
+    found = bounded(before + words + after, SAID, "UTC")
+    assert found is None or (found.until > SAID and found.rest)
+
+
+@pytest.mark.parametrize("at", ["1900-01-01T00:00:00+00:00", "9999-12-30T00:00:00+00:00"])
+def test_at_the_ends_of_the_calendar_nothing_raises(at: str) -> None:
+    for text in BOUNDS:
+        bounded(text, micros(datetime.fromisoformat(at)), "Asia/Shanghai")
