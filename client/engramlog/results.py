@@ -34,11 +34,13 @@ class CorrectedBy(Result):
 
 
 class ToldBeside(Result):
-    """What may contradict a memory, and what it says that no longer holds."""
+    """What may contradict a memory, what it says that no longer holds, and until when it says that it holds."""
 
     possible_conflicts: list[str] = []
     conflicting: list[PossibleConflict] = []
     corrected: list[CorrectedBy] = []
+    until: datetime | None = None
+    """The first instant at which it holds no longer, where it says so itself."""
 
 
 class Card(ToldBeside):
