@@ -39,6 +39,8 @@ class AppendReceipt(msgspec.Struct, frozen=True, gc=False):
     error: str | None = None
     occurred_at: str | None = None
     """Of a conflict, where it is told: when the event occurred that has the id, if it is of the same owner; RFC 3339."""
+    rejected: str | None = None
+    """Position at which a person rejected what the event says, where that is known: it is in the log, and changes nothing."""
 
     @property
     def written(self) -> bool:
@@ -54,7 +56,7 @@ class AppendReceipt(msgspec.Struct, frozen=True, gc=False):
             "fsynced": self.fsynced,
             "replicas": self.replicas,
         }
-        more = {"error": self.error, "occurred_at": self.occurred_at}
+        more = {"error": self.error, "occurred_at": self.occurred_at, "rejected": self.rejected}
         return fields | {name: value for name, value in more.items() if value}
 
 

@@ -569,6 +569,7 @@ class Receipt(TypedDict):
     replicas: int
     error: NotRequired[str | None]
     occurred_at: NotRequired[str | None]
+    rejected: NotRequired[str | None]
     mentioned: NotRequired[str | None]
     ended: NotRequired[list[dict[str, str]]]
     waiting: NotRequired[list[dict[str, str]]]
@@ -978,6 +979,7 @@ class PartitionStatus(TypedDict):
     memories: int
     waiting: int
     full_inboxes: int
+    refused: int
     build: str
     chain: str | None
     digest: str | None
@@ -999,6 +1001,7 @@ class StoreStatus(TypedDict):
     memories: int
     lag: int
     inboxes: Inboxes
+    refused: int
     partitions: list[PartitionStatus]
     workers: list[dict[str, Any]]
     memory: dict[str, Any]

@@ -6,7 +6,7 @@ it stays written, and is said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -20,6 +20,7 @@ from events.validation import judged, read_event
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 Line = tuple[int, bytes]
+Refused = Callable[[Sequence[Prepared]], Mapping[str, str]]
 
 
 @dataclass(slots=True)
@@ -31,11 +32,15 @@ class AppendReport:
     conflicts: list[dict[str, Any]] = field(default_factory=list)
     positions: list[str | None] = field(default_factory=list)
     failed: list[dict[str, Any]] = field(default_factory=list)
+    rejected: list[dict[str, str | int]] = field(default_factory=list)
+    """Events that say what a person rejected, as far as is known: they are in the log, and change nothing."""
     error: EngramlogError | None = None
     """What stopped it: a bad line, or a store that refused."""
 
-    def take(self, line: int, receipt: AppendReceipt) -> None:
-        """Count one event's receipt."""
+    def take(self, line: int, receipt: AppendReceipt, rejected: str | None = None) -> None:
+        """Count one event's receipt. `rejected`: where a person rejected what it says."""
+        if rejected is not None and receipt.written:
+            self.rejected.append({"line": line, "event_id": receipt.event_id, "rejected": rejected})
         self.positions.append(receipt.position if receipt.written else None)
         if receipt.status == "appended":
             self.appended += 1
@@ -60,13 +65,15 @@ class AppendReport:
         return 1 if self.error is None else self.error.exit_code
 
     def as_dict(self) -> dict[str, Any]:
-        """The fixed shape, with `failed` and `error` only where there are any."""
+        """The fixed shape, with `rejected`, `failed` and `error` only where there are any."""
         answer: dict[str, Any] = {
             "appended": self.appended,
             "already_appended": self.already_appended,
             "conflicts": self.conflicts,
             "positions": self.positions,
         }
+        if self.rejected:
+            answer["rejected"] = self.rejected
         if self.failed:
             answer["failed"] = self.failed
         if self.error is not None:
@@ -75,9 +82,15 @@ class AppendReport:
 
 
 def append_lines(
-    log: EventLog, lines: Iterable[bytes], on_progress: Callable[[int], None] = lambda _lines: None
+    log: EventLog,
+    lines: Iterable[bytes],
+    on_progress: Callable[[int], None] = lambda _lines: None,
+    refused: Refused = lambda _events: {},
 ) -> AppendReport:
-    """Append JSON Lines; blank lines are passed over. `on_progress` is told the lines done."""
+    """Append JSON Lines; blank lines are passed over. `on_progress` is told the lines done.
+
+    `refused`: where a person rejected what these events say, by their ids.
+    """
     numbered = ((number, line.strip()) for number, line in enumerate(lines, 1))
     answer = AppendReport()
     for request in _requests(one for one in numbered if one[1]):
@@ -90,20 +103,23 @@ def append_lines(
             found = judged(problem, log.behind())
             answer.error = _stopped(problem, answer) if found is problem else found
             return answer
-        if not _append(log, request, prepared, answer):
+        if not _append(log, request, prepared, answer, refused):
             return answer
         on_progress(request[-1][0])
     return answer
 
 
-def _append(log: EventLog, request: list[Line], prepared: list[Prepared], answer: AppendReport) -> bool:
+def _append(
+    log: EventLog, request: list[Line], prepared: list[Prepared], answer: AppendReport, refused: Refused
+) -> bool:
     try:
+        known = refused(prepared)
         receipts = log.append(prepared)
     except EngramlogError as problem:
         answer.error = problem
         return False
     for (number, _), receipt in zip(request, receipts, strict=True):
-        answer.take(number, receipt)
+        answer.take(number, receipt, known.get(receipt.event_id))
     return True
 
 

@@ -112,6 +112,8 @@ class StoreCollector(Collector):
         yield GaugeMetricFamily(
             "engramlog_inbox_full_owners", "Owners of whom as much waits for a person as may.", value=inboxes["full"]
         )
+        said_again = "Events that say what a person rejected, and so changed nothing."
+        yield CounterMetricFamily("engramlog_refused_events", said_again, value=status["refused"])
         lag = GaugeMetricFamily("engramlog_lag_events", "Events appended but not yet folded.", labels=["partition"])
         for partition in status["partitions"]:
             lag.add_metric([str(partition["partition"])], partition["lag"])

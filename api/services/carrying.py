@@ -16,6 +16,7 @@ from msgspec import structs
 
 from api.requests.checks import check_memory_id, check_owner, parse_instant
 from api.requests.refusals import checked_key, refusal_of, refuse_rejected, taken
+from api.requests.refused import RefusedValues
 from api.requests.secrets import label_objection
 from api.requests.snapshots import Snapshot
 from api.requests.speaking import speaker
@@ -103,6 +104,7 @@ class Carrier:
         self._views = views
         self._reader = reader
         self._catch_up = catch_up
+        self.refused_values = RefusedValues(log, views)
 
     def append(
         self, raws: Sequence[bytes | str], *, expected_heads: Mapping[str, int] | None = None
@@ -112,8 +114,9 @@ class Carrier:
         Nobody outside speaks as operator or system (`events.standing`): those use the command line at the store.
         """
         events = self.read(raws)
+        refused = self.refused_values.of(events)
         receipts = self._log.append(events, expected_heads=expected_heads)
-        return [self.dated(receipt, event.owner) for receipt, event in zip(receipts, events, strict=True)]
+        return [self.told(receipt, event, refused) for receipt, event in zip(receipts, events, strict=True)]
 
     def read(self, raws: Sequence[bytes | str]) -> list[Prepared]:
         """A request of JSON envelopes from outside, validated whole."""
@@ -123,7 +126,13 @@ class Carrier:
         except InvalidBatch as refused:
             raise judged(refused, self._log.behind()) from None
 
-    def dated(self, receipt: AppendReceipt, owner: str) -> AppendReceipt:
+    def told(self, receipt: AppendReceipt, event: Prepared, refused: Mapping[str, str]) -> AppendReceipt:
+        """A receipt as its producer gets it: whether a person rejected what the event says, and of a conflict when it was."""
+        if receipt.written and event.event_id in refused:
+            return structs.replace(receipt, rejected=refused[event.event_id])
+        return self._dated(receipt, event.owner)
+
+    def _dated(self, receipt: AppendReceipt, owner: str) -> AppendReceipt:
         """A conflict with the time of what has the id, so that its owner can tell an earlier try of his own by it."""
         if receipt.status != "conflict" or receipt.position is None:
             return receipt

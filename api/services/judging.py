@@ -24,6 +24,7 @@ from events.validation import make_event, ready
 from projections.decide.remembering import NOTHING, Consequence, of_beside, says
 from projections.lifecycle.judge.telling import Door, Told
 from projections.memory.kind import is_told_by_itself
+from projections.memory.rejection import refusing
 
 PIECE = 100
 """Memories judged and appended at once: with all that may follow from them they are one request."""
@@ -111,7 +112,10 @@ class Judging:
                 and is_told_by_itself(data)
                 and snapshot.view.get(data.memory_id) is None
             ):
-                told = self._told(event, data, self._carrier.value_in(snapshot, data.content))
+                value = self._carrier.value_in(snapshot, data.content)
+                if value and refusing(snapshot.view.state.rejections, (value,), micros(event.occurred_at)):
+                    continue  # it becomes no memory, and ends none
+                told = self._told(event, data, value)
                 judged = found[one.event_id] = door.judge(told)
                 if judged.again is None:
                     door.put(told, data.memory_id, judged)

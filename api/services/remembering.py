@@ -197,8 +197,9 @@ class Rememberer:
 
         events = self._writer.read(raws)
         judging = Judging(self._log, self._writer, self._writer.by, mentions=True)
+        refused = self._writer.refused_values.of(events)
         done = judging.append_judged(events)
-        receipts = [self._writer.dated(one.receipt, event.owner) for one, event in zip(done, events, strict=True)]
+        receipts = [self._writer.told(one.receipt, event, refused) for one, event in zip(done, events, strict=True)]
         ids = {other.memory_id for one in done for other in one.judged.beside}
         texts: dict[str, PossibleConflict] = {}
         if ids:

@@ -1203,6 +1203,8 @@ class PartitionStatus(Result):
     """Things that wait for a person, of all its owners."""
     full_inboxes: int
     """Owners of whom as much waits as may."""
+    refused: int
+    """Events that say what a person rejected, and so changed nothing."""
     build: str
     chain: str | None
     digest: str | None
@@ -1284,6 +1286,8 @@ class StoreStatus(Result):
     lag: int
     """Events appended but not yet folded."""
     inboxes: Inboxes
+    refused: int
+    """Events that say what a person rejected, and so changed nothing."""
     partitions: list[PartitionStatus]
     workers: list[dict[str, Any]]
     memory: dict[str, Any]

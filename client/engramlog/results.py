@@ -538,6 +538,8 @@ class Receipt(Result):
     error: str | None = None
     occurred_at: str | None = None
     """Of a conflict: when the owner's event that has the id occurred."""
+    rejected: str | None = None
+    """Where a person rejected what it says: it is in the log, and changes nothing."""
     mentioned: str | None = None
     """The memory that says the same, where it was judged and none was made."""
     ended: list[PossibleConflict] = []

@@ -159,7 +159,7 @@ def compare_deletions(
             verdict.differs("deletions of memories that the log does not know", owner=owner, memories=unknown[:20])
 
 
-CHECKPOINT_NUMBERS = (b"seq", b"memories", b"waiting", b"full", b"epoch", b"until")
+CHECKPOINT_NUMBERS = (b"seq", b"memories", b"waiting", b"full", b"refused", b"epoch", b"until")
 
 
 def compare_fields(wire: Wire, keys: BuildKeys, owners: Sequence[str], verdict: Findings) -> None:

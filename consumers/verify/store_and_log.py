@@ -200,6 +200,9 @@ class _Verification:
         if (mine.waiting, mine.full) != (stored.waiting, stored.full):
             told = {"stored": f"{stored.waiting}, {stored.full}", "folded": f"{mine.waiting}, {mine.full}"}
             self._verdict.differs("how much waits for a person", **told)
+        if mine.refused != stored.refused:
+            told = {"stored": str(stored.refused), "folded": str(mine.refused)}
+            self._verdict.differs("how many events say what was rejected", **told)
 
     def _compare_owners(self, scanned: set[str]) -> None:
         """Owner by owner, each at the position at which it was read: producers and workers go on meanwhile."""

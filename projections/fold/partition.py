@@ -23,6 +23,7 @@ from projections.fold.inbox import MOST_WAITING
 from projections.fold.named import names
 from projections.fold.owner import AnyEvent, OwnerState, fold_event
 from projections.memory.record import Memory, encode_memory
+from projections.memory.rejection import REJECTED_BY
 
 COMMIT_EVENTS = 500
 COMMIT_BYTES = 256 * 1024
@@ -45,6 +46,8 @@ class Checkpoint(NamedTuple):
     """Things of all owners that wait for a person."""
     full: int = 0
     """Owners of whom as much waits as may."""
+    refused: int = 0
+    """Events that say what a person rejected, and so changed nothing."""
 
 
 class Quarantine(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -101,6 +104,8 @@ class Outcome:
     """How many more things wait for a person than before."""
     full: int = 0
     """How many more owners there are of whom as much waits as may."""
+    refused: int = 0
+    """How many more events say what a person rejected."""
     filled: list[str] = field(default_factory=list)
     """Owners of whom as much waits as may, and did not before."""
 
@@ -252,6 +257,8 @@ def _apply(
     part = outcome.owners.get(stored.owner) or outcome.writes(stored.owner)
     if step.owner.waiting != owner.state.waiting:
         outcome.count(stored.owner, owner.state.waiting, step.owner.waiting)
+    if step.owner.rejections and any(one.reason.startswith(REJECTED_BY) for one in step.entries):
+        outcome.refused += 1
     owner.state = step.owner
     part.seqs.append(stored.seq)
     if step.changed:
@@ -300,5 +307,9 @@ def seal(checkpoint: Checkpoint, outcome: Outcome, owners: Mapping[str, WorkingO
                 digest += value - known
             hashes[memory_id] = value
         records[name] = mine
-    waiting, full = checkpoint.waiting + outcome.waiting, checkpoint.full + outcome.full
-    return EncodedOutcome(Checkpoint(outcome.seq, outcome.head, digest % DIGEST_MODULUS, count, waiting, full), records)
+    counts = (
+        checkpoint.waiting + outcome.waiting,
+        checkpoint.full + outcome.full,
+        checkpoint.refused + outcome.refused,
+    )
+    return EncodedOutcome(Checkpoint(outcome.seq, outcome.head, digest % DIGEST_MODULUS, count, *counts), records)

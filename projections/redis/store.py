@@ -30,8 +30,8 @@ PACK_BYTES = 4_096
 """An owner's newest packed log field is appended to until it holds this much."""
 MOST_VALUES = 1_000
 """Named in one command at most."""
-CHECKPOINT_FIELDS = ("seq", "head", "digest", "memories", "waiting", "full")
-"""Of the hash, what a fold writes; builds of before have no `waiting` and no `full`."""
+CHECKPOINT_FIELDS = ("seq", "head", "digest", "memories", "waiting", "full", "refused")
+"""Of the hash, what a fold writes; builds of before have nothing behind `memories`."""
 _T = TypeVar("_T")
 
 
@@ -68,9 +68,9 @@ def read_checkpoint(wire: Wire, keys: BuildKeys) -> Checkpoint:
     stored = wire.call("HMGET", keys.checkpoint, *CHECKPOINT_FIELDS)
     if stored == [None] * len(CHECKPOINT_FIELDS):
         return Checkpoint()
-    seq, head, digest, memories, waiting, full = stored
+    seq, head, digest, memories, *counts = stored
     try:
-        return Checkpoint(int(seq), bytes(head), int(digest, 16), int(memories), int(waiting or 0), int(full or 0))
+        return Checkpoint(int(seq), bytes(head), int(digest, 16), int(memories), *(int(one or 0) for one in counts))
     except (TypeError, ValueError) as error:
         raise _damaged(keys, "the checkpoint", error) from error
 
@@ -181,6 +181,8 @@ def commit_command(
             checkpoint.waiting,
             "full",
             checkpoint.full,
+            "refused",
+            checkpoint.refused,
         ),
     )
     for name, part in outcome.owners.items():

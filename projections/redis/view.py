@@ -6,7 +6,7 @@ counter; and a wire that was connected anew drops every view, since it may speak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 from threading import Lock
@@ -27,6 +27,7 @@ from projections.fold.changelog import Entry, unpack
 from projections.fold.owner import OwnerState, decode_owner
 from projections.fold.partition import Quarantine
 from projections.memory.record import Memory
+from projections.memory.rejection import Rejections
 from projections.redis.changelog import ChangeLogs, Mark
 from projections.redis.deletions import RedisDeletions
 from projections.redis.scripts import DELTA
@@ -281,6 +282,20 @@ class RedisViews:
                 states = wire.call("HMGET", keys.owners, *owners[start : start + PAGE])
                 counts += [decode_owner(raw).applied if raw else 0 for raw in states]
         return counts
+
+    def rejections(self, owners: Iterable[str]) -> dict[str, Rejections]:
+        """What of each owner is rejected, as far as it is folded: of those of whom something is, in two round trips a partition."""
+        of_partition: dict[int, list[str]] = {}
+        for owner in owners:
+            of_partition.setdefault(partition_of(owner, len(self._tags)), []).append(owner)
+        found: dict[str, Rejections] = {}
+        with self._wires.wire() as wire:
+            for partition, names in of_partition.items():
+                keys = BuildKeys(self._tags[partition], self._live(wire, partition))
+                for owner, raw in zip(names, wire.call("HMGET", keys.owners, *names), strict=True):
+                    if raw and (told := read_owner(keys, owner, raw).rejections):
+                        found[owner] = told
+        return found
 
     def tail(self, owner: str, since: int, check: Check = unchecked) -> Tail:
         """What was folded of an owner after its first `since` events: the newest packs, and no more of them than it takes."""

@@ -40,7 +40,7 @@ def append(context: typer.Context, file: File, json: Json = False) -> None:
     from api.exchange.appending import append_lines
 
     with open_lines(file) as lines, opened(context) as application, counting("appending", file, json) as advance:
-        answer = append_lines(paced(application, advance), lines, advance)
+        answer = append_lines(paced(application, advance), lines, advance, application.writer.refused_values.of)
         advance(len(answer.positions), "folding")
         fold_appended(application, answer)
     show(answer.as_dict(), json, lambda _: _render_append(answer))
@@ -72,6 +72,12 @@ def _render_append(answer: AppendReport) -> None:
     out.print(
         f"{answer.appended:,} appended, {answer.already_appended:,} already there, {len(answer.conflicts)} conflicts"
     )
+    if answer.rejected:
+        first = answer.rejected[0]
+        out.print(
+            f"[yellow]{len(answer.rejected):,} say what a person rejected, and change nothing:"
+            f" line {first['line']}, rejected at {first['rejected']}[/]"
+        )
     tell_failures(answer)
 
 

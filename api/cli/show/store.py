@@ -43,6 +43,10 @@ def partitions(answer: dict[str, Any]) -> None:
         wait = "thing waits" if waiting == 1 else "things wait"
         told = f"; [yellow]{full:,} {'inbox is' if full == 1 else 'inboxes are'} full[/]" if full else ""
         out.print(f"{waiting:,} {wait} for a person{told}")
+    if refused := answer["refused"]:
+        out.print(
+            f"{refused:,} {'event says' if refused == 1 else 'events say'} what was rejected, and changed nothing"
+        )
     if lost := answer["accesses"]["lost"]:
         out.print(f"[yellow]{lost:,} accesses were not recorded since the alarm was last cleared[/]")
     out.print(_schedule(answer["lifecycle"]))

@@ -120,6 +120,10 @@ class Receipt(BaseModel):
     occurred_at: str | None = Field(
         default=None, description="Of a conflict: when the owner's event that has the id occurred."
     )
+    rejected: str | None = Field(
+        default=None,
+        description="Where a person rejected what it says, as far as is known: it is in the log, and changes nothing.",
+    )
     mentioned: str | None = Field(
         default=None, description="With `judge`: the memory that says the same, in place of which none was made."
     )

@@ -57,6 +57,7 @@ class PartitionStatus(BaseModel):
     memories: int
     waiting: int = Field(description="Things that wait for a person, of all its owners.")
     full_inboxes: int = Field(description="Owners of whom as much waits as may.")
+    refused: int = Field(description="Events that say what a person rejected, and so changed nothing.")
     build: str
     chain: str | None
     digest: str | None
@@ -92,6 +93,7 @@ class StoreStatus(BaseModel):
             "memories": 900,
             "lag": 0,
             "inboxes": {"waiting": 3, "full": 0},
+            "refused": 0,
             "partitions": [
                 {
                     "partition": 3,
@@ -104,6 +106,7 @@ class StoreStatus(BaseModel):
                     "memories": 40,
                     "waiting": 3,
                     "full_inboxes": 0,
+                    "refused": 0,
                     "build": "v1",
                     "chain": "5f0c…",
                     "digest": "a71e…",
@@ -124,6 +127,7 @@ class StoreStatus(BaseModel):
     memories: int
     lag: int = Field(description="Events appended but not yet folded.")
     inboxes: Inboxes
+    refused: int = Field(description="Events that say what a person rejected, and so changed nothing.")
     partitions: list[PartitionStatus]
     workers: list[dict[str, Any]]
     memory: dict[str, Any]

@@ -95,6 +95,7 @@ class Operator:
                 "waiting": sum(p["waiting"] for p in partitions),
                 "full": sum(p["full_inboxes"] for p in partitions),
             },
+            "refused": sum(p["refused"] for p in partitions),
             "partitions": partitions,
             "workers": [{"worker": name, **facts} for name, facts in sorted(workers.items())],
             "memory": outlook(room, events),
@@ -124,8 +125,10 @@ class Operator:
     def _partition(self, wire: Wire, number: int, tag: str) -> dict[str, Any]:
         head, live = wire.call("HMGET", LogKeys(tag).meta, "head", "live")
         keys = BuildKeys(tag, (live or b"").decode())
-        names = ("seq", "head", "digest", "memories", "waiting", "full", "epoch", "holder")
-        seq, chain, digest, memories, waiting, full, epoch, holder = wire.call("HMGET", keys.checkpoint, *names)
+        names = ("seq", "head", "digest", "memories", "waiting", "full", "refused", "epoch", "holder")
+        seq, chain, digest, memories, waiting, full, refused, epoch, holder = wire.call(
+            "HMGET", keys.checkpoint, *names
+        )
         stuck = wire.call("HKEYS", keys.quarantine)
         left = _left(wire, keys)
         return {
@@ -139,6 +142,7 @@ class Operator:
             "memories": int(memories or 0),
             "waiting": int(waiting or 0),
             "full_inboxes": int(full or 0),
+            "refused": int(refused or 0),
             "build": keys.build,
             "chain": chain.hex() if chain else None,
             "digest": digest.decode() if digest else None,

@@ -439,6 +439,7 @@ def test_metrics_tell_of_the_store_and_of_this_process(http: HttpStore) -> None:
         "engramlog_quarantined_owners": 0,
         "engramlog_inbox_waiting": status["inboxes"]["waiting"],
         "engramlog_inbox_full_owners": 0,
+        "engramlog_refused_events_total": status["refused"],
         "engramlog_lifecycle_leader": 0,
         'engramlog_lifecycle_jobs{state="failed"}': 0,
         "engramlog_search_seconds_count": 1,
