@@ -108,19 +108,24 @@ BOUNDED = {
 
 
 @pytest.mark.parametrize("language", BOUNDED)
-def test_correction_bounded_in_time_survives_reindex_beside_what_it_interrupts(tmp_path: Path, language: str) -> None:
-    """It ends nothing that holds before and after: both are told, with the bound."""
-    said, corrected, asked, _, home = BOUNDED[language]
+def test_correction_bounded_in_time_is_first_until_then_and_not_after(tmp_path: Path, language: str) -> None:
+    """It ends nothing that holds before and after; also where every projection was made anew."""
+    said, corrected, asked, there, home = BOUNDED[language]
+
+    def check(of: Doors) -> None:
+        told_both(of, owner, asked, corrected, home)
+        first_then_and_after(of, owner, asked, there, home)
+        assert "negate" not in {one["decision"] for one in of.app.reader.history(owner)["changes"]}
+
     with doors(tmp_path / "store") as opened:
         owner = opened.owner()
         for text in (said, corrected):
             opened.say("client", owner, text, session="s")
             opened.extract(owner, "rules")
-        told_both(opened, owner, asked, corrected, home)
+        check(opened)
     assert rebuilt(tmp_path / "store")["memories"] >= 2
     with doors(tmp_path / "store") as anew:
-        told_both(anew, owner, asked, corrected, home)
-        assert "negate" not in {one["decision"] for one in anew.app.reader.history(owner)["changes"]}
+        check(anew)
 
 
 def told_both(of: Doors, owner: str, asked: str, corrected: str, home: str) -> None:
@@ -128,21 +133,6 @@ def told_both(of: Doors, owner: str, asked: str, corrected: str, home: str) -> N
         if "search" in place or "context" in place:
             assert home in text, place
             assert corrected.rstrip(".。") in text, place
-
-
-@pytest.mark.parametrize("language", BOUNDED)
-def test_correction_bounded_in_time_is_first_until_then_and_not_after(tmp_path: Path, language: str) -> None:
-    """Until then on every face, and after it; also where every projection was made anew."""
-    said, corrected, asked, there, home = BOUNDED[language]
-    with doors(tmp_path / "store") as opened:
-        owner = opened.owner()
-        for text in (said, corrected):
-            opened.say("client", owner, text, session="s")
-            opened.extract(owner, "rules")
-        first_then_and_after(opened, owner, asked, there, home)
-    assert rebuilt(tmp_path / "store")["memories"] >= 2
-    with doors(tmp_path / "store") as anew:
-        first_then_and_after(anew, owner, asked, there, home)
 
 
 def first_then_and_after(of: Doors, owner: str, asked: str, there: str, home: str) -> None:
