@@ -89,6 +89,8 @@ class Server:
         )
         self._uvicorn = _Uvicorn(config, app, lambda: on_ready(self))
         self._thread = Thread(target=self._run, name="http", daemon=True)
+        for listener in listeners:
+            listener.listen(backlog)  # now, and not once the thread has come so far: whoever is told of it finds it
         self._thread.start()
 
     @property
