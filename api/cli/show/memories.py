@@ -142,6 +142,8 @@ def conflicts(found: Sequence[Card | Why], console: Console = out) -> None:
             console.print(
                 Text.assemble((f"{one['id']} no longer so: ", "yellow"), was, f" {when(gone['at'], console)} ", now)
             )
+        if until := one.get("until"):
+            console.print(Text.assemble((f"{one['id']} says that it holds until ", "yellow"), when(until, console)))
         for other in one.get("conflicting") or ():
             pair = frozenset((one["id"], other["id"]))
             if pair not in told:

@@ -8,6 +8,7 @@ from contextlib import nullcontext, redirect_stdout
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
+from uuid import uuid4
 
 import orjson
 import pytest
@@ -162,3 +163,14 @@ def test_before_the_correction_the_value_is_first_and_unmarked(running: Service,
         both = [*asked(running, owner, **before)["results"], *asked(running, owner, "review", **before)["results"]]
         assert [one["memory"] for one in both].count(old) == 2
         assert not any("corrected" in one for one in both)
+
+
+def test_what_holds_for_a_time_only_says_until_when_on_the_command_line(running: Service) -> None:
+    owner, words = f"ann-{uuid4().hex}", "Until next Friday I am in Paris"
+    told = orjson.loads(commanded(running, "add", owner, words, "--json"))["id"]
+    found = orjson.loads(commanded(running, "search", owner, "Paris", "--json"))["results"][0]
+    for more in (("search", owner, "Paris"), ("list", owner)):
+        shown = commanded(running, *more)
+        line = next(line for line in shown.splitlines() if line.startswith(f"{told} says that it holds until "))
+        assert found["until"][:10] in line
+    assert found["until"][:10] in commanded(running, "get", owner, told)
