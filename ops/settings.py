@@ -246,6 +246,12 @@ class Settings(BaseModel):
         return value.lower()
 
 
+def of_its_own(settings: Settings, data: Path) -> Settings:
+    """The settings for a store of its own, of a demo or a measurement: nothing of the operator's but how Redis is started."""
+    elsewhere = {"redis_url": None, "queue_url": None, "rejections": None, "head_sinks": ()}
+    return settings.model_copy(update={"data": data, "embedder": "none", "min_replicas": 0, **elsewhere})
+
+
 def load_settings() -> Settings:
     """The settings of this environment. Raises BadSetting naming the variable, what was got and what is allowed."""
     refuse_unknown(os.environ, Settings.model_fields)

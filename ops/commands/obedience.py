@@ -74,13 +74,12 @@ def figures(answer: ObedienceMeasured) -> None:
 @contextmanager
 def _own_store() -> Iterator[Application]:
     """A new store on an embedded Redis, in a folder that goes with it; nothing of the settings but how Redis is started."""
-    from ops.settings import load_settings
+    from ops.settings import load_settings, of_its_own
     from ops.wiring import open_application
 
     with TemporaryDirectory(prefix="engramlog-eval-") as scratch:
-        own = {"data": Path(scratch) / "store", "redis_url": None, "queue_url": None, "rejections": None}
-        plain = {"embedder": "none", "min_replicas": 0, "partitions": 1, "head_sinks": ()}
-        with open_application(load_settings().model_copy(update=own | plain)) as application:
+        settings = of_its_own(load_settings(), Path(scratch) / "store").model_copy(update={"partitions": 1})
+        with open_application(settings) as application:
             yield application
 
 

@@ -196,7 +196,7 @@ def demo(
     from ops.commands.demo import Demo
     from ops.commands.demo_talk import DemoTalk
     from ops.commands.proof import verified, verify_identity
-    from ops.settings import load_settings
+    from ops.settings import load_settings, of_its_own
     from ops.store import open_the_store
     from ops.wiring import open_application
 
@@ -207,7 +207,7 @@ def demo(
             got=str(keep),
         )
     with TemporaryDirectory(prefix="engramlog-demo-") as scratch:
-        settings = load_settings().model_copy(update={"data": keep or Path(scratch) / "store", "redis_url": None})
+        settings = of_its_own(load_settings(), keep or Path(scratch) / "store")
         with open_application(settings) as application:
             console = Console(file=StringIO(), width=120) if json else out
             Demo(application, console).tell()

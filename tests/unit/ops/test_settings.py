@@ -8,7 +8,7 @@ import pytest
 
 from events.errors import BadSetting
 from ops.environment import refuse_unknown
-from ops.settings import Settings, load_settings
+from ops.settings import Settings, load_settings, of_its_own
 
 
 @pytest.mark.parametrize(
@@ -150,3 +150,24 @@ def test_where_clients_ask_is_a_web_address(monkeypatch: pytest.MonkeyPatch, val
         load_settings()
     monkeypatch.setenv("ENGRAMLOG_URL", "http://127.0.0.1:9000")
     assert load_settings().url == "http://127.0.0.1:9000"
+
+
+def test_a_demo_or_a_measurement_has_nothing_of_the_operators_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told = {
+        "DATA": str(tmp_path / "mine"),
+        "REDIS_URL": "redis://localhost:1/0",
+        "QUEUE_URL": "redis://localhost:1/1",
+        "REJECTIONS": str(tmp_path / "kept"),
+        "EMBEDDER": "openai:one",
+        "EMBEDDER_URL": "http://127.0.0.1:1/v1",
+        "MIN_REPLICAS": "2",
+    }
+    for name, value in told.items():
+        monkeypatch.setenv(f"ENGRAMLOG_{name}", value)
+    settings = of_its_own(load_settings(), tmp_path / "its")
+    assert settings.data == tmp_path / "its"
+    asked = (settings.redis_url, settings.queue_url, settings.rejections, settings.embedder, settings.min_replicas)
+    assert asked == (None, None, None, "none", 0)
+    assert settings.redis_timeout == load_settings().redis_timeout
