@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from events.catalogue import MemoryCreated, MemoryMerged, MemoryRevised
 from events.envelope import Prepared, decode, micros
+from events.errors import EngramlogError
 from events.log import EventLog
 from events.partitions import partition_of, position_text
 from events.statement_digests import digest
@@ -38,7 +39,10 @@ class RefusedValues:
     def of(self, events: Sequence[Prepared]) -> Mapping[str, str]:
         """Event id -> position at which a person rejected what it says; costs a round trip a partition that is told of."""
         stating = [one for one in events if one.kind.startswith(_STATING)]
-        rejections = self._views.rejections({one.owner for one in stating}) if stating else {}
+        try:
+            rejections = self._views.rejections({one.owner for one in stating}) if stating else {}
+        except EngramlogError:  # a damaged build hinders no producer
+            return {}
         secrets = self._log.secrets_of(list(rejections)) if rejections else {}
         known = {owner: _Known(told, secrets[owner]) for owner, told in rejections.items() if secrets.get(owner)}
         found = ((one, self._refused(one, known[one.owner])) for one in stating if one.owner in known)

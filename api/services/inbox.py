@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple, Unpack
 from uuid import UUID
 
 import numpy as np
 
 from api.requests.checks import check_limit, check_owner
+from api.requests.refusals import taken
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, told_lines
 from api.services.carrying import Given
@@ -22,7 +24,16 @@ from events.partitions import partition_of, position_text
 from events.standing import is_persons_word
 from events.statement_digests import digest
 from events.vocabulary import MAX_SOURCES
-from projections.decide.answering import CHANGES, PROPOSAL, accepted, accepted_again, edited, rejected, would_say
+from projections.decide.answering import (
+    CHANGES,
+    PROPOSAL,
+    accepted,
+    accepted_again,
+    edited,
+    is_rejection,
+    rejected,
+    would_say,
+)
 from projections.decide.command import EVENT
 from projections.decide.commands import Tell
 from projections.decide.rejecting import also_proposed, is_double, rejection, values_said
@@ -93,7 +104,8 @@ class Inbox:
                 return (MemoryMentioned(memory_id=found.memory_id),)
             data = self._event(owner, found.seq).data
             if found.values:
-                return accepted_again(data, found.item, found.values, reason)
+                made = self._free_id(owner, data.memory_id, found.item)
+                return accepted_again(data, found.item, found.values, reason, memory_id=made)
             with self._reader.snapshot(owner) as snapshot:
                 brings = snapshot.view.get(getattr(data, "replaced_by", None) or "")
             return accepted(data, found.item, found.on, brings, reason)
@@ -106,8 +118,11 @@ class Inbox:
         def said(found: InboxPlace) -> tuple[EventData, ...]:
             if found.values:
                 data = self._event(owner, found.seq).data
-                return accepted_again(data, found.item, found.values, reason, content)
-            return edited(found.memory_id, content, found.item, found.on, reason)
+                made = self._free_id(owner, data.memory_id, found.item)
+                return accepted_again(data, found.item, found.values, reason, memory_id=made, content=content)
+            with self._reader.snapshot(owner) as snapshot:
+                memory = self._reader.memory(snapshot, owner, found.memory_id)
+            return edited(memory, content, found.item, found.on, reason)
 
         return self._answered(owner, item, "edited", said, given)
 
@@ -142,18 +157,32 @@ class Inbox:
         if not is_persons_word(actor, self._writer.by):
             raise refused("actor", actor, "user or operator: what waits for a person, a person answers")
         found, key = self._found(owner, item), given.get("key")
-        known = None if key is None else self._known(owner, item, key)
+        known = None if key is None else self._known(owner, item, key, verdict)
         if known is None:
             if found is None:
                 told = f"nothing that waits for a person is called {item[:128]!r}"
                 raise NotFound(f"{told}: `engramlog inbox {owner}` lists what does", owner=owner)
+            self._check_word(owner, found, given)
             known = Tell(said(found), found.about, {"id": found.memory_id})
         done: Any = {"item": item, "verdict": verdict, **self._writer.carry_out(owner, known, **given).answer}
         answered: Answered = done
         return answered
 
-    def _known(self, owner: str, item: str, key: str) -> Tell | None:
-        """What was told of this item under the key before; None where nothing was."""
+    def _check_word(self, owner: str, found: InboxPlace, given: Given) -> None:
+        """What the user said again only he says himself, and now: by another, or as of before, it would be answered in vain."""
+        again = found.again or (bool(found.on) and isinstance(self._event(owner, found.seq).data, MemoryMentioned))
+        if again and given.get("actor", "user") != "user":
+            raise refused("actor", given.get("actor"), "user: that he says it again, he says himself")
+        if (again or found.values) and given.get("occurred_at") is not None:
+            raise refused("occurred_at", given.get("occurred_at"), "none: what waits is answered now")
+
+    def _free_id(self, owner: str, memory_id: str, item: str) -> str:
+        """The id that was refused, unless another memory has it by now."""
+        with self._reader.snapshot(owner) as snapshot:
+            return memory_id if snapshot.view.get(memory_id) is None else f"m-{item}"
+
+    def _known(self, owner: str, item: str, key: str, verdict: str) -> Tell | None:
+        """What was told of this item under the key before; None where nothing was. Raises KeyTaken for another verdict."""
         ids = self._writer.ids_of(owner, key)
         names = [EVENT, *(f"{EVENT} {number}" for number in range(1, MAX_SOURCES + 2))]
         seqs = self._log.seqs_of(owner, [ids(name) for name in names])
@@ -163,6 +192,8 @@ class Inbox:
         about: Any = told[0] if told else None
         if about is None or item not in (getattr(about, "memory_id", None), getattr(about, "waiting", None)):
             return None
+        if is_rejection(about) != (verdict == "rejected"):
+            raise taken(key, position_text(partition_of(owner, self._log.partitions), min(stored)))
         return Tell(tuple(told), (), {"id": about.memory_id})
 
     def _found(self, owner: str, item: str) -> InboxPlace | None:
@@ -180,12 +211,11 @@ class Inbox:
                 columns.memories[row] for row in np.flatnonzero(columns.standing() == Columns.PROPOSED).tolist()
             )
         ]
-        said_again = filter(None, map(view.get, view.said_again))
-        found += [
-            InboxPlace(one.created_seq, one.id, one.id, again=True)
-            for one in said_again
-            if state_of(one) == Columns.LIVE
-        ]
+        said_again = (
+            one for one in map(view.get, view.said_again) if one is not None and state_of(one) == Columns.LIVE
+        )
+        by_value = {one.stated or one.id: one for one in sorted(said_again, key=attrgetter("created_seq"))}
+        found += [InboxPlace(one.created_seq, one.id, one.id, again=True) for one in by_value.values()]
         on: dict[str, list[str]] = {}
         for row in np.flatnonzero(columns.waiting != 0).tolist():
             memory = columns.memories[row]

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from msgspec import structs
-
 from events.catalogue import (
     EventData,
     MemoryCreated,
@@ -63,24 +61,42 @@ def accepted(
 
 
 def accepted_again(
-    data: MemoryCreated, waiting: str, values: Iterable[bytes], reason: str, content: str | None = None
+    data: MemoryCreated,
+    waiting: str,
+    values: Iterable[bytes],
+    reason: str,
+    *,
+    memory_id: str,
+    content: str | None = None,
 ) -> tuple[EventData, ...]:
-    """What a person says who accepts what he said again after it was rejected; in other words, `content`, it is another value."""
+    """What a person says who accepts what he said again after it was rejected; in other words, `content`, it is another value.
+
+    `memory_id`: one that no memory has. Nothing else is taken over of the event that waited: anybody may have sent that.
+    """
     told = _settled((data.memory_id,), waiting, "accepted", reason)
-    if content is not None and content != data.content:
-        return (*told, created(data.memory_id, content, kind=data.kind, category=data.category))
-    again = structs.replace(data, source="user", imported=None)
+    says = data.content if content is None else content
+    again = created(memory_id, says, kind=data.kind, category=data.category, speaker=data.speaker)
+    if says != data.content:
+        return (*told, again)
     return (*told, readmission(None, (one.hex() for one in values), reason), again)
 
 
-def edited(memory_id: str, content: str, waiting: str, on: Sequence[str], reason: str) -> tuple[EventData, ...]:
-    """What a person says who puts it in his own words."""
-    return (*_settled(on, waiting, "accepted", reason), MemoryRevised(memory_id=memory_id, content=content))
+def edited(memory: Memory, content: str, waiting: str, on: Sequence[str], reason: str) -> tuple[EventData, ...]:
+    """What a person says who puts it in his own words: what he negated holds again in these; the same words he says himself."""
+    settled = _settled(on, waiting, "accepted", reason)
+    takes_back = (bool(on) and memory.is_negated) or content == memory.content
+    again = (MemoryMentioned(memory_id=memory.id),) if takes_back else ()
+    return (*settled, *again, MemoryRevised(memory_id=memory.id, content=content))
 
 
 def rejected(waiting: str, on: Sequence[str], reason: str) -> tuple[EventData, ...]:
     """What a person says who will not have it."""
     return tuple(_settled(on, waiting, "rejected", reason))
+
+
+def is_rejection(first: EventData) -> bool:
+    """Whether an answer that begins so was a rejection."""
+    return isinstance(first, MemoryDeleted) or (isinstance(first, ReviewSettled) and first.verdict == "rejected")
 
 
 def _settled(on: Sequence[str], waiting: str, verdict: Verdict, reason: str) -> list[Any]:

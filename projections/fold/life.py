@@ -20,7 +20,7 @@ from events.catalogue import (
     MemoryRevised,
 )
 from events.envelope import Event, micros
-from events.trust import ASSERTED
+from events.trust import ASSERTED, PROPOSED
 from projections.fold.basis import revised
 from projections.fold.conflict import contradicted, negation_state, newest_said, settled
 from projections.fold.create import words
@@ -79,7 +79,7 @@ def mention(working: WorkingSet, data: MemoryMentioned, event: Event[Any]) -> No
     if told:
         fields |= stood_for(working, memory)
     decision, reason = ("merge", "mentioned often within a day") if frequent else ("reinforce", "mentioned")
-    if working.actor == "user":
+    if working.actor == "user" and working.trust != PROPOSED:
         own = working.trust == ASSERTED and (told or working.parameters.talk_reaffirms)
         mentioned = UserMention(at, data.turn_id, working.author_unless(memory), own)
         decided = _said_again(working, memory, mentioned, event, fields)

@@ -58,7 +58,8 @@ def say_again(working: WorkingSet, data: MemoryCreated, event: Event[Any]) -> No
     if found is None:
         return
     after = working.settings.rejections
-    if working.at > found.at and _by_user(working, data):
+    own = data.source == "user" and working.trust == ASSERTED and data.imported is None
+    if working.at > found.at and (own or (_is_drawn(data) and not found.again)):
         after = waiting_again(after, found.digest, UUID(event.event_id).bytes)
     try:
         after = drawn_again(after, found.digest, data.source_turns)
@@ -67,11 +68,9 @@ def say_again(working: WorkingSet, data: MemoryCreated, event: Event[Any]) -> No
     working.settings = working.settings._replace(rejections=after)
 
 
-def _by_user(working: WorkingSet, data: MemoryCreated) -> bool:
-    """Whether a statement is the user's own: said by himself, or read in what he said."""
-    if data.source == "judge":
-        return bool(data.source_turns)
-    return data.source == "user" and working.trust == ASSERTED and data.imported is None
+def _is_drawn(data: MemoryCreated) -> bool:
+    """Whether it was read in what was said; of such the first waits, for nobody here knows whose turn that is."""
+    return data.source == "judge" and bool(data.source_turns)
 
 
 def settled_again(working: WorkingSet, event_id: bytes, verdict: str) -> bool:

@@ -310,6 +310,11 @@ class Memory(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=Fals
         return self.mentions[-1] if self.mentions else None
 
     @property
+    def worded_at(self) -> int:
+        """When its words were said: at the newest revision, or when it was made."""
+        return self.versions[-1].until if self.versions else self.created_at
+
+    @property
     def is_negated(self) -> bool:
         """Whether the newest of its negations and of the user's mentions is a negation."""
         return self.negated_at is not None

@@ -86,7 +86,7 @@ def rejected(rejections: Rejections, digests: Iterable[bytes], at: int, seq: int
         elif (at, _reach(until)) <= (one.at, _reach(one.until)):
             continue
         else:
-            new = msgspec.structs.replace(one, at=at, seq=seq, until=until)
+            new = msgspec.structs.replace(one, at=at, seq=seq, until=until, again=b"")
         rejections = _with(rejections, new)
     return rejections
 
@@ -96,7 +96,7 @@ def readmitted(rejections: Rejections, digests: Iterable[bytes], at: int, seq: i
     for digest in digests:
         one = known(rejections, digest) or Rejection(digest, _NEVER, seq, None)
         if one.readmitted_at is None or one.readmitted_at < at:
-            rejections = _with(rejections, msgspec.structs.replace(one, readmitted_at=at))
+            rejections = _with(rejections, msgspec.structs.replace(one, readmitted_at=at, again=b""))
     return rejections
 
 

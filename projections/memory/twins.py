@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from events.trust import ASSERTED, ORDER
-from projections.memory.kind import is_summary
+from projections.memory.kind import is_summary, is_turn
 from projections.memory.record import Memory, with_changes
 from projections.memory.rejection import TURN_BYTES, Rejection, Rejections, known, turn_hash
 
@@ -38,7 +38,7 @@ def said_at(memory: Memory) -> int:
 
     What a job drew from a turn counts as said then. What an assistant or a job says by itself is no evidence of the user's.
     """
-    told = memory.updated_at if memory.source == "user" or _is_drawn(memory) else BEFORE_ANY
+    told = memory.updated_at if memory.trust and (memory.source == "user" or _is_drawn(memory)) else BEFORE_ANY
     return max((told, *(one.at for one in memory.user_mentions)))
 
 
@@ -218,17 +218,18 @@ class Twins:
 
     def _own_said_at(self, memory: Memory) -> int:
         """The same as `said_at` of what takes back a person's own negation: his own word, and not what lower sources say of him."""
+        said = [one.at for one in memory.user_mentions if one.own]
         if _is_drawn(memory):
-            told = self._talk and any(map(self._is_own, memory.source_turns))
-        else:
-            told = memory.source == "user" and memory.trust == _OWN
-        said = memory.updated_at if told else BEFORE_ANY
-        return max((said, *(one.at for one in memory.user_mentions if one.own)))
+            drawn = self._talk and not memory.versions  # other words than those that were read are somebody else's
+            said += filter(None, map(self._own_turn_at, memory.source_turns)) if drawn else ()
+        elif memory.source == "user" and memory.trust == _OWN and (self._talk or not is_turn(memory)):
+            said.append(memory.updated_at)
+        return max(said, default=BEFORE_ANY)
 
-    def _is_own(self, turn_id: str) -> bool:
-        """Whether a turn is the user's own word; one of which there is no memory counts."""
+    def _own_turn_at(self, turn_id: str) -> int | None:
+        """When a turn was said, where it is the user's own word; None also where there is no memory of it."""
         turn = self._new.get(turn_id) or self._get(turn_id)
-        return turn is None or turn.trust == _OWN
+        return None if turn is None or turn.source != "user" or turn.trust != _OWN else turn.created_at
 
 
 def _speaker(memory: Memory) -> str:

@@ -108,7 +108,7 @@ def memory_line(
     notes = [day, LONG_AGO[rules.language] if long_ago else "", memory.speaker or "", _trust(memory, rules)]
     if memory.conflicts:
         notes.append(f"{CONFLICT[rules.language]} {' '.join(memory.conflicts[:3])}")
-    notes.append(_until(text, memory.created_at, rules))
+    notes.append(_until(text, memory.worded_at, rules))
     notes += _corrections(memory.id, rules)
     return Line("memory", memory.id, text, _noted(notes, rules), relevance, long_ago)
 

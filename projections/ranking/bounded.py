@@ -21,12 +21,12 @@ def interrupted(this: RunningSearch, ranked: Ranked) -> Iterator[tuple[int, int]
     memories, zone, now = this.view.columns.memories, this.view.parameters.time_zone, this.asked.now
     rows = ranked.rows[best(ranked.scores, ranked.rows, MOST_LOOKED_AT)].tolist()
     best_rows = [(row, memories[row]) for row in rows]
-    found = [(row, memory, bounded(memory.content, memory.created_at, zone)) for row, memory in best_rows]
+    found = [(row, memory, bounded(memory.content, memory.worded_at, zone)) for row, memory in best_rows]
     others = [(row, memory) for row, memory, bound in found if bound is None]
     for row, memory, bound in found:
         if bound is None:
             continue
         is_over = bound.until <= now
         for other, known in others:
-            if (is_over or known.created_at <= memory.created_at) and interrupts(bound.rest, known.content):
+            if (is_over or known.worded_at <= memory.worded_at) and interrupts(bound.rest, known.content):
                 yield (row, other) if is_over else (other, row)

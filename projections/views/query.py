@@ -112,7 +112,7 @@ def told_beside(view: OwnerView, memory: Memory) -> ToldBeside:
     corrected = [_corrected(one) for one in corrections_in(view, memory.id)[:MOST_CORRECTED]]
     told: ToldBeside = {"possible_conflicts": [line["id"] for line in lines], "conflicting": lines} if lines else {}
     text = "" if memory.sensitivity >= SECRET else memory.content
-    bound = bounded(text, memory.created_at, view.parameters.time_zone)
+    bound = bounded(text, memory.worded_at, view.parameters.time_zone)
     if bound is not None:
         told["until"] = moment(bound.until)
     return {**told, "corrected": corrected} if corrected else told

@@ -65,7 +65,10 @@ def bounded(text: str, said_at: int, zone: str) -> Bounded | None:
         or _PAST.search(folded) is not None
     ):
         return None
-    said = from_micros(said_at).astimezone(ZoneInfo(zone))
+    try:
+        said = from_micros(said_at).astimezone(ZoneInfo(zone))
+    except OverflowError:  # at the ends of the calendar
+        return None
     for pattern, read in ((_ENGLISH, english), (_CHINESE, chinese)):
         for found in pattern.finditer(folded):
             parts = found.groupdict()

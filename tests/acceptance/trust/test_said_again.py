@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from events.envelope import from_micros, utc_text
-from tests.acceptance.trust.doors import READERS, Doors, Reads, rebuilt, silent_about
+from tests.acceptance.trust.doors import READERS, Doors, Reads, Refused, rebuilt, silent_about
 from tests.acceptance.trust.doors import doors as opened
 from tests.given.http import created, event
 
@@ -151,6 +151,70 @@ def test_what_an_agent_records_as_his_talk_takes_back_no_negation_of_his_own(doo
     doors.say("client", owner, "I live in Lisbon.")
     doors.extract(owner, reader)
     assert statements(doors, owner), "his own word"
+
+
+def test_where_the_id_was_taken_meanwhile_his_word_is_kept_under_another(doors: Doors) -> None:
+    owner, item = deleted_and_said_again(doors, "in English", "rules")
+    doors.command("add", owner, "I own a boat", "--id", item["memory_id"])
+    doors.accept(owner, item["item"])
+    assert {"I own a boat", item["would_say"]} <= set(statements(doors, owner))
+
+
+def test_one_key_stands_for_one_answer(doors: Doors) -> None:
+    owner, item = deleted_and_said_again(doors, "in English", "rules")
+    doors.command("accept", owner, item["item"], "--key", "k")
+    with pytest.raises(Refused, match="something else was said under this one"):
+        doors.command("reject", owner, item["item"], "--key", "k")
+
+
+def reaffirmed_by_an_agent(doors: Doors) -> tuple[str, str, str]:
+    owner = doors.owner()
+    first = doors.remember("http", owner, "I like coffee")
+    doors.negate(owner, first)
+    doors.call(owner, "confirm_memory", memory_key=first)
+    [item] = inbox(doors, owner)
+    return owner, first, str(item["item"])
+
+
+def test_what_he_negated_holds_again_in_his_own_words(doors: Doors) -> None:
+    owner, first, item = reaffirmed_by_an_agent(doors)
+    doors.command("amend", owner, item, "I like decaf")
+    assert doors.memories(owner) == {first: "I like decaf"}
+    assert inbox(doors, owner) == []
+
+
+@pytest.mark.parametrize(
+    "how", [("--actor", "operator"), ("--occurred-at", "2020-01-01T00:00:00Z")], ids=["operator", "past"]
+)
+def test_that_he_says_it_again_nobody_says_for_him_nor_as_of_before(doors: Doors, how: tuple[str, str]) -> None:
+    owner, _, item = reaffirmed_by_an_agent(doors)
+    with pytest.raises(Refused, match=r"user: that he says|none: what waits"):
+        doors.command("accept", owner, item, *how)
+    assert len(inbox(doors, owner)) == 1, "it still waits"
+
+
+def test_a_proposal_amended_to_its_own_words_is_his(doors: Doors) -> None:
+    owner = doors.owner()
+    doors.tell(
+        owner,
+        created("p", "I like jazz", owner=owner, source="assistant") | {"actor": "assistant", "trust": "proposed"},
+    )
+    doors.command("amend", owner, "p", "I like jazz")
+    assert (doors.memories(owner), inbox(doors, owner)) == ({"p": "I like jazz"}, [])
+
+
+def test_statements_that_name_a_turn_nobody_knows_take_back_no_negation_of_his_own_and_wait_as_one(
+    doors: Doors,
+) -> None:
+    owner = doors.owner()
+    first = doors.remember("http", owner, "I like coffee")
+    doors.negate(owner, first)
+    for number in range(3):
+        told = created(f"n{number}", "I like coffee", owner=owner, source="judge", source_turns=["no-such-turn"])
+        now = utc_text(from_micros(doors.app.log.now()))
+        doors.tell(owner, told | {"actor": "assistant", "occurred_at": now})
+    assert doors.memories(owner) == {}
+    assert [one["kind"] for one in inbox(doors, owner)] == ["reaffirmation"]
 
 
 def test_an_agent_that_says_he_said_it_again_takes_back_no_negation_of_his_own(doors: Doors) -> None:

@@ -13,6 +13,8 @@ from uuid import uuid4
 import pytest
 
 from api.cli.app import run
+from events.errors import DamagedState
+from projections.redis.view import RedisViews
 from tests.given.client import Service, connected, service
 from tests.given.http import TOKEN, created, event
 
@@ -104,3 +106,10 @@ def test_once_it_is_taken_up_again_nothing_is_told(running: Service) -> None:
     assert confirmed.status_code == 200
     [receipt] = appended(running, created("again", LISBON, owner=owner))
     assert "rejected" not in receipt
+
+
+def test_a_damaged_projection_hinders_no_producer(running: Service) -> None:
+    owner, _ = rejecting(running)
+    with mock.patch.object(RedisViews, "rejections", side_effect=DamagedState("cannot be read")):
+        [receipt] = appended(running, created("again", LISBON, owner=owner))
+    assert (receipt["status"], "rejected" in receipt) == ("appended", False)

@@ -212,3 +212,33 @@ def test_a_twin_that_a_lower_source_says_again_stays_negated() -> None:
     ended = by(NEGATION, "inferred")
     first = said(text, "kiln", 1, "inferred")
     assert "other" in shown(first, ended, low), "of one rank the later word counts"
+
+
+def test_what_was_read_in_his_turn_and_revised_since_by_another_is_no_word_of_his() -> None:
+    turn = created("I like tea and more", "t1", 3, source_turns=("t1",))
+    drawn = created("I like coffee", "d", 3, actor="judge", source="judge", source_turns=("t1",))
+    low = Told(drawn.data, 3, "judge", {"trust": "inferred"})
+    text = "The kiln fires at 1240 degrees"
+    words = by(revised(text, "d", 5), "inferred")
+    assert "d" not in shown(DEGREES, NEGATION, turn, low, words)
+    own = Told(
+        created(text, "d", 3, actor="judge", source="judge", source_turns=("t1",)).data,
+        3,
+        "judge",
+        {"trust": "inferred"},
+    )
+    assert "d" in shown(DEGREES, NEGATION, turn, own), "read in his own turn it counts, as of that"
+
+
+def test_a_proposal_takes_back_nothing_that_anybody_negated() -> None:
+    low = said("The kiln fires at 1240 degrees", "kiln", 1, "inferred", actor="assistant")
+    ended = by(NEGATION, "inferred")
+    assert shown(low, ended, by(SAID_AGAIN, "proposed", "user")) == set()
+    assert shown(low, ended, said("The kiln fires at 1240 degrees", "twin", 3, "proposed")) == set()
+
+
+def test_where_so_set_a_turn_of_just_these_words_waits_too() -> None:
+    text = "The kiln fires at 1240 degrees"
+    turn = created(text, "t1", 3, source_turns=("t1",))
+    assert "t1" in shown(DEGREES, NEGATION, turn)
+    assert shown(parameters(talk_reaffirms=False), DEGREES, NEGATION, turn) == set()

@@ -326,3 +326,24 @@ def test_a_view_that_follows_reads_as_one_that_is_loaded(mode: Any) -> None:
         assert {one.id: one for one in following.columns} == {one.id: one for one in loaded.columns}
         asked = [ViewQuery(view, at(13), mode) for view in (following, loaded)]
         assert listing(asked[0], 100, 0) == listing(asked[1], 100, 0)
+
+
+def test_what_he_said_before_a_newer_rejection_waits_no_more() -> None:
+    again = created("I live in Lisbon", "again", 6)
+    first = rejected("I live in Lisbon", day=5)
+    assert folded(LISBON, first, again).owner.waiting == 1
+    assert folded(LISBON, first, again, rejected("I live in Lisbon", day=7)).owner.waiting == 0
+    lifted = (readmitted("I live in Lisbon", day=7), rejected("I live in Lisbon", day=8))
+    assert folded(LISBON, first, again, *lifted).owner.waiting == 0
+
+
+def test_of_what_was_read_the_first_waits_and_his_own_word_takes_its_place() -> None:
+    first = rejected("I live in Lisbon", day=5)
+    read = [
+        created("I live in Lisbon", f"r{n}", 6 + n, actor="judge", source="judge", source_turns=(f"t{n}",))
+        for n in range(2)
+    ]
+    one = folded(LISBON, first, *read[:1]).owner.rejections
+    assert folded(LISBON, first, *read).owner.rejections[0].again == one[0].again
+    own = folded(LISBON, first, *read, created("I live in Lisbon", "own", 9)).owner.rejections
+    assert own[0].again not in (b"", one[0].again)

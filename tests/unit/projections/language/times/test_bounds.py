@@ -85,7 +85,8 @@ def test_reading_never_raises_and_a_bound_lies_ahead(before: str, words: str, af
     assert found is None or (found.until > SAID and found.rest)
 
 
-@pytest.mark.parametrize("at", ["1900-01-01T00:00:00+00:00", "9999-12-30T00:00:00+00:00"])
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+00:00", "1900-01-01T00:00:00+00:00", "9999-12-31T23:00:00+00:00"])
 def test_at_the_ends_of_the_calendar_nothing_raises(at: str) -> None:
     for text in BOUNDS:
         bounded(text, micros(datetime.fromisoformat(at)), "Asia/Shanghai")
+        bounded(text, micros(datetime.fromisoformat(at)), "America/St_Johns")
