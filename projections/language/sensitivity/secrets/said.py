@@ -253,7 +253,13 @@ _AFTER_ADDRESS = Begun(
 
 
 def holds_an_address_and_a_password(read: TextReading) -> bool:
-    """Whether a password follows an e-mail address or a telephone number as one: `ada@example.org / Bridge_2`."""
+    """Whether a password follows an e-mail address or a telephone number as one: `ada@example.org / Bridge_2`.
+
+    A number is one only among words of other scripts, 手机 13577889900 / Bridge_2, as its signs have it: alone it stands before
+    anything.
+    """
+    if "@" not in read.text and read.lower.isascii():
+        return False
     return any(
         strength(pair["value"]) >= (1 if pair["between"].strip() in ("/", "|") else 2)
         and any(map(str.isdigit, pair["value"]))

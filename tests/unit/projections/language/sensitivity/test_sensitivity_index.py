@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from projections.language.sensitivity import background as sensitivity_background
@@ -119,6 +119,8 @@ def test_of_a_known_text_no_rule_is_left_out_that_would_match(text: str) -> None
 
 
 @given(SPLICED)
+@example("13577889900 #0457\u200b-----BEGIN ")
+@example("手机 13577889900 / Bridge_2")
 def test_of_any_text_of_pieces_of_known_ones_no_rule_is_left_out_that_would_match(text: str) -> None:
     assert reasons(text) == _found_by_every_rule(text)
     levels = {rule.name: rule.level for rule in RULES}
