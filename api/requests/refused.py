@@ -37,7 +37,7 @@ class RefusedValues:
         self._views = views
 
     def of(self, events: Sequence[Prepared]) -> Mapping[str, str]:
-        """Event id -> position at which a person rejected what it says; costs a round trip a partition that is told of."""
+        """Event id -> position at which a person rejected what it says; costs two round trips a partition that is told of."""
         stating = [one for one in events if one.kind.startswith(_STATING)]
         try:
             rejections = self._views.rejections({one.owner for one in stating}) if stating else {}

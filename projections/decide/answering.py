@@ -86,7 +86,8 @@ def edited(memory: Memory, content: str, waiting: str, on: Sequence[str], reason
     settled = _settled(on, waiting, "accepted", reason)
     takes_back = (bool(on) and memory.is_negated) or content == memory.content
     again = (MemoryMentioned(memory_id=memory.id),) if takes_back else ()
-    return (*settled, *again, MemoryRevised(memory_id=memory.id, content=content))
+    words = () if content == memory.content else (MemoryRevised(memory_id=memory.id, content=content),)
+    return (*settled, *again, *words)
 
 
 def rejected(waiting: str, on: Sequence[str], reason: str) -> tuple[EventData, ...]:

@@ -24,6 +24,7 @@ from projections.memory.record import (
     UserMention,
 )
 from projections.memory.sources import Author
+from projections.memory.twins import BEFORE_ANY
 
 Told = TypeVar("Told", UserMention, CorrectionEntry)
 
@@ -61,7 +62,6 @@ def _by_time(entry: CorrectionEntry) -> tuple[int, int, int]:
     return entry.at, _SURENESS.index(entry.resolution), entry.position
 
 
-_BEFORE_ANY = -(1 << 62)
 _SURENESS = ("weight_balance", "version_keep", "latest_wins")
 
 
@@ -73,8 +73,8 @@ def negation_state(negations: tuple[CorrectionEntry, ...], said: tuple[UserMenti
     """
     turns = {n.turn_id for n in negations if n.turn_id}
     counted = [m for m in said if m.turn_id not in turns]
-    since = max((m.at for m in counted), default=_BEFORE_ANY)
-    since_own = max((m.at for m in counted if m.own), default=_BEFORE_ANY)
+    since = max((m.at for m in counted), default=BEFORE_ANY)
+    since_own = max((m.at for m in counted if m.own), default=BEFORE_ANY)
     standing = [n for n in negations if n.at >= (since_own if n.own else since)]
     if not standing:
         return {"negated_at": None, "resolution": None, "superseded_by": None}

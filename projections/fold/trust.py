@@ -10,7 +10,7 @@ from events.envelope import Event
 from events.standing import PERSONS
 from events.trust import ASSERTED, IMPORTED, INFERRED, ORDER, TRUSTS, lowest, overrides
 from events.vocabulary import Trust
-from projections.fold.values import settled_again
+from projections.fold.values import raw_id, settled_again
 from projections.fold.working_set import WorkingSet
 from projections.memory.record import MAX_WAITING, Memory
 
@@ -49,12 +49,12 @@ def waits(working: WorkingSet, memory: Memory, event: Event[Any]) -> bool:
 
 def queued(memory: Memory, event: Event[Any]) -> tuple[bytes, ...] | None:
     """What waits on a memory with this event; None where there is no room."""
-    return (*memory.waiting, _raw(event.event_id)) if len(memory.waiting) < MAX_WAITING else None
+    return (*memory.waiting, raw_id(event.event_id)) if len(memory.waiting) < MAX_WAITING else None
 
 
 def settle(working: WorkingSet, data: ReviewSettled, _event: Event[Any]) -> None:
     """A person has answered: it waits no longer. What was accepted a person said himself, in an event of its own."""
-    answered = _raw(data.waiting)
+    answered = raw_id(data.waiting)
     if working.trust != ASSERTED:
         working.ignore(data.memory_id, f"{working.trust}: what waits for a person, a person answers")
         return
@@ -83,7 +83,3 @@ def of_words(working: WorkingSet, memory: Memory) -> int:
 
 def _reaches(working: WorkingSet) -> int:
     return ORDER[lowest(working.trust, ASSERTED if working.actor in PERSONS else INFERRED)]
-
-
-def _raw(event_id: str) -> bytes:
-    return bytes.fromhex(event_id.replace("-", ""))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
-from uuid import UUID
 
 from events.catalogue import EventData, MemoryCreated, ValueReadmitted, ValueRejected
 from events.envelope import Event, Stored, micros
@@ -15,6 +14,7 @@ from events.statement_digests import DIGEST_BYTES, LEAST_SECRET, digest, read
 from events.trust import ASSERTED
 from projections.fold.working_set import OWNER, Note, WorkingSet, trouble_with
 from projections.language.statements import statements_in
+from projections.memory.kind import is_drawn
 from projections.memory.rejection import (
     REJECTED_BY,
     Rejections,
@@ -49,6 +49,11 @@ def refusal(working: WorkingSet) -> str | None:
     return None if found is None else f"{REJECTED_BY}{found.seq}"
 
 
+def raw_id(event_id: str) -> bytes:
+    """An event's id as records keep it, 16 bytes."""
+    return bytes.fromhex(event_id.replace("-", ""))
+
+
 def say_again(working: WorkingSet, data: MemoryCreated, event: Event[Any]) -> None:
     """What is rejected was said again: it waits for a person where the user did so later, and it counts for nothing meanwhile.
 
@@ -59,18 +64,14 @@ def say_again(working: WorkingSet, data: MemoryCreated, event: Event[Any]) -> No
         return
     after = working.settings.rejections
     own = data.source == "user" and working.trust == ASSERTED and data.imported is None
-    if working.at > found.at and (own or (_is_drawn(data) and not found.again)):
-        after = waiting_again(after, found.digest, UUID(event.event_id).bytes)
+    # Of what was read the first waits: nobody here knows whose turn that is.
+    if working.at > found.at and (own or (is_drawn(data) and not found.again)):
+        after = waiting_again(after, found.digest, raw_id(event.event_id))
     try:
         after = drawn_again(after, found.digest, data.source_turns)
     except ValueError as full:
         working.ignore(OWNER, str(full))
     working.settings = working.settings._replace(rejections=after)
-
-
-def _is_drawn(data: MemoryCreated) -> bool:
-    """Whether it was read in what was said; of such the first waits, for nobody here knows whose turn that is."""
-    return data.source == "judge" and bool(data.source_turns)
 
 
 def settled_again(working: WorkingSet, event_id: bytes, verdict: str) -> bool:

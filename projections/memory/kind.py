@@ -43,6 +43,11 @@ def is_told_by_itself(data: MemoryCreated) -> bool:
     return not data.summarises and not of_turns
 
 
+def is_drawn(told: Memory | MemoryCreated) -> bool:
+    """Whether a job read it in what was said."""
+    return told.source == "judge" and bool(told.source_turns)
+
+
 def is_turn(memory: Memory) -> bool:
     """Whether a memory is one turn as it was said."""
     return form_of(memory) == "turn"

@@ -40,7 +40,7 @@ class Rejection(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Turns from which it was drawn since, each as `turn_hash` gives it: they say it, whatever their words."""
 
     again: bytes = b""
-    """Id, 16 bytes, of the last event by which the user says it again since; it waits for a person. Empty: none does."""
+    """Id, 16 bytes, of the event by which the user says it again since, which waits for him: his own before what was read."""
 
     @property
     def turn_hashes(self) -> tuple[bytes, ...]:

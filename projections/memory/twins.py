@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from events.trust import ASSERTED, ORDER
-from projections.memory.kind import is_summary, is_turn
+from projections.memory.kind import is_drawn, is_summary, is_turn
 from projections.memory.record import Memory, with_changes
 from projections.memory.rejection import TURN_BYTES, Rejection, Rejections, known, turn_hash
 
@@ -38,13 +38,8 @@ def said_at(memory: Memory) -> int:
 
     What a job drew from a turn counts as said then. What an assistant or a job says by itself is no evidence of the user's.
     """
-    told = memory.updated_at if memory.trust and (memory.source == "user" or _is_drawn(memory)) else BEFORE_ANY
+    told = memory.updated_at if memory.trust and (memory.source == "user" or is_drawn(memory)) else BEFORE_ANY
     return max((told, *(one.at for one in memory.user_mentions)))
-
-
-def _is_drawn(memory: Memory) -> bool:
-    """Whether a job read it in what was said."""
-    return memory.source == "judge" and bool(memory.source_turns)
 
 
 class Twins:
@@ -136,7 +131,7 @@ class Twins:
             self._saying[value][memory.id] = memory
         if now:
             self._under[memory.id] = now
-            for turn in memory.source_turns if _is_drawn(memory) else ():
+            for turn in memory.source_turns if is_drawn(memory) else ():
                 self._told_in.setdefault(turn, set()).update(now)
         return {*before, *now}
 
@@ -219,7 +214,7 @@ class Twins:
     def _own_said_at(self, memory: Memory) -> int:
         """The same as `said_at` of what takes back a person's own negation: his own word, and not what lower sources say of him."""
         said = [one.at for one in memory.user_mentions if one.own]
-        if _is_drawn(memory):
+        if is_drawn(memory):
             drawn = self._talk and not memory.versions  # other words than those that were read are somebody else's
             said += filter(None, map(self._own_turn_at, memory.source_turns)) if drawn else ()
         elif memory.source == "user" and memory.trust == _OWN and (self._talk or not is_turn(memory)):
