@@ -152,6 +152,7 @@ def _search(session: Session, query: str, limit: int, least: float | None, terms
     reader = session.application.reader
     if not 1 <= limit <= MOST_RESULTS:
         raise refused("limit", limit, f"a whole number from 1 to {MOST_RESULTS}")
+    terms = {"reasons": False, **terms}
     found = reader.search(session.owner, query, limit=limit, min_relevance=least or 0.0, **terms)
     again = partial(reader.search, session.owner, query, limit=limit, trace=False, **terms)
     synonyms = found["expanded"]["synonyms"]

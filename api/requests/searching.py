@@ -31,10 +31,12 @@ SearchTerms = Mapping[str, Any]
 """What a search may ask beside its words, by the names of `api.operations.searching`; absent: as it has them."""
 
 
-def request_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool) -> SearchRequest:
+def request_of(
+    terms: SearchTerms, now: int, zone: str, *, with_meaning: bool, reasons: bool = True
+) -> SearchRequest:
     """The wish, or InputError naming the field.
 
-    `now`, `zone`: what "last week" is relative to; `with_meaning`: whether there is an embedder.
+    `now`, `zone`: what "last week" is relative to; `with_meaning`: whether there is an embedder; `reasons`: whether they are told.
     """
     ranking = check_ranking(terms.get("ranking", "conversation"))
     mode = check_search_mode(terms.get("search_mode", "hybrid"))
@@ -56,6 +58,7 @@ def request_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool) -
         check_name("near_project", terms.get("near_project")),
         terms.get("associations", False),
         terms.get("include_faded"),
+        reasons,
     )
 
 

@@ -193,7 +193,7 @@ class Contexts:
         """One search for each query; leaves no trace of its own."""
         answers = {
             query: self._reader.search(
-                owner, query, limit=CANDIDATES, trace=False, include_faded=include_faded, **lines
+                owner, query, limit=CANDIDATES, trace=False, reasons=False, include_faded=include_faded, **lines
             )
             for query in searches(text, most)
         }

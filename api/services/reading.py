@@ -67,13 +67,15 @@ class Reader(Histories):
         after: str | None = None,
         trace: bool = True,
         inspect: bool = False,
+        reasons: bool = True,
         on_progress: Progress | None = None,
         **terms: Any,
     ) -> Found:
         """The memories that answer a query best, each with its reasons, and what the mode withheld; a page of them.
 
         `cursor`: what `next` said on the page before. `trace`: record what was shown, of normal mode and the present. `inspect`:
-        somebody only looks, in any mode and at any time: recorded too, and no memory gains by it.
+        somebody only looks, in any mode and at any time: recorded too, and no memory gains by it. `reasons`: compute what
+        `explain` tells of scores and weights; without, only what was replaced, and the way, stand there.
         """
         checked, wanted = check_mode(mode), check_limit(limit)
         check_query(query)
@@ -94,7 +96,9 @@ class Reader(Histories):
         entries = page.entries if terms.get("ranking", RANKINGS[0]) in BLIND_TO_ACCESSES else None
         with self.snapshot(owner, entries=entries, **times) as snapshot:
             zone = snapshot.view.parameters.time_zone
-            request = request_of(terms, snapshot.now, zone, with_meaning=self._meanings is not None)
+            request = request_of(
+                terms, snapshot.now, zone, with_meaning=self._meanings is not None, reasons=reasons
+            )
             sense = None
             if self._meanings is not None and question is not None:
                 sense = self._meanings.sense(snapshot.view, owner, question)

@@ -20,6 +20,7 @@ from projections.memory.columns import Columns
 from projections.memory.record import Memory
 from projections.memory.twins import Twins
 from projections.ranking.recall import search
+from projections.ranking.search_request import ALONE
 from projections.redis.view import RedisViews
 from projections.reports.standing import LawStanding, differences, standings
 from projections.views.query import ViewQuery
@@ -164,7 +165,7 @@ class _Replayed:
 
 def _order(view: OwnerView, now: int, query: str, mode: Any, limit: int) -> list[str]:
     """Ids of a query's results, the best first."""
-    return [one["id"] for one in search(ViewQuery(view, now, mode), query, limit)["results"]]
+    return [one["id"] for one in search(ViewQuery(view, now, mode), query, limit, ALONE)["results"]]
 
 
 def _moved(before: list[str], after: list[str]) -> dict[str, Any]:

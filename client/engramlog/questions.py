@@ -76,6 +76,7 @@ def search(
     at: datetime | str | None = None,
     trace: bool | None = None,
     inspect: bool | None = None,
+    reasons: bool | None = None,
 ) -> Plan[Found]:
     """Find memories; each tells why it stands where it stands, and the answer tells what was withheld.
 
@@ -113,6 +114,7 @@ def search(
     `at`: Compute weights at this instant, past or future, instead of now.
     `trace`: Record that these memories were shown, after the answer. Unless told: True.
     `inspect`: Somebody only looks: recorded in any mode and at any time, and no memory gains by it.
+    `reasons`: Tell in `explain` what each score and weight is made of; without, its parts are empty. Unless told: True.
     """
     told = yield from ask(
         scope,
@@ -147,6 +149,7 @@ def search(
             at=spelled(at),
             trace=trace,
             inspect=inspect,
+            reasons=reasons,
         ),
     )
     return Found.model_validate(told)

@@ -29,6 +29,7 @@ from projections.memory.record import SECRET, UNCOMPRESSED, Memory
 from projections.models.chat import Chat, ModelUsage, Unfit
 from projections.models.prompt_files import prompt
 from projections.ranking.recall import search
+from projections.ranking.search_request import ALONE
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 
@@ -197,7 +198,7 @@ def briefing(view: OwnerView, now: int, question: ReviewQuestion) -> Briefing:
 
 def found(view: OwnerView, now: int, query: str, besides: str) -> list[dict[str, Any]]:
     """The best matches that normal mode shows, but for the memory `besides`: what a search of a model's finds."""
-    results = search(ViewQuery(view, now, "normal"), query, NEAREST + 1)["results"]
+    results = search(ViewQuery(view, now, "normal"), query, NEAREST + 1, ALONE)["results"]
     memories = [view.get(one["id"]) for one in results if one["id"] != besides]
     return [_shown(view, one, MOST_BESIDE) for one in memories if one is not None][:NEAREST]
 

@@ -79,9 +79,13 @@ class SearchRequest(NamedTuple):
     include_faded: bool | None = None
     """Whether normal mode also shows what age alone withholds: all that matches, nothing of it, or (None) what matches strongly
     where the owner's parameters have it so."""
+    reasons: bool = True
+    """Whether results tell what their score and weight are made of."""
 
 
 PLAIN = SearchRequest()
+ALONE = SearchRequest(reasons=False)
+"""Which memories answer, and no more."""
 
 
 def filters_of(told: Mapping[str, Any], now: int, zone: str) -> Filters:

@@ -28,16 +28,18 @@ MOST_WITHHELD = 5
 def results(this: RunningSearch, ranked: Ranked, order: Rows, replaced: Mapping[int, list[str]]) -> list[Result]:
     rows = ranked.rows[order]
     memories = [this.view.columns.memories[int(row)] for row in rows]
-    brought = _brought(this, [memory.id for memory in memories])
+    brought = _brought(this, [memory.id for memory in memories]) if this.request.reasons else []
     relevance = relevance_of(this.asked, this.query, rows, plain_bm25(this, rows), this.request, this.sense)
     whole = relevance.whole
     levels, results = this.seen.levels_of(rows).tolist(), list[Result]()
-    for number, (at, memory, bm25) in enumerate(zip(order, memories, brought, strict=True)):
+    for number, (at, memory) in enumerate(zip(order, memories, strict=True)):
         row = int(rows[number])
         reading = this.view.law.read(memory, this.asked.now, this.view.parameters)
-        explained = _explained(this, ranked, int(at), bm25, reading.factors)
+        explained: Explanation = {"score": {}, "terms": {}, "law": this.view.law.name, "factors": {}}
+        if this.request.reasons:
+            explained = _explained(this, ranked, int(at), brought[number], reading.factors)
         _tell_more(this, ranked, row, replaced, explained)
-        if this.request.ranking == "published":
+        if this.request.reasons and this.request.ranking == "published":
             explained["keywords"] = relevance.keywords.matched(number)
         result: Result = {
             **card(memory, LEVELS[levels[number]]),

@@ -16,7 +16,7 @@ def search(call: Call) -> None:
     """Where nothing is found, whether the owner has anything at all."""
     (explain,) = call.take("explain")
     with opened(call.context) as application, progress(SEARCH.task, call.json) as advance:
-        answer = SEARCH.ask(application, call.given | {"on_progress": advance})
+        answer = SEARCH.ask(application, call.given | {"on_progress": advance, "reasons": explain or call.json})
         past = {name: call.given[name] for name in ("as_of", "known", "at", "after")}
         nobody = (
             not (call.json or answer["results"])

@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from projections.choices import RANKINGS
 from projections.laws.modes import MODES
 from projections.ranking.brought import MOST_ASSOCIATED
+from projections.ranking.recall import search
+from projections.ranking.search_request import SearchRequest
+from projections.views.query import ViewQuery
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, in_conflict, linked, negated, profile, purged
 from tests.given.views import CHAIN, HOUR, asked, brought, found, noted, viewed, way
@@ -53,6 +56,21 @@ def test_each_ranking_names_its_parts() -> None:
         "overlap": {"overlap", "strength", "project", "confidence"},
         "associative": {"keyword", "activation"},
     }
+
+
+@pytest.mark.parametrize("ranking", RANKINGS)
+@pytest.mark.parametrize("query", ["payment deployment", "支付部署"])
+def test_without_reasons_an_answer_is_the_same_but_for_what_explains_it(ranking, query) -> None:
+    view, wanted = viewed(*OFFICE), SearchRequest(ranking, associations=True)
+    full = search(ViewQuery(view, HOUR, "normal"), query, 5, wanted)
+    bare = search(ViewQuery(view, HOUR, "normal"), query, 5, wanted._replace(reasons=False))
+    assert full["results"]
+    assert all(one["explain"]["score"] for one in full["results"])
+    told = [{"score": {}, "terms": {}, "law": "weighted", "factors": {}}] * len(full["results"])
+    assert [{k: v for k, v in one["explain"].items() if k != "path"} for one in bare["results"]] == told
+    for one, other in zip(full["results"], bare["results"], strict=True):
+        other["explain"] = one["explain"]
+    assert bare == full
 
 
 @pytest.mark.parametrize("ranking", RANKINGS)
