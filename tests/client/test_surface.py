@@ -214,6 +214,7 @@ def _everything(verb: str, **given: Any) -> dict[str, Any]:
         "associations": True,
         "trace": False,
         "inspect": True,
+        "reasons": False,
         "include_faded": True,
         "trust": "inferred",
         "reveal": True,
