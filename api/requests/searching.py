@@ -31,9 +31,7 @@ SearchTerms = Mapping[str, Any]
 """What a search may ask beside its words, by the names of `api.operations.searching`; absent: as it has them."""
 
 
-def request_of(
-    terms: SearchTerms, now: int, zone: str, *, with_meaning: bool, reasons: bool = True
-) -> SearchRequest:
+def request_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool, reasons: bool = True) -> SearchRequest:
     """The wish, or InputError naming the field.
 
     `now`, `zone`: what "last week" is relative to; `with_meaning`: whether there is an embedder; `reasons`: whether they are told.

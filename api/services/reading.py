@@ -96,9 +96,7 @@ class Reader(Histories):
         entries = page.entries if terms.get("ranking", RANKINGS[0]) in BLIND_TO_ACCESSES else None
         with self.snapshot(owner, entries=entries, **times) as snapshot:
             zone = snapshot.view.parameters.time_zone
-            request = request_of(
-                terms, snapshot.now, zone, with_meaning=self._meanings is not None, reasons=reasons
-            )
+            request = request_of(terms, snapshot.now, zone, with_meaning=self._meanings is not None, reasons=reasons)
             sense = None
             if self._meanings is not None and question is not None:
                 sense = self._meanings.sense(snapshot.view, owner, question)
