@@ -31,6 +31,7 @@ from events.catalogue import (
 from events.envelope import from_micros, prepare_body
 from events.partitions import STORE_KEY
 from events.redis.wire import Wire, WirePool
+from projections.redis.changelog import ChangeLogs
 from projections.redis.create import StoreIdentity
 from projections.redis.deletions import RedisDeletions
 from projections.redis.vectors import RedisVectors
@@ -49,6 +50,9 @@ def populate(store: Live, rounds: int = 6) -> None:
     for number in range(rounds):
         store.append(*(store.mentioned(owner, f"m{number % 4}") for owner in OWNERS))
         wait_until(store.folded)  # a commit of its own, so that packs have chunks
+    store.append(
+        *(store.mentioned(owner, f"m{number % 4}") for owner in OWNERS for number in range(60))
+    )  # several packs
     then = from_micros(store.log.now()) - timedelta(hours=1)
     hit = Hit(memory_id="m1", count=2, best_rank=1, last_at=then)
     more = [
@@ -80,6 +84,9 @@ def populate(store: Live, rounds: int = 6) -> None:
         store.client.hset(f"{{{tag}}}:v2:ck", "seq", "1")
     RedisDeletions(wires, store.identity.tags).add(OWNERS[0], {"m2": 1}, store.log.now())
     RedisDeletions(wires, store.identity.tags).add(STUCK, {"m0": 1}, store.log.now())
+    logs = ChangeLogs(wires, store.identity.tags)
+    for owner in OWNERS:
+        logs.index(owner, worth=1)
     wires.close()
     for owner in (STUCK, OWNERS[0]):
         store.client.hset(f"{{{store.tag_of(owner)}}}:ctl", f"retry:{owner}", owner)

@@ -128,6 +128,19 @@ class Snapshots:
             )
         return found
 
+    def glance(self, owner: str, **asked: Unpack[TimesAsked]) -> Snapshot | None:
+        """A snapshot of the present without its memories, which need not be loaded for it; None of a question about the past."""
+        check_owner(owner)
+        times = times_of(asked, owner, self._log.partitions)
+        if times.of_the_past:
+            return None
+        view, standing = self._views.glance(owner, after=times.waits)
+        behind = max(standing.owner_head - standing.known, 0)
+        now = self._log.now() if times.at is None else times.at
+        position = position_text(standing.partition, standing.known)
+        head = standing.owner_head
+        return Snapshot(view, now, position, standing.partition, None, view, standing.quarantine, behind, head)
+
     @contextmanager
     def snapshot(self, owner: str, *, entries: int | None = None, **asked: Unpack[TimesAsked]) -> Iterator[Snapshot]:
         """The view that answers a question, held for its length.

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import islice
 from typing import NamedTuple, Unpack
 
 import orjson
 
-from api.requests.checks import check_limit
+from api.requests.checks import check_limit, check_memory_id
 from api.requests.snapshots import Snapshot, Snapshots
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines
 from api.work.patience import both, current_check, weigh
 from events.errors import NotFound, refused
 from events.partitions import parse_position
 from projections.fold.changelog import Entry, describe
+from projections.memory.deletion_view import forgotten_turns
 from projections.redis.changelog import EntryPlace
 from projections.shapes import Change, History
 from projections.views.telling import UNTOLD, Teller, Words, telling
@@ -58,10 +60,9 @@ class Histories(Snapshots):
         Raises InputError for what cannot be asked, and for a cursor of before a rebuild.
         """
         asked = page_asked(owner, memory_id, limit, cursor, order, times)
-        with self.snapshot(owner, **times) as snapshot:
+        with self._asked_of(owner, times) as snapshot:
             if memory_id is not None:
-                if snapshot.past is None:
-                    weigh(snapshot.view.state.entries // SCANNED)
+                self._weigh_search(owner, snapshot)
                 self._named(owner, snapshot, memory_id)
             chain = snapshot.view.state.chain.hex()
         changes, following = self._page(owner, snapshot, memory_id, asked, times.get("on_progress"))
@@ -76,8 +77,25 @@ class Histories(Snapshots):
             **snapshot.place,
         }
 
+    @contextmanager
+    def _asked_of(self, owner: str, times: TimesAsked) -> Iterator[Snapshot]:
+        """The snapshot of a question about the change log: of the present one without memories, which nobody has to load."""
+        found = self.glance(owner, **times)
+        if found is not None:
+            yield found
+            return
+        with self.snapshot(owner, **times) as snapshot:
+            yield snapshot
+
+    def _weigh_search(self, owner: str, snapshot: Snapshot) -> None:
+        """What finding a memory in the change log takes: a past is at hand, and of the present what no index tells is read."""
+        if snapshot.past is None:
+            weigh(self._views.changelogs.unread(owner, snapshot.view.state.entries) // SCANNED)
+
     def _named(self, owner: str, snapshot: Snapshot, memory_id: str) -> None:
         """Raises NotFound where the change log names no such memory: what was refused became none, and is told why."""
+        if snapshot.past is None and self._views.records(owner, [check_memory_id(memory_id)]):
+            return
         try:
             self.memory(snapshot, owner, memory_id)
         except NotFound:
@@ -112,10 +130,10 @@ class Histories(Snapshots):
 
     def count_changes(self, owner: str, memory_id: str | None = None) -> int:
         """How many entries the change log of a memory, or of the owner, has; none of them is kept."""
-        with self.snapshot(owner) as snapshot:
+        with self._asked_of(owner, {}) as snapshot:
             if memory_id is None:
                 return snapshot.view.state.entries
-            weigh(snapshot.view.state.entries // SCANNED)
+            self._weigh_search(owner, snapshot)
         return sum(1 for _ in self._views.changelogs.entries(owner, [memory_id], check=current_check()))
 
     def _entries(
@@ -149,10 +167,14 @@ class Histories(Snapshots):
             if beside.words is not None:
                 worded.append((changes[number], beside.words))
         if worded:
-            with self.snapshot(owner) as today:
-                teller = Teller(today.view)
-                for change, words in worded:
-                    change["said_reason"], change["because"] = teller.told(words, change["memory"])
+            named = {one for change, words in worded for one in (*words.named, change["memory"]) if one is not None}
+            teller = Teller(self._views.records(owner, named).get, lambda: self._forgotten(owner))
+            for change, words in worded:
+                change["said_reason"], change["because"] = teller.told(words, change["memory"])
+
+    def _forgotten(self, owner: str) -> frozenset[str]:
+        with self.snapshot(owner) as today:
+            return forgotten_turns(today.view.columns)
 
 
 _PAST = "past"

@@ -22,8 +22,7 @@ from api.requests.secrets import QUERY_HIDDEN, is_secret
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines, told_times
 from api.services.accesses import AccessRecorder, Read
-from api.services.histories import MOST_CHANGES, ORDERS, SCANNED, Histories, page_asked
-from api.work.patience import weigh
+from api.services.histories import MOST_CHANGES, ORDERS, Histories, page_asked
 from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, EmbedderFailed, refused
 from events.log import EventLog
@@ -223,8 +222,7 @@ class Reader(Histories):
         asked = page_asked(owner, memory_id, limit, cursor, order, times)
         with self.snapshot(owner, **times) as snapshot:
             memory = self.memory(snapshot, owner, memory_id)
-            if snapshot.past is None:
-                weigh(snapshot.view.state.entries // SCANNED)
+            self._weigh_search(owner, snapshot)
             answer = why(snapshot.view, memory, snapshot.now, None if limit is None else MOST_NODES)
         answer["changes"], answer["next"] = self._page(owner, snapshot, memory_id, asked, times.get("on_progress"))
         answer["order"] = order

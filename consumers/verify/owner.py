@@ -67,8 +67,8 @@ def _standing(wire: Wire, keys: BuildKeys, name: str) -> OwnerMark:
     return OwnerMark(token, quarantine, parked, int(seq or 0))
 
 
-def compare_owner(name: str, oracle: Oracle, found: StoredOwner, verdict: Findings) -> None:
-    """Tell what differs. The oracle is at the position at which `found` was read."""
+def compare_owner(name: str, oracle: Oracle, found: StoredOwner, verdict: Findings) -> bool:
+    """Tell what differs; whether the change log can be read. The oracle is at the position at which `found` was read."""
     mine, kept = oracle.owners.get(name, WorkingOwner()), oracle.kept.get(name, ExpectedKeys())
     _compare_records(name, mine, found, verdict)
     log = _compare_log(name, mine, kept, found, verdict)
@@ -87,6 +87,7 @@ def compare_owner(name: str, oracle: Oracle, found: StoredOwner, verdict: Findin
     quarantine = None if mine.quarantine is None else msgspec.msgpack.encode(mine.quarantine)
     if found.standing.quarantine != quarantine:
         verdict.differs("why an owner stands still", owner=name, folded=mine.quarantine and mine.quarantine.reason)
+    return log is not None
 
 
 def _compare_records(name: str, mine: WorkingOwner, found: StoredOwner, verdict: Findings) -> None:

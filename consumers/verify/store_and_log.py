@@ -14,6 +14,7 @@ from typing import Any
 
 import redis
 
+from consumers.verify.index import compare_index, read_index
 from consumers.verify.keys import (
     compare_builds,
     compare_deletions,
@@ -210,6 +211,7 @@ class _Verification:
         for table in (self._keys.owners, self._keys.quarantine):
             names.update(filter(None, (self._owner(table, raw) for raw, _ in pairs(self._wire, table))))
         for name in sorted(names):
+            index = read_index(self._wire, self._keys, name, self._verdict)
             found = read_found(self._wire, self._keys, name)
             if found is None:
                 self._verdict.differs(
@@ -217,7 +219,8 @@ class _Verification:
                 )
                 continue
             self._fold_to(found.standing.at)
-            compare_owner(name, self._oracle, found, self._verdict)
+            if compare_owner(name, self._oracle, found, self._verdict) and index is not None:
+                compare_index(name, index, found.packs, self._verdict)
 
     def _owner(self, table: str, raw: bytes) -> str | None:
         try:

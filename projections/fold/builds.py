@@ -75,6 +75,15 @@ class BuildKeys:
         """Sorted set: memory id by the owner's version at its last change, accesses too."""
         return self._key(f"chg:{owner}")
 
+    def index(self, owner: str) -> str:
+        """Hash of what readers and jobs made of the change log, to find things in it; holds no contents."""
+        return self._key(f"idx:{owner}")
+
     def parked(self, owner: str) -> str:
         """List: seqs of the owner's parked events, in order."""
         return self._key(f"park:{owner}")
+
+    def of_owner(self, owner: str) -> tuple[str, ...]:
+        """Every key of one owner."""
+        made = (self.index(owner),)
+        return (self.records(owner), self.changelog(owner), self.changes(owner), self.parked(owner), *made)

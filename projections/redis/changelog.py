@@ -8,6 +8,7 @@ name is at least that.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from events.errors import DamagedState, StoreUnavailable
@@ -17,6 +18,9 @@ from events.text.unreadable import UNREADABLE
 from projections.checks import Check, unchecked
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.fold.changelog import Entry, unpack, unpack_seqs
+from projections.past.entry_blocks import standing_in
+from projections.redis.entry_index import WORTH, make_blocks, read_entry_head, told_of
+from projections.redis.store import read_owner
 
 PACKS = 64
 """Packs that are read at once: about 256 KiB."""
@@ -44,6 +48,10 @@ class Mark(NamedTuple):
     number: int
 
 
+def _all(names: list[int]) -> list[int]:
+    return names
+
+
 class ChangeLogs:
     """The change logs of a store's owners. Safe for threads."""
 
@@ -67,13 +75,15 @@ class ChangeLogs:
     ) -> Iterator[tuple[EntryPlace, Entry]]:
         """Entries with their places, the oldest or the newest first, from a place on; `of`: those about these memories.
 
-        Packs without any of them are passed over unread. Raises StoreUnavailable where a rebuild took the build away.
+        Packs without any of them are passed over unread; of a long log an index says which those are. Raises StoreUnavailable
+        where a rebuild took the build away.
         """
         place = start or EntryPlace(self.live(owner))
         wanted = None if of is None else frozenset(of)
         names = [one.encode() for one in wanted or () if len(wanted or ()) <= LOOKED_FOR]
+        only = self._telling_of(owner, place.build, wanted or (), check) if names else _all
         first = True
-        for pack, raw in self._packs(owner, place.build, place.pack, newest=newest, check=check):
+        for pack, raw in self._packs(owner, place.build, place.pack, newest=newest, check=check, only=only):
             begins, first = (place.number if start and first else None), False
             if names and not any(name in raw for name in names):
                 continue
@@ -83,6 +93,45 @@ class ChangeLogs:
             for index, entry in reversed(found) if newest else found:
                 if wanted is None or entry.memory_id in wanted:
                     yield EntryPlace(place.build, pack, index), entry
+
+    def unread(self, owner: str, entries: int) -> int:
+        """About how many of so many entries no index tells of yet: they are read to find a memory's."""
+        keys = self._keys(owner, self.live(owner))
+        with self._wires.wire() as wire:
+            return max(entries - read_entry_head(wire, keys, owner).entries, 0)
+
+    def index(self, owner: str, *, worth: int = WORTH, check: Check = unchecked) -> BuildKeys:
+        """Bring the owner's index level, where so many entries lie beyond it; of which build that is."""
+        return self._indexed(owner, self.live(owner), worth, check)
+
+    def _indexed(self, owner: str, build: str, worth: int, check: Check) -> BuildKeys:
+        keys = self._keys(owner, build)
+        with self._wires.wire() as wire:
+            raw = wire.call("HGET", keys.owners, owner)
+        entries = read_owner(keys, owner, raw).entries if raw else 0
+        whole = partial(self._whole, owner, build, check)
+        make_blocks(self._wires, keys, owner, entries, whole, worth=worth, check=check)
+        return keys
+
+    def _telling_of(
+        self, owner: str, build: str, ids: Collection[str], check: Check
+    ) -> Callable[[list[int]], list[int]]:
+        """Of packs by name, ascending, those that may tell of these memories; the index is brought level first."""
+        last, told = told_of(self._wires, self._indexed(owner, build, WORTH, check), owner, ids)
+
+        def only(names: list[int]) -> list[int]:
+            found = set(standing_in(names, told))
+            return [name for name in names if name >= last or name in found]
+
+        return only
+
+    def _whole(self, owner: str, build: str, check: Check, after: int) -> Iterator[tuple[int, list[Entry]]]:
+        """Packs of a higher name with their entries, but the newest, which still changes."""
+        before: tuple[int, bytes] | None = None
+        for one in self._packs(owner, build, after + 1, check=check):
+            if before is not None:
+                yield before[0], _readable(owner, before[1], _entries)
+            before = one
 
     def newest(self, owner: str, check: Check = unchecked) -> Iterator[tuple[list[int], list[Entry]]]:
         """The packs, the newest first: seqs and entries of each in the order of folding. An event's entries are in its pack."""
@@ -125,6 +174,9 @@ class ChangeLogs:
                 return seqs, entries, following
         return seqs, entries, following if seqs else mark
 
+    def _keys(self, owner: str, build: str) -> BuildKeys:
+        return BuildKeys(self._tags[partition_of(owner, len(self._tags))], build)
+
     def live(self, owner: str) -> str:
         """The build that an owner's questions are answered from."""
         with self._wires.wire() as wire:
@@ -132,16 +184,22 @@ class ChangeLogs:
             return (wire.call("HGET", LogKeys(tag).meta, "live") or FIRST_BUILD.encode()).decode()
 
     def _packs(
-        self, owner: str, build: str, start: int = 0, *, newest: bool = False, check: Check = unchecked
+        self,
+        owner: str,
+        build: str,
+        start: int = 0,
+        *,
+        newest: bool = False,
+        check: Check = unchecked,
+        only: Callable[[list[int]], list[int]] = _all,
     ) -> Iterator[tuple[int, bytes]]:
-        """Packs by name, from the one that holds a place of this name on."""
-        keys = BuildKeys(self._tags[partition_of(owner, len(self._tags))], build)
-        log, last = keys.changelog(owner), 0
+        """Packs by name, from the one that holds a place of this name on. `only`: those that are read of all that are there."""
+        log, last = self._keys(owner, build).changelog(owner), 0
         """`last`: the name of the last pack that was handed out."""
         vanished = False
         for _ in range(TRIES):
             with self._wires.wire() as wire:
-                names = sorted(map(int, wire.call("HKEYS", log)))
+                names = only(sorted(map(int, wire.call("HKEYS", log))))
             if newest:
                 holds = next((name for name in names if name >= start), None) if start else None
                 names = [name for name in reversed(names) if holds is None or name <= holds]

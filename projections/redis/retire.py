@@ -48,6 +48,6 @@ def drop_tables(wire: Wire, keys: BuildKeys) -> None:
         piece = owners[at : at + _OWNERS_A_PIECE]
         wire.call(
             "UNLINK",
-            *(key for o in piece for key in (keys.records(o), keys.changelog(o), keys.changes(o), keys.parked(o))),
+            *(key for o in piece for key in keys.of_owner(o)),
         )
     wire.call("UNLINK", keys.owners, keys.quarantine)

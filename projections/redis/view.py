@@ -31,7 +31,7 @@ from projections.memory.rejection import Rejections
 from projections.redis.changelog import ChangeLogs, Mark
 from projections.redis.deletions import RedisDeletions
 from projections.redis.scripts import DELTA
-from projections.redis.store import decode_quarantine, read_entries, read_owner, read_record
+from projections.redis.store import decode_quarantine, read_entries, read_owner, read_record, slices
 from projections.views.kept_views import CachedView, KeptViews
 from projections.views.view import OwnerView
 
@@ -134,22 +134,54 @@ class RedisViews:
         with held.alone(bounds.check), self._wires.wire() as wire:
             standing = self._level(wire, owner, held, bounds)
             if after:
-                standing = self._wait(wire, owner, held, standing, after, wait_seconds, bounds)
+                standing = self._wait(
+                    owner, lambda: self._level(wire, owner, held, bounds), standing, after, wait_seconds
+                )
             assert held.view is not None
             try:
                 yield held.view, standing
             finally:  # after the question, which may have made what it needed first
                 self._kept.make_room(owner, held)
 
+    def glance(self, owner: str, *, after: int = 0, wait_seconds: float = 2.0) -> tuple[OwnerView, PartitionStanding]:
+        """The owner's state and standing as `view` has them, in one round trip whatever it remembers: a view without memories."""
+        partition, held = partition_of(owner, len(self._tags)), CachedView()
+        with self._wires.wire() as wire:
+
+            def level() -> PartitionStanding:
+                while True:
+                    kind, token, checkpoint, stuck, head, own = self._delta(wire, partition, owner, held)[:6]
+                    if kind == b"build":
+                        held.build = token.decode()
+                        continue
+                    state = read_owner(BuildKeys(self._tags[partition], held.build), owner, token) if token else None
+                    held.view = OwnerView(owner, state or OwnerState(), (), self._base)
+                    quarantine = decode_quarantine(stuck) if stuck else None
+                    return PartitionStanding(partition, int(checkpoint), int(head), quarantine, held.build, int(own))
+
+            standing = level()
+            if after:
+                standing = self._wait(owner, level, standing, after, wait_seconds)
+        assert held.view is not None
+        return held.view, standing
+
+    def records(self, owner: str, ids: Iterable[str]) -> dict[str, Memory]:
+        """Those memories of the owner, as they were folded: what a view makes of them beside others is not told."""
+        partition, found = partition_of(owner, len(self._tags)), dict[str, Memory]()
+        with self._wires.wire() as wire:
+            keys = BuildKeys(self._tags[partition], self._live(wire, partition))
+            for some in slices(list(dict.fromkeys(ids)), PAGE):
+                told = zip(some, wire.call("HMGET", keys.records(owner), *some), strict=True)
+                found.update((one, read_record(keys, owner, one, raw)) for one, raw in told if raw is not None)
+        return found
+
     def _wait(
         self,
-        wire: Wire,
         owner: str,
-        held: CachedView,
+        level: Callable[[], PartitionStanding],
         standing: PartitionStanding,
         after: int,
         wait_seconds: float,
-        bounds: Bounds,
     ) -> PartitionStanding:
         end, pause = monotonic() + wait_seconds, 0.001
         while True:
@@ -178,7 +210,7 @@ class RedisViews:
                 )
             sleep(pause)
             pause = min(pause * 2, 0.02)
-            standing = self._level(wire, owner, held, bounds)
+            standing = level()
 
     def _level(self, wire: Wire, owner: str, held: CachedView, bounds: Bounds) -> PartitionStanding:
         """Bring a held view level with Redis: one round trip where nothing changed."""

@@ -6,8 +6,9 @@ erased; they are told only as far as what they are about may be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import cache
 from typing import NamedTuple
 
 import msgspec
@@ -17,10 +18,9 @@ from events.lateness import lateness
 from events.text.unreadable import UNREADABLE
 from events.vocabulary import Actor
 from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import SECRET, Memory
 from projections.shapes import Change
-from projections.views.view import WITHHELD, OwnerView
+from projections.views.view import WITHHELD
 
 
 class Words(NamedTuple):
@@ -34,6 +34,11 @@ class Words(NamedTuple):
     replaced_by: str | None = None
     of_showing: bool = False
     """Whether it says why something is shown or how sensitive it is, not what it says."""
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every memory that decides whether they may be told."""
+        return self.about if self.replaced_by is None else (*self.about, self.replaced_by)
 
 
 class Telling(NamedTuple):
@@ -113,11 +118,12 @@ def _beside(stored: Stored) -> tuple[int | None, str | None, str | None]:
 
 
 class Teller:
-    """Tells words as far as an owner's view of today lets them be told. Holds the view: use it while that is held."""
+    """Tells words as far as an owner's memories of today let them be told."""
 
-    def __init__(self, view: OwnerView) -> None:
-        self._view = view
-        self._forgotten: frozenset[str] | None = None
+    def __init__(self, get: Callable[[str], Memory | None], forgotten: Callable[[], frozenset[str]]) -> None:
+        """`get`: a memory of today; `forgotten`: turns that must not be told, asked for once, of words about a turn."""
+        self._get = get
+        self._forgotten = cache(forgotten)
 
     def told(self, words: Words, memory_id: str | None) -> tuple[str | None, str | None]:
         """`said_reason`, why it was done, and `because`, why the memory is kept.
@@ -134,18 +140,14 @@ class Teller:
         return _as_may_be(words.reason, secret=secret), _as_may_be(because, secret=secret)
 
     def _memories(self, ids: Iterable[str | None]) -> Iterable[Memory]:
-        found = (self._view.get(one) for one in dict.fromkeys(ids) if one is not None)
+        found = (self._get(one) for one in dict.fromkeys(ids) if one is not None)
         return (one for one in found if one is not None)
 
     def _is_gone(self, words: Words) -> bool:
-        successor = None if words.replaced_by is None else self._view.get(words.replaced_by)
+        successor = None if words.replaced_by is None else self._get(words.replaced_by)
         if successor is not None and (successor.deleted_at is not None or successor.purged_at is not None):
             return True
-        if words.turn_id is None:
-            return False
-        if self._forgotten is None:
-            self._forgotten = frozenset(forgotten_turns(self._view.columns))
-        return words.turn_id in self._forgotten
+        return words.turn_id is not None and words.turn_id in self._forgotten()
 
 
 def _as_may_be(text: str | None, *, secret: bool) -> str | None:

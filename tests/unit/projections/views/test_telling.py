@@ -9,6 +9,7 @@ import pytest
 
 from events.catalogue import MemoryDeleted, MemoryMerged, MemoryNegated, SensitivitySet
 from events.envelope import Stored
+from projections.memory.deletion_view import forgotten_turns
 from projections.views.telling import UNTOLD, Teller, Telling, telling
 from projections.views.view import WITHHELD
 from tests.given.events import Told, created, deleted, entry, mentioned, purged
@@ -28,7 +29,8 @@ def reason_of(data: Any, *lived: Told, memory_id: str | None = "m") -> str | Non
     """What is told of the reason of an event, once these have happened."""
     words = telling(entry(Told(data), "ada", 99)).words
     assert words is not None
-    return Teller(view_of(lived)).told(words, memory_id)[0]
+    view = view_of(lived)
+    return Teller(view.get, lambda: forgotten_turns(view.columns)).told(words, memory_id)[0]
 
 
 def test_of_format_1_neither_recorded_time_nor_principal_is_known_and_nothing_is_late() -> None:

@@ -1,0 +1,35 @@
+"""Writing what readers and jobs make of a build to be quick: only into the live build, and only onto what it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from events.errors import StoreError
+from events.redis.wire import Argument, Script, WirePool
+from projections.fold.builds import BuildKeys
+
+MAKE = Script(
+    "make",
+    """
+-- KEYS: meta, owners, hash. ARGV: build, owner, field, as what it must stand ('' for none), then fields and values
+if redis.call('HGET', KEYS[1], 'live') ~= ARGV[1] then return 0 end
+if redis.call('HEXISTS', KEYS[2], ARGV[2]) == 0 then return 0 end
+if (redis.call('HGET', KEYS[3], ARGV[3]) or '') ~= ARGV[4] then return 0 end
+redis.call('HSET', KEYS[3], unpack(ARGV, 5))
+return 1
+""",
+)
+
+
+def write_made(
+    wires: WirePool, keys: BuildKeys, owner: str, key: str, head: tuple[str, bytes], values: Sequence[Argument]
+) -> bool:
+    """Whether it was written: not where the field of `head` stands otherwise by now, the build is not live, or Redis takes none.
+
+    What is not written is made again by whoever needs it next, so nothing depends on it.
+    """
+    try:
+        with wires.wire() as wire:
+            return bool(wire.run(MAKE, [keys.log.meta, keys.owners, key], [keys.build, owner, *head, *values]))
+    except StoreError:
+        return False
