@@ -8,7 +8,7 @@ from random import Random
 
 from ops.bench.rounds import Comparison, Target, interleave, seconds
 from ops.bench.sample import SEED, STARTS
-from ops.bench.sentences import chinese, english
+from ops.bench.texts.sentences import chinese, english
 from projections.language.extraction.rules import TurnText, extract
 from projections.language.text import tokens
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from events.envelope import Stored, micros, prepare
 from ops.bench.sample import SEED, STARTS, sample
-from ops.bench.sentences import english
+from ops.bench.texts.sentences import english
 from projections.fold.owner import OwnerHistory, OwnerState, fold_owner
 from projections.index.associations import AssociationIndex
 from projections.laws import LAWS

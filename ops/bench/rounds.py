@@ -70,15 +70,15 @@ def interleave(rounds: int, ours: Timed, limit: Timed) -> tuple[tuple[float, flo
     """Both in turn, so many times; garbage of one is not collected at the other's cost."""
     found = []
     for _ in range(rounds):
-        with _nothing_to_walk():
+        with quiet():
             mine = ours()
-        with _nothing_to_walk():
+        with quiet():
             found.append((mine, limit()))
     return tuple(found)
 
 
 @contextmanager
-def _nothing_to_walk() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """The benchmark's own data, which no worker or producer has, is kept from the garbage collector meanwhile."""
     gc.collect()
     gc.freeze()

@@ -21,7 +21,7 @@ from events.catalogue import (
     MemoryRevised,
 )
 from events.envelope import AnyEvent, Event, Prepared, micros, prepare
-from ops.bench.sentences import chinese, english
+from ops.bench.texts.sets import SETS, Speak
 
 SEED = 2_026
 STARTS = datetime(2_025, 1, 1, 8, tzinfo=UTC)
@@ -40,7 +40,8 @@ class _Owner:
     """What has been told of one owner so far."""
 
     name: str
-    speak: Callable[[Random], str]
+    speak: Speak
+    short: Speak
     created: int = 0
     live: list[str] = field(default_factory=list)
 
@@ -51,10 +52,15 @@ class _Owner:
         return memory_id
 
 
-def sample(events: int, owners: int, *, seed: int = SEED, only_created: bool = False) -> list[AnyEvent]:
-    """So many events over so many owners, every third of whom speaks Chinese; seconds apart, beginning in 2025."""
-    chance = Random(seed)
-    cast = [_Owner(f"owner-{i:05d}", chinese if i % 3 == 2 else english) for i in range(owners)]
+def sample(
+    events: int, owners: int, *, seed: int = SEED, only_created: bool = False, texts: str = "sentences"
+) -> list[AnyEvent]:
+    """So many events over so many owners, with texts of a set; seconds apart, beginning in 2025."""
+    chance, said = Random(seed), SETS[texts]
+    cast = [
+        _Owner(f"owner-{i:05d}", said.contents[i % len(said.contents)], said.short[i % len(said.short)])
+        for i in range(owners)
+    ]
     told = []
     for number in range(events):
         owner = cast[number % owners] if number < owners else cast[int(chance.random() * owners)]
@@ -87,9 +93,9 @@ def _any(owner: _Owner, chance: Random, at: datetime) -> EventData:
     made: dict[str, Callable[[], Any]] = {
         "create": lambda: _created(owner, chance),
         "mention": lambda: MemoryMentioned(memory_id=some, similarity=round(chance.random(), 3)),
-        "negate": lambda: MemoryNegated(memory_id=some, reason="it changed", correction=owner.speak(chance)),
+        "negate": lambda: MemoryNegated(memory_id=some, reason="it changed", correction=owner.short(chance)),
         "access": lambda: MemoriesAccessed(
-            accesses=(Access(at=at, shown=tuple(owner.live[-3:]), first=FURTHER, query=owner.speak(chance)),),
+            accesses=(Access(at=at, shown=tuple(owner.live[-3:]), first=FURTHER, query=owner.short(chance)),),
             via="recall",
         ),
         "revise": lambda: MemoryRevised(memory_id=some, content=owner.speak(chance)),

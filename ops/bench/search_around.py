@@ -27,8 +27,8 @@ from events.redis.log import RedisEventLog
 from events.redis.wire import Wire, connect
 from ops.bench.search_beside import fold_worker
 from ops.bench.search_memories import NOW, memories, questions
-from ops.bench.sentences import english
 from ops.bench.server import BenchServer
+from ops.bench.texts.sentences import english
 from projections.memory.creating import created
 from projections.ranking.recall import search
 from projections.redis.create import read_identity

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from events.envelope import Event, Prepared, micros, prepare
 from ops.bench.sample import SEED, STARTS
-from ops.bench.sentences import chinese, english
+from ops.bench.texts.sentences import chinese, english
 from projections.memory.creating import created
 
 Texts = Literal["talk", "notes", "pages"]

@@ -38,6 +38,8 @@ class BenchServer:
         self.fsync = fsync
         self.client = connect(self.url, timeout=120.0)
         """As the product makes it: no retries."""
+        self.tags: tuple[str, ...] = ()
+        """Of the newest store."""
 
     def new_store(self, partitions: int = PARTITIONS) -> StoreIdentity:
         """An empty store in place of whatever there was."""
@@ -45,6 +47,7 @@ class BenchServer:
         wire = Wire(self.client)
         identity = open_store(wire, store_id="bench", partitions=partitions)
         wire.close()
+        self.tags = identity.tags
         return identity
 
     def new_log(self, partitions: int = PARTITIONS) -> tuple[StoreIdentity, RedisEventLog]:

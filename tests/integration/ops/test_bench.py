@@ -29,7 +29,6 @@ def test_every_comparison_tells_its_ratio_its_limit_and_its_rounds(capsys: pytes
             assert row["rounds"] == 2
             assert row["limit"]
     assert [row["at_least"] for row in answer["append"]] == [0.8, 0.4]
-    assert {row["at_least"] for row in answer["fold"]} == {0.25}
     assert [row["unit"] for row in answer["extract"]] == ["turns", "turns"]
     rows = answer["search"]["rows"]
     assert {(row["memories"], row["texts"]) for row in rows} == {(300, "talk"), (300, "notes"), (300, "pages")}
@@ -44,6 +43,59 @@ def test_every_comparison_tells_its_ratio_its_limit_and_its_rounds(capsys: pytes
     assert answer["space"]["bytes_an_event_log_alone"] < answer["space"]["bytes_an_event_by_commit"]["500"]
     assert answer["past"]["microseconds_an_event"] > 0
     assert sum(answer["profile"]["shares"].values()) == pytest.approx(1.0, abs=0.01)
+
+
+COSTS = ("client_us", "server_us", "aof_bytes", "body_bytes", "limit_client_us", "limit_server_us", "ratio_clock")
+
+
+def test_folding_is_told_by_cpu_and_bytes_as_a_backlog_and_live(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = run(capsys, "fold", "--texts", "answers", "--workers", "1,2", "--live", "1,10", "--owners", "20")
+    rows = answer["fold_costs"]
+    assert [(row["traffic"], row["at_a_time"], row["workers"]) for row in rows] == [
+        ("backlog", None, 1),
+        ("backlog", None, 2),
+        ("live", 1, 1),
+        ("live", 10, 1),
+    ]
+    for row in rows:
+        assert row["texts"] == "answers"
+        assert all(row[name] > 0 for name in COSTS)
+        assert 0 < row["ratio_min"] <= row["ratio"] <= row["ratio_max"]
+        assert row["body_bytes"] > 2_000
+    assert [row["at_least"] for row in rows] == [0.5, None, None, None]
+    assert answer["held"]["owners"] == [20, 200]
+    assert len(answer["load"]) == 3
+
+
+def test_appending_is_told_with_the_rules_of_the_door_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = run(capsys, "append", "--texts", "talk", "--live", "100")
+    rows = answer["append_costs"]
+    assert [(row["way"], row["at_a_time"]) for row in rows] == [("models", 100), ("models", 1_000), ("JSON", 1_000)]
+    for row in rows:
+        assert all(row[name] > 0 for name in (*COSTS, "client_without_rules_us"))
+    (rules,) = answer["rules"]
+    assert rules["rules_us"] > 0
+    assert 100 < rules["letters"] < 200
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("texts", "talk,songs"),
+        ("traffic", "rush"),
+        ("live", "0"),
+        ("live", "1,x"),
+        ("owners", "-5"),
+        ("workers", "17"),
+        ("workers", ",".join(["1"] * 13)),
+        ("live", "٣"),
+    ],
+)
+def test_what_it_cannot_be_measured_on_is_refused_by_its_name(
+    capsys: pytest.CaptureFixture[str], option: str, value: str
+) -> None:
+    assert main(["bench", "fold", f"--{option}", value, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["field"] == option
 
 
 def test_what_cannot_be_measured_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,127 @@
+"""An answer of `engramlog bench` as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from api.cli.app import out
+
+Rows = dict[str, Any]
+_COSTS = {
+    "client_us": "client",
+    "append_client_us": "append",
+    "client_without_rules_us": "no rules",
+    "server_us": "Redis",
+    "append_server_us": "append",
+    "aof_bytes": "file",
+    "aof_to_body": "to body",
+    "limit_client_us": "limit",
+    "limit_server_us": "Redis",
+    "ratio": "by CPU",
+    "ratio_clock": "by clock",
+}
+_RULES = {"letters": "letters", "rules_us": "rules, us", "level_us": "level, us", "statements_us": "statements, us"}
+
+
+def render(answer: Rows) -> None:
+    """Print what was measured."""
+    out.print(f"[dim]{answer['machine']}, load {answer['load'][0]}[/]")
+    _render_ratios(answer)
+    what = {"texts": "texts", "at_a_time": "live", "owners": "owners", "workers": "workers"}
+    told = "microseconds of CPU and bytes of the append-only file; the share of the limit by CPU, client and Redis, and by clock"
+    _render_rows(f"folding an event: {told}", answer.get("fold_costs", ()), what | _COSTS)
+    what = {"texts": "texts", "way": "from", "at_a_time": "sent"}
+    _render_rows(f"appending an event: {told}", answer.get("append_costs", ()), what | _COSTS)
+    if held := answer.get("held"):
+        few, many = (f"{number:,}" for number in held["owners"])
+        colour = "green" if held["times"] <= held["at_most"] else "red"
+        told = f"one event live costs the client with {many} owners in memory as with {few} (at most {held['at_most']})"
+        out.print(f"[{colour}]{held['times']}[/] times: {told}")
+    _render_rows("the door's rules, a text", answer.get("rules", ()), {"texts": "texts"} | _RULES)
+    _render_search(answer.get("search", {}))
+    _render_living(answer.get("living", ()))
+    _render_door(answer.get("door", ()))
+    for name in ("space", "past"):
+        for field, value in answer.get(name, {}).items():
+            out.print(f"{name}  {field.replace('_', ' ')}: {value}")
+    for part, share in answer.get("profile", {}).get("shares", {}).items():
+        out.print(f"profile  {part}: {share:.1%}")
+
+
+def _render_ratios(answer: Rows) -> None:
+    table = Table(title="ratios: our speed as a share of the limit's", title_justify="left", title_style="dim")
+    for name in ("what", "against", "ratio", "from - to", "at least", "us each"):
+        table.add_column(name, justify="left" if name in ("what", "against") else "right")
+    for name in ("append", "fold", "rebuild", "jobs", "extract"):
+        for row in answer.get(name, ()):
+            spread = f"{row['ratio_min']} - {row['ratio_max']}"
+            each = f"{row['microseconds_each']}"
+            least = row["at_least"]
+            table.add_row(row["what"], row["limit"], _ratio(row), spread, "-" if least is None else str(least), each)
+    if table.row_count:
+        out.print(table)
+
+
+def _ratio(row: Rows) -> str:
+    """Green where it is what was asked for, or nothing was."""
+    reached = row["at_least"] is None or row["ratio"] >= row["at_least"]
+    return f"[{'green' if reached else 'red'}]{row['ratio']}[/]"
+
+
+def _render_rows(title: str, rows: Sequence[Rows], columns: Mapping[str, str]) -> None:
+    if not rows:
+        return
+    table = Table(title=title, title_justify="left", title_style="dim")
+    shown = [field for field in columns if any(field in row for row in rows)]
+    for field in shown:
+        table.add_column(columns[field], justify="right" if isinstance(rows[0].get(field), int | float) else "left")
+    for row in rows:
+        told = [_ratio(row) if field == "ratio" else _told(row.get(field)) for field in shown]
+        table.add_row(*told)
+    out.print(table)
+
+
+def _told(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _render_door(rows: Any) -> None:
+    for row in rows:
+        colour = "green" if row["holds"] else "red"
+        out.print(f"[{colour}]{row['found']}[/]  {row['scene']}: {row['what']} (at most {row['at_most']})")
+
+
+def _render_living(rows: Any) -> None:
+    if not rows:
+        return
+    table = Table(title="a large owner's life", title_justify="left", title_style="dim")
+    table.add_column("memories")
+    for row in rows:
+        table.add_column(f"{row['memories']:,}", justify="right")
+    for name in (field for field in rows[0] if field not in ("memories", "within")):
+        words, _, unit = name.rpartition("_")
+        table.add_row(f"{words.replace('_', ' ')}, {unit}", *(str(row[name]) for row in rows))
+    out.print(table)
+
+
+def _render_search(told: Rows) -> None:
+    if not told:
+        return
+    table = Table(title="search, milliseconds p50 / p95", title_justify="left", title_style="dim")
+    names = ("memories", "texts", "events/s", "whole", "first", "text", "weights", "round trip", "parts")
+    for name in (*names, "p50, p95 to parts"):
+        table.add_column(name, justify="right")
+    for row in told["rows"]:
+        spreads = [row[f"{name.replace(' ', '_')}_ms"] for name in names[3:]]
+        spread = [f"{one['p50']} / {one['p95']}" for one in spreads]
+        ratios = f"{row['p50_to_parts']} / {row['p95_to_parts']}"
+        table.add_row(f"{row['memories']:,}", row["texts"], f"{row['events_a_second']:,}", *spread, ratios)
+    out.print(table)
+    for goal in told["goals"]:
+        colour = "green" if goal["holds"] else "red"
+        out.print(f"[{colour}]{goal['found']}[/]  {goal['what']} (at most {goal['at_most']})")
