@@ -31,6 +31,10 @@ def bench(
     live: Annotated[str, typer.Option(help="Of append and fold: how many events come at a time, such as 1,100.")] = "",
     owners: Annotated[str, typer.Option(help="Of fold, live: how many owners the worker holds, such as 20,1000.")] = "",
     workers: Annotated[str, typer.Option(help="Of fold, backlog: how many worker processes, such as 1,2.")] = "",
+    history: Annotated[
+        bool, typer.Option("--history", help="Tell what was better or worse in the newest row.")
+    ] = False,
+    record: Annotated[bool, typer.Option("--record", help="Add a row to the table of past releases.")] = False,
     profile: Annotated[bool, typer.Option("--profile", help="Show where the fold's time goes.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: to see that it runs, not to measure.")] = False,
     json: Json = False,
@@ -45,6 +49,8 @@ def bench(
 
     if what not in (*WHAT, "all"):
         raise refused("what", what, ", ".join((*WHAT, "all")))
+    if record and quick:
+        raise refused("record", "--record --quick", "--record without --quick: small sizes are no measurement")
     usual = QUICK if quick else Asked()
     asked = usual._replace(
         texts=words("texts", texts, tuple(SETS)) if texts else usual.texts,
@@ -55,7 +61,21 @@ def bench(
     )
     chosen = WHAT if what == "all" else (what,)
     answer = _run(chosen, asked, 300 if quick else events, 2 if quick else rounds, quick=quick, profile=profile)
+    if history or record:
+        lists = "".join(f" --{name} {','.join(map(str, asked[at]))}" for at, name in enumerate(asked._fields))
+        _keep(answer, f"bench {what} --rounds {rounds} --events {events}{lists}", history=history, record=record)
     show(answer, json, render)
+
+
+def _keep(answer: Rows, command: str, *, history: bool, record: bool) -> None:
+    from ops.bench import history as kept  # noqa: PLC0415
+
+    row = kept.row_of(answer, command)
+    if history:
+        answer["history"] = kept.compared(row, kept.rows())
+    if record:
+        kept.record(row)
+        answer["recorded"] = {"file": str(kept.FILE), "figures": len(row["figures"])}
 
 
 def _say(told: str) -> None:
@@ -67,6 +87,7 @@ def _run(chosen: tuple[str, ...], asked: Asked, events: int, rounds: int, *, qui
     from ops.bench import append, door, extract, fold, jobs, living, past, rebuild, search, space  # noqa: PLC0415
     from ops.bench import profile as profiled  # noqa: PLC0415
     from ops.bench.costs import matrix  # noqa: PLC0415
+    from ops.bench.costs.capacity import capacity  # noqa: PLC0415
     from ops.bench.server import bench_server  # noqa: PLC0415
     from ops.settings import load_settings  # noqa: PLC0415
 
@@ -83,6 +104,7 @@ def _run(chosen: tuple[str, ...], asked: Asked, events: int, rounds: int, *, qui
             "fold_costs": lambda: matrix.fold(server, beside, asked, events, rounds, _say),
             "held": lambda: matrix.held(server, beside, asked, events, rounds, _say),
             "rebuild": lambda: [one.as_dict() for one in rebuild.measure(server, events, rounds)],
+            "rebuild_costs": lambda: matrix.rebuilds(server, asked, events, rounds, _say),
             "jobs": lambda: [one.as_dict() for one in jobs.measure(server, min(events, 2_000), rounds)],
             "search": lambda: search.measure(server, sizes, 20 if quick else search.QUERIES),
             "living": lambda: living.measure(sizes, max(rounds, 2)),
@@ -99,10 +121,12 @@ def _run(chosen: tuple[str, ...], asked: Asked, events: int, rounds: int, *, qui
             for part in (name, *PARTS.get(name, ())):
                 _say(part)
                 answer[part] = measures[part]()
+        if "fold_costs" in answer:
+            answer["capacity"] = capacity(answer["fold_costs"])
         if profile or "fold" in chosen:
             answer["profile"] = profiled.measure(server, events)
     return answer
 
 
-PARTS = {"append": ("append_costs", "rules"), "fold": ("fold_costs", "held")}
+PARTS = {"append": ("append_costs", "rules"), "fold": ("fold_costs", "held"), "rebuild": ("rebuild_costs",)}
 """What is measured beside a thing: what it costs by CPU."""

@@ -35,6 +35,13 @@ def render(answer: Rows) -> None:
     _render_rows(f"folding an event: {told}", answer.get("fold_costs", ()), what | _COSTS)
     what = {"texts": "texts", "way": "from", "at_a_time": "sent"}
     _render_rows(f"appending an event: {told}", answer.get("append_costs", ()), what | _COSTS)
+    _render_rows(
+        f"rebuilding an event: {told}", answer.get("rebuild_costs", ()), {"texts": "texts", "owners": "owners"} | _COSTS
+    )
+    for row in answer.get("capacity", ()):
+        colour = "green" if row["events_a_second"] >= (row["at_least"] or 0) else "red"
+        told = f"{row['texts']}, {row['owners']:,} owners: {row['how']}"
+        out.print(f"[{colour}]{row['events_a_second']:,}[/] events a second could one Redis take by its CPU, {told}")
     if held := answer.get("held"):
         few, many = (f"{number:,}" for number in held["owners"])
         colour = "green" if held["times"] <= held["at_most"] else "red"
@@ -47,6 +54,12 @@ def render(answer: Rows) -> None:
     for name in ("space", "past"):
         for field, value in answer.get(name, {}).items():
             out.print(f"{name}  {field.replace('_', ' ')}: {value}")
+    if history := answer.get("history"):
+        out.print(f"[dim]{history['compared']}[/]")
+        for line in history["told"]:
+            out.print(f"[{'red' if line.startswith('worse') else 'green'}]{line}[/]", soft_wrap=True)
+    if recorded := answer.get("recorded"):
+        out.print(f"{recorded['figures']} figures added to {recorded['file']}", soft_wrap=True)
     for part, share in answer.get("profile", {}).get("shares", {}).items():
         out.print(f"profile  {part}: {share:.1%}")
 

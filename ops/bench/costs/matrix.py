@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ops.bench.asked import Asked
-from ops.bench.costs import append, backlog, live, rules
+from ops.bench.costs import append, backlog, live, rebuild, rules
 from ops.bench.server import BenchServer
 
 Rows = list[dict[str, Any]]
@@ -54,6 +54,15 @@ def appends(server: BenchServer, asked: Asked, events: int, rounds: int, say: Sa
     for texts in asked.texts:
         say(f"appending {texts}")
         found += append.measure(server, texts, _fewer(texts, events), (*asked.live, 1_000), rounds)
+    return found
+
+
+def rebuilds(server: BenchServer, asked: Asked, events: int, rounds: int, say: Say) -> Rows:
+    """Rebuilding."""
+    found = Rows()
+    for texts in asked.texts:
+        say(f"rebuilding {texts}")
+        found.append(rebuild.measure(server, texts, _fewer(texts, events), rounds))
     return found
 
 

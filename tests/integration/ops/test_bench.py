@@ -64,6 +64,7 @@ def test_folding_is_told_by_cpu_and_bytes_as_a_backlog_and_live(capsys: pytest.C
         assert row["body_bytes"] > 2_000
     assert [row["at_least"] for row in rows] == [0.5, None, None, None]
     assert answer["held"]["owners"] == [20, 200]
+    assert answer["capacity"] == []
     assert len(answer["load"]) == 3
 
 
@@ -76,6 +77,24 @@ def test_appending_is_told_with_the_rules_of_the_door_apart(capsys: pytest.Captu
     (rules,) = answer["rules"]
     assert rules["rules_us"] > 0
     assert 100 < rules["letters"] < 200
+
+
+def test_what_one_redis_could_take_is_told_with_how_it_was_computed(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = run(capsys, "fold", "--texts", "talk", "--traffic", "live", "--live", "100", "--owners", "20", "--history")
+    (row,), (told,) = answer["fold_costs"], answer["capacity"]
+    assert told["events_a_second"] == round(1e6 / (row["append_server_us"] + row["server_us"]))
+    assert str(row["append_server_us"]) in told["how"]
+    assert "figures were measured before" in answer["history"]["compared"]
+
+
+def test_rebuilding_is_told_by_cpu(capsys: pytest.CaptureFixture[str]) -> None:
+    (row,) = run(capsys, "rebuild", "--texts", "chinese")["rebuild_costs"]
+    assert all(row[name] > 0 for name in COSTS)
+
+
+def test_small_sizes_are_not_recorded(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "fold", "--quick", "--record", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["field"] == "record"
 
 
 @pytest.mark.parametrize(
