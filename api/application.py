@@ -12,6 +12,8 @@ from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
+from events.log import written_to
+
 if TYPE_CHECKING:
     from api.exchange.chats import Chats
     from api.exchange.records import Records
@@ -91,6 +93,11 @@ class Application(ABC):
         for name in self.services():
             getattr(self, name)
         return self
+
+    def settle(self) -> None:
+        """Append and have folded what was recorded of accesses, where any could be."""
+        if "accesses" in vars(self) and (until := written_to(self.accesses.flush())):
+            self._catch_up(until)
 
     @property
     @abstractmethod

@@ -23,6 +23,8 @@ FORMATS = ("jsonl", "text")
 MOST_CHAT_TURNS = 10_000
 MOST_CHAT_BYTES = 16 * 1024 * 1024
 """Of one request of exported chats: reading one takes several times its size of memory."""
+MOST_CHANGES = 1_000
+"""Changes of a page of a history at the most."""
 HALVES = ("all", "first", "second")
 """Of labelled pairs."""
 TOOLSETS = ("agent", "audit")

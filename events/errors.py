@@ -51,6 +51,8 @@ class EngramlogError(Exception):
     """HTTP status of the problem+json answer."""
     exit_code = 1
     """Exit code of a command that ends with it: 1 failed, 2 bad input."""
+    told: dict[str, Any] | None = None
+    """How whoever refused it told it, where that was another process: nothing in it repeats a secret."""
 
     def __init__(self, message: str, **context: Any) -> None:
         message = without_secrets(message)

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import get_args
+from typing import Literal, get_args
 
-from events.vocabulary import Trust
-
+Trust = Literal["proposed", "imported", "inferred", "asserted"]
+"""From the least to the most."""
 ASSERTED: Trust = "asserted"
 INFERRED: Trust = "inferred"
 IMPORTED: Trust = "imported"
 PROPOSED: Trust = "proposed"
 TRUSTS: tuple[Trust, ...] = get_args(Trust)
-"""From the least to the most."""
 ORDER: Mapping[Trust, int] = {one: number for number, one in enumerate(TRUSTS)}
 _CODES: Mapping[Trust, bytes] = {PROPOSED: b"p", IMPORTED: b"m", INFERRED: b"i"}
 _TOLD: Mapping[bytes, Trust] = {code: one for one, code in _CODES.items()}

@@ -18,6 +18,7 @@ from pydantic.config import JsonDict
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
+from events import trust
 from events.statement_digests import MOST_STATEMENTS
 
 MAX_TEXT_BYTES = 64 * 1024
@@ -46,8 +47,7 @@ Tier = Literal["system", "core", "fact", "episode"]
 Source = Literal["user", "assistant", "judge", "system", "import"]
 Modality = Literal["text", "image", "audio", "video"]
 Actor = Literal["user", "assistant", "judge", "system", "operator"]
-Trust = Literal["proposed", "imported", "inferred", "asserted"]
-"""From the least to the most."""
+Trust = trust.Trust
 Role = Literal["user", "assistant", "tool", "system", "other"]
 Resolution = Literal["latest_wins", "version_keep", "weight_balance"]
 Level = Literal["full", "summary", "tag", "trace", "archive"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
+from pathlib import Path
 
 from events.errors import BadSetting
 
@@ -28,6 +28,8 @@ def refuse_unknown(environment: Mapping[str, str], known: Collection[str]) -> No
         rest = name.upper().removeprefix(PREFIX).lower()
         if not name.upper().startswith(PREFIX) or rest in known or not environment[name]:
             continue
+        from difflib import get_close_matches  # noqa: PLC0415 - where all are known nothing is looked up
+
         near = get_close_matches(rest, sorted(known), n=1, cutoff=LIKENESS)
         meant = f"{PREFIX}{near[0].upper()}" if near else None
         raise BadSetting(
@@ -36,3 +38,18 @@ def refuse_unknown(environment: Mapping[str, str], known: Collection[str]) -> No
             setting=name,
             suggestion=meant,
         )
+
+
+def all_told(environment: Mapping[str, str]) -> dict[str, str]:
+    """Everything that the environment says under our prefix, by names in upper case; an empty value says nothing."""
+    return {name.upper(): told for name, told in environment.items() if told and name.upper().startswith(PREFIX)}
+
+
+def data_folder(environment: Mapping[str, str]) -> Path:
+    """The data folder that the environment names, or the platform's own."""
+    named = told_by(environment, ["data"]).get("data")
+    if named:
+        return Path(named)
+    from platformdirs import user_data_path  # noqa: PLC0415 - a folder that is named needs it not
+
+    return user_data_path("engramlog")

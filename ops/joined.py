@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from api.application import Application, joined
 from api.choices import MODEL, RULES
-from events.log import written_to
 from events.redis.wire import Wire, connect
 from ops.catch_up import FoldCatchUp, Tell, workers_of
 from ops.models import NO_MODEL, Model
@@ -51,11 +50,6 @@ class JoinedApplication(Application):
         self._tell = tell
         self._queue_url = queue_url
         self._model = model
-
-    def settle(self) -> None:
-        """Append and have folded what was recorded of accesses, where any could be."""
-        if "accesses" in vars(self) and (until := written_to(self.accesses.flush())):
-            self._catch_up(until)
 
     @joined
     def accesses(self) -> AccessRecorder:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from api.cli.app import err, run
+from ops.asking.ask import ask_service
 from ops.commands.completing import StoreNames
 from ops.environment import told_by
 from ops.tracebacks import clean_tracebacks
@@ -65,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the `engramlog` command; gives its exit code."""
     clean_tracebacks()
     _spare(sys.argv[1:] if arguments is None else arguments)
-    return run(_open, arguments, _model, StoreNames())
+    return run(_open, arguments, _model, StoreNames(), ask_service)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from platformdirs import user_data_path
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -30,7 +30,7 @@ from events.trust import ASSERTED
 from events.vocabulary import Trust
 from events.wording import allowed_words
 from ops.allowed import number_allowed
-from ops.environment import refuse_unknown, told_by
+from ops.environment import data_folder, refuse_unknown, told_by
 from projections.embedding.endpoint_wire import base_url, checked_key
 
 SECRET = ("_KEY", "_TOKEN")
@@ -50,7 +50,7 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(validate_default=True, extra="ignore")
 
-    data: Path = Field(default_factory=lambda: user_data_path("engramlog"))
+    data: Path = Field(default_factory=lambda: data_folder({}))
     """Folder of the embedded store."""
     redis_url: Annotated[str | None, Field(repr=False)] = None
     """A Redis of one's own instead of the embedded one: redis://, rediss:// or unix://."""
@@ -109,6 +109,8 @@ class Settings(BaseModel):
     rejections: Path | None = None
     """A folder for kept rejections in place of the data folder: one that no copy of the store replaces."""
     log_level: str = "info"
+    ask: Literal["auto", "local"] = "auto"
+    """Whether a command that only asks has a running `up` of its data folder answer, or opens the store by itself."""
     embedder: str = "none"
     """What gives texts their vectors: none, minilm, sentence:NAME or openai:MODEL."""
     embedder_url: Annotated[str | None, Field(repr=False)] = None
@@ -141,7 +143,7 @@ class Settings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _from_the_environment(cls, told: dict[str, Any]) -> dict[str, Any]:
-        return told_by(os.environ, cls.model_fields) | told
+        return told_by(told.get("environment", os.environ), cls.model_fields) | told
 
     @field_validator("head_sinks", mode="before")
     @classmethod
@@ -252,11 +254,11 @@ def of_its_own(settings: Settings, data: Path) -> Settings:
     return settings.model_copy(update={"data": data, "embedder": "none", "min_replicas": 0, **elsewhere})
 
 
-def load_settings() -> Settings:
-    """The settings of this environment. Raises BadSetting naming the variable, what was got and what is allowed."""
-    refuse_unknown(os.environ, Settings.model_fields)
+def load_settings(environment: Mapping[str, str] = os.environ) -> Settings:
+    """The settings of an environment. Raises BadSetting naming the variable, what was got and what is allowed."""
+    refuse_unknown(environment, Settings.model_fields)
     try:
-        settings = Settings()
+        settings = Settings.model_validate({"environment": environment})
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = "ENGRAMLOG_" + str(first["loc"][0]).upper()

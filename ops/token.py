@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import stat
 from collections.abc import Callable
 from hashlib import sha256
 from hmac import compare_digest
@@ -18,47 +17,12 @@ from threading import Lock
 from typing import NamedTuple
 
 from events.alarms import Alarms
-from events.errors import EngramlogError
-from ops.embedded.private_folder import OTHERS, private_folder
+from ops.embedded.private_folder import private_folder
 from ops.settings import Settings
+from ops.token_file import NAME, NEW_ONE, TokenFileUnusable, read_token, unusable_token
 
-NAME = "token"
 PREFIX = "egt1_"
 """Tells people and scanners what it is; its digit lets our own rules for secrets look at it at all."""
-LONGEST = 1_024
-NEW_ONE = "`engramlog token --rotate` makes a new one"
-
-
-class TokenFileUnusable(EngramlogError):
-    """The file with the token cannot be trusted, read or written; nobody is admitted by it."""
-
-    status = 503
-    exit_code = 1
-
-
-def read_token(folder: Path) -> str | None:
-    """The token of a data folder, None where it has none yet. Raises TokenFileUnusable where it cannot be trusted."""
-    path = folder / NAME
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise _unusable(path, f"is a link, or cannot be read ({error.strerror})") from None
-    try:
-        found = os.fstat(descriptor)
-        text = os.read(descriptor, LONGEST).decode("ascii", "replace").strip() if stat.S_ISREG(found.st_mode) else ""
-    finally:
-        os.close(descriptor)
-    if not stat.S_ISREG(found.st_mode):
-        raise _unusable(path, "is no plain file")
-    if found.st_uid != os.geteuid():
-        raise _unusable(path, f"belongs to user {found.st_uid}, not to this one")
-    if stat.S_IMODE(found.st_mode) & OTHERS:
-        raise _unusable(path, f"could be read by others ({stat.S_IMODE(found.st_mode):04o})")
-    if len(text) < 32 or not text.isprintable():
-        raise _unusable(path, "holds no token")
-    return text
 
 
 def make_token(folder: Path) -> str:
@@ -70,7 +34,7 @@ def make_token(folder: Path) -> str:
         except FileExistsError:
             continue
         except OSError as error:
-            raise _unusable(folder / NAME, f"cannot be written ({error.strerror})") from None
+            raise unusable_token(folder / NAME, f"cannot be written ({error.strerror})") from None
         finally:
             made.unlink(missing_ok=True)
     return found
@@ -83,7 +47,7 @@ def rotate_token(folder: Path) -> str:
         made.replace(folder / NAME)
     except OSError as error:
         made.unlink(missing_ok=True)
-        raise _unusable(folder / NAME, f"cannot be replaced ({error.strerror})") from None
+        raise unusable_token(folder / NAME, f"cannot be replaced ({error.strerror})") from None
     found = read_token(folder)
     assert found is not None
     return found
@@ -100,12 +64,8 @@ def _written(folder: Path) -> Path:
             os.fsync(descriptor)
     except OSError as error:
         path.unlink(missing_ok=True)
-        raise _unusable(path, f"cannot be written ({error.strerror})") from None
+        raise unusable_token(path, f"cannot be written ({error.strerror})") from None
     return path
-
-
-def _unusable(path: Path, what: str) -> TokenFileUnusable:
-    return TokenFileUnusable(f"the API's token {path} {what}; {NEW_ONE}", path=str(path))
 
 
 class _Seen(NamedTuple):

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import completing, frame
+from api.cli.asking import Ask, nobody
 from api.cli.completing import Names
 from api.cli.show.visible import Terminal, exact_json, visible_in
 from events.errors import BadSetting, EngramlogError, refused
@@ -54,7 +55,7 @@ err = _console(stderr=True)
 
 
 def _decoded(value: str) -> str:
-    from api.requests.checks import decoded_id
+    from api.requests.ids import decoded_id
 
     return decoded_id(value) if value else value
 
@@ -94,17 +95,24 @@ class Joined(NamedTuple):
     model: Models
     names: Names | None = None
     """Where a TAB looks up owners and ids."""
+    ask: Ask = nobody
+    """Who may answer in the place of a store that is opened for the question."""
+
+
+def joined(context: typer.Context) -> Joined:
+    """What `ops` handed over."""
+    return cast("Joined", context.obj)
 
 
 def opened(context: typer.Context) -> AbstractContextManager[Application]:
     """The application for this command's duration."""
-    return cast("Joined", context.obj).opener()
+    return joined(context).opener()
 
 
 @contextmanager
 def model_of(context: typer.Context) -> Iterator[Chat]:
     """The language model that the settings name, closed in the end. Raises BadSetting where they name none."""
-    make = cast("Joined", context.obj).model()
+    make = joined(context).model()
     if make is None:
         raise BadSetting(
             "ENGRAMLOG_MODEL: got nothing; allowed: a model's name as its endpoint knows it, with ENGRAMLOG_MODEL_URL and"
@@ -168,12 +176,19 @@ def print_pages(pages: Iterator[Mapping[str, Any]], items: str) -> None:
 
 def complain(error: EngramlogError) -> None:
     """The error in one line on standard error: what happened, to what, what to do."""
-    from api.requests.secrets import refusal_told
-
     err.print(
-        Text.assemble((type(error).__name__, "bold red"), ": ", _printable(refusal_told(error)["message"])),
+        Text.assemble((type(error).__name__, "bold red"), ": ", _printable(_told(error)["message"])),
         soft_wrap=True,
     )
+
+
+def _told(error: EngramlogError) -> dict[str, Any]:
+    """The error as it may be shown."""
+    if error.told is not None:
+        return error.told
+    from api.requests.secrets import refusal_told
+
+    return refusal_told(error)
 
 
 def _printable(text: str) -> str:
@@ -201,12 +216,16 @@ def _none() -> None:
 
 
 def run(
-    opener: Opener, arguments: Sequence[str] | None = None, model: Models = _none, names: Names | None = None
+    opener: Opener,
+    arguments: Sequence[str] | None = None,
+    model: Models = _none,
+    names: Names | None = None,
+    ask: Ask = nobody,
 ) -> int:
     """Run one command; gives its exit code. Every error of ours is one line that says what to do."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = _run(Joined(opener, model, names), arguments)
+        code = _run(Joined(opener, model, names, ask), arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read on has left: what is still buffered must not be flushed into nothing at exit.
@@ -222,9 +241,7 @@ def _run(joined: Joined, arguments: list[str]) -> int:
         frame.root()(args=arguments, obj=joined, prog_name="engramlog")
     except EngramlogError as error:
         if "--json" in arguments:
-            from api.requests.secrets import refusal_told
-
-            print_json(refusal_told(error))
+            print_json(_told(error))
         complain(error)
         return error.exit_code
     except SystemExit as stop:

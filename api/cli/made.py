@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from inspect import Parameter as Argument
 from inspect import Signature
 from types import NoneType, UnionType
-from typing import Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
 from api.cli import completing
-from api.cli.app import Json, MemoryId, Owner, Shape, app, opened, progress, show
+from api.cli.app import Json, MemoryId, Owner, Shape, app, joined, opened, progress, show
+from api.cli.asking import asked
 from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Option, Parameter, loaded_from
 from events.errors import refused
+
+if TYPE_CHECKING:
+    from api.application import Application
 
 SUBJECTS = {"owner": Owner, "memory_id": MemoryId}
 PARTLY = 3
@@ -31,12 +36,29 @@ class Call:
     json: bool = False
 
     def answer(self, operation: Operation | None = None, **changed: Any) -> Any:
-        """Ask the service, with a bar where folding the past takes long."""
-        asked, given = operation or self.operation, self.given | changed
-        if ":" in asked.call:
-            return asked.ask(None, given)
-        with opened(self.context) as application, progress(asked.task, self.json) as advance:
-            return asked.ask(application, given | ({"on_progress": advance} if asked.folds else {}))
+        """Ask once."""
+        with self.asking() as ask:
+            return ask(operation or self.operation, self.given | changed)
+
+    @contextmanager
+    def asking(self) -> Iterator[Callable[[Operation, Given], Any]]:
+        """To ask as often as need be: a running service, or else the store, opened once; with a bar where folding the past takes
+        long."""
+        store: list[tuple[Application, Callable[[int, int], None]]] = []
+        with ExitStack() as last:
+
+            def ask(operation: Operation, given: Given) -> Any:
+                if ":" in operation.call:
+                    return operation.ask(None, given)
+                if not store and (reply := asked(joined(self.context).ask, operation, given)) is not None:
+                    return reply.answer
+                if not store:
+                    application = last.enter_context(opened(self.context))
+                    store.append((application, last.enter_context(progress(operation.task, self.json))))
+                application, advance = store[0]
+                return operation.ask(application, given | ({"on_progress": advance} if operation.folds else {}))
+
+            yield ask
 
     def take(self, *names: str) -> list[Any]:
         """What was told under these names, which the service is not told."""

@@ -18,7 +18,8 @@ from api.http.guard import Guard
 from api.http.limits import BodyPatience, InFlight
 from api.http.metrics import Metrics
 from api.http.reference import serve_reference
-from api.http.routes import chats, events, feed, operations, records, store
+from api.http.routes import chats, commands, events, feed, operations, records, store
+from api.http.routes.commands import AnswersFor, for_nobody
 from api.version import program_version
 from api.work.admission import Admission, AdmissionLimits
 
@@ -47,11 +48,13 @@ def create_app(
     in_flight: InFlight = InFlight(),  # noqa: B008 - immutable
     patience: BodyPatience = BodyPatience(),  # noqa: B008 - immutable
     on_quiet: Callable[[], None] = lambda: None,
+    answers_for: AnswersFor = for_nobody,
 ) -> FastAPI:
     """The ASGI application of one opened store. It opens and starts nothing itself: that is its caller's.
 
     `admits` tells the token that callers have to show; without it nobody is answered but on paths that tell nothing of
-    anybody. Requests whose Host or Origin is not this service's own are refused; there is no CORS.
+    anybody. Requests whose Host or Origin is not this service's own are refused; there is no CORS. `answers_for` tells for
+    which commands at the store this service answers.
     """
     metrics = metrics or Metrics(application.operator.status)
     feeds = Feeds(
@@ -84,8 +87,9 @@ def create_app(
     )
     app.state.parts = Parts(application, metrics, feeds)
     app.state.admission = admitted
+    app.state.answers_for = answers_for
     problem.install(app)
-    for module in (events, operations, records, chats, feed, store):
+    for module in (events, operations, records, chats, feed, store, commands):
         app.include_router(module.router)
     describe(app)
     serve_reference(app)

@@ -32,7 +32,7 @@ from api.mcp.tools_context import ContextTools
 from api.mcp.tools_know import KnowTools
 from api.mcp.tools_say import SayTools
 from api.mcp.tools_search import SearchTools
-from api.requests.checks import decoded_id
+from api.requests.ids import decoded_id
 from api.requests.secrets import masked_name, refusal_told
 from api.version import program_version
 from api.work.admission import Admission

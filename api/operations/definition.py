@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from api.operations.table import entries
+from api.work.classes import ROUTES, Work
 
 Given = dict[str, Any]
 """What was told, by the names of parameters."""
@@ -158,6 +159,13 @@ class Operation:
     def tells(self) -> bool:
         """Whether it tells something new of one owner: such a call has a key."""
         return any(one.name == "key" for one in self.question)
+
+    @property
+    def asks(self) -> bool:
+        """Whether it only asks, and takes a moment: then a command may have a running service answer."""
+        method = "GET" if self.body is None else "POST"
+        light = ROUTES.get((method, self.path)) is Work.LIGHT
+        return light and ":" not in self.call and (self.body is None or bool(self.traces))
 
     def but(self, **other: Any) -> Operation:
         """The same but for this."""

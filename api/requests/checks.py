@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from datetime import date, datetime
 from typing import NamedTuple, get_args
-from urllib.parse import quote, unquote
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
@@ -13,7 +12,6 @@ from pydantic_core import PydanticCustomError
 from events.envelope import micros
 from events.errors import refused
 from events.partitions import parse_position, partition_of
-from events.text.invisible import HIDDEN
 from events.text.saying import is_text
 from events.vocabulary import EARLIEST, ID_RULE, Actor, check_id
 from projections.choices import RANKINGS, SEARCH_MODES
@@ -59,18 +57,6 @@ def check_id_of(field: str, value: str) -> str:
         return check_id(value)
     except PydanticCustomError:
         raise refused(field, value, ID_RULE) from None
-
-
-def encoded_id(value: str) -> str:
-    """An id as it can be shown and asked for again: what is hidden in it percent-encoded. No id holds a `%` of its own."""
-    if value.isascii():
-        return value
-    return HIDDEN.sub(lambda found: quote(found[0]), value)
-
-
-def decoded_id(value: str) -> str:
-    """An id that may be percent-encoded, as it is: an old one may hold what no terminal and no model shows."""
-    return unquote(value) if "%" in value else value
 
 
 def check_mode(mode: str) -> Mode:

@@ -11,6 +11,7 @@ from typing import NamedTuple, Unpack
 
 import orjson
 
+from api.choices import MOST_CHANGES
 from api.requests.checks import check_limit, check_memory_id
 from api.requests.snapshots import Snapshot, Snapshots
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines
@@ -23,8 +24,6 @@ from projections.redis.changelog import EntryPlace
 from projections.shapes import Change, History
 from projections.views.telling import UNTOLD, Teller, Words, telling
 
-MOST_CHANGES = 1_000
-"""Changes a page at the most."""
 ORDERS = ("oldest", "newest")
 SCANNED = 20
 """Entries that are passed over in about the time in which one event is folded."""

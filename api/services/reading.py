@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Unpack
 
+from api.choices import MOST_CHANGES
 from api.requests.checks import check_limit, check_mode, check_query
 from api.requests.searching import (
     FIRST_PAGE,
@@ -22,7 +23,7 @@ from api.requests.secrets import QUERY_HIDDEN, is_secret
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines, told_times
 from api.services.accesses import AccessRecorder, Read
-from api.services.histories import MOST_CHANGES, ORDERS, Histories, page_asked
+from api.services.histories import ORDERS, Histories, page_asked
 from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, EmbedderFailed, refused
 from events.log import EventLog

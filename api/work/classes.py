@@ -37,6 +37,7 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("GET", "/docs/request.js"): Work.FREE,
     ("GET", "/v1/openapi.json"): Work.FREE,
     ("GET", f"{_OWNER}/feed"): Work.FREE,
+    ("POST", "/v1/command"): Work.FREE,
     ("GET", "/ready"): Work.WATCH,
     ("GET", "/metrics"): Work.WATCH,
     ("GET", "/v1/status"): Work.WATCH,

@@ -14,6 +14,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
+from ops.environment import data_folder
+
 SECONDS = 0.3
 """What all looking may take."""
 MOST = 50
@@ -41,7 +43,7 @@ class StoreNames:
         if os.environ.get("ENGRAMLOG_REDIS_URL"):
             return []  # somebody else's Redis is not asked for a TAB
         try:
-            folder = self._folder or _data_folder()
+            folder = self._folder or data_folder(os.environ).expanduser()
             tags = [str(tag) for tag in json.loads((folder / "store.json").read_bytes())["tags"]]
             where = str(json.loads((folder / "server.json").read_bytes())["socket"])
             with _Line(where) as line:
@@ -101,15 +103,6 @@ def _names(line: _Line, hashes: list[tuple[str, str]], begun: str) -> set[str]:
             if cursor == b"0":
                 break
     return found
-
-
-def _data_folder() -> Path:
-    named = os.environ.get("ENGRAMLOG_DATA")
-    if named:
-        return Path(named).expanduser()
-    from platformdirs import user_data_path
-
-    return user_data_path("engramlog")
 
 
 def _tag_of(owner: str, tags: Sequence[str]) -> str:

@@ -7,10 +7,10 @@ import stat
 from pathlib import Path
 
 from ops.embedded.folder import UnusableFolder, unusable
+from ops.owned import OTHERS
 
 OURS = frozenset({"store.json", "engramlog.owner", "token"})
 """Files by which a folder is known as a data folder."""
-OTHERS = 0o077
 
 
 def private_folder(folder: Path) -> tuple[Path, str | None]:

@@ -23,6 +23,7 @@ from api.http.server.serve import Server, claim, serve, serve_on
 from api.version import program_version
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from ops.admission import admission_limits
+from ops.asking.same import answers_for
 from ops.catch_up import FoldCatchUp
 from ops.embedded.disk import DiskGuard, look
 from ops.embedded.folder import Role
@@ -214,7 +215,13 @@ def _serve(
         store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings, model=model
     ).join()
     application.accesses.start()
-    app = create_app(application, admits=admits, admission=admission_limits(settings), on_quiet=give_back)
+    app = create_app(
+        application,
+        admits=admits,
+        admission=admission_limits(settings),
+        on_quiet=give_back,
+        answers_for=answers_for(settings),
+    )
     server = _listening(app, settings, front, store, tell)
     keeper = HeadKeeper(store, settings)
     keeper.start()

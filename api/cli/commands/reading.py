@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
+from api.choices import MOST_CHANGES
 from api.cli.app import Json, app, opened, out, print_json, print_pages, progress
 from api.cli.made import Call, command
 from api.cli.show import knowing as render_knowing
 from api.cli.show import memories as render
 from api.operations.common import ACTOR, REASON
-from api.operations.definition import Option, Parameter
+from api.operations.definition import Given, Operation, Option, Parameter
 from api.operations.knowing import MAP
 from api.operations.reading import GET, HISTORY, OWNER_STATS, WHY
 from events.errors import refused
@@ -56,25 +58,32 @@ def get(call: Call) -> None:
 @command(HISTORY, more=(_optional("memory_id", "[ID]", "A memory; the whole owner without."), ALL), subject=("owner",))
 def history(call: Call) -> None:
     """A page where one is asked for, else all of them, printed as they come."""
-    from api.services.histories import MOST_CHANGES
-
-    everything, limit, cursor = call.take("everything", "limit", "cursor")
-    owner, memory_id = call.take("owner", "memory_id")
-    with opened(call.context) as application, progress(call.operation.task, call.json) as advance:
-        reader, asked = application.reader, call.given | {"on_progress": advance}
-        if limit is not None or cursor is not None:
-            size = MOST_CHANGES if limit is None else limit
-            pages = iter([reader.history(owner, memory_id, limit=size, cursor=cursor, **asked)])
-        else:
-            pages = reader.history_pages(owner, memory_id, **asked)
+    (everything,) = call.take("everything")
+    limit, cursor = call.given["limit"], call.given["cursor"]
+    one = limit is not None or cursor is not None
+    with call.asking() as ask:
+        pages = _pages(ask, call.given | {"limit": MOST_CHANGES if limit is None else limit})
+        if one:
+            pages = iter([next(pages)])
         if call.json:
             print_pages(pages, "changes")
             return
         for number, answer in enumerate(pages):
-            title = None if number else f"change log of {escape(memory_id or owner)}, {answer['position']}"
+            about = escape(call.given["memory_id"] or call.given["owner"])
+            title = None if number else f"change log of {about}, {answer['position']}"
             call.print(answer, partial(_changes, title, everything))
             if limit is not None:
                 _more(answer)
+
+
+def _pages(ask: Callable[[Operation, Given], Any], given: Given) -> Iterator[History]:
+    """A page and all after it."""
+    while True:
+        page = ask(HISTORY, given)
+        yield page
+        if page["next"] is None:
+            return
+        given = given | {"cursor": page["next"]}
 
 
 def _changes(title: str | None, everything: bool, answer: History) -> None:
@@ -89,8 +98,6 @@ def _more(answer: History | Why) -> None:
 @command(WHY, more=(ALL,))
 def why(call: Call) -> None:
     """All changes unless a page is asked for."""
-    from api.services.histories import MOST_CHANGES
-
     (everything,) = call.take("everything")
     if call.given["cursor"] is not None and call.given["limit"] is None:
         call.given["limit"] = MOST_CHANGES

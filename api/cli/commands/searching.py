@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from rich.markup import escape
 
-from api.cli.app import opened, out, progress
+from api.cli.app import out
 from api.cli.made import Call, command
 from api.cli.show import search as render
 from api.operations.definition import Parameter
+from api.operations.reading import LIST
 from api.operations.searching import SEARCH
 
 
@@ -15,12 +16,12 @@ from api.operations.searching import SEARCH
 def search(call: Call) -> None:
     """Where nothing is found, whether the owner has anything at all."""
     (explain,) = call.take("explain")
-    with opened(call.context) as application, progress(SEARCH.task, call.json) as advance:
-        answer = SEARCH.ask(application, call.given | {"on_progress": advance, "reasons": explain or call.json})
-        past = {name: call.given[name] for name in ("as_of", "known", "at", "after")}
+    past = {name: call.given[name] for name in ("as_of", "known", "at", "after")}
+    with call.asking() as ask:
+        answer = ask(SEARCH, call.given | {"reasons": explain or call.json})
         nobody = (
             not (call.json or answer["results"])
-            and not application.reader.list(call.given["owner"], mode="debug", limit=1, **past)["total"]
+            and not ask(LIST, {"owner": call.given["owner"], "mode": "debug", "limit": 1, **past})["total"]
         )
     call.print(answer, render.explained if explain else render.results)
     if nobody and not answer["behind"]:

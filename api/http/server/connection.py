@@ -6,6 +6,9 @@ uvicorn waits for a first byte, for the rest of a head, and for a client that ta
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
+import struct
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
@@ -18,6 +21,8 @@ from api.http.problem import plain_problem, problem_of
 from api.http.server.connections import Connections
 from events.errors import ServerBusy
 
+AT_THE_FOLDER = "folder"
+"""Stands in the place of an address of the network for who asks through a socket of the file system, with his user's number."""
 REFUSED_SECONDS = 2.0
 """How long a refused connection may take to ask, so that it can be told."""
 
@@ -40,6 +45,7 @@ class TrackedConnection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Stay, or be refused at the first request."""
         super().connection_made(transport)
+        self.client = self.client or _at_the_folder(transport)
         self._refused = not self._of.admit(self)
         if self._refused and not self._of.may_be_told():
             self.transport.abort()
@@ -167,6 +173,17 @@ class TrackedConnection(H11Protocol):
         """Close for another's sake."""
         self._unset_keepalive_if_required()
         self._close()
+
+
+def _at_the_folder(transport: asyncio.BaseTransport) -> tuple[str, int] | None:
+    """Who asks through a unix socket, as the kernel tells; where it does not, the file lets in none but this user."""
+    line: socket.socket | None = transport.get_extra_info("socket")
+    if line is None or line.family is not socket.AF_UNIX:
+        return None
+    if not hasattr(socket, "SO_PEERCRED"):
+        return AT_THE_FOLDER, os.geteuid()
+    told = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return AT_THE_FOLDER, struct.unpack("3i", told)[1]
 
 
 def protocol_of(connections: Connections) -> type[asyncio.Protocol]:

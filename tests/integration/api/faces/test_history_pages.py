@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.services.histories import MOST_CHANGES
+from api.choices import MOST_CHANGES
 from api.work.patience import NeedsHeavyLane, Patience, with_patience
 from events.errors import DeadlineExceeded, InputError
 from projections.fold.changelog import Entry

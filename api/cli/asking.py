@@ -1,0 +1,71 @@
+"""What a running service answers to a command's question, and the error that a refusal of it stands for.
+
+A question is put to the service where its command would take only a moment of it and nothing follows from asking twice. What tells,
+what is long, files, and how the service itself fares, are the command's own business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from api.operations.definition import Given, Operation
+from events import errors
+from events.errors import EngramlogError, StoreUnavailable
+
+
+class Reply(NamedTuple):
+    """What came back: an answer, or a refusal as `EngramlogError.as_dict` tells it."""
+
+    answer: Any
+    refused: Mapping[str, Any] | None = None
+    exit_code: int = 1
+
+
+class Lost(Exception):
+    """It was asked, and no answer came: whether it was carried out is not known."""
+
+
+class Ask(Protocol):
+    """Puts a question to the service of the settings' data folder."""
+
+    def __call__(self, path: str, given: Given, /) -> Reply | None:
+        """None where nobody was asked, or whoever was left it to the command. Raises Lost."""
+
+
+def nobody(_path: str, _given: Given) -> Reply | None:
+    """There is no service."""
+    return None
+
+
+def asked(ask: Ask, operation: Operation, given: Given) -> Reply | None:
+    """The service's reply to an operation; None where the command answers by itself. Raises the error that it was refused with.
+
+    StoreUnavailable where no answer came to what counts as recall: asked again it would count twice.
+    """
+    if not operation.asks or any(given.get(one) is None for one in operation.subject if one == "owner"):
+        return None
+    try:
+        reply = ask(operation.path, given)
+    except Lost as lost:
+        if operation.traces and given.get("trace") and not given.get("inspect"):
+            raise StoreUnavailable(
+                f"the service was asked, and gave no answer ({lost}): whether it counted what it found as recalled is not known."
+                " Ask again; ENGRAMLOG_ASK=local asks the store by itself"
+            ) from None
+        return None
+    if reply is not None and reply.refused is not None:
+        raise error_of(reply.refused, reply.exit_code)
+    return reply
+
+
+def error_of(told: Mapping[str, Any], exit_code: int) -> EngramlogError:
+    """The error that was told, of its own kind: with the same sentence, context and exit code."""
+    kind = getattr(errors, str(told["error"]), EngramlogError)
+    if not (isinstance(kind, type) and issubclass(kind, EngramlogError)):
+        kind = EngramlogError
+    error = kind.__new__(kind)
+    context = {name: value for name, value in told.items() if name not in ("error", "message")}
+    EngramlogError.__init__(error, str(told["message"]), **context)
+    error.exit_code, error.told = exit_code, dict(told)
+    return error

@@ -1,0 +1,1 @@
+"""A command's question, put to the `up` that runs on its data folder."""

@@ -1,0 +1,156 @@
+"""One question and its answer over a unix socket: HTTP as far as this needs it.
+
+What is asked is sent only once the service says that it waits for it (`Expect: 100-continue`). So one that hangs, is busy or is no
+service has not been asked anything, and whoever asks can do it himself.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Final, NamedTuple
+
+HEARD_SECONDS: Final = 2.0
+"""How long a service may take until it says that it listens."""
+ANSWER_SECONDS: Final = 60.0
+"""How long an answer may take from then on."""
+MOST_HEAD: Final = 16 * 1024
+MOST_ANSWER: Final = 64 * 1024 * 1024
+LONGEST: Final = 100
+"""Bytes of a socket's path; the kernel takes 107 (Linux) or 103 (macOS)."""
+PIECE: Final = 256 * 1024
+CONTINUE: Final = 100
+MARK: Final = "engramlog-command"
+"""A header of every answer of the service's own door for commands: without it, it was something else that answered."""
+
+
+class Unheard(Exception):
+    """Nothing was asked: nobody listens, or nobody who waits for a question."""
+
+
+class NoAnswer(Exception):
+    """It was asked, and whether it was carried out is not known."""
+
+
+class _Head(NamedTuple):
+    status: int
+    headers: dict[str, str]
+
+
+def exchanged(
+    path: Path, token: str, address: str, body: bytes, *, heard: float = HEARD_SECONDS, answer: float = ANSWER_SECONDS
+) -> bytes:
+    """What the service at this socket answers to a POST of JSON. Raises Unheard and NoAnswer; waits at most for both together."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
+        stream = _Stream(line, monotonic() + heard)
+        try:
+            with _short(path) as name:
+                line.settimeout(heard)
+                line.connect(name)
+            if not _is_this_user(line):
+                raise Unheard("another user listens there")
+            stream.send(_question(token, address, body))
+            if stream.head().status != CONTINUE:
+                raise Unheard("it does not take the question")
+        except (OSError, ValueError) as error:
+            raise Unheard(str(error)) from None
+        stream.until = monotonic() + answer
+        try:
+            stream.send(body)
+            head = stream.head()
+            return stream.read(_length(head))
+        except (OSError, ValueError, LookupError) as error:
+            raise NoAnswer(str(error)) from None
+
+
+def _question(token: str, address: str, body: bytes) -> bytes:
+    return (
+        f"POST {address} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n"
+        f"content-type: application/json\r\ncontent-length: {len(body)}\r\n"
+        "expect: 100-continue\r\nconnection: close\r\n\r\n"
+    ).encode("ascii")
+
+
+def _length(head: _Head) -> int:
+    """Of the answer behind it. Raises ValueError where something else answered."""
+    if MARK not in head.headers:
+        raise ValueError(f"status {head.status} of something else")
+    return int(head.headers["content-length"])
+
+
+class _Stream:
+    """What is sent and comes, until an instant of the monotonic clock."""
+
+    def __init__(self, line: socket.socket, until: float) -> None:
+        self.until = until
+        self._line = line
+        self._come = b""
+
+    def send(self, what: bytes) -> None:
+        self._patiently()
+        self._line.sendall(what)
+
+    def head(self) -> _Head:
+        """The next head. Raises ValueError for what is none."""
+        while b"\r\n\r\n" not in self._come:
+            if len(self._come) > MOST_HEAD:
+                raise ValueError("its head is too long")
+            self._come += self._more()
+        head, _, self._come = self._come.partition(b"\r\n\r\n")
+        first, *lines = head.decode("latin-1").split("\r\n")
+        version, status = first.split(" ", 2)[:2]
+        if version not in ("HTTP/1.1", "HTTP/1.0") or len(status) != 3:
+            raise ValueError("it speaks no HTTP")
+        parted = (line.partition(":") for line in lines)
+        return _Head(int(status), {name.strip().lower(): told.strip() for name, _, told in parted})
+
+    def read(self, size: int) -> bytes:
+        """So many bytes."""
+        if not 0 <= size <= MOST_ANSWER:
+            raise ValueError(f"an answer of {size} bytes")
+        pieces, have = [self._come], len(self._come)
+        while have < size:
+            pieces.append(self._more())
+            have += len(pieces[-1])
+        if have > size:
+            raise ValueError("more than its length")
+        return b"".join(pieces)
+
+    def _more(self) -> bytes:
+        self._patiently()
+        piece = self._line.recv(PIECE)
+        if not piece:
+            raise OSError("it closed the connection")
+        return piece
+
+    def _patiently(self) -> None:
+        left = self.until - monotonic()
+        if left <= 0:
+            raise TimeoutError("it does not answer")
+        self._line.settimeout(left)
+
+
+def _is_this_user(line: socket.socket) -> bool:
+    """Whether whoever listens is this user, as far as the kernel tells; the folder is this user's in any case."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True
+    told = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return bool(struct.unpack("3i", told)[1] == os.geteuid())
+
+
+@contextmanager
+def _short(path: Path) -> Iterator[str]:
+    """A name of the socket that is short enough for the kernel."""
+    if len(os.fsencode(path)) <= LONGEST:
+        yield str(path)
+        return
+    within = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{within}/{path.name}"
+    finally:
+        os.close(within)
