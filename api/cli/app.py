@@ -176,13 +176,11 @@ def print_pages(pages: Iterator[Mapping[str, Any]], items: str) -> None:
 
 def complain(error: EngramlogError) -> None:
     """The error in one line on standard error: what happened, to what, what to do."""
-    err.print(
-        Text.assemble((type(error).__name__, "bold red"), ": ", _printable(_told(error)["message"])),
-        soft_wrap=True,
-    )
+    told = _told(error)
+    err.print(Text.assemble((told["error"], "bold red"), ": ", _printable(told["message"])), soft_wrap=True)
 
 
-def _told(error: EngramlogError) -> dict[str, Any]:
+def _told(error: EngramlogError) -> Mapping[str, Any]:
     """The error as it may be shown."""
     if error.told is not None:
         return error.told

@@ -8,13 +8,14 @@ from api.cli.app import out
 from api.cli.made import Call, command
 from api.cli.show import search as render
 from api.operations.definition import Parameter
-from api.operations.reading import LIST
 from api.operations.searching import SEARCH
 
 
 @command(SEARCH, more=(Parameter("explain", bool, "Show what each score is made of.", False),))
 def search(call: Call) -> None:
     """Where nothing is found, whether the owner has anything at all."""
+    from api.operations.reading import LIST
+
     (explain,) = call.take("explain")
     past = {name: call.given[name] for name in ("as_of", "known", "at", "after")}
     with call.asking() as ask:

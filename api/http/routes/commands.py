@@ -77,7 +77,8 @@ def _understood(asked: Any, answers_for: AnswersFor) -> tuple[Operation, Given]:
     given = asked["given"] if operation is not None else None
     if operation is None or not isinstance(given, dict) or not isinstance(given.get("owner"), str):
         raise _Left("no such question")
-    if not given.keys() <= {*operation.subject, *(one.name for one in operation.question)}:
+    recording = {"trace", "inspect"} if operation.traces else set()
+    if not given.keys() <= {*operation.subject, *(one.name for one in operation.question), *recording}:
         raise _Left("no such question")
     if not answers_for(asked):
         raise _Left("another release, or other settings")

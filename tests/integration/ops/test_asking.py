@@ -1,0 +1,362 @@
+"""A command beside a running service: who answers it, that both ways say the same, and what is left to the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from threading import Event as Flag
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from api.cli.app import run
+from api.http.app import create_app
+from api.http.server.serve import Server, serve_on
+from api.operations.groups import ALL
+from consumers.fold.worker import FoldWorker
+from events.envelope import decode
+from events.partitions import partition_of
+from ops.asking import exchange
+from ops.asking.ask import ADDRESS, ask_service
+from ops.asking.same import answers_for
+from ops.main import main
+from ops.processes.folder_socket import FolderSocket
+from ops.settings import Settings
+from ops.store import open_the_store
+from ops.token import TokenFile
+from ops.wiring import application_on
+from tests.patience import PATIENCE
+
+AT = ("--at", "2026-03-01T00:00:00Z")
+UNSEEN = ("--no-trace",)
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "/v1/owners/{owner}/search": ("search", "alice", "coffee", *AT, *UNSEEN),
+    "/v1/owners/{owner}/memories": ("list", "alice", *AT),
+    "/v1/owners/{owner}/memories/{memory_id}": ("get", "alice", "m1", *AT, *UNSEEN),
+    "/v1/owners/{owner}/memories/{memory_id}/why": ("why", "alice", "m1", *AT),
+    "/v1/owners/{owner}/memories/{memory_id}/history": ("history", "alice", "m1"),
+    "/v1/owners/{owner}/memories/{memory_id}/provenance": ("provenance", "alice", "m1"),
+    "/v1/owners/{owner}/stats": ("stats", "alice", *AT),
+    "/v1/owners/{owner}/assess": ("assess", "alice", "coffee", *AT),
+    "/v1/owners/{owner}/memories/{memory_id}/associations": ("associations", "alice", "m1", *AT),
+    "/v1/owners/{owner}/facts": ("facts", "alice"),
+    "/v1/owners/{owner}/synonyms": ("synonyms", "alice"),
+    "/v1/owners/{owner}/health": ("health", "alice", *AT),
+    "/v1/owners/{owner}/fading": ("fading", "alice", *AT),
+    "/v1/owners/{owner}/review": ("review", "alice", *AT),
+    "/v1/owners/{owner}/profile": ("profile", "alice"),
+    "/v1/owners/{owner}/inbox": ("inbox", "alice"),
+    "/v1/owners/{owner}/context": ("context", "alice", "coffee", *UNSEEN),
+    "/v1/owners/{owner}/set-aside": ("asides", "alice"),
+    "/v1/dead/{owner}": ("dead", "show", "alice"),
+}
+"""Every command that has a running service answer, by the path of its operation."""
+NO_COMMAND = {"/v1/owners/{owner}/history", "/v1/owners/{owner}/embedding"}
+"""`history` without an id asks by the path of one memory; `embed` computes."""
+OTHERS = {
+    "past": ("list", "alice", "--as-of", "2026-01-05"),
+    "known": ("get", "alice", "m1", "--known", "2030-01-01", *UNSEEN, *AT),
+    "whole history": ("history", "alice"),
+    "a page of a history": ("history", "alice", "--limit", "1"),
+    "nothing found": ("search", "nobody", "tea", *UNSEEN, *AT),
+    "chinese": ("search", "alice", "咖啡", "--explain", *UNSEEN, *AT),
+    "after": ("list", "alice", "--after", "0:999999", *AT),
+    "unknown memory": ("get", "alice", "none"),
+    "bad mode": ("list", "alice", "--mode", "all"),
+    "bad limit": ("search", "alice", "coffee", "-k", "5000"),
+    "bad instant": ("why", "alice", "m1", "--as-of", "yesterday"),
+    "a secret in a refusal": ("list", "alice", "--mode", "password: hunter2-Xy9!"),
+    "a query that is a secret": ("search", "alice", "my password is hunter2-Xy9!", *UNSEEN, *AT),
+}
+"""The same at its edges: what is refused is refused in the same words, with the same exit code."""
+CLOCK = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?")
+
+
+class Beside:
+    """A service on a data folder, and commands beside it."""
+
+    def __init__(self, folder: Path, application: Any, server: Server, calls: list[str]) -> None:
+        self.folder = folder
+        self.application = application
+        self.server = server
+        self.calls = calls
+        """The paths that the service was asked for, in order."""
+
+    def accesses(self, owner: str) -> list[tuple[Any, ...]]:
+        """What was recorded of looks: by which way, which principal, what was shown, in which mode, for which query."""
+        log = self.application.log
+        stored = log.read(partition_of(owner, log.partitions), 0, 10_000)
+        told = [(decode(one.kind, one.body), one.principal) for one in stored if one.owner == owner]
+        return [
+            (event.data.via, event.actor, principal, one.shown, one.mode, one.query)
+            for event, principal in told
+            if event.type == "MemoriesAccessed"
+            for one in event.data.accesses
+        ]
+
+
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beside]:
+    folder, stop = tmp_path_factory.mktemp("asking") / "store", Flag()
+    settings = Settings(data=folder, partitions=2)
+    calls: list[str] = []
+    same = answers_for(settings)
+
+    def noted(asked: Any) -> bool:
+        calls.append(asked["path"])
+        return same(asked)
+
+    with open_the_store(settings, "up") as store, application_on(store, settings) as application:
+        worker = FoldWorker(store.client, store.identity.tags, "lasting")
+        thread = Thread(target=worker.run, args=(stop,))
+        thread.start()
+        for number, text in enumerate(("I drink coffee every morning", "我每天早上喝咖啡", "My cat is called Miso"), 1):
+            application.rememberer.add("alice", text, memory_id=f"m{number}", occurred_at="2026-01-05T08:00:00Z")
+        application.writer.mention("alice", "m1", occurred_at="2026-01-06T08:00:00Z")
+        app = create_app(application, admits=TokenFile(store.embedded.folder), answers_for=noted)
+        claimed = FolderSocket.claim(store.embedded.folder)
+        assert claimed is not None
+        with closing(claimed):
+            server = serve_on(app, claimed.listener)
+            try:
+                yield Beside(folder, application, server, calls)
+            finally:
+                server.stop()
+        stop.set()
+        thread.join()
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch, beside: Beside) -> None:
+    for name in [name for name in os.environ if name.upper().startswith("ENGRAMLOG_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("ENGRAMLOG_DATA", str(beside.folder))
+    monkeypatch.setattr(exchange, "HEARD_SECONDS", PATIENCE)
+    monkeypatch.setattr(exchange.exchanged, "__kwdefaults__", {"heard": PATIENCE, "answer": PATIENCE})
+    beside.calls.clear()
+
+
+class Opened(AssertionError):
+    """A command opened the store."""
+
+
+def opens_nothing() -> Any:
+    raise Opened
+
+
+@pytest.fixture
+def by_service(capsysbinary: pytest.CaptureFixture[bytes]) -> Callable[..., tuple[int, bytes, bytes]]:
+    """A command that may open no store."""
+
+    def ran(*words: str) -> tuple[int, bytes, bytes]:
+        code = run(opens_nothing, words, ask=ask_service)
+        return code, *capsysbinary.readouterr()
+
+    return ran
+
+
+@pytest.fixture
+def by_itself(
+    capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[int, bytes, bytes]]:
+    """A command that asks nobody."""
+
+    def ran(*words: str) -> tuple[int, bytes, bytes]:
+        with monkeypatch.context() as here:
+            here.setenv("ENGRAMLOG_ASK", "local")
+            code = main(words)
+        return code, *capsysbinary.readouterr()
+
+    return ran
+
+
+Ran = Callable[..., tuple[int, bytes, bytes]]
+
+
+def test_every_question_of_a_moment_has_a_command_here() -> None:
+    assert {one.path for one in ALL if one.asks} == COMMANDS.keys() | NO_COMMAND
+
+
+@pytest.mark.parametrize("as_json", [True, False], ids=["json", "text"])
+@pytest.mark.parametrize("words", [*COMMANDS.values(), *OTHERS.values()], ids=[*COMMANDS, *OTHERS])
+def test_both_ways_say_the_same(
+    beside: Beside, by_service: Ran, by_itself: Ran, words: tuple[str, ...], as_json: bool
+) -> None:
+    words = (*words, "--json") if as_json else words
+    asked, alone = by_service(*words), by_itself(*words)
+    assert beside.calls, "the service was not asked"
+    assert unclocked(asked) == unclocked(alone)
+
+
+def unclocked(told: tuple[int, bytes, bytes]) -> tuple[int, str, str]:
+    """What a command printed, but for instants of now: those of the data are of January."""
+    code, *printed = told
+    out, err = (CLOCK.sub(lambda found: found[0] if found[0] < "2026-04" else "now", one.decode()) for one in printed)
+    return code, out, err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("search", "alice", "coffee"),
+        ("search", "alice", "coffee", "--trace"),
+        ("search", "alice", "coffee", "--mode", "review", "--inspect"),
+        ("get", "alice", "m1"),
+        ("get", "alice", "m1", "--trace"),
+        ("context", "alice", "coffee"),
+    ],
+    ids=" ".join,
+)
+def test_both_ways_record_the_same_and_it_is_folded_when_the_command_ends(
+    beside: Beside, by_service: Ran, by_itself: Ran, words: tuple[str, ...]
+) -> None:
+    told = []
+    for way in (by_service, by_itself):
+        before = len(beside.accesses("alice"))
+        assert way(*words)[0] == 0
+        told.append(beside.accesses("alice")[before:])
+    assert told[0] == told[1] != []
+    assert beside.calls
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ENGRAMLOG_ASK", "local"),
+        ("ENGRAMLOG_PRINCIPAL", "somebody"),
+        ("ENGRAMLOG_EMBEDDER", "openai:m"),
+        ("ENGRAMLOG_REDIS_URL", "redis://localhost:1/0"),
+        ("ENGRAMLOG_HIGHEST_TRUST", "inferred"),
+        ("ENGRAMLOG_PORT", "many"),
+        ("ENGRAMLOG_DTA", "x"),
+        ("ENGRAMLOG_ASK", "perhaps"),
+        ("ENGRAMLOG_TOKEN", "another-token-0123456789-0123456789"),
+    ],
+)
+def test_a_command_of_other_settings_asks_by_itself(
+    beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    """A setting that is wrong is then refused there, in the words of any command."""
+    monkeypatch.setenv(name, value)
+    with pytest.raises(Opened):
+        by_service("list", "alice")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("ENGRAMLOG_PORT", "1"), ("ENGRAMLOG_LOG_LEVEL", "debug"), ("ENGRAMLOG_MODEL", "")]
+)
+def test_settings_that_change_no_answer_keep_nobody_from_being_answered(
+    by_service: Ran, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert by_service("list", "alice")[0] == 0
+
+
+def test_a_service_of_other_code_is_asked_for_nothing(by_service: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ops.asking.ask.code_here", lambda: "/elsewhere@1")
+    with pytest.raises(Opened):
+        by_service("list", "alice")
+
+
+@pytest.mark.parametrize(
+    "words", [("status",), ("stats",), ("uses", "alice", "m1"), ("alarms",), ("owners",), ("add", "alice", "tea")]
+)
+def test_what_tells_what_is_long_and_how_the_service_fares_is_the_command_s_own(
+    beside: Beside, by_service: Ran, words: tuple[str, ...]
+) -> None:
+    with pytest.raises(Opened):
+        by_service(*words)
+    assert beside.calls == []
+
+
+def test_a_long_past_is_left_to_the_command_which_shows_how_far_it_is(
+    beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.work.patience.LIGHT_STEPS", 0)
+    with pytest.raises(Opened):
+        by_service("list", "alice", "--as-of", "2026-01-05")
+    assert beside.calls
+
+
+@pytest.mark.parametrize("mode", ["the folder", "the socket", "the token"])
+def test_nobody_is_asked_where_others_could_have_put_what_lies_there(
+    beside: Beside, by_service: Ran, mode: str
+) -> None:
+    path = {
+        "the folder": beside.folder,
+        "the socket": beside.folder / "api.sock",
+        "the token": beside.folder / "token",
+    }[mode]
+    before = path.stat().st_mode
+    path.chmod(before | 0o022)
+    try:
+        with pytest.raises(Opened):
+            by_service("list", "alice")
+    finally:
+        path.chmod(before)
+    assert beside.calls == []
+
+
+def test_the_door_of_commands_is_shut_to_who_comes_over_the_network(beside: Beside) -> None:
+    from api.http.server.serve import serve
+
+    app = create_app(beside.application, admits=lambda _shown: True, answers_for=lambda _asked: True)
+    server = serve(app, "127.0.0.1", 0)
+    try:
+        body = json.dumps({"code": "", "settings": {}, "place": [], "path": "x", "given": {}}).encode()
+        with socket.create_connection((server.host, server.port), PATIENCE) as line:
+            line.sendall(
+                f"POST {ADDRESS} HTTP/1.1\r\nhost: 127.0.0.1:{server.port}\r\nauthorization: Bearer x\r\nconnection: close\r\n"
+                f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode()
+                + body
+            )
+            told = b"".join(iter(lambda: line.recv(65_536), b""))
+    finally:
+        server.stop()
+    assert told.startswith(b"HTTP/1.1 404 ")
+    assert exchange.MARK.encode() not in told
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"path": "/v1/owners/{owner}/export"},
+        {"path": "/v1/owners/{owner}/memories/{memory_id}/negate"},
+        {"given": {"owner": "alice", "on_progress": 1}},
+        {"given": {"owner": 7}},
+        {"given": []},
+        {"path": ["x"]},
+    ],
+    ids=str,
+)
+def test_what_is_no_question_is_left_to_whoever_sent_it(beside: Beside, asked: dict[str, Any]) -> None:
+    whole = {
+        "code": "",
+        "settings": {},
+        "place": [],
+        "path": "/v1/owners/{owner}/memories",
+        "given": {"owner": "alice"},
+    }
+    token = (beside.folder / "token").read_text().strip()
+    answer = exchange.exchanged(beside.folder / "api.sock", token, ADDRESS, json.dumps(whole | asked).encode())
+    assert json.loads(answer).keys() == {"left"}
+    assert beside.calls == []
+
+
+def test_a_service_that_has_no_room_leaves_the_question_to_the_command(
+    beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from events.errors import TooManyRequests
+
+    def full(*_args: object, **_given: object) -> None:
+        raise TooManyRequests("full", retry_after=1)
+
+    monkeypatch.setattr(beside.application.reader, "list", full)
+    with pytest.raises(Opened):
+        by_service("list", "alice")
