@@ -71,6 +71,7 @@ def populate(store: Live, rounds: int = 6) -> None:
     ]
     for owner in OWNERS:
         store.append(*(store.event(data, owner) for data in more))
+    store.append(*(store.created(OWNERS[0], f"p{n}") for n in range(40)))  # more than a tail holds: a pack by itself
     store.append(store.created(STUCK, "m0"))
     nonsense = prepare_body("00000000-0000-7000-8000-00000000abcd", "Nothing", 1, STUCK, b'{"a":1}')
     store.append(nonsense, store.created(STUCK, "m1"), store.created(STUCK, "m2"))
@@ -191,6 +192,9 @@ def _flip(client: redis.Redis, key: bytes, chance: Random) -> Flip | None:
         at = chance.randrange(client.llen(key))
         value = _other(client.lindex(key, at), chance)
         return Flip(key, f"item {at}", lambda: client.lset(key, at, value))
+    if kind == b"string":
+        changed = _other(client.get(key), chance)
+        return Flip(key, "the string", lambda: client.set(key, changed))
     return _of_stream(client, key, chance)
 
 

@@ -14,7 +14,7 @@ from events.envelope import Stored
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import STORE_KEY, partition_of
 from events.redis.gap import refuse_holes
-from events.redis.wire import Script, Wire
+from events.redis.wire import Script, Wire, packed
 from projections.fold.inbox import MOST_WAITING
 from projections.fold.partition import (
     Decoded,
@@ -36,11 +36,12 @@ from projections.redis.store import (
     read_entries,
     read_parked,
     receive_commit,
-    send_commit,
 )
 
 Tell = Callable[..., None]
 Probe = Callable[[str], None]
+TOGETHER_BYTES = 64 * 1024
+"""Commits go to Redis in one write until they are this large: live traffic makes many of a few events."""
 CACHED_MEMORIES = 200_000
 """Records a folder keeps at most; the least recently folded owners leave first."""
 
@@ -54,13 +55,17 @@ def unprobed(_point: str) -> None:
 
 
 class CommitLane:
-    """One wire on which at most one commit is in flight, so that folding goes on while Redis writes."""
+    """One wire down which commits go, small ones together. Folding goes on while Redis writes what was sent last."""
 
     def __init__(self, wire: Wire, script: Script = COMMIT, probe: Probe = unprobed) -> None:
         self.wire = wire
         self._script = script
         self._probe = probe
-        self._pending: tuple[Lease, Outcome] | None = None
+        self._waiting: list[tuple[Lease, Outcome, bytes]] = []
+        """Commits that go with the next write, and their bytes."""
+        self._bytes = 0
+        self._sent: list[tuple[Lease, Outcome]] = []
+        """Commits in flight."""
         self.events = 0
         """Events committed so far."""
 
@@ -68,25 +73,40 @@ class CommitLane:
         """Connect, before a lease is taken: a connection made later may lead to a history where the epoch fits by chance."""
         self.wire.evalsha(self._script, (), ())
 
-    def send(self, lease: Lease, outcome: Outcome, keys: Sequence[Any], arguments: Sequence[Any]) -> None:
-        """Send a commit once the one before it is answered."""
-        self.settle()
+    def put(self, lease: Lease, outcome: Outcome, keys: Sequence[Any], arguments: Sequence[Any]) -> None:
+        """Have a commit written: at once where it is large, else with those that follow, by `send` or `settle`."""
+        command = packed(tuple(self.wire.evalsha(self._script, keys, arguments)))
+        self._waiting.append((lease, outcome, command))
+        self._bytes += len(command)
+        if self._bytes >= TOGETHER_BYTES:
+            self.send()
+
+    def send(self) -> None:
+        """Send what waits, once all before it is answered. Raises as `settle`."""
+        if not self._waiting:
+            return
+        self._receive()
         self._probe("before a commit")
-        send_commit(self.wire, keys, arguments, self._script)
-        self._pending = (lease, outcome)
+        waiting, self._waiting, self._bytes = self._waiting, [], 0
+        self.wire.send_together([command for _, _, command in waiting])
+        self._sent = [(lease, outcome) for lease, outcome, _ in waiting]
         self._probe("commit sent")
 
     def settle(self) -> None:
-        """Wait for the commit in flight, if there is one. Raises FoldError or StoreError where it was refused."""
-        pending, self._pending = self._pending, None
-        if pending is not None:
-            receive_commit(self.wire, *pending)
-            self.events += pending[1].events
+        """Have all that was put answered. Raises FoldError or StoreError where a commit was refused."""
+        self.send()
+        self._receive()
+
+    def _receive(self) -> None:
+        sent, self._sent = self._sent, []
+        for lease, outcome in sent:
+            receive_commit(self.wire, lease, outcome)
+            self.events += outcome.events
             self._probe("after a commit")
 
     def drop(self) -> None:
-        """Forget what is in flight: whether it was written is asked of the checkpoint."""
-        self._pending = None
+        """Forget what waits and what is in flight: whether that was written is asked of the checkpoint."""
+        self._waiting, self._bytes, self._sent = [], 0, []
         self.wire.close()
 
 
@@ -112,6 +132,8 @@ class PartitionFolder:
         self._probe = probe
         self._most = cached_memories
         self._owners: dict[str, WorkingOwner] = {}
+        self._cached = 0
+        """Records of theirs, as far as `_trim` has counted them."""
         self._ready: Sequence[Decoded] = ()
         self.checkpoint = read_checkpoint(load, lease.keys)
         """Where the next batch starts; ahead of Redis while a commit is in flight."""
@@ -214,7 +236,7 @@ class PartitionFolder:
 
     def _commit(self, outcome: Outcome, control: Sequence[str] = ()) -> None:
         sealed = seal(self.checkpoint, outcome, self._owners)
-        self._lane.send(
+        self._lane.put(
             self.lease, outcome, *commit_command(self.lease, outcome, sealed, self._owners, control=control)
         )
         self.checkpoint = sealed.checkpoint
@@ -233,12 +255,10 @@ class PartitionFolder:
     def _trim(self, fresh: set[str]) -> None:
         """Owners of this batch go to the end; while too much is cached, those at the front leave."""
         for name in fresh:
-            self._owners[name] = self._owners.pop(name)
-        if len(self._owners) == len(fresh):
-            return
-        total = sum(len(owner.memories) for owner in self._owners.values())
-        for name in list(self._owners)[: len(self._owners) - len(fresh)]:
-            if total <= self._most:
-                break
-            total -= len(self._owners.pop(name).memories)
+            owner = self._owners[name] = self._owners.pop(name)
+            held = len(owner.memories)
+            self._cached += held - owner.counted
+            owner.counted = held
+        while self._cached > self._most and len(self._owners) > len(fresh):
+            self._cached -= self._owners.pop(next(iter(self._owners))).counted
             self._whole = False

@@ -149,6 +149,7 @@ class FoldWorker:
                 folders[partition].fold()
                 if self._partitions.is_renewal_due:
                     self._partitions.renew(self._now_ms())
+        self._lane.send()
         self._partitions.tell_full(in_hand)
         self._partitions.all_fold()
 

@@ -37,6 +37,7 @@ class StoredOwner(NamedTuple):
     standing: OwnerMark
     records: dict[bytes, bytes]
     packs: list[tuple[bytes, bytes]]
+    tail: bytes
     changed: dict[bytes, bytes]
 
 
@@ -45,10 +46,10 @@ def read_found(wire: Wire, keys: BuildKeys, name: str, tries: int = 50) -> Store
     before = _standing(wire, keys, name)
     for _ in range(tries):
         records, packs = dict(pairs(wire, keys.records(name))), list(pairs(wire, keys.changelog(name)))
-        changed = dict(members(wire, keys.changes(name)))
+        tail, changed = wire.call("GET", keys.tail(name)) or b"", dict(members(wire, keys.changes(name)))
         after = _standing(wire, keys, name)
         if after[:3] == before[:3]:
-            return StoredOwner(after, records, packs, changed)
+            return StoredOwner(after, records, packs, tail, changed)
         before = after
     return None
 
@@ -117,7 +118,7 @@ def _compare_log(
 ) -> PackedLog | None:
     """Compare the packed change log entry by entry, every field; what was read of it, None where it cannot be."""
     try:
-        log = read_packs(found.packs)
+        log = read_packs(found.packs, found.tail)
     except UNREADABLE as error:
         verdict.differs("a change log that cannot be read", owner=name, error=str(error))
         return None

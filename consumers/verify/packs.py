@@ -13,7 +13,7 @@ import msgspec
 
 from consumers.verify.oracle import mark
 from projections.fold.changelog import FIRST_LINK, Entry, link, pack, unpack
-from projections.redis.store import PACK_BYTES
+from projections.redis.store import lay
 
 SIZE_BYTES = 4
 
@@ -33,16 +33,18 @@ class PackedLog:
     """Names of packs, and bytes in them, that no commit writes."""
 
 
-def read_packs(packs: Sequence[tuple[bytes, bytes]]) -> PackedLog:
-    """The packs by name. Raises ValueError or a MsgspecError where they cannot be read."""
-    log, expected = PackedLog(), dict[int, bytes]()
-    for _, raw in sorted((int(name), raw) for name, raw in packs):
+def read_packs(packs: Sequence[tuple[bytes, bytes]], tail: bytes = b"") -> PackedLog:
+    """The packs by name, and what is none yet. Raises ValueError or a MsgspecError where they cannot be read."""
+    log, expected, left = PackedLog(), dict[int, bytes](), b""
+    for raw in (*(raw for _, raw in sorted((int(name), raw) for name, raw in packs)), tail):
         for chunk in _chunks(raw):
-            _lay(expected, log, chunk)
+            left = _lay(expected, log, left, chunk)
     found = dict(packs)
     for name in sorted({b"%d" % one for one in expected} | found.keys()):
         if found.get(name) != (expected.get(int(name)) if name == b"%d" % int(name) else None):
             log.problems.append(name.decode())
+    if left != tail:
+        log.problems.append("the tail")
     return log
 
 
@@ -57,22 +59,24 @@ def _chunks(raw: bytes) -> list[bytes]:
     return chunks
 
 
-def _lay(expected: dict[int, bytes], log: PackedLog, chunk: bytes) -> None:
-    """As a commit lays a chunk into packs (`projections.redis.store`)."""
+def _lay(expected: dict[int, bytes], log: PackedLog, tail: bytes, chunk: bytes) -> bytes:
+    """As a commit lays a chunk behind the tail (`projections.redis.store`); gives the tail after it."""
     seqs, entries = unpack(chunk)
     if not seqs:
         raise ValueError("a chunk without events")
-    written = pack(seqs, entries)
-    old = expected.get(log.newest, b"") if log.newest else b""
-    extend = bool(log.newest) and len(old) + len(written) <= PACK_BYTES
-    newest = max(seqs[-1], log.newest + 1)
-    if extend:
-        del expected[log.newest]
-    expected[newest] = old + written if extend else written
-    log.newest = newest
+    first = len(log.seqs) + 1
+    written = pack(first, seqs, entries)
+    closes, left = lay(len(tail), len(written))
+    if closes:
+        expected[log.newest] = tail
+    if left <= len(written):
+        log.newest = first
+    if not left:
+        expected[first] = written
     log.seqs += seqs
     for entry in entries:
         _take(log, entry)
+    return b"" if not left else written if closes else tail + written
 
 
 def _take(log: PackedLog, entry: Entry) -> None:

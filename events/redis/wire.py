@@ -117,7 +117,7 @@ def as_store_error(error: Exception, *, reading: bool = False) -> EngramlogError
     return StoreUnavailable(f"Redis refused: {text}")
 
 
-_packed: Callable[[tuple[Argument, ...]], bytes] = hiredis.pack_command  # type: ignore[assignment]
+packed: Callable[[tuple[Argument, ...]], bytes] = hiredis.pack_command  # type: ignore[assignment]
 """The bytes of a command; the stub of hiredis knows tuples of one only."""
 
 
@@ -185,8 +185,18 @@ class Wire:
         """Send one command; its answer is had by `receive`, in order."""
         connection = self._ready(arguments[:1])
         try:
-            connection.send_packed_command([_packed(arguments)])
+            connection.send_packed_command([packed(arguments)])
             self._outstanding += 1
+        except (redis.RedisError, OSError) as error:
+            self.close()
+            raise as_store_error(error, reading=self._reading) from error
+
+    def send_together(self, commands: Sequence[bytes]) -> None:
+        """Send writing commands that `packed` made, in one write; their answers are had by `receive`, in order."""
+        connection = self._ready(("EVALSHA",))
+        try:
+            connection.send_packed_command([b"".join(commands)])
+            self._outstanding += len(commands)
         except (redis.RedisError, OSError) as error:
             self.close()
             raise as_store_error(error, reading=self._reading) from error
@@ -219,7 +229,7 @@ class Wire:
         """Many commands in one write; an answer that is a refusal stands as its `redis.ResponseError`."""
         connection = self._ready(one[0] for one in commands)
         try:
-            connection.send_packed_command([b"".join([_packed(tuple(one)) for one in commands])])
+            connection.send_packed_command([b"".join([packed(tuple(one)) for one in commands])])
             self._outstanding += len(commands)
         except (redis.RedisError, OSError) as error:
             self.close()

@@ -5,7 +5,7 @@ The name holds the projection's version (`v1`, `v1.2` for its second rebuild), s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from events.partitions import LogKeys
 from projections.fold.owner import PROJECTION_VERSION
@@ -39,6 +39,10 @@ class BuildKeys:
 
     tag: str
     build: str
+    _prefix: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_prefix", f"{{{self.tag}}}:{self.build}:")
 
     @property
     def log(self) -> LogKeys:
@@ -46,7 +50,7 @@ class BuildKeys:
         return LogKeys(self.tag)
 
     def _key(self, name: str) -> str:
-        return f"{{{self.tag}}}:{self.build}:{name}"
+        return self._prefix + name
 
     @property
     def checkpoint(self) -> str:
@@ -68,8 +72,12 @@ class BuildKeys:
         return self._key(f"st:{owner}")
 
     def changelog(self, owner: str) -> str:
-        """Hash: last seq of a pack -> packed change log and seqs of the owner's events."""
+        """Hash: number of a pack's first event among the owner's, from 1 -> packed change log and seqs of the owner's events."""
         return self._key(f"log:{owner}")
+
+    def tail(self, owner: str) -> str:
+        """String: the newest of the change log, until it is a pack."""
+        return self._key(f"tail:{owner}")
 
     def changes(self, owner: str) -> str:
         """Sorted set: memory id by the owner's version at its last change, accesses too."""
@@ -85,5 +93,5 @@ class BuildKeys:
 
     def of_owner(self, owner: str) -> tuple[str, ...]:
         """Every key of one owner."""
-        made = (self.index(owner),)
-        return (self.records(owner), self.changelog(owner), self.changes(owner), self.parked(owner), *made)
+        told = (self.changelog(owner), self.tail(owner), self.index(owner))
+        return (self.records(owner), self.changes(owner), self.parked(owner), *told)

@@ -156,16 +156,24 @@ class Chunk(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     steps: tuple[int, ...]
     entries: tuple[Entry, ...]
+    first: int = 0
+    """Number of the first event among the owner's, from 1; builds of before version 9 do not tell it."""
 
 
-def pack(seqs: Iterable[int], entries: Iterable[Entry]) -> bytes:
-    """One chunk as bytes; chunks can be laid end to end."""
+def pack(first: int, seqs: Iterable[int], entries: Iterable[Entry]) -> bytes:
+    """One chunk as bytes; chunks can be laid end to end. `first`: number of its first event among the owner's, from 1."""
     steps, last = [], 0
     for seq in seqs:
         steps.append(seq - last)
         last = seq
-    raw = _PACK.encode(Chunk(tuple(steps), tuple(entries)))
+    raw = _PACK.encode(Chunk(tuple(steps), tuple(entries), first))
     return len(raw).to_bytes(_SIZE_BYTES, "big") + raw
+
+
+def first_in(raw: bytes) -> int:
+    """The number of the first event in packed bytes; 0 where there is none, or nothing tells."""
+    size = int.from_bytes(raw[:_SIZE_BYTES], "big")
+    return _UNPACK_STEPS.decode(raw[_SIZE_BYTES : _SIZE_BYTES + size]).first if raw else 0
 
 
 _UNPACK = msgspec.msgpack.Decoder(Chunk)
@@ -194,6 +202,7 @@ class _Steps(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     steps: tuple[int, ...]
     entries: msgspec.Raw
+    first: int = 0
 
 
 _UNPACK_STEPS = msgspec.msgpack.Decoder(_Steps)

@@ -24,7 +24,7 @@ from projections.memory.record import Memory
 from projections.memory.rejection import Rejections
 from projections.memory.sources import Asides, by_of
 
-PROJECTION_VERSION = 8
+PROJECTION_VERSION = 9
 """Raise it when evolve, an upcaster or a parameter set changes what an old log folds into: a rebuild follows."""
 
 AnyEvent = Event[EventData]
@@ -57,7 +57,7 @@ class OwnerState(msgspec.Struct, frozen=True, array_like=True, gc=False):
     profile: str = "weighted"
     parameters: tuple[tuple[str, ParameterValue], ...] = ()
     pack: int = 0
-    """Name of the newest packed log field (the seq it reaches), 0 for none."""
+    """Name of the newest pack of the change log, the tail's too: the number of its first event; 0 for none."""
     synonyms: tuple[tuple[str, str, float], ...] = ()
     """The owner's own: at most 256 pairs, and 64 that are no synonyms here."""
     read: ReadTurns = ReadTurns()

@@ -66,11 +66,13 @@ class WorkingOwner:
     memories: dict[str, Memory] = field(default_factory=dict)
     hashes: dict[str, int] = field(default_factory=dict)
     quarantine: Quarantine | None = None
-    pack: bytes = b""
-    """The newest packed log field's bytes, while it may still be appended to."""
+    tail: int = 0
+    """Bytes of its change log that are no pack yet."""
     complete: bool = True
     secret: bytes = b""
     """What keys the hashes of its contents and records; empty where the store has none of it, and then there are none."""
+    counted: int = 0
+    """How many of its memories whoever keeps working sets small has counted."""
 
 
 @dataclass(slots=True)

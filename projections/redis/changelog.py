@@ -1,8 +1,7 @@
 """An owner's change log as it lies in the store, read pack by pack: whoever asks for a page, or for seqs, holds no more of it.
 
-Packs are named by a number that grows. Only the newest changes: while it is small it is written anew, longer, under a higher
-name. So a place (pack, number) holds for as long as the build does: its entry stands at that number in the first pack whose
-name is at least that.
+A pack has the number of its first event for a name, and never changes; the tail only grows, and becomes a pack of its name.
+So a place (pack, number) holds for as long as the build does.
 """
 
 from __future__ import annotations
@@ -13,18 +12,17 @@ from typing import NamedTuple, TypeVar
 
 from events.errors import DamagedState, StoreUnavailable
 from events.partitions import LogKeys, partition_of
-from events.redis.wire import WirePool
+from events.redis.wire import Wire, WirePool
 from events.text.unreadable import UNREADABLE
 from projections.checks import Check, unchecked
 from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.fold.changelog import Entry, unpack, unpack_seqs
+from projections.fold.changelog import Entry, first_in, unpack, unpack_seqs
 from projections.past.entry_blocks import standing_in
 from projections.redis.entry_index import WORTH, make_blocks, read_entry_head, told_of
 from projections.redis.store import read_owner
 
 PACKS = 64
 """Packs that are read at once: about 256 KiB."""
-TRIES = 100
 LOOKED_FOR = 64
 """Memories whose names are looked for in a pack before it is read; of more, all packs are."""
 _T = TypeVar("_T")
@@ -126,12 +124,9 @@ class ChangeLogs:
         return only
 
     def _whole(self, owner: str, build: str, check: Check, after: int) -> Iterator[tuple[int, list[Entry]]]:
-        """Packs of a higher name with their entries, but the newest, which still changes."""
-        before: tuple[int, bytes] | None = None
-        for one in self._packs(owner, build, after + 1, check=check):
-            if before is not None:
-                yield before[0], _readable(owner, before[1], _entries)
-            before = one
+        """Packs of a higher name with their entries; the tail, which still grows, is none."""
+        for name, raw in self._packs(owner, build, after + 1, check=check, tail=False):
+            yield name, _readable(owner, raw, _entries)
 
     def newest(self, owner: str, check: Check = unchecked) -> Iterator[tuple[list[int], list[Entry]]]:
         """The packs, the newest first: seqs and entries of each in the order of folding. An event's entries are in its pack."""
@@ -192,39 +187,51 @@ class ChangeLogs:
         newest: bool = False,
         check: Check = unchecked,
         only: Callable[[list[int]], list[int]] = _all,
+        tail: bool = True,
     ) -> Iterator[tuple[int, bytes]]:
-        """Packs by name, from the one that holds a place of this name on. `only`: those that are read of all that are there."""
-        log, last = self._keys(owner, build).changelog(owner), 0
-        """`last`: the name of the last pack that was handed out."""
-        vanished = False
-        for _ in range(TRIES):
+        """Packs by name, and the tail by its own, from the pack of a name on: as of when this begins.
+
+        `only`: those that are read of all packs that are there. `tail`: whether what is no pack yet comes too.
+        """
+        keys = self._keys(owner, build)
+        with self._wires.wire() as wire:
+            last, names = read_names(wire, keys, owner)
+        ends = [last] if tail and last and (not start or (last[0] <= start if newest else last[0] >= start)) else []
+        wanted = [name for name in only(names) if not start or (name <= start if newest else name >= start)]
+        if newest:
+            yield from ends
+            wanted.reverse()
+        for at in range(0, len(wanted), PACKS):
+            check(at, len(wanted))
+            some = wanted[at : at + PACKS]
             with self._wires.wire() as wire:
-                names = only(sorted(map(int, wire.call("HKEYS", log))))
-            if newest:
-                holds = next((name for name in names if name >= start), None) if start else None
-                names = [name for name in reversed(names) if holds is None or name <= holds]
-                names = [name for name in names if not last or name < last]
-            else:
-                names = [name for name in names if name >= start and name > last]
-            if vanished and not names:
-                break  # not renamed: its build was dropped
-            for at in range(0, len(names), PACKS):
-                check(at, len(names))
-                wanted = names[at : at + PACKS]
-                with self._wires.wire() as wire:
-                    packs = wire.call("HMGET", log, *wanted)
-                for name, raw in zip(wanted, packs, strict=True):
-                    if raw is None:  # it was the newest, and has another name by now
-                        vanished = True
-                        break
-                    last = name
-                    yield name, raw
-                else:
-                    continue
-                break
-            else:
-                return
-        raise StoreUnavailable(f"the change log of {owner} changes too fast to be read; come again", retry_after=1)
+                packs = wire.call("HMGET", keys.changelog(owner), *some)
+            for name, raw in zip(some, packs, strict=True):
+                if raw is None:
+                    raise StoreUnavailable(f"the change log of {owner} was replaced meanwhile; come again", retry_after=1)
+                yield name, raw
+        if not newest:
+            yield from ends
+
+
+def read_names(wire: Wire, keys: BuildKeys, owner: str) -> tuple[tuple[int, bytes] | None, list[int]]:
+    """The tail with its name, if there is one, and the names of the packs, ascending. Raises DamagedState, StoreError."""
+    tail, found = wire.answers([["GET", keys.tail(owner)], ["HKEYS", keys.changelog(owner)]])
+    names = sorted(map(int, found))
+    if not tail:
+        return None, names
+    (name,) = _readable(owner, tail, lambda raw: [first_in(raw)])
+    return (None if name in names else (name, tail)), names  # by now it may be a pack
+
+
+def read_packs(wire: Wire, keys: BuildKeys, owner: str, check: Check = unchecked) -> bytes:
+    """A whole change log, its packs laid end to end; as of one moment only where nothing of the owner is folded meanwhile."""
+    tail, names = read_names(wire, keys, owner)
+    found = list[bytes]()
+    for at in range(0, len(names), PACKS):
+        check(at, len(names))
+        found += (raw or b"" for raw in wire.call("HMGET", keys.changelog(owner), *names[at : at + PACKS]))
+    return b"".join(found) + (tail[1] if tail else b"")
 
 
 def _both(owner: str, raw: bytes) -> tuple[list[int], list[Entry]]:

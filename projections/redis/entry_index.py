@@ -1,6 +1,6 @@
 """An owner's blocks of entries (`projections.past.entry_blocks`) as they lie in the store: read, and made by whoever needs them.
 
-They are made of whole packs but the newest. Each is written only behind the one before, so two who make the same do no harm.
+They are made of packs, which never change; a change log's tail is none. Each is written only behind the one before, so two who make the same do no harm.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def make_blocks(
 ) -> None:
     """Make blocks of what lies beyond them, of `entries` in all, where that are as many as is `worth` it.
 
-    `packs`: those of a higher name than told but the newest, in order. What is made when `check` ends it stays.
+    `packs`: those of a higher name than told, in order. What is made when `check` ends it stays.
     """
     with wires.wire() as wire:
         head = read_entry_head(wire, keys, owner)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from events.errors import DamagedState, StoreMismatch
 from events.redis.secrets import whole_secret
-from events.redis.wire import Argument, Wire
+from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
 from projections.fold.named import neighbours
 from projections.fold.partition import WorkingOwner, record_hash
@@ -39,7 +39,9 @@ def load_owners(
                 owner.state = read_owner(keys, name, state)
             if why is not None:
                 owner.quarantine = decode_quarantine(why)
-    _load_packs(wire, keys, [name for name in unknown if not owners[name].complete], owners)
+    told = [name for name in unknown if owners[name].state.pack]
+    for name, size in zip(told, wire.answers([["STRLEN", keys.tail(name)] for name in told]), strict=True):
+        owners[name].tail = size
     missing = {
         name: [i for i in ids if i not in owners[name].memories]
         for name, ids in wanted.items()
@@ -62,13 +64,6 @@ def _secret(keys: BuildKeys, owner: str, raw: bytes | None) -> bytes:
         return b"" if raw is None else whole_secret(owner, raw)
     except StoreMismatch as error:
         raise DamagedState(error.message, partition=keys.tag, build=keys.build) from error
-
-
-def _load_packs(wire: Wire, keys: BuildKeys, names: Sequence[str], owners: Mapping[str, WorkingOwner]) -> None:
-    open_packs = [name for name in names if owners[name].state.pack]
-    commands: list[list[Argument]] = [["HGET", keys.changelog(name), owners[name].state.pack] for name in open_packs]
-    for name, raw in zip(open_packs, wire.answers(commands), strict=True):
-        owners[name].pack = raw or b""
 
 
 def _load_records(

@@ -46,8 +46,5 @@ def drop_tables(wire: Wire, keys: BuildKeys) -> None:
     owners = sorted(names)
     for at in range(0, len(owners), _OWNERS_A_PIECE):
         piece = owners[at : at + _OWNERS_A_PIECE]
-        wire.call(
-            "UNLINK",
-            *(key for o in piece for key in keys.of_owner(o)),
-        )
+        wire.call("UNLINK", *(key for owner in piece for key in keys.of_owner(owner)))
     wire.call("UNLINK", keys.owners, keys.quarantine)

@@ -19,10 +19,16 @@ if ARGV[4] ~= '' then
 end
 """
 WRITES = """
-local i = 5
+local i, call = 5, redis.call
 while i <= #ARGV do
-  local n = tonumber(ARGV[i + 2])
-  redis.call(ARGV[i], KEYS[tonumber(ARGV[i + 1])], unpack(ARGV, i + 3, i + 2 + n))
+  local command, key, n = ARGV[i], KEYS[tonumber(ARGV[i + 1])], tonumber(ARGV[i + 2])
+  if command == 'CLOSE' then  -- of a change log: the tail becomes the pack of this name
+    local tail = call('GET', key)
+    if tail then call('HSET', KEYS[tonumber(ARGV[i + 3])], ARGV[i + 4], tail) end
+    call('DEL', key)
+  else
+    call(command, key, unpack(ARGV, i + 3, i + 2 + n))
+  end
   i = i + 3 + n
 end
 return {'ok'}

@@ -27,7 +27,7 @@ from projections.memory.record import Memory, decode_memory
 from projections.redis.scripts import COMMIT, LEASE
 
 PACK_BYTES = 4_096
-"""An owner's newest packed log field is appended to until it holds this much."""
+"""The tail of an owner's change log is appended to until it holds this much, and is a pack then."""
 MOST_VALUES = 1_000
 """Named in one command at most."""
 CHECKPOINT_FIELDS = ("seq", "head", "digest", "memories", "waiting", "full", "refused")
@@ -141,12 +141,17 @@ class _Writes:
         self._numbers = {key: number for number, key in enumerate(keys, 1)}
         self.arguments: list[Argument] = []
 
-    def add(self, command: str, key: str, values: Sequence[Argument]) -> None:
-        """One command, split where it has more values than a script may pass at once (an even number each)."""
+    def number_of(self, key: str) -> int:
+        """The number by which the script knows a key."""
         number = self._numbers.get(key)
         if number is None:
             self.keys.append(key)
             number = self._numbers[key] = len(self.keys)
+        return number
+
+    def add(self, command: str, key: str, values: Sequence[Argument]) -> None:
+        """One command, split where it has more values than a script may pass at once (an even number each)."""
+        number = self.number_of(key)
         if len(values) <= MOST_VALUES:
             self.arguments += (command, number, len(values), *values)
         else:
@@ -162,7 +167,7 @@ def commit_command(
     *,
     control: Sequence[str] = (),
 ) -> tuple[list[Argument], list[Argument]]:
-    """Keys and arguments of the commit script; brings the owners' packs forward. `control`: requests that this settles."""
+    """Keys and arguments of the commit script; brings the owners' change logs forward. `control`: requests that this settles."""
     keys, checkpoint = lease.keys, sealed.checkpoint
     writes = _Writes(keys.checkpoint, keys.log.stream)
     writes.add(
@@ -185,28 +190,49 @@ def commit_command(
             checkpoint.refused,
         ),
     )
+    states: list[Argument] = []
     for name, part in outcome.owners.items():
-        _write_owner(writes, keys, name, part, sealed.records[name], owners[name])
+        owner = owners[name]
+        if part.seqs:
+            _write_log(writes, keys, name, part, owner)
+            states += (name, encode_owner(owner.state))
+        _write_owner(writes, keys, name, part, sealed.records[name], owner)
+    if states:
+        writes.add("HSET", keys.owners, states)
     if control:
         writes.add("HDEL", keys.log.control, list(control))
     head: list[Argument] = [lease.epoch, outcome.start, outcome.seq, outcome.raw_id]
     return writes.keys, head + writes.arguments
 
 
+def _write_log(writes: _Writes, keys: BuildKeys, name: str, part: OwnerWrites, owner: WorkingOwner) -> None:
+    """What an owner's events are told by: laid behind the tail, or a pack by itself where it is large (`lay`)."""
+    first = owner.state.applied - len(part.seqs) + 1
+    chunk = pack(first, part.seqs, part.entries)
+    closes, owner.tail = lay(owner.tail, len(chunk))
+    if closes:
+        writes.add("CLOSE", keys.tail(name), (writes.number_of(keys.changelog(name)), owner.state.pack))
+    if owner.tail:
+        writes.add("APPEND", keys.tail(name), (chunk,))
+    else:
+        writes.add("HSET", keys.changelog(name), (first, chunk))
+    if owner.tail <= len(chunk):  # it begins a pack
+        owner.state = msgspec.structs.replace(owner.state, pack=first)
+
+
+def lay(tail: int, chunk: int) -> tuple[bool, int]:
+    """Whether the tail, of so many bytes, becomes a pack before a chunk of so many is laid; and the tail's bytes after that.
+
+    A chunk that would fill more than half of a pack is one by itself: then there is no tail.
+    """
+    closes = bool(tail) and tail + chunk > PACK_BYTES
+    left = 0 if closes else tail
+    return closes, left + chunk if left or chunk <= PACK_BYTES // 2 else 0
+
+
 def _write_owner(
     writes: _Writes, keys: BuildKeys, name: str, part: OwnerWrites, records: Mapping[str, bytes], owner: WorkingOwner
 ) -> None:
-    if part.seqs:
-        chunk = pack(part.seqs, part.entries)
-        log, old = keys.changelog(name), owner.state.pack
-        extend = bool(old) and len(owner.pack) + len(chunk) <= PACK_BYTES
-        owner.pack = owner.pack + chunk if extend else chunk
-        newest = max(part.seqs[-1], old + 1)
-        writes.add("HSET", log, (newest, owner.pack))
-        if extend and old != newest:
-            writes.add("HDEL", log, (old,))
-        owner.state = msgspec.structs.replace(owner.state, pack=newest)
-        writes.add("HSET", keys.owners, (name, encode_owner(owner.state)))
     if records:
         writes.add("HSET", keys.records(name), [value for pair in records.items() for value in pair])
         writes.add(
@@ -221,11 +247,6 @@ def _write_owner(
             writes.add("HDEL", keys.quarantine, (name,))
         else:
             writes.add("HSET", keys.quarantine, (name, msgspec.msgpack.encode(owner.quarantine)))
-
-
-def send_commit(wire: Wire, keys: Sequence[Argument], arguments: Sequence[Argument], script: Script = COMMIT) -> None:
-    """Send a commit without waiting; `receive_commit` takes its answer."""
-    wire.send(*wire.evalsha(script, keys, arguments))
 
 
 def receive_commit(wire: Wire, lease: Lease, outcome: Outcome) -> None:

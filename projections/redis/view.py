@@ -28,7 +28,7 @@ from projections.fold.owner import OwnerState, decode_owner
 from projections.fold.partition import Quarantine
 from projections.memory.record import Memory
 from projections.memory.rejection import Rejections
-from projections.redis.changelog import ChangeLogs, Mark
+from projections.redis.changelog import ChangeLogs, Mark, read_names, read_packs
 from projections.redis.deletions import RedisDeletions
 from projections.redis.scripts import DELTA
 from projections.redis.store import decode_quarantine, read_entries, read_owner, read_record, slices
@@ -293,17 +293,10 @@ class RedisViews:
             for _ in range(100):
                 keys = BuildKeys(self._tags[partition], self._live(wire, partition))
                 before = wire.call("HGET", keys.owners, owner)
-                packs: dict[int, bytes] = {}
-                cursor = b"0"
-                while True:
-                    check(len(packs), 0)
-                    cursor, page = wire.call("HSCAN", keys.changelog(owner), cursor, "COUNT", PAGE)
-                    packs.update((int(name), raw) for name, raw in zip(page[::2], page[1::2], strict=True))
-                    if cursor == b"0":
-                        break
+                packs = read_packs(wire, keys, owner, check)
                 if wire.call("HGET", keys.owners, owner) == before:
                     break
-        return _unpacked(owner, b"".join(packs[name] for name in sorted(packs)))
+        return _unpacked(owner, packs)
 
     def applied(self, partition: int, owners: Sequence[str]) -> list[int]:
         """How many events of each owner of a partition are folded: what a change feed polls, in two round trips."""
@@ -356,10 +349,10 @@ class RedisViews:
     ) -> tuple[list[int], list[Entry]]:
         if state.applied <= since:
             return [], []
-        seqs, entries = _unpacked(owner, wire.call("HGET", keys.changelog(owner), state.pack) or b"")
+        seqs, entries = _unpacked(owner, wire.call("GET", keys.tail(owner)) or b"")
         if len(seqs) >= state.applied - since:
             return seqs, entries
-        names = sorted(map(int, wire.call("HKEYS", keys.changelog(owner))))[:-1]
+        names = [name for name in read_names(wire, keys, owner)[1] if not seqs or name <= state.applied - len(seqs)]
         while names and len(seqs) < state.applied - since:
             check(len(seqs), state.applied - since)
             names, wanted = names[:-PACKS], names[-PACKS:]

@@ -18,6 +18,7 @@ from projections.fold.owner import decode_owner
 from projections.fold.partition import Checkpoint, WorkingOwner, decode_all, fold_batch, seal
 from projections.laws.weighted import factors
 from projections.memory.record import decode_memory, encode_memory
+from projections.redis.changelog import read_packs
 from projections.redis.store import decode_quarantine, read_checkpoint, read_parked
 from tests.chaos.faulty_worker import NEWER_KIND
 from tests.chaos.story import BEGIN, CLOCK
@@ -112,8 +113,7 @@ def _pairs(flat: Sequence[Any]) -> Iterable[tuple[Any, Any]]:
 def _judge_owner(wire: Wire, keys: BuildKeys, owner: str, mine: Folded, there: set[int], findings: Findings) -> None:
     working, where = mine.owners[owner], f"{keys.log.tag} {owner}"
     stuck = wire.call("HGET", keys.quarantine, owner)
-    packs = {int(seq): raw for seq, raw in _pairs(wire.call("HGETALL", keys.changelog(owner)))}
-    applied, entries = unpack(b"".join(packs[seq] for seq in sorted(packs)))
+    applied, entries = unpack(read_packs(wire, keys, owner))
     parked = read_parked(wire, keys, owner)
     _judge_applied(mine, owner, applied, parked if stuck else [], there, findings)
     if (applied, entries) != (mine.applied[owner], mine.entries[owner]):

@@ -69,7 +69,8 @@ class Partition:
         self.checkpoint = sealed.checkpoint
         for name, part in outcome.owners.items():
             self.records.setdefault(name, {}).update(sealed.records[name])
-            self.packed[name] = self.packed.get(name, b"") + pack(part.seqs, part.entries)
+            first = self.owners[name].state.applied - len(part.seqs) + 1
+            self.packed[name] = self.packed.get(name, b"") + pack(first, part.seqs, part.entries)
             kept = self.parked.get(name, []) if part.parked_now is None else part.parked_now
             self.parked[name] = kept + part.park
 

@@ -205,7 +205,7 @@ def test_the_example_script_is_the_one_on_the_page() -> None:
 def test_the_table_of_keys_lists_every_key() -> None:
     log, build = LogKeys("tag"), BuildKeys("tag", "BUILD")
     keys = [log.meta, log.stream, log.heads, log.secrets, log.control, build.checkpoint, build.owners, build.quarantine]
-    keys += [build.records("OWNER"), build.changelog("OWNER"), build.changes("OWNER"), build.parked("OWNER")]
+    keys += build.of_owner("OWNER")
     vectors = VectorKeys("tag")
     keys += [vectors.models, vectors.changes("MODEL"), vectors.seen("MODEL")]
     keys += [vectors.wholes("MODEL", "OWNER"), vectors.pieces("MODEL", "OWNER")]

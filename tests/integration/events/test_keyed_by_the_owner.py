@@ -12,9 +12,11 @@ from api.services.reading import Reader
 from consumers.fold.rebuild import rebuild_partition
 from events.entry import keyed
 from events.partitions import LogKeys, partition_of
+from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
 from projections.fold.changelog import Entry, unpack
 from projections.fold.owner import fold_owner
+from projections.redis.changelog import read_packs
 from projections.redis.view import RedisViews
 from tests.integration.brought import Brought
 from tests.integration.live import Live, live_store, wait_until
@@ -36,8 +38,7 @@ def keys_of(store: Live, owner: str) -> BuildKeys:
 
 def logged(store: Live, owner: str) -> list[Entry]:
     """The owner's change log as it is stored."""
-    packs = store.client.hgetall(keys_of(store, owner).changelog(owner))
-    return unpack(b"".join(packs[name] for name in sorted(packs, key=int)))[1]
+    return unpack(read_packs(Wire(store.client), keys_of(store, owner), owner))[1]
 
 
 def hashes(store: Live, owner: str) -> list[bytes]:
@@ -158,8 +159,7 @@ def test_after_an_upgrade_no_hash_that_0_2_0_wrote_is_left_and_the_log_says_the_
         mine = [one for one in events if one.owner == owner]
         tag = old.tags[partition_of(owner, len(old.tags))]
         build = (old.client.hget(LogKeys(tag).meta, "live") or b"").decode()
-        packs = old.client.hgetall(BuildKeys(tag, build).changelog(owner))
-        found = unpack(b"".join(packs[name] for name in sorted(packs, key=int)))[1]
+        found = unpack(read_packs(Wire(old.client), BuildKeys(tag, build), owner))[1]
         (secret,) = log.secrets_of([owner]).values()
         read = [one for one in mine if one.kind.endswith(".1")]  # of one owner all behind an unreadable event is parked
         expected = fold_owner(read, secret=secret).entries

@@ -143,8 +143,7 @@ def test_verify_finds_a_lost_change_log_a_lost_owner_and_a_changed_event(redis_s
         wait_until(store.folded)
         store.stop_worker("w1")
         keys = BuildKeys(store.identity.tags[0], FIRST_BUILD)
-        pack = store.client.hkeys(keys.changelog("owner-4"))[0]
-        store.client.hdel(keys.changelog("owner-4"), pack)
+        store.client.delete(keys.changelog("owner-4"), keys.tail("owner-4"))
         store.client.hdel(keys.owners, "owner-5")
         store.client.hset(keys.checkpoint, "digest", "0")
         found = verify_partition(store.client, 0, keys.tag).differences

@@ -12,13 +12,13 @@ import pytest
 from consumers.verify.store_and_log import verify_partition
 from ops.commands.proof import render_verified, verified
 from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.fold.changelog import pack, unpack
+from projections.fold.changelog import first_in, pack, unpack
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
 from tests.tampering import OWNERS, STUCK, findings, kinds_of, missed, populate
 
 KINDS = {
-    "store", "meta", "ev", "heads", "ctl", "ids", "keys", "ck", "own", "q", "st", "log", "chg", "park", "idx",
+    "store", "meta", "ev", "heads", "ctl", "ids", "keys", "ck", "own", "q", "st", "log", "tail", "chg", "park", "idx",
     "del", "vem", "ven", "vea", "vec", "vep",
 }  # fmt: skip
 FLIPS = 500
@@ -60,14 +60,14 @@ def test_a_body_with_bytes_that_are_no_text_is_found_and_does_not_end_the_verifi
 def test_a_weight_in_a_packed_change_log_is_proven_and_the_entry_is_named(redis_server: RedisServer) -> None:
     with live_store(redis_server.url, partitions=1) as store:
         populate(store)
-        keys = _keys(store, OWNERS[0])
-        name, raw = next(iter(store.client.hgetall(keys.changelog(OWNERS[0])).items()))
+        keys = _keys(store, OWNERS[1])
+        raw = store.client.get(keys.tail(OWNERS[1])) or b""
         size = 4 + int.from_bytes(raw[:4], "big")
         seqs, entries = unpack(raw[:size])
         entries[0] = msgspec.structs.replace(entries[0], new_weight=0.0111)
-        store.client.hset(keys.changelog(OWNERS[0]), name, pack(seqs, entries) + raw[size:])
+        store.client.set(keys.tail(OWNERS[1]), pack(first_in(raw), seqs, entries) + raw[size:])
         found = findings(store)
-    assert [(one["what"], one["owner"]) for one in found] == [("entries of a change log", OWNERS[0])]
+    assert [(one["what"], one["owner"]) for one in found] == [("entries of a change log", OWNERS[1])]
     assert found[0]["entries"] == [f"0:{entries[0].seq} {entries[0].memory_id}"]
 
 
@@ -82,6 +82,9 @@ def test_what_was_taken_away_or_put_there_is_found_as_well(redis_server: RedisSe
         bucket = next(client.scan_iter(f"{{{tag}}}:ids:*"))
         done = {
             "a sorted set": lambda: client.delete(keys.changes(owner)),
+            "a tail": lambda: client.delete(keys.tail(owner)),
+            "a part of a tail": lambda: client.setrange(keys.tail(owner), 9, b"\0"),
+            "a pack": lambda: client.delete(_keys(store, OWNERS[0]).changelog(OWNERS[0])),
             "a parked list": lambda: client.delete(keys.parked(STUCK)),
             "a quarantine": lambda: client.hdel(keys.quarantine, STUCK),
             "another's quarantine": lambda: client.hset(keys.quarantine, owner, stuck),

@@ -233,7 +233,7 @@ def test_a_neighbour_whose_flags_change_gets_no_entry() -> None:
 
 
 def test_no_content_is_in_the_packed_log() -> None:
-    packed = pack(range(1, len(LIFE) + 1), HISTORY.entries)
+    packed = pack(1, range(1, len(LIFE) + 1), HISTORY.entries)
     plain = packed.lower()
     assert [word for word in SECRETS if word.lower().encode() in plain] == []
     assert [word for word in SECRETS if word.lower() in repr(told(HISTORY.entries)).lower()] == []
@@ -304,13 +304,13 @@ def test_packed_chunks_laid_end_to_end_give_the_same_entries_back(cuts: tuple[in
     raw, start = b"", 1
     for size in cuts:
         seqs = range(start, start + size)
-        raw += pack(seqs, [one for one in HISTORY.entries if one.seq in seqs])
+        raw += pack(start, seqs, [one for one in HISTORY.entries if one.seq in seqs])
         start += size
     assert unpack(raw) == (list(range(1, 25)), HISTORY.entries)
 
 
 def test_seqs_of_released_events_keep_the_order_in_which_they_were_folded() -> None:
-    assert unpack(pack([40, 41, 12, 15, 42], [])) == ([40, 41, 12, 15, 42], [])
+    assert unpack(pack(1, [40, 41, 12, 15, 42], [])) == ([40, 41, 12, 15, 42], [])
 
 
 def test_an_empty_log_unpacks_to_nothing() -> None:
