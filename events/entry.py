@@ -101,28 +101,35 @@ def link_told(one: Stored) -> bytes:
 
     A body whose salt is there must be the one that was committed to: another is told as another commitment.
     """
-    kind, owner, (recorded, principal, level, keyed, committed, *clock) = (
-        one.kind.encode(),
-        one.owner.encode(),
-        one.beside,
+    _, kind, raw_id, owner, body, (recorded, principal, level, keyed, committed, *clock), salt = one
+    if salt:
+        committed = sha256(salt + body).digest()
+    told = (
+        *(_told_text(kind), _LENGTHS[len(raw_id)], raw_id, _told_text(owner), _LENGTHS[len(recorded)], recorded),
+        *(_told(principal), _told(level), _LENGTHS[len(keyed)], keyed, _LENGTHS[len(committed)], committed),
     )
-    if one.salt:
-        committed = sha256(one.salt + one.body).digest()
-    told = [
-        *(_length(kind), kind, _length(one.raw_id), one.raw_id, _length(owner), owner, _length(recorded), recorded),
-        *(_length(principal), principal, _length(level), level, _length(keyed), keyed, _length(committed), committed),
-    ]
-    for more in clock:
-        told += (_length(more), more)
-    return b"".join(told)
+    return b"".join(told) + b"".join(map(_told, clock)) if clock else b"".join(told)
 
 
-def _length(field: bytes) -> bytes:
-    return _LENGTHS[len(field)] if len(field) < _SHORT else len(field).to_bytes(4, "big")
+class _Lengths(dict[int, bytes]):
+    """Lengths as a chain tells them."""
+
+    def __missing__(self, length: int) -> bytes:
+        return length.to_bytes(4, "big")
 
 
-_SHORT = 256
-_LENGTHS = tuple(number.to_bytes(4, "big") for number in range(_SHORT))
+_LENGTHS = _Lengths({length: length.to_bytes(4, "big") for length in range(256)})
+
+
+@lru_cache(maxsize=4_096)
+def _told(field: bytes) -> bytes:
+    """With its length; of what is the same in many entries."""
+    return _LENGTHS[len(field)] + field
+
+
+@lru_cache(maxsize=4_096)
+def _told_text(field: str) -> bytes:
+    return _told(field.encode())
 
 
 class Beside:

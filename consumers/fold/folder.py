@@ -236,9 +236,7 @@ class PartitionFolder:
 
     def _commit(self, outcome: Outcome, control: Sequence[str] = ()) -> None:
         sealed = seal(self.checkpoint, outcome, self._owners)
-        self._lane.put(
-            self.lease, outcome, *commit_command(self.lease, outcome, sealed, self._owners, control=control)
-        )
+        self._lane.put(self.lease, outcome, *commit_command(self.lease, outcome, sealed, self._owners, control=control))
         self.checkpoint = sealed.checkpoint
         for owner in outcome.filled:
             self._tell("inbox full", owner=owner, most=MOST_WAITING)

@@ -208,7 +208,9 @@ class ChangeLogs:
                 packs = wire.call("HMGET", keys.changelog(owner), *some)
             for name, raw in zip(some, packs, strict=True):
                 if raw is None:
-                    raise StoreUnavailable(f"the change log of {owner} was replaced meanwhile; come again", retry_after=1)
+                    raise StoreUnavailable(
+                        f"the change log of {owner} was replaced meanwhile; come again", retry_after=1
+                    )
                 yield name, raw
         if not newest:
             yield from ends

@@ -17,14 +17,14 @@ from events.envelope import Stored
 from events.errors import DamagedState, LogGap, LogRolledBack, LostLease
 from events.redis.gap import MENDING
 from events.redis.log import entries, runs
-from events.redis.wire import Argument, Script, Wire, as_store_error
+from events.redis.wire import Argument, Wire, as_store_error
 from events.text.unreadable import UNREADABLE
 from projections.fold.builds import BuildKeys
 from projections.fold.changelog import pack
 from projections.fold.owner import OwnerState, decode_owner, encode_owner
 from projections.fold.partition import Checkpoint, EncodedOutcome, Outcome, OwnerWrites, Quarantine, WorkingOwner
 from projections.memory.record import Memory, decode_memory
-from projections.redis.scripts import COMMIT, LEASE
+from projections.redis.scripts import LEASE
 
 PACK_BYTES = 4_096
 """The tail of an owner's change log is appended to until it holds this much, and is a pack then."""
