@@ -1,6 +1,7 @@
 """An owner's blocks of entries (`projections.past.entry_blocks`) as they lie in the store: read, and made by whoever needs them.
 
-They are made of packs, which never change; a change log's tail is none. Each is written only behind the one before, so two who make the same do no harm.
+They are made of packs, which never change; a change log's tail is none. Each is written only behind the one before, so two who
+make the same do no harm.
 """
 
 from __future__ import annotations
