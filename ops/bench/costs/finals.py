@@ -29,8 +29,8 @@ class Finals:
         found, last = list[Written](), dict[tuple[str, str], int]()
         for number, one in enumerate(decode_all(stored)):
             outcome = fold_batch(Checkpoint(), self._owners, [one])
-            part = outcome.owners[one[0].owner]
-            found.append(Written(one[0], pack(part.seqs, part.entries), {}))
+            part, applied = outcome.owners[one[0].owner], self._owners[one[0].owner].state.applied
+            found.append(Written(one[0], pack(applied, part.seqs, part.entries), {}))
             last |= dict.fromkeys(((one[0].owner, memory_id) for memory_id in part.touched), number)
         for (owner, memory_id), number in last.items():
             found[number].records[memory_id] = encode_memory(self._owners[owner].memories[memory_id])
