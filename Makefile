@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rest test-all check format bench mutants house client chaos lock clean
+.PHONY: help setup demo test test-rest test-all check format bench bench-peers mutants house client chaos lock clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,11 @@ format: $(READY) ## Format and mend what can be mended
 bench: $(READY) ## Measure against the limits; prints JSON
 	@$(BIN)/engramlog bench all --json
 
+bench-peers: ## The same texts through six other libraries, in an environment of its own; prints JSON
+	test -x $(VENV)-peers/bin/engramlog || { $(PYTHON) -m venv --clear $(VENV)-peers && $(VENV)-peers/bin/python -m pip install --quiet uv \
+		&& $(VENV)-peers/bin/uv pip install --quiet --python $(VENV)-peers/bin/python --editable '.[peers]' --editable ./client; }
+	@$(VENV)-peers/bin/engramlog bench peers --rounds 3 --json
+
 mutants: $(READY) ## Break thirty central lines, one at a time, and see that `make test` notices; hours where little is caught early
 	@$(BIN)/python -P -m tests.mutants $(ONLY)
 
@@ -72,4 +77,4 @@ lock: ## Pin every dependency anew, with hashes and without any registry's addre
 	rm -rf $(VENV)-lock
 
 clean: ## Remove the environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

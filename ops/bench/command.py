@@ -15,7 +15,9 @@ from events.errors import refused
 from ops.bench.asked import QUICK, TRAFFIC, Asked, numbers, words
 from ops.bench.texts.sets import SETS
 
-WHAT = ("append", "fold", "rebuild", "jobs", "search", "living", "space", "past", "extract", "door")
+WHAT = ("append", "fold", "rebuild", "jobs", "search", "living", "space", "past", "extract", "door", "peers")
+APART = "peers"
+"""Not in `all`: what it compares with is an extra."""
 LOAD = 1.0
 """Above this, figures say more about what else runs."""
 Rows = dict[str, Any]
@@ -43,7 +45,7 @@ def bench(
 
     `append` and `fold` are measured by CPU, the client's and Redis's apart, on several sets of texts, as a backlog and live.
     The limit of `extract`, turns read by rules, is cutting the same made-up texts into terms once. `door` is what one caller can
-    do to others: it starts an `engramlog up` of its own.
+    do to others: it starts an `engramlog up` of its own. `peers`, which `all` leaves out, takes texts through other libraries.
     """
     from ops.bench.render import render  # noqa: PLC0415 - needed by no other command
 
@@ -59,7 +61,7 @@ def bench(
         owners=numbers("owners", owners) if owners else usual.owners,
         workers=numbers("workers", workers) if workers else usual.workers,
     )
-    chosen = WHAT if what == "all" else (what,)
+    chosen = tuple(one for one in WHAT if one != APART) if what == "all" else (what,)
     answer = _run(chosen, asked, 300 if quick else events, 2 if quick else rounds, quick=quick, profile=profile)
     if history or record:
         lists = "".join(f" --{name} {','.join(map(str, asked[at]))}" for at, name in enumerate(asked._fields))
@@ -111,6 +113,7 @@ def _run(chosen: tuple[str, ...], asked: Asked, events: int, rounds: int, *, qui
             "space": lambda: space.measure(server, min(events, 5_000)),
             "past": lambda: past.measure(server, events, max(rounds, 3)),
             "extract": lambda: [one.as_dict() for one in extract.measure(min(events, 2_000), rounds)],
+            "peers": lambda: matrix.peers(server, asked, events, rounds, _say),
             "door": lambda: door.measure(redis_server, quick=quick),
         }
         answer: Rows = {

@@ -48,6 +48,8 @@ def render(answer: Rows) -> None:
         told = f"one event live costs the client with {many} owners in memory as with {few} (at most {held['at_most']})"
         out.print(f"[{colour}]{held['times']}[/] times: {told}")
     _render_rows("the door's rules, a text", answer.get("rules", ()), {"texts": "texts"} | _RULES)
+    for told in answer.get("peers", ()):
+        _render_peers(told)
     _render_search(answer.get("search", {}))
     _render_living(answer.get("living", ()))
     _render_door(answer.get("door", ()))
@@ -101,6 +103,31 @@ def _told(value: Any) -> str:
     if value is None:
         return "-"
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _render_peers(told: Rows) -> None:
+    title = (
+        f"peers: {told['count']:,} texts of {told['texts']}, {told['bytes']:,} bytes each, {told['at_a_time']} at a time;"
+        f" microseconds of CPU; counting words in place of an embedder took {told['embedder_us']} of a text's"
+    )
+    table = Table(title=title, title_justify="left", title_style="dim")
+    for name in ("who", "adding a text", "of it Redis", "finding", "first", "found", "bytes a text"):
+        table.add_column(name, justify="left" if name == "who" else "right")
+    for row in told["rows"]:
+        if "left_out" not in row:
+            took = (row["add_us"], row["add_server_us"] or "-", row["find_us"], row["first_find_us"])
+            table.add_row(
+                f"{row['name']} {row['version']}",
+                *map(str, took),
+                f"{row['found']:.0%}",
+                f"{row['bytes_each']:,}" if row["bytes_each"] else "-",
+            )
+    out.print(table)
+    for row in told["rows"]:
+        why = (
+            f"[yellow]left out[/]: {row['left_out']}" if "left_out" in row else f"{row['does']}; bytes of {row['kept']}"
+        )
+        out.print(f"{row['name']}: {why}", soft_wrap=True)
 
 
 def _render_door(rows: Any) -> None:

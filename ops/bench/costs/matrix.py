@@ -11,6 +11,7 @@ from ops.bench.server import BenchServer
 
 Rows = list[dict[str, Any]]
 Say = Callable[[str], None]
+_MOST_FOR_PEERS = 2_000
 _LONG = 4
 """So much fewer events where each is a page long."""
 
@@ -73,6 +74,14 @@ def rule_costs(asked: Asked, events: int, rounds: int, say: Say) -> Rows:
         say(f"rules on {texts}")
         found.append(rules.measure(texts, min(_fewer(texts, events), 2_000), rounds))
     return found
+
+
+def peers(server: BenchServer, asked: Asked, events: int, rounds: int, say: Say) -> Rows:
+    """The same texts through other libraries."""
+    from ops.bench.peers import measure  # noqa: PLC0415 - what it needs is needed by nothing else
+
+    count = min(events, _MOST_FOR_PEERS)
+    return [measure.measure(server, texts, count, measure.QUESTIONS, rounds, say) for texts in asked.texts]
 
 
 def _fewer(texts: str, events: int) -> int:

@@ -92,6 +92,24 @@ def test_rebuilding_is_told_by_cpu(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(row[name] > 0 for name in COSTS)
 
 
+PEERS = ["Engramlog", "SQLite FTS5", "tantivy", "bm25s", "mem0", "LangGraph's store", "eventsourcing"]
+
+
+def test_every_peer_is_told_with_its_figures_or_why_it_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    (told,) = run(capsys, "peers", "--texts", "chinese")["peers"]
+    rows = {row["name"]: row for row in told["rows"]}
+    assert list(rows) == PEERS
+    there = [name for name, row in rows.items() if "left_out" not in row]
+    assert {"Engramlog", "SQLite FTS5"} <= set(there)
+    for name in there:
+        assert rows[name]["add_us"] > 0
+        assert rows[name]["find_us"] > 0
+        assert rows[name]["found"] > 0.8
+    for name in set(PEERS) - set(there):
+        assert rows[name]["left_out"].endswith("`make bench-peers` has it")
+    assert rows["Engramlog"]["add_server_us"] > 0
+
+
 def test_small_sizes_are_not_recorded(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "fold", "--quick", "--record", "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["field"] == "record"
