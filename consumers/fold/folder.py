@@ -14,7 +14,7 @@ from events.envelope import Stored
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import STORE_KEY, partition_of
 from events.redis.gap import refuse_holes
-from events.redis.wire import Script, Wire, packed
+from events.redis.wire import TOGETHER_BYTES, Script, Wire, packed
 from projections.fold.inbox import MOST_WAITING
 from projections.fold.partition import (
     Decoded,
@@ -40,8 +40,6 @@ from projections.redis.store import (
 
 Tell = Callable[..., None]
 Probe = Callable[[str], None]
-TOGETHER_BYTES = 64 * 1024
-"""Commits go to Redis in one write until they are this large: live traffic makes many of a few events."""
 CACHED_MEMORIES = 200_000
 """Records a folder keeps at most; the least recently folded owners leave first."""
 

@@ -14,13 +14,13 @@ from events.envelope import Prepared
 from events.log import AppendReceipt
 from events.partitions import LogKeys, dedupe_bucket, position_text
 from events.redis.gap import appending_refused
-from events.redis.wire import Argument, Script, as_store_error
+from events.redis.wire import Argument, Script, as_store_error, packed
 
 APPEND = Script(
     "append",
     """
 -- KEYS: meta, stream, heads, secrets, then dedupe buckets.
--- ARGV: events n, heads m, secrets k, seq that the head must have reached, m x (owner, seq), k x (owner, secret),
+-- ARGV: events n, heads m, secrets k, seq that the head must have reached, m x (owner, seq), k owners, their secrets,
 -- n x (dedupe field, fingerprint, bucket, owner, moves, kind, id, body, principal, level, digests, commitment, salt)
 -- Answer: outcome, head before, (index, mark and seq) of each event that was known, recorded, clock; the others follow the
 -- head in order. Ids only grow from 1, so a log that is whole has as many entries as its head says: XLEN is one number that
@@ -34,15 +34,15 @@ if head < tonumber(ARGV[4]) then return {'rolled', head, {}} end
 local many = call('XLEN', KEYS[2])
 if many ~= head then return {'gap', head, {}, many} end
 local other, unknown = {}, {}
+local held = call('HMGET', KEYS[4], unpack(ARGV, 5 + 2 * m, 4 + 2 * m + k))
 for i = 1, k do
-  local at = 3 + 2 * (m + i)
-  local held = call('HGET', KEYS[4], ARGV[at])
-  if not held then
-    unknown[#unknown + 1] = ARGV[at]
-    unknown[#unknown + 1] = ARGV[at + 1]
-  elseif held ~= ARGV[at + 1] then
-    other[#other + 1] = ARGV[at]
-    other[#other + 1] = held
+  local owner, secret = ARGV[4 + 2 * m + i], ARGV[4 + 2 * m + k + i]
+  if not held[i] then
+    unknown[#unknown + 1] = owner
+    unknown[#unknown + 1] = secret
+  elseif held[i] ~= secret then
+    other[#other + 1] = owner
+    other[#other + 1] = held[i]
   end
 end
 if #other > 0 then return {'secret', head, {}, other} end
@@ -115,14 +115,18 @@ class SealedEvent(NamedTuple):
     salt: bytes
 
 
-def append_arguments(
+_EVENT = b"".join(b"$%d\r\n%b\r\n" for _ in range(13))
+"""An event's arguments as Redis reads them: in a third of the time that packing each of them takes."""
+
+
+def append_command(
     keys: LogKeys,
     events: Sequence[SealedEvent],
     secrets: Mapping[str, bytes],
     expected: Mapping[str, int],
     floor: int = 0,
-) -> tuple[list[Argument], list[Argument]]:
-    """Keys and arguments of one partition's part of a request; of `expected`, the heads of its owners, and of `secrets` theirs.
+) -> bytes:
+    """The command of one partition's part of a request; of `expected`, the heads of its owners, and of `secrets` theirs.
 
     `floor`: the seq that its head must have reached, or nothing is written.
     """
@@ -130,31 +134,29 @@ def append_arguments(
     numbers: dict[int, int] = {}
     owners = dict.fromkeys(one.event.owner for one in events)
     heads: list[Argument] = [part for owner, seq in expected.items() if owner in owners for part in (owner, seq)]
-    keyed: list[Argument] = [part for owner in owners for part in (owner, secrets[owner])]
-    arguments: list[Argument] = [len(events), len(heads) // 2, len(owners), floor, *heads, *keyed]
-    for event, fingerprint, principal, level, digests, commitment, salt in events:
+    keyed: list[Argument] = [*owners, *map(secrets.__getitem__, owners)]
+    told = list[bytes]()
+    for event, mark, principal, level, digests, committed, salt in events:
         field = dedupe_field(event.owner, event.raw_id)
         bucket = dedupe_bucket(field)
         number = numbers.get(bucket)
         if number is None:
             names.append(keys.dedupe_of(bucket))
             number = numbers[bucket] = len(names)
-        arguments += (
-            field,
-            fingerprint,
-            number,
-            event.owner,
-            int(event.moves_head),
-            event.kind,
-            event.raw_id,
-            event.body,
-            principal,
-            level,
-            digests,
-            commitment,
-            salt,
+        at, owner, moves = b"%d" % number, event.owner.encode(), b"1" if event.moves_head else b"0"
+        kind, raw_id, body, by = event.kind.encode(), event.raw_id, event.body, principal.encode()
+        told.append(
+            _EVENT
+            % (
+                *(len(field), field, len(mark), mark, len(at), at, len(owner), owner, 1, moves, len(kind), kind),
+                *(len(raw_id), raw_id, len(body), body, len(by), by, len(level), level, len(digests), digests),
+                *(len(committed), committed, len(salt), salt),
+            )
         )
-    return names, arguments
+    counts = (len(events), len(heads) // 2, len(owners), floor)
+    first = packed(("EVALSHA", APPEND.sha, len(names), *names, *counts, *heads, *keyed))
+    arguments = 3 + len(names) + len(counts) + len(heads) + len(keyed) + 13 * len(events)
+    return b"*%d" % arguments + first[first.index(b"\r") :] + b"".join(told)
 
 
 def append_receipts(

@@ -26,14 +26,14 @@ from events.marks import UNMARKED, Marker
 from events.naming import Naming
 from events.partitions import ALARMS_KEY, LogKeys, partition_of
 from events.redis.admission import AppendAdmission, ReadDebt, no_debt
-from events.redis.append import APPEND, SealedEvent, append_arguments, append_receipts
+from events.redis.append import APPEND, SealedEvent, append_command, append_receipts
 from events.redis.clock import StoreClock
 from events.redis.durability import read_durability
 from events.redis.gap import MENDING
 from events.redis.naming import read_naming, read_seqs
 from events.redis.receipts import KeptReceipts, NewestReceipt
 from events.redis.secrets import Chance, Secrets, read_secrets
-from events.redis.wire import Argument, Wire, WirePool, refusal_code
+from events.redis.wire import TOGETHER_BYTES, Wire, WirePool, refusal_code
 from events.trust import ASSERTED
 from events.vocabulary import Trust
 
@@ -156,18 +156,21 @@ class RedisEventLog:
         """Send these parts and write their receipts; gives those for which another process made an owner's secret first."""
         events, again = request.events, dict[int, list[int]]()
         secrets = self._secrets.of(wire, {events[i].owner for indexes in parts.values() for i in indexes})
-        fsynced, calls, sent = None, list[list[Argument]](), list[list[Prepared]]()
+        wire.load(APPEND)
+        fsynced, commands, sent, waiting = self._fsynced(wire), list[bytes](), list[list[Prepared]](), list[bytes]()
         for partition, indexes in parts.items():
             sealed = self._sealed([events[i] for i in indexes], secrets, request.principal)
             sent.append([one.event for one in sealed])
-            arguments = append_arguments(
-                self._keys[partition], sealed, secrets, request.expected_heads, self._kept.floor(partition)
-            )
-            calls.append(wire.evalsha(APPEND, *arguments))
-            if len(calls) == 1:
-                fsynced = self._fsynced(wire)  # of the connection that `evalsha` may have made anew
-            wire.send(*calls[-1])
-        answers = self._answers(wire, calls) if calls else ()
+            floor = self._kept.floor(partition)
+            command = append_command(self._keys[partition], sealed, secrets, request.expected_heads, floor)
+            commands.append(command)
+            waiting.append(command)
+            if sum(map(len, waiting)) >= TOGETHER_BYTES:
+                wire.send_together(waiting)
+                waiting.clear()
+        if waiting:
+            wire.send_together(waiting)
+        answers = self._answers(wire, commands) if commands else ()
         for (partition, indexes), mine, (answer, replicas) in zip(parts.items(), sent, answers, strict=True):
             if isinstance(answer, list) and answer[0] == b"secret":
                 self._secrets.keep(
@@ -197,19 +200,20 @@ class RedisEventLog:
             found.append(SealedEvent(one, keyed, by, level, digests, committed, salt))
         return found
 
-    def _answers(self, wire: Wire, calls: list[list[Argument]]) -> Iterable[tuple[Any, int]]:
+    def _answers(self, wire: Wire, commands: list[bytes]) -> Iterable[tuple[Any, int]]:
         """Each script's answer, as soon as it is there, and how many replicas have it, all down one connection."""
         first = _answer(wire)
         forgotten = isinstance(first, redis.ResponseError) and refusal_code(first) == "NOSCRIPT"
         if not self._replicas and not forgotten:
             yield first, 0
-            for _ in calls[1:]:
+            for _ in commands[1:]:
                 yield _answer(wire), 0
             return
-        found = [first, *(_answer(wire) for _ in calls[1:])]
+        found = [first, *(_answer(wire) for _ in commands[1:])]
         if forgotten:
             wire.call("SCRIPT", "LOAD", APPEND.body)
-            found = wire.pipeline(calls)
+            wire.send_together(commands)
+            found = [_answer(wire) for _ in commands]
         replicas = wire.call("WAIT", self._replicas, self._replica_timeout_ms) if self._replicas else 0
         for answer in found:
             yield answer, replicas

@@ -25,6 +25,9 @@ Argument = bytes | str | int | float
 AGAIN = "the same request can be sent again safely"
 _AT_ONCE = 500
 """Commands in one write, of many."""
+TOGETHER_BYTES = 64 * 1024
+"""Commands of several partitions go in one write until they are this large: each write wakes Redis up, which then writes to
+its append-only file. Larger ones go by themselves, so that Redis works on them while the next is made."""
 
 
 def connect(url: str, *, timeout: float = 10.0) -> redis.Redis:
@@ -252,11 +255,15 @@ class Wire:
                 found.append(answer)
         return found
 
-    def evalsha(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> list[Argument]:
-        """The command that runs a script, which is loaded first where this connection has not seen it."""
+    def load(self, script: Script) -> None:
+        """Load a script where this connection has not seen it. Raises StoreError."""
         if script.sha not in self._loaded or self._connection is None:
             self.call("SCRIPT", "LOAD", script.body)
             self._loaded.add(script.sha)
+
+    def evalsha(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> list[Argument]:
+        """The command that runs a script, which is loaded first where this connection has not seen it."""
+        self.load(script)
         return ["EVALSHA", script.sha, len(keys), *keys, *arguments]
 
     def run(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> Any:
