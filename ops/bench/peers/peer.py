@@ -13,6 +13,7 @@ import numpy as np
 
 from ops.bench.sample import SEED
 from ops.bench.texts.sets import SETS
+from projections.language.scripts import HAN_BLOCK
 from projections.language.text import tokens
 
 AT_A_TIME = 100
@@ -20,7 +21,7 @@ AT_A_TIME = 100
 RESULTS = 10
 DIMENSIONS = 256
 _WORDS = re.compile(r"[A-Za-z']{4,}")
-_HAN = re.compile(r"[\u4e00-\u9fff]{2,}")
+_HAN = re.compile(f"[{HAN_BLOCK}]{{2,}}")
 
 
 class Row(NamedTuple):
