@@ -12,8 +12,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import Event as Flag
 from threading import Thread
+from typing import Any
 
 import redis
 
@@ -51,7 +53,8 @@ AGAIN_SECONDS = 1.0
 class Attendant:
     """What goes on beside the jobs, in a thread: the schedule, the beat of a running job, and whether the parent lives."""
 
-    def __init__(self, cron: Cron, stop: Flag, tell: Tell, parent: int | None, ending: Ending) -> None:
+    def __init__(self, cron: Cron | None, stop: Flag, tell: Tell, parent: int | None, ending: Ending) -> None:
+        """Without `cron` whoever started this process keeps the schedule."""
         self._cron = cron
         self._stop = stop
         self._tell = tell
@@ -67,7 +70,8 @@ class Attendant:
         """Wait for its last look, then let another lead at once. The flag must be set."""
         self._thread.join()
         try:
-            self._cron.leave()
+            if self._cron is not None:
+                self._cron.leave()
         except StoreError as error:
             self._tell("schedule not handed over", reason=error.message)
 
@@ -79,7 +83,8 @@ class Attendant:
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
             try:
-                self._cron.tend(self._cron.now_ms())
+                if self._cron is not None:
+                    self._cron.tend(self._cron.now_ms())
                 if looks % int(BEAT_SECONDS / ATTEND_SECONDS) == 0 and self._ending.worker is not None:
                     self._ending.worker.beat()
             except Exception as error:  # noqa: BLE001 - the thread's end would end all scheduling unnoticed
@@ -101,8 +106,9 @@ def run_job_worker(
     reviewer: str = RULE,
     extraction: str = OFF,
     summaries: str = EXTRACTIVE,
+    schedules: bool = True,
 ) -> None:
-    """Schedule and run jobs until SIGTERM or SIGINT, which end the process.
+    """Run jobs until SIGTERM or SIGINT, which end the process, and schedule them unless another process does.
 
     `embedder` and `chat` make the models when they are first needed.
 
@@ -122,17 +128,12 @@ def run_job_worker(
     if not _is_queue(client, setting, stop, tell, parent):
         client.close()
         return
-    cron = Cron(
-        client,
-        identity.store_id,
-        identity.partitions,
-        worker_id,
-        minutes=minutes,
-        kinds=kinds_of(extraction, summaries, embeds=embedder is not None),
-        tell=tell,
-        lease_ms=lease_ms,
-    )
-    ending.leave = lambda: cron.leave_from(client)
+    cron = None
+    if schedules:
+        kinds = kinds_of(extraction, summaries, embeds=embedder is not None)
+        told: dict[str, Any] = {"minutes": minutes, "kinds": kinds, "tell": tell, "lease_ms": lease_ms}
+        cron = Cron(client, identity.store_id, identity.partitions, worker_id, **told)
+        ending.leave = partial(cron.leave_from, client)
     attendant = Attendant(cron, stop, tell, parent, ending)
     attendant.start()
     tell("job worker started", store=identity.store_id)
@@ -228,6 +229,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--timeout", type=float, default=10.0, help="seconds to wait for Redis")
     parser.add_argument("--parent", type=int, help="stop when this process is no longer the parent")
+    parser.add_argument("--unscheduled", action="store_true", help="schedule nothing: whoever started it does")
     add_json(parser)
     options = parser.parse_args(arguments)
     if options.minutes < LEAST_MINUTES:
@@ -246,6 +248,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reviewer=settings.reviewer,
         extraction=settings.extraction,
         summaries=settings.summaries,
+        schedules=not options.unscheduled,
     )
     return 0
 

@@ -7,12 +7,21 @@ import re
 import sys
 from typing import Any
 
-import structlog
-
 from api.requests.secrets import masked_all
 from events.text.invisible import HIDDEN
 from events.text.urls import without_secrets
 from ops.tracebacks import clean_tracebacks
+
+NO_RICH = "rich" not in sys.modules
+"""Whether this process prints no tables: then structlog, which would import Rich for tracebacks, does without (4 MB)."""
+if NO_RICH:
+    # An import of it fails then, as where it is not installed.
+    sys.modules["rich"] = None  # type: ignore[assignment]
+try:
+    import structlog
+finally:
+    if NO_RICH:
+        del sys.modules["rich"]
 
 SILENT_FIELDS = frozenset({"content", "summary", "text", "query", "correction", "body"})
 """Fields that never reach a log line: they may hold what somebody said."""

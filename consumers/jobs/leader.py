@@ -82,6 +82,18 @@ class Leader:
         return answer
 
 
+def has_work(wire: Wire, store_id: str, now_ms: int) -> bool:
+    """Whether a job waits, runs, lies on its way to a worker or is to be tried again by now. Raises StoreError."""
+    name, soon = queue_name(store_id), now_ms // 1_000 + 1
+    queue = f"rq:queue:{name}"
+    return bool(
+        wire.call("LLEN", queue)
+        or wire.call("LLEN", f"{queue}:intermediate")
+        or wire.call("ZCARD", f"rq:wip:{name}")
+        or wire.call("ZCOUNT", f"rq:scheduled:{name}", "-inf", soon)
+    )
+
+
 def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
     """Who schedules, the last and the next tick, and how many jobs wait, run or have failed; JSON-ready.
 

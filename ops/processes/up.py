@@ -37,6 +37,7 @@ from ops.processes.ending import END_SECONDS, EndBounds, end_by_signal
 from ops.processes.file_limit import raise_file_limit
 from ops.processes.folder_socket import FolderSocket
 from ops.processes.memory import give_back
+from ops.processes.schedule import Schedule
 from ops.processes.standstill import Standstill
 from ops.processes.stay import Stay
 from ops.processes.workers import Workers
@@ -44,6 +45,7 @@ from ops.settings import Settings
 from ops.store import OpenStore, check_queue, open_the_store
 from ops.token import TokenWatch, admits_of
 from ops.wiring import ask_kept_values
+from projections.redis.meanings import Meanings
 
 LOOK_SECONDS = 0.25
 GREET_SECONDS = 5.0
@@ -183,7 +185,7 @@ def _command(module: str, settings: Settings) -> list[str]:
 
 
 def _job_command(settings: Settings) -> list[str]:
-    return [*_command("ops.job_worker", settings), "--minutes", str(settings.lifecycle_minutes)]
+    return [*_command("ops.job_worker", settings), "--unscheduled"]
 
 
 def _environment(store: OpenStore, settings: Settings) -> dict[str, str]:
@@ -205,12 +207,7 @@ def _serve(
 ) -> None:
     catch_up = FoldCatchUp(store, tell)
     _ask_what_is_kept(store, catch_up, tell)
-    meanings = meanings_of(settings, store)
-    if meanings is not None:
-        tell("embedder chosen", model=meanings.model)  # what it lacks is said now, not at the first question
-    if settings.extraction != "off":
-        tell("extraction chosen", by=settings.extraction)
-    model = model_of(settings)
+    meanings, model = _chosen(store, settings, tell), model_of(settings)
     application = JoinedApplication(
         store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings, model=model
     ).join()
@@ -225,6 +222,8 @@ def _serve(
     server = _listening(app, settings, front, store, tell)
     keeper = HeadKeeper(store, settings)
     keeper.start()
+    schedule = Schedule(store.url, store.identity, settings, tell)
+    schedule.start()
     watch = TokenWatch(admits, store.alarms)
     guard = _guard(store)
     standstill = Standstill(application.operator.status, store.alarms)
@@ -239,9 +238,8 @@ def _serve(
             _tend_store(store)
             if guard is not None:
                 guard.tend(monotonic())
-                jobs.pause(
-                    paused=guard.locked
-                )  # their queue takes no writes either, and they would die and start for ever
+            # Where the disk is full their queue takes no writes either, and they would die and start for ever.
+            jobs.pause(paused=(guard is not None and guard.locked) or schedule.rests)
             workers.tend()
             jobs.tend()
             standstill.tend(monotonic())
@@ -257,11 +255,22 @@ def _serve(
         server.stop(end.left(MARKS.api))
         tell("api stopped")
         jobs.stop(end.left(MARKS.jobs))  # before the drain, which folds what they appended
+        schedule.stop(end.left(MARKS.jobs))
         tell("job workers stopped")
         _drain(application, end, tell)
         keeper.stop(end.left(MARKS.heads))
         model.close()
         catch_up.end()
+
+
+def _chosen(store: OpenStore, settings: Settings, tell: Tell) -> Meanings | None:
+    """What compares meanings, if anything; what was chosen is told, and what it lacks now and not at the first question."""
+    meanings = meanings_of(settings, store)
+    if meanings is not None:
+        tell("embedder chosen", model=meanings.model)
+    if settings.extraction != "off":
+        tell("extraction chosen", by=settings.extraction)
+    return meanings
 
 
 def _listening(app: FastAPI, settings: Settings, front: Front, store: OpenStore, tell: Tell) -> Server:

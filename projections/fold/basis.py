@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -11,9 +11,11 @@ from events.catalogue import Ground, GroundChanged, MemoryCreated, MemoryRevised
 from events.envelope import Event
 from events.vocabulary import MAX_GROUNDS, Plain
 from projections.fold.working_set import WorkingSet
-from projections.memory.columns import Columns
 from projections.memory.record import SECRET, Basis, Memory, Report, Rests
 from projections.shapes import BasisListed, BasisTold
+
+if TYPE_CHECKING:
+    from projections.memory.columns import Columns
 
 NOTHING = Basis()
 

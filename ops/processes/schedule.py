@@ -1,0 +1,109 @@
+"""The schedule of an `up`, and whether there is anything for its job workers to do.
+
+A job worker takes as much memory as all the rest of an idle service, and works for seconds every ten minutes. So the process that
+stays keeps the schedule, and job workers run while something waits, runs or is to be tried again, and a while longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Event as Flag
+from threading import Thread
+from time import monotonic
+
+from consumers.jobs.leader import has_work
+from consumers.jobs.rq.cron import Cron
+from consumers.jobs.rq.jobs import kinds_of
+from events.errors import EngramlogError, StoreError
+from events.redis.ready import refuse_kind
+from events.redis.wire import Wire, connect
+from ops.embedders import embedder_of
+from ops.settings import Settings
+from ops.worker_id import new_worker_id
+from projections.redis.create import StoreIdentity
+
+LOOK_SECONDS = 1.0
+REST_SECONDS = 20.0
+"""After so long without anything to do job workers rest."""
+OFTEN_MINUTES = 5
+"""What is due more often than this keeps them: a start would cost more than their memory is worth."""
+Tell = Callable[..., None]
+
+
+class Schedule:
+    """Enqueues what is due where this process leads, from a thread of its own. `rests` may be asked from any."""
+
+    def __init__(self, url: str, identity: StoreIdentity, settings: Settings, tell: Tell) -> None:
+        self._client = connect(settings.queue_url or url, timeout=settings.redis_timeout)
+        self._setting = "ENGRAMLOG_QUEUE_URL" if settings.queue_url else "ENGRAMLOG_REDIS_URL"
+        self._wire = Wire(self._client)
+        self._store_id = identity.store_id
+        self._workers = settings.job_workers
+        self._tell = tell
+        kinds = kinds_of(settings.extraction, settings.summaries, embeds=embedder_of(settings) is not None)
+        self._seldom = all((one.every_minutes or settings.lifecycle_minutes) >= OFTEN_MINUTES for one in kinds.values())
+        self._cron = Cron(
+            self._client,
+            identity.store_id,
+            identity.partitions,
+            new_worker_id(),
+            minutes=settings.lifecycle_minutes,
+            kinds=kinds,
+            tell=tell,
+        )
+        self._checked = False
+        self._trouble = ""
+        self._nothing_since: float | None = None
+        self._stop = Flag()
+        self._thread = Thread(target=self._run, name="schedule", daemon=True)
+
+    def start(self) -> None:
+        """Begin, unless no job worker is to run: then nothing is scheduled."""
+        if self._workers:
+            self._thread.start()
+
+    @property
+    def rests(self) -> bool:
+        """Whether job workers have nothing to do, and had not for a while, nor will have every minute."""
+        since = self._nothing_since
+        return self._seldom and since is not None and monotonic() - since >= REST_SECONDS
+
+    def stop(self, seconds: float) -> None:
+        """Have another lead at once; what takes longer than this is left behind."""
+        self._stop.set()
+        if self._workers:
+            self._thread.join(seconds)
+
+    def _leave(self) -> None:
+        try:
+            self._cron.leave()
+        except StoreError as error:
+            self._tell("schedule not handed over", reason=error.message)
+        self._wire.close()
+        self._client.close()
+
+    def _run(self) -> None:
+        pause = 0.0
+        while not self._stop.wait(pause):
+            pause = LOOK_SECONDS
+            try:
+                self._look()
+                self._trouble = ""
+            except Exception as error:  # noqa: BLE001 - the thread's end would end all scheduling unnoticed
+                self._nothing_since = None  # who cannot tell lets them look themselves
+                expected = isinstance(error, EngramlogError)
+                if (reason := f"{type(error).__name__}: {error}") != self._trouble:
+                    self._tell("queue refused", reason=reason, alarm=not expected)
+                self._trouble = reason
+        self._leave()
+
+    def _look(self) -> None:
+        if not self._checked:
+            refuse_kind(self._wire, self._setting)
+            self._checked = True
+        now = self._cron.now_ms()
+        self._cron.tend(now)
+        if has_work(self._wire, self._store_id, now):
+            self._nothing_since = None
+        elif self._nothing_since is None:
+            self._nothing_since = monotonic()
