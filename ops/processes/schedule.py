@@ -30,7 +30,7 @@ OFTEN_MINUTES = 5
 Tell = Callable[..., None]
 
 
-class Schedule:
+class JobSchedule:
     """Enqueues what is due where this process leads, from a thread of its own. `rests` may be asked from any."""
 
     def __init__(self, url: str, identity: StoreIdentity, settings: Settings, tell: Tell) -> None:

@@ -37,7 +37,7 @@ from ops.processes.ending import END_SECONDS, EndBounds, end_by_signal
 from ops.processes.file_limit import raise_file_limit
 from ops.processes.folder_socket import FolderSocket
 from ops.processes.memory import give_back
-from ops.processes.schedule import Schedule
+from ops.processes.schedule import JobSchedule
 from ops.processes.standstill import Standstill
 from ops.processes.stay import Stay
 from ops.processes.workers import Workers
@@ -222,7 +222,7 @@ def _serve(
     server = _listening(app, settings, front, store, tell)
     keeper = HeadKeeper(store, settings)
     keeper.start()
-    schedule = Schedule(store.url, store.identity, settings, tell)
+    schedule = JobSchedule(store.url, store.identity, settings, tell)
     schedule.start()
     watch = TokenWatch(admits, store.alarms)
     guard = _guard(store)

@@ -19,7 +19,7 @@ from consumers.jobs.rq.validation import JobValidator
 from consumers.jobs.rq.work import JobWorker, store_queue
 from events.redis.wire import Wire
 from ops.processes import schedule as schedules
-from ops.processes.schedule import Schedule
+from ops.processes.schedule import JobSchedule
 from ops.settings import Settings
 from tests.integration.live import Live, wait_until
 from tests.integration.ops.test_up import running
@@ -54,10 +54,10 @@ def live(redis_server: RedisServer) -> Live:
 
 
 @pytest.fixture
-def made(live: Live, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Schedule]:
+def made(live: Live, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobSchedule]:
     monkeypatch.setattr(schedules, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(schedules, "REST_SECONDS", 0.0)
-    schedule = Schedule(redis_server.url, live.identity, Settings(), lambda *_told, **_facts: None)
+    schedule = JobSchedule(redis_server.url, live.identity, Settings(), lambda *_told, **_facts: None)
     schedule.start()
     yield schedule
     schedule.stop(PATIENCE)
@@ -74,7 +74,7 @@ def works(live: Live, url: str) -> None:
 
 
 def test_job_workers_are_wanted_until_every_job_is_done_and_again_once_one_waits(
-    made: Schedule, live: Live, redis_server: RedisServer
+    made: JobSchedule, live: Live, redis_server: RedisServer
 ) -> None:
     live.start_worker("w")
     status = wait_until(lambda: (told := lifecycle_status(live.client, live.identity.store_id))["queued"] and told)
@@ -111,7 +111,7 @@ def test_what_a_job_worker_has_to_see_to(
     assert has_work(Wire(live.client), "test", 1_000_000) is wanted
 
 
-def test_whoever_cannot_tell_whether_there_is_work_lets_workers_look(made: Schedule, live: Live) -> None:
+def test_whoever_cannot_tell_whether_there_is_work_lets_workers_look(made: JobSchedule, live: Live) -> None:
     name = emptied(live)
     wait_until(lambda: made.rests)
     live.client.set(name, "no list")
@@ -121,7 +121,7 @@ def test_whoever_cannot_tell_whether_there_is_work_lets_workers_look(made: Sched
 
 
 def test_without_job_workers_nothing_is_scheduled(live: Live, redis_server: RedisServer) -> None:
-    schedule = Schedule(redis_server.url, live.identity, Settings(job_workers=0), lambda *_told, **_facts: None)
+    schedule = JobSchedule(redis_server.url, live.identity, Settings(job_workers=0), lambda *_told, **_facts: None)
     schedule.start()
     schedule.stop(PATIENCE)
     assert not schedule.rests
@@ -129,9 +129,9 @@ def test_without_job_workers_nothing_is_scheduled(live: Live, redis_server: Redi
 
 
 def test_where_jobs_are_due_every_minute_job_workers_stay(
-    made: Schedule, live: Live, redis_server: RedisServer
+    made: JobSchedule, live: Live, redis_server: RedisServer
 ) -> None:
-    embeds = Schedule(redis_server.url, live.identity, Settings(embedder="minilm"), lambda *_told, **_facts: None)
+    embeds = JobSchedule(redis_server.url, live.identity, Settings(embedder="minilm"), lambda *_told, **_facts: None)
     emptied(live)
     wait_until(lambda: made.rests)
     embeds.start()
@@ -140,7 +140,7 @@ def test_where_jobs_are_due_every_minute_job_workers_stay(
     embeds.stop(PATIENCE)
 
 
-def test_another_schedule_leads_at_once_when_one_ends(made: Schedule, live: Live, redis_server: RedisServer) -> None:
+def test_another_schedule_leads_at_once_when_one_ends(made: JobSchedule, live: Live, redis_server: RedisServer) -> None:
     store_id = live.identity.store_id
     wait_until(lambda: lifecycle_status(live.client, store_id)["leader"])
     made.stop(PATIENCE)
