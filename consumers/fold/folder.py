@@ -18,6 +18,7 @@ from events.redis.wire import TOGETHER_BYTES, Script, Wire, packed
 from projections.fold.inbox import MOST_WAITING
 from projections.fold.partition import (
     Decoded,
+    EncodedOutcome,
     Outcome,
     WorkingOwner,
     decode_all,
@@ -135,8 +136,13 @@ class PartitionFolder:
         self._ready: Sequence[Decoded] = ()
         self.checkpoint = read_checkpoint(load, lease.keys)
         """Where the next batch starts; ahead of Redis while a commit is in flight."""
-        self._whole = self.checkpoint.seq == 0
+        self._whole = self.checkpoint.seq == self.checkpoint.pieces == 0
         """Whether the working set holds all there is: the build began empty under this lease, and nothing was trimmed."""
+
+    @property
+    def at(self) -> int:
+        """The seq up to which is folded, written or not."""
+        return self.checkpoint.seq
 
     def feed(self, stored: Sequence[Stored]) -> None:
         """`prepare` and `fold` in one."""
@@ -149,10 +155,10 @@ class PartitionFolder:
         Entries before the checkpoint (a stale prefetch) are passed over. Raises LogGap where seqs are missing, within or
         at the head; FoldError or StoreError: then the folder must be dropped.
         """
-        stored = [one for one in stored if one.seq > self.checkpoint.seq]
+        stored = [one for one in stored if one.seq > self.at]
         if not stored:
             return
-        refuse_holes(stored, self.checkpoint.seq, self.lease.keys.tag)
+        refuse_holes(stored, self.at, self.lease.keys.tag)
         self._ready = decode_all(stored)
         names = {one.owner for one in stored}
         if self._whole:
@@ -233,8 +239,12 @@ class PartitionFolder:
         return list(islice(full, most))
 
     def _commit(self, outcome: Outcome, control: Sequence[str] = ()) -> None:
-        sealed = seal(self.checkpoint, outcome, self._owners)
-        self._lane.put(self.lease, outcome, *commit_command(self.lease, outcome, sealed, self._owners, control=control))
+        self._put(outcome, seal(self.checkpoint, outcome, self._owners), control)
+
+    def _put(self, outcome: Outcome, sealed: EncodedOutcome, control: Sequence[str] = ()) -> None:
+        pieces = self.checkpoint.pieces
+        command = commit_command(self.lease, outcome, sealed, self._owners, pieces=pieces, control=control)
+        self._lane.put(self.lease, outcome, *command)
         self.checkpoint = sealed.checkpoint
         for owner in outcome.filled:
             self._tell("inbox full", owner=owner, most=MOST_WAITING)

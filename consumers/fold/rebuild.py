@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import redis
 
-from consumers.fold.folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
+from consumers.fold.folder import CommitLane, Probe, Tell, silent, unprobed
+from consumers.fold.windows import WindowFolder
 from consumers.verify.heads import chain_on
 from events.admission import APPEND_FULL
 from events.envelope import Stored
@@ -25,6 +26,8 @@ from events.redis.log import entries
 from events.redis.wire import Wire, as_store_error
 from projections.fold.builds import BuildKeys, next_build
 from projections.fold.changelog import FIRST_LINK
+from projections.fold.partition import Checkpoint
+from projections.fold.window import LIMITS, Limits
 from projections.redis.retire import drop_tables
 from projections.redis.scripts import SWITCH
 from projections.redis.store import CHECKPOINT_FIELDS, Lease, read_checkpoint, renew_lease, take_lease
@@ -57,6 +60,7 @@ def rebuild_partition(
     on_progress: Progress = lambda _done, _all: None,
     lease_ms: int = LEASE_MS,
     give_up_after: float = 3_600.0,
+    limits: Limits = LIMITS,
 ) -> Rebuilt:
     """Fold a partition's log anew and switch readers and workers to it.
 
@@ -74,8 +78,8 @@ def rebuild_partition(
         lease = _lease(tend, keys, holder, lease_ms, on_wait)
         probe("lease taken")
         _go_on_or_anew(tend, keys, tell, probe)
-        folder = PartitionFolder(lease, load, lane, base=base, tell=tell, probe=probe)
-        _ask(read, tag, folder.checkpoint.seq)
+        folder = WindowFolder(lease, load, lane, base=base, tell=tell, probe=probe, limits=limits)
+        _ask(read, tag, folder.at)
         told = monotonic()
         while monotonic() < end:
             if monotonic() - renewed > lease_ms / 3_000:
@@ -87,11 +91,14 @@ def rebuild_partition(
                 folder.prepare(batch)
                 _ask(read, tag, batch[-1].seq)  # Redis reads on while we fold
                 folder.fold()
+                if len(batch) < READ_COUNT:  # the log's end: what is open is not kept waiting for more
+                    folder.close()
                 if monotonic() - told > PROGRESS_SECONDS:
                     told = monotonic()
-                    on_progress(folder.checkpoint.seq, int(tend.call("HGET", LogKeys(tag).meta, "head") or 0))
+                    on_progress(folder.at, int(tend.call("HGET", LogKeys(tag).meta, "head") or 0))
                 continue
-            _ask(read, tag, folder.checkpoint.seq)
+            _ask(read, tag, folder.at)
+            folder.close()
             lane.settle()
             refuse_gap(tend, tag)
             probe("before a switch")
@@ -126,8 +133,7 @@ def _go_on_or_anew(wire: Wire, keys: BuildKeys, tell: Tell, probe: Probe) -> Non
     """Where an earlier rebuild's fold stands on this log, it is gone on with; else what it left is taken away first."""
     try:
         folded = read_checkpoint(wire, keys)
-        start = Head(0, 0, FIRST_LINK.hex())
-        if folded.seq and chain_on(wire, keys.tag, start, folded.seq) == folded.head.hex():
+        if (folded.seq or folded.pieces) and _on_this_log(wire, keys.tag, folded):
             tell("rebuild goes on", partition=keys.tag, build=keys.build, seq=folded.seq)
             return
     except DamagedState as error:
@@ -135,6 +141,14 @@ def _go_on_or_anew(wire: Wire, keys: BuildKeys, tell: Tell, probe: Probe) -> Non
     wire.call("HDEL", keys.checkpoint, *CHECKPOINT_FIELDS)  # first: what is half gone is nothing to go on with
     probe("before what was left is dropped")
     drop_tables(wire, keys)
+
+
+def _on_this_log(wire: Wire, tag: str, folded: Checkpoint) -> bool:
+    start = Head(0, 0, FIRST_LINK.hex())
+    if chain_on(wire, tag, start, folded.seq) != folded.head.hex():
+        return False
+    further = Head(0, folded.seq, folded.head.hex())
+    return not folded.pieces or chain_on(wire, tag, further, folded.reach) == folded.reached.hex()
 
 
 def _ask(wire: Wire, tag: str, after: int) -> None:

@@ -48,6 +48,12 @@ class Checkpoint(NamedTuple):
     """Owners of whom as much waits as may."""
     refused: int = 0
     """Events that say what a person rejected, and so changed nothing."""
+    pieces: int = 0
+    """How many pieces of what follows are written: some owners are further than `seq`, and the sums are theirs (ADR 0066)."""
+    reach: int = 0
+    """Up to where they may be; 0 without pieces."""
+    reached: bytes = b""
+    """Chain over the stored events up to `reach`."""
 
 
 class Quarantine(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -183,7 +189,7 @@ def fold_batch(
             release(outcome, stored.owner, owner, kept, base=base, on_failure=on_failure)
             _apply(outcome, owner, stored, event, base, drops=len(kept) < len(parked))
         else:
-            _apply_or_park(outcome, owner, stored, event, base, on_failure)
+            apply_or_park(outcome, owner, stored, event, base, on_failure)
         head = event_link(head, stored)
         outcome.seq = stored.seq
         outcome.events += 1
@@ -218,10 +224,10 @@ def release(
     part.quarantine_changed = True
     owner.quarantine = None
     for stored, event in parked:
-        _apply_or_park(outcome, owner, stored, event, base, on_failure)
+        apply_or_park(outcome, owner, stored, event, base, on_failure)
 
 
-def _apply_or_park(
+def apply_or_park(
     outcome: Outcome,
     owner: WorkingOwner,
     stored: Stored,
@@ -229,6 +235,7 @@ def _apply_or_park(
     base: Parameters,
     on_failure: Callable[[Stored, Exception], None],
 ) -> None:
+    """Fold one event; one that cannot be folded, and all of its owner after it, is parked."""
     if owner.quarantine is None:
         try:
             _apply(outcome, owner, stored, event, base)

@@ -9,7 +9,8 @@ local epoch = redis.call('HGET', KEYS[1], 'epoch') or '0'
 if epoch ~= ARGV[1] then return {'fenced', epoch} end
 """
 START_CHECK = """
-local at = redis.call('HGET', KEYS[1], 'seq') or '0'
+local at, pieces = redis.call('HGET', KEYS[1], 'seq') or '0', redis.call('HGET', KEYS[1], 'pieces')
+if pieces then at = at .. '+' .. pieces end
 if at ~= ARGV[2] then return {'elsewhere', at} end
 """
 ENTRY_CHECK = """
@@ -36,7 +37,10 @@ return {'ok'}
 
 
 def commit_script(*checks: str) -> Script:
-    """The commit with the checks given. KEYS: checkpoint, stream, ...; ARGV: epoch, start, seq, event id, then writes."""
+    """The commit with the checks given. KEYS: checkpoint, stream, ...; ARGV: epoch, start, seq, event id, then writes.
+
+    The start is a seq, and `+` with the number of pieces where some of what follows on it is written.
+    """
     return Script("commit", "".join(checks) + WRITES)
 
 
@@ -95,7 +99,7 @@ SWITCH = Script(
 -- KEYS: meta, live checkpoint, new checkpoint. ARGV: live build, new build, now ms
 if redis.call('HGET', KEYS[1], 'live') ~= ARGV[1] then return {'other', redis.call('HGET', KEYS[1], 'live')} end
 local old, new = redis.call('HGET', KEYS[2], 'seq') or '0', redis.call('HGET', KEYS[3], 'seq') or '0'
-if tonumber(new) < tonumber(old) then return {'behind', old, new} end
+if tonumber(new) < tonumber(old) or redis.call('HEXISTS', KEYS[3], 'pieces') == 1 then return {'behind', old, new} end
 redis.call('HSET', KEYS[1], 'live', ARGV[2], 'old:' .. ARGV[1], ARGV[3])
 redis.call('HINCRBY', KEYS[2], 'epoch', 1)
 redis.call('HDEL', KEYS[2], 'holder', 'until')

@@ -30,8 +30,9 @@ PACK_BYTES = 4_096
 """The tail of an owner's change log is appended to until it holds this much, and is a pack then."""
 MOST_VALUES = 1_000
 """Named in one command at most."""
-CHECKPOINT_FIELDS = ("seq", "head", "digest", "memories", "waiting", "full", "refused")
-"""Of the hash, what a fold writes; builds of before have nothing behind `memories`."""
+CHECKPOINT_FIELDS = ("seq", "head", "digest", "memories", "waiting", "full", "refused", "pieces", "reach", "reached")
+"""Of the hash, what a fold writes; builds of before have nothing behind `memories`, whole ones nothing behind `refused`."""
+PIECE_FIELDS = CHECKPOINT_FIELDS[-3:]
 _T = TypeVar("_T")
 
 
@@ -68,9 +69,10 @@ def read_checkpoint(wire: Wire, keys: BuildKeys) -> Checkpoint:
     stored = wire.call("HMGET", keys.checkpoint, *CHECKPOINT_FIELDS)
     if stored == [None] * len(CHECKPOINT_FIELDS):
         return Checkpoint()
-    seq, head, digest, memories, *counts = stored
+    seq, head, digest, memories, *counts, reached = stored
     try:
-        return Checkpoint(int(seq), bytes(head), int(digest, 16), int(memories), *(int(one or 0) for one in counts))
+        numbers = (int(one or 0) for one in counts)
+        return Checkpoint(int(seq), bytes(head), int(digest, 16), int(memories), *numbers, reached or b"")  # type: ignore[misc]
     except (TypeError, ValueError) as error:
         raise _damaged(keys, "the checkpoint", error) from error
 
@@ -165,9 +167,13 @@ def commit_command(
     sealed: EncodedOutcome,
     owners: Mapping[str, WorkingOwner],
     *,
+    pieces: int = 0,
     control: Sequence[str] = (),
 ) -> tuple[list[Argument], list[Argument]]:
-    """Keys and arguments of the commit script; brings the owners' change logs forward. `control`: requests that this settles."""
+    """Keys and arguments of the commit script; brings the owners' change logs forward.
+
+    `pieces`: how many of what follows on the start are written. `control`: requests that this settles.
+    """
     keys, checkpoint = lease.keys, sealed.checkpoint
     writes = _Writes(keys.checkpoint, keys.log.stream)
     writes.add(
@@ -190,6 +196,11 @@ def commit_command(
             checkpoint.refused,
         ),
     )
+    if checkpoint.pieces:
+        told = (checkpoint.pieces, checkpoint.reach, checkpoint.reached)
+        writes.add("HSET", keys.checkpoint, [one for pair in zip(PIECE_FIELDS, told, strict=True) for one in pair])
+    elif pieces:
+        writes.add("HDEL", keys.checkpoint, PIECE_FIELDS)
     states: list[Argument] = []
     for name, part in outcome.owners.items():
         owner = owners[name]
@@ -201,7 +212,8 @@ def commit_command(
         writes.add("HSET", keys.owners, states)
     if control:
         writes.add("HDEL", keys.log.control, list(control))
-    head: list[Argument] = [lease.epoch, outcome.start, outcome.seq, outcome.raw_id]
+    start = f"{outcome.start}+{pieces}" if pieces else outcome.start
+    head: list[Argument] = [lease.epoch, start, outcome.seq, outcome.raw_id]
     return writes.keys, head + writes.arguments
 
 
@@ -264,9 +276,9 @@ def receive_commit(wire: Wire, lease: Lease, outcome: Outcome) -> None:
             f"partition {{{lease.keys.tag}}} is folded under epoch {int(answer[1])}, this batch was under {lease.epoch}",
             **where,
         )
-    if answer[0] == b"elsewhere" and int(answer[1]) != outcome.seq:
+    if answer[0] == b"elsewhere" and answer[1] != b"%d" % outcome.seq:
         raise LogRolledBack(
-            f"partition {{{lease.keys.tag}}}: the checkpoint is {int(answer[1])}, this batch starts at {outcome.start}",
+            f"partition {{{lease.keys.tag}}}: the checkpoint is {answer[1].decode()}, this batch starts at {outcome.start}",
             **where,
         )
     if answer[0] == b"rolled":

@@ -20,6 +20,7 @@ from events.partitions import DEFAULT_PARTITIONS, partition_of
 from events.redis.log import RedisEventLog
 from events.redis.wire import Wire, connect
 from events.validation import make_event
+from events.vocabulary import Actor
 from projections.fold.builds import BuildKeys
 from projections.redis.create import StoreIdentity, open_store
 from projections.redis.store import read_checkpoint
@@ -82,13 +83,13 @@ class Live:
         """An event that mentions it."""
         return self.event(MemoryMentioned(memory_id=memory_id), owner)
 
-    def event(self, data: Any, owner: str) -> Prepared:
+    def event(self, data: Any, owner: str, actor: Actor = "user") -> Prepared:
         """Any event, of yesterday."""
         self._count += 1
         when = from_micros(self.log.now()) - timedelta(days=1)
         event_id = derived_id("live", str(self._count))
         return prepare(
-            make_event(data, owner=owner, occurred_at=when, actor="user", now=self.log.now(), event_id=event_id)
+            make_event(data, owner=owner, occurred_at=when, actor=actor, now=self.log.now(), event_id=event_id)
         )
 
     def append(self, *events: Prepared) -> list[AppendReceipt]:

@@ -6,9 +6,14 @@ import pytest
 
 from consumers.fold.rebuild import rebuild_partition
 from consumers.fold.rebuild_run import RebuildRun, drop_left_builds, left_build, tell_left_build
+from events.catalogue import EventDiscarded
+from events.envelope import Prepared, canonical, new_event_id, prepare_body
 from events.errors import LostLease
 from events.redis.wire import Wire
 from projections.fold.builds import FIRST_BUILD, BuildKeys
+from projections.fold.window import Limits
+from projections.redis.scripts import SWITCH
+from projections.redis.store import read_checkpoint
 from tests.given.alarms import KeptAlarms
 from tests.integration.consumers.fold.test_rebuild import fill
 from tests.integration.live import Live, live_store, wait_until
@@ -16,20 +21,27 @@ from tests.servers import RedisServer
 
 NEXT = f"{FIRST_BUILD}.1"
 BRIEF_MS = 50
+ONCE = ["lease taken", "before what was left is dropped", "before a switch", "after a switch"]
+COMMITS = ["before a commit", "commit sent", "after a commit"]
 POINTS = [
-    "lease taken",
-    "before what was left is dropped",
-    "between prefetch and commit",
-    "before a commit",
-    "commit sent",
-    "after a commit",
-    "before a switch",
-    "after a switch",
+    *((point, 1) for point in ONCE),
+    *(("between prefetch and commit", passes) for passes in (1, 2, 3)),
+    *((point, passes) for point in COMMITS for passes in (1, 2, 5, 6, 9)),
 ]
+"""Named points, and at which of their passes it is killed."""
 
 
 class _Killed(BaseException):
     """Ends a rebuild where it stands: nothing is handed over."""
+
+
+SMALL = Limits(events=300, piece_events=60)
+"""Windows of 300 events in pieces of two owners: each owner of `fill` has 30 in a window."""
+
+
+@pytest.fixture(autouse=True)
+def _each_piece_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("consumers.fold.folder.TOGETHER_BYTES", 1)
 
 
 def _kill(store: Live, tag: str, point: str, passes: int = 1) -> None:
@@ -43,11 +55,10 @@ def _kill(store: Live, tag: str, point: str, passes: int = 1) -> None:
                 raise _Killed
 
     with pytest.raises(_Killed):
-        rebuild_partition(store.client, tag, holder="killed", probe=probe, lease_ms=BRIEF_MS)
+        rebuild_partition(store.client, tag, holder="killed", probe=probe, lease_ms=BRIEF_MS, limits=SMALL)
 
 
-@pytest.mark.parametrize("passes", [1, 2])
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(("point", "passes"), POINTS)
 def test_a_rebuild_killed_anywhere_is_gone_on_with_and_ends_in_the_same_state(
     redis_server: RedisServer, point: str, passes: int
 ) -> None:
@@ -56,10 +67,9 @@ def test_a_rebuild_killed_anywhere_is_gone_on_with_and_ends_in_the_same_state(
         fill(store, rounds=20)  # more than a commit holds
         wait_until(store.folded)
         tag = store.identity.tags[0]
-        once = {"lease taken", "before what was left is dropped", "before a switch", "after a switch"}
-        _kill(store, tag, point, 1 if point in once else passes)
+        _kill(store, tag, point, passes)
         switched = point == "after a switch"
-        done = rebuild_partition(store.client, tag, holder="next", lease_ms=BRIEF_MS)
+        done = rebuild_partition(store.client, tag, holder="next", lease_ms=BRIEF_MS, limits=SMALL)
         assert (done.old, done.new) == ((NEXT, f"{FIRST_BUILD}.2") if switched else (FIRST_BUILD, NEXT))
         wait_until(store.folded)
         assert store.differences() == []
@@ -71,7 +81,8 @@ def test_what_a_killed_rebuild_left_is_told_and_the_next_one_does_not_fold_it_ag
         fill(store, rounds=20)
         wait_until(store.folded)
         tag, alarms, wire = store.identity.tags[0], KeptAlarms(), Wire(store.client)
-        _kill(store, tag, "after a commit")
+        _kill(store, tag, "after a commit", 8)
+        stands = read_checkpoint(wire, BuildKeys(tag, NEXT))
         now_ms = int(wire.call("TIME")[0]) * 1_000 + 60_000
         live = BuildKeys(tag, FIRST_BUILD)
         left = left_build(wire, tag, FIRST_BUILD, now_ms)
@@ -84,20 +95,22 @@ def test_what_a_killed_rebuild_left_is_told_and_the_next_one_does_not_fold_it_ag
         tell_left_build(wire, BuildKeys(tag, NEXT), 0, now_ms, alarms)
         wire.close()
     assert left is not None
-    assert (left.build, left.seq, left.running) == (NEXT, 500, False)
-    assert raised == {("rebuild_left", "partition 0"): f"build {NEXT} was folded up to 500"}
-    assert ("rebuild goes on", 500) in told
+    assert (left.build, left.seq, left.running) == (NEXT, 300, False)
+    assert (stands.seq, stands.reach, stands.pieces) == (300, 600, 3), "the second window is written in part"
+    assert raised == {("rebuild_left", "partition 0"): f"build {NEXT} was folded up to 300"}
+    assert ("rebuild goes on", 300) in told
     assert alarms.standing == {}
 
 
-def test_what_was_left_is_not_gone_on_with_where_the_log_is_another(redis_server: RedisServer) -> None:
+@pytest.mark.parametrize("field", ["head", "reached"])
+def test_what_was_left_is_not_gone_on_with_where_the_log_is_another(redis_server: RedisServer, field: str) -> None:
     with live_store(redis_server.url, partitions=1) as store:
         store.start_worker("w1")
         fill(store, rounds=20)
         wait_until(store.folded)
         tag = store.identity.tags[0]
-        _kill(store, tag, "after a commit")
-        store.client.hset(BuildKeys(tag, NEXT).checkpoint, "head", bytes(32))
+        _kill(store, tag, "after a commit", 8)
+        store.client.hset(BuildKeys(tag, NEXT).checkpoint, field, bytes(32))
         told: list[str] = []
         rebuild_partition(store.client, tag, holder="next", tell=lambda fact, **_: told.append(fact))
         wait_until(store.folded)
@@ -155,3 +168,51 @@ def test_a_run_of_partitions_goes_on_with_the_rest_and_only_for_the_same_partiti
         again.end(wire)
         assert RebuildRun.begin(wire, [0, 1, 2], anew=False).done == []
         wire.close()
+
+
+@pytest.mark.parametrize("passes", [1, 2, 4, 7, 9])
+def test_owners_that_stand_still_and_are_freed_fold_the_same_after_a_kill(
+    redis_server: RedisServer, passes: int
+) -> None:
+    with live_store(redis_server.url, partitions=1) as store:
+        store.start_worker("w1")
+        fill(store, rounds=3)
+        stuck = {owner: poison(store, owner) for owner in ("owner-1", "owner-2", "owner-3")}
+        fill(store, rounds=7)
+        store.append(*(discarded(store, owner, stuck[owner]) for owner in ("owner-1", "owner-2")))
+        fill(store, rounds=3)
+        wait_until(store.folded)
+        tag = store.identity.tags[0]
+        live = store.client.hgetall(BuildKeys(tag, FIRST_BUILD).quarantine)
+        _kill(store, tag, "after a commit", passes)
+        rebuild_partition(store.client, tag, holder="next", lease_ms=BRIEF_MS, limits=SMALL)
+        wait_until(store.folded)
+        assert store.differences() == []
+        assert store.client.hgetall(BuildKeys(tag, NEXT).quarantine) == live
+        assert list(live) == [b"owner-3"]
+
+
+def test_a_build_of_which_only_pieces_are_written_is_not_switched_to(redis_server: RedisServer) -> None:
+    with live_store(redis_server.url, partitions=1) as store:
+        tag, wire = store.identity.tags[0], Wire(store.client)
+        live, new = BuildKeys(tag, FIRST_BUILD), BuildKeys(tag, NEXT)
+        store.client.hset(new.checkpoint, mapping={"seq": 5, "pieces": 1})
+        answers = [wire.run(SWITCH, [live.log.meta, live.checkpoint, new.checkpoint], [FIRST_BUILD, NEXT, 0])]
+        store.client.hdel(new.checkpoint, "pieces")
+        answers.append(wire.run(SWITCH, [live.log.meta, live.checkpoint, new.checkpoint], [FIRST_BUILD, NEXT, 0]))
+        wire.close()
+    assert [answer[0] for answer in answers] == [b"behind", b"ok"]
+
+
+def poison(store: Live, owner: str) -> str:
+    """Append an event that this release cannot read; its position."""
+    event_id = new_event_id()
+    document = {"event_id": event_id, "type": "MemoryCreated", "schema_version": 9, "owner": owner, "data": {}}
+    position = store.append(prepare_body(event_id, "MemoryCreated", 9, owner, canonical(document)))[0].position
+    assert position is not None
+    return position
+
+
+def discarded(store: Live, owner: str, position: str) -> Prepared:
+    """An operator drops what is parked at a position."""
+    return store.event(EventDiscarded(position=position, reason="it cannot be read"), owner, "operator")
