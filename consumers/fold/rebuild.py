@@ -27,7 +27,7 @@ from events.redis.wire import Wire, as_store_error
 from projections.fold.builds import BuildKeys, next_build
 from projections.fold.changelog import FIRST_LINK
 from projections.fold.partition import Checkpoint
-from projections.fold.window import LIMITS, Limits
+from projections.fold.window import LIMITS, WindowLimits
 from projections.redis.retire import drop_tables
 from projections.redis.scripts import SWITCH
 from projections.redis.store import CHECKPOINT_FIELDS, Lease, read_checkpoint, renew_lease, take_lease
@@ -60,7 +60,7 @@ def rebuild_partition(
     on_progress: Progress = lambda _done, _all: None,
     lease_ms: int = LEASE_MS,
     give_up_after: float = 3_600.0,
-    limits: Limits = LIMITS,
+    limits: WindowLimits = LIMITS,
 ) -> Rebuilt:
     """Fold a partition's log anew and switch readers and workers to it.
 

@@ -7,7 +7,7 @@ from typing import Any
 from consumers.fold.folder import PartitionFolder
 from events.errors import DamagedState
 from projections.fold.partition import Outcome, seal
-from projections.fold.window import LIMITS, Limits, Window
+from projections.fold.window import LIMITS, Window, WindowLimits
 
 CACHED_BYTES = 256 * 1024 * 1024
 """Of the records a folder keeps, about: as many fewer as events are longer."""
@@ -16,7 +16,7 @@ CACHED_BYTES = 256 * 1024 * 1024
 class WindowFolder(PartitionFolder):
     """Folds as `PartitionFolder` does, and writes each owner once a window. `close` writes what is open."""
 
-    def __init__(self, *given: Any, limits: Limits = LIMITS, **more: Any) -> None:
+    def __init__(self, *given: Any, limits: WindowLimits = LIMITS, **more: Any) -> None:
         super().__init__(*given, **more)
         self._limits = limits
         self._window = Window(self.checkpoint, limits)

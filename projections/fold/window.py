@@ -27,8 +27,7 @@ from projections.fold.partition import (
 )
 
 
-
-class Limits(NamedTuple):
+class WindowLimits(NamedTuple):
     """How much is folded before it is written, and how much of that one script writes."""
 
     events: int = 50_000
@@ -38,7 +37,7 @@ class Limits(NamedTuple):
     """Of an owner that has more by itself: what it has when it is reached."""
 
 
-LIMITS = Limits()
+LIMITS = WindowLimits()
 
 
 @dataclass(slots=True)
@@ -57,7 +56,7 @@ class OwnerPart(Outcome):
 class Window:
     """What was folded after a checkpoint and is not written yet."""
 
-    def __init__(self, checkpoint: Checkpoint, limits: Limits = LIMITS) -> None:
+    def __init__(self, checkpoint: Checkpoint, limits: WindowLimits = LIMITS) -> None:
         self._start, self._limits = checkpoint, limits
         self.seq, self.head, self.raw_id = checkpoint.seq, checkpoint.head, b""
         self.parts: dict[str, OwnerPart] = {}

@@ -71,8 +71,11 @@ def read_checkpoint(wire: Wire, keys: BuildKeys) -> Checkpoint:
         return Checkpoint()
     seq, head, digest, memories, *counts, reached = stored
     try:
-        numbers = (int(one or 0) for one in counts)
-        return Checkpoint(int(seq), bytes(head), int(digest, 16), int(memories), *numbers, reached or b"")  # type: ignore[misc]
+        whole = Checkpoint(
+            int(seq), bytes(head), int(digest, 16), int(memories), *(int(one or 0) for one in counts[:3])
+        )
+        pieces, reach = (int(one or 0) for one in counts[3:])
+        return whole if not pieces else whole._replace(pieces=pieces, reach=reach, reached=bytes(reached))
     except (TypeError, ValueError) as error:
         raise _damaged(keys, "the checkpoint", error) from error
 
@@ -197,8 +200,8 @@ def commit_command(
         ),
     )
     if checkpoint.pieces:
-        told = (checkpoint.pieces, checkpoint.reach, checkpoint.reached)
-        writes.add("HSET", keys.checkpoint, [one for pair in zip(PIECE_FIELDS, told, strict=True) for one in pair])
+        told = ("pieces", checkpoint.pieces, "reach", checkpoint.reach, "reached", checkpoint.reached)
+        writes.add("HSET", keys.checkpoint, told)
     elif pieces:
         writes.add("HDEL", keys.checkpoint, PIECE_FIELDS)
     states: list[Argument] = []

@@ -11,7 +11,7 @@ from events.envelope import Prepared, canonical, new_event_id, prepare_body
 from events.errors import LostLease
 from events.redis.wire import Wire
 from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.fold.window import Limits
+from projections.fold.window import WindowLimits
 from projections.redis.scripts import SWITCH
 from projections.redis.store import read_checkpoint
 from tests.given.alarms import KeptAlarms
@@ -35,7 +35,7 @@ class _Killed(BaseException):
     """Ends a rebuild where it stands: nothing is handed over."""
 
 
-SMALL = Limits(events=300, piece_events=60)
+SMALL = WindowLimits(events=300, piece_events=60)
 """Windows of 300 events in pieces of two owners: each owner of `fill` has 30 in a window."""
 
 

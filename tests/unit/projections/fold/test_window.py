@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from events.envelope import Stored
 from projections.fold.partition import Checkpoint, Outcome, WorkingOwner, decode_all, fold_batch, seal
-from projections.fold.window import Limits, Window
+from projections.fold.window import Window, WindowLimits
 from tests.given.events import created, entry, mentioned, secret_of
 from tests.unit.projections.fold.test_partition import POISON, STUCK, discarded, log_of
 
@@ -42,14 +42,16 @@ def told(names: list[str]) -> list[Stored]:
     events = []
     for name in names:
         seen[name] += 1
-        events.append((name, created() if seen[name] == 1 else POISON if seen[name] == 9 else mentioned(day=seen[name])))
+        events.append(
+            (name, created() if seen[name] == 1 else POISON if seen[name] == 9 else mentioned(day=seen[name]))
+        )
     return log_of(*events)
 
 
 @given(names=st.lists(st.sampled_from(OWNERS), min_size=1, max_size=60), most=st.integers(1, 7))
 def test_pieces_of_a_window_lead_where_batches_lead(names: list[str], most: int) -> None:
     log, owners = told(names), fresh()
-    window, decoded, pieces = Window(Checkpoint(), Limits(piece_events=most)), decode_all(log), list[Outcome]()
+    window, decoded, pieces = Window(Checkpoint(), WindowLimits(piece_events=most)), decode_all(log), list[Outcome]()
     while decoded:
         taken, ripe = window.feed(owners, decoded)
         decoded = decoded[taken:]
@@ -70,7 +72,7 @@ def test_a_window_of_which_some_pieces_were_written_is_folded_again_without_fold
     names: list[str], kept: int
 ) -> None:
     log, first = told(names), fresh()
-    window = Window(Checkpoint(), Limits(piece_events=1))
+    window = Window(Checkpoint(), WindowLimits(piece_events=1))
     window.feed(first, decode_all(log))
     pieces = list(window.pieces())[:-1][:kept]
     stands = written(Checkpoint(), first, pieces)._replace(seq=0, head=Checkpoint().head)
@@ -88,7 +90,7 @@ def test_a_window_of_which_some_pieces_were_written_is_folded_again_without_fold
 @pytest.mark.parametrize(("events", "full"), [(3, False), (4, True)])
 def test_a_window_is_full_only_past_all_that_pieces_of_before_may_hold(events: int, full: bool) -> None:
     log = log_of(*(("ada", mentioned(day=day)) for day in range(events)))
-    window = Window(Checkpoint(pieces=1, reach=4), Limits(events=1))
+    window = Window(Checkpoint(pieces=1, reach=4), WindowLimits(events=1))
     taken, _ = window.feed(fresh(), decode_all(log))
     assert (taken, window.full, window.past_pieces) == (events, full, full)
 
@@ -96,7 +98,10 @@ def test_a_window_is_full_only_past_all_that_pieces_of_before_may_hold(events: i
 def test_a_window_ends_before_a_discard_whose_parked_events_have_to_be_read() -> None:
     window = Window(Checkpoint())
     owners = fresh()
-    assert window.feed(owners, decode_all(log_of(*STUCK, ("ada", discarded(3)), ("bob", mentioned(day=4))))) == (6, None)
+    assert window.feed(owners, decode_all(log_of(*STUCK, ("ada", discarded(3)), ("bob", mentioned(day=4))))) == (
+        6,
+        None,
+    )
     assert (window.seq, window.full) == (6, False)
 
 
