@@ -69,13 +69,11 @@ def read_checkpoint(wire: Wire, keys: BuildKeys) -> Checkpoint:
     stored = wire.call("HMGET", keys.checkpoint, *CHECKPOINT_FIELDS)
     if stored == [None] * len(CHECKPOINT_FIELDS):
         return Checkpoint()
-    seq, head, digest, memories, *counts, reached = stored
+    seq, head, digest, memories, *more, reached = stored
     try:
-        whole = Checkpoint(
-            int(seq), bytes(head), int(digest, 16), int(memories), *(int(one or 0) for one in counts[:3])
-        )
-        pieces, reach = (int(one or 0) for one in counts[3:])
-        return whole if not pieces else whole._replace(pieces=pieces, reach=reach, reached=bytes(reached))
+        waiting, full, refused, pieces, reach = (int(one or 0) for one in more)
+        counts = (int(memories), waiting, full, refused, pieces, reach, bytes(reached or b""))
+        return Checkpoint(int(seq), bytes(head), int(digest, 16), *counts)
     except (TypeError, ValueError) as error:
         raise _damaged(keys, "the checkpoint", error) from error
 
