@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +12,7 @@ from api.cli.app import err, run
 from ops.asking.ask import ask_service
 from ops.commands.completing import StoreNames
 from ops.environment import told_by
+from ops.garbage import look_seldom
 from ops.tracebacks import clean_tracebacks
 
 if TYPE_CHECKING:
@@ -41,10 +41,6 @@ def _model() -> Callable[[], Chat] | None:
     return chat_of(load_settings())
 
 
-OBJECTS = 150_000
-"""New objects after which garbage is looked for first: a search makes 110,000, imports most of them, and none is garbage."""
-
-
 STAYING = frozenset({"up", "mcp", "worker", "bench"})
 """Commands whose process stays, or is measured as if it did; what they start has their environment."""
 
@@ -56,7 +52,7 @@ def _spare(words: Sequence[str]) -> None:
     """
     if next((word for word in words if not word.startswith("-")), "") in STAYING:
         return
-    gc.set_threshold(OBJECTS, *gc.get_threshold()[1:])
+    look_seldom()
     named = any(word.startswith("--embedder") for word in words)
     if not named and told_by(os.environ, ["embedder"]).get("embedder", "none") == "none":
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -6,7 +6,8 @@ one of the same name goes on with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from time import monotonic, sleep
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from consumers.fold.windows import WindowFolder
 from consumers.verify.heads import chain_on
 from events.admission import APPEND_FULL
 from events.envelope import Stored
-from events.errors import DamagedState, LostLease, StoreFull, StoreUnavailable
+from events.errors import DamagedState, LostLease, StoreError, StoreFull, StoreUnavailable
 from events.heads import Head
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys
@@ -30,7 +31,7 @@ from projections.fold.partition import Checkpoint
 from projections.fold.window import LIMITS, WindowLimits
 from projections.redis.retire import drop_tables
 from projections.redis.scripts import SWITCH
-from projections.redis.store import CHECKPOINT_FIELDS, Lease, read_checkpoint, renew_lease, take_lease
+from projections.redis.store import CHECKPOINT_FIELDS, Lease, read_checkpoint, release_lease, renew_lease, take_lease
 
 LEASE_MS = 10_000
 LOOK_SECONDS = 0.1
@@ -77,42 +78,57 @@ def rebuild_partition(
         lane.connect()
         lease = _lease(tend, keys, holder, lease_ms, on_wait)
         probe("lease taken")
-        _go_on_or_anew(tend, keys, tell, probe)
-        folder = WindowFolder(lease, load, lane, base=base, tell=tell, probe=probe, limits=limits)
-        _ask(read, tag, folder.at)
-        told = monotonic()
-        while monotonic() < end:
-            if monotonic() - renewed > lease_ms / 3_000:
-                renewed = monotonic()
-                if not renew_lease(tend, lease, now_ms=_now_ms(tend), ttl_ms=lease_ms):
-                    raise LostLease(f"the lease on build {keys.build} of partition {{{tag}}} was lost", partition=tag)
-            batch = _answered(read, tag)
-            if batch:
-                folder.prepare(batch)
-                _ask(read, tag, batch[-1].seq)  # Redis reads on while we fold
-                folder.fold()
-                if len(batch) < READ_COUNT:  # the log's end: what is open is not kept waiting for more
-                    folder.close()
-                if monotonic() - told > PROGRESS_SECONDS:
-                    told = monotonic()
-                    on_progress(folder.at, int(tend.call("HGET", LogKeys(tag).meta, "head") or 0))
-                continue
+        with _handed_over(tend, lease):
+            _go_on_or_anew(tend, keys, tell, probe)
+            folder = WindowFolder(lease, load, lane, base=base, tell=tell, probe=probe, limits=limits)
             _ask(read, tag, folder.at)
-            folder.close()
-            lane.settle()
-            refuse_gap(tend, tag)
-            probe("before a switch")
-            if _switch(tend, live, keys):
-                probe("after a switch")
-                tell("build switched", partition=tag, old=live, new=keys.build, seq=folder.checkpoint.seq)
-                return Rebuilt(tag, live, keys.build, folder.checkpoint.seq)
-            sleep(0.005)
-        raise StoreUnavailable(
-            f"partition {{{tag}}}: the rebuild did not catch up with the live fold in {give_up_after:g} s; run it again"
-        )
+            told = monotonic()
+            while monotonic() < end:
+                if monotonic() - renewed > lease_ms / 3_000:
+                    renewed = monotonic()
+                    if not renew_lease(tend, lease, now_ms=_now_ms(tend), ttl_ms=lease_ms):
+                        raise LostLease(
+                            f"the lease on build {keys.build} of partition {{{tag}}} was lost", partition=tag
+                        )
+                batch = _answered(read, tag)
+                if batch:
+                    folder.prepare(batch)
+                    _ask(read, tag, batch[-1].seq)  # Redis reads on while we fold
+                    folder.fold()
+                    if len(batch) < READ_COUNT:  # the log's end: what is open is not kept waiting for more
+                        folder.close()
+                    if monotonic() - told > PROGRESS_SECONDS:
+                        told = monotonic()
+                        on_progress(folder.at, int(tend.call("HGET", LogKeys(tag).meta, "head") or 0))
+                    continue
+                _ask(read, tag, folder.at)
+                folder.close()
+                lane.settle()
+                refuse_gap(tend, tag)
+                probe("before a switch")
+                if _switch(tend, live, keys):
+                    probe("after a switch")
+                    tell("build switched", partition=tag, old=live, new=keys.build, seq=folder.checkpoint.seq)
+                    return Rebuilt(tag, live, keys.build, folder.checkpoint.seq)
+                sleep(0.005)
+            raise StoreUnavailable(
+                f"partition {{{tag}}}: the rebuild did not catch up with the live fold in {give_up_after:g} s; run it again"
+            )
     finally:
         for wire in (tend, load, read, lane.wire):
             wire.close()
+
+
+@contextmanager
+def _handed_over(wire: Wire, lease: Lease) -> Iterator[None]:
+    """The lease is given back where an error or whoever asked ends the rebuild, so that the next one need not wait."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt) as error:
+        if not isinstance(error, StoreUnavailable):
+            with suppress(StoreError):
+                release_lease(wire, lease)
+        raise
 
 
 def _lease(wire: Wire, keys: BuildKeys, holder: str, lease_ms: int, on_wait: Callable[[str], None]) -> Lease:

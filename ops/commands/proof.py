@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from api.cli.app import Json, app, err, out, show
 from events.errors import InputError
+from events.partitions import LogKeys
 
 if TYPE_CHECKING:
     from consumers.verify.verdict import Findings
+    from ops.processes.shares import Done, Task, Work
     from ops.store import OpenStore
 
 
@@ -48,6 +51,17 @@ def _chosen(partitions: list[int] | None, count: int) -> list[int]:
 Partitions = Annotated[
     list[int] | None, typer.Option("--partition", help="Only this partition; as often as needed.", show_default=False)
 ]
+Processes = Annotated[
+    int | None,
+    typer.Option(
+        "--processes",
+        min=1,
+        max=64,
+        metavar="N",
+        help="Processes that share the partitions, 1 to 64. Default: as many as cores, one for each 50,000 events at most.",
+        show_default=False,
+    ),
+]
 Reason = Annotated[
     str | None,
     typer.Option(
@@ -69,15 +83,16 @@ def rebuild(
     drop_left: Annotated[
         bool, typer.Option("--drop-left", help="Only drop what a rebuild that was killed left; folds nothing.")
     ] = False,
+    processes: Processes = None,
     json: Json = False,
 ) -> None:
     """Fold the log anew into a fresh build, while the live one goes on, then switch; the old one goes after ten minutes.
 
     Refused where the log does not meet the heads that were kept. Goes on with what a killed rebuild left to be done.
     """
-    from consumers.fold.rebuild import rebuild_partition, refuse_without_room
+    from consumers.fold.rebuild import refuse_without_room
     from consumers.fold.rebuild_run import RebuildRun
-    from ops.worker_id import new_worker_id
+    from ops.processes.shares import Task
 
     reason = _checked(accept_changed_log_)
     with _store() as store, _bar(json) as bar:
@@ -92,23 +107,48 @@ def rebuild(
         if run.done:
             err.print(f"[dim]going on with a rebuild that was killed: {len(run.done)} partition(s) are done already[/]")
         switched = []
-        for number in run.rest:
-            task = bar.add_task(f"partition {number}", total=None)
-            done = rebuild_partition(
-                store.client,
-                store.identity.tags[number],
-                holder=new_worker_id(),
-                on_wait=lambda told: err.print(f"[dim]{told}[/]"),
-                on_progress=lambda at, total, task=task: bar.update(task, completed=at, total=total),  # type: ignore[misc]
-            )
-            bar.remove_task(task)
-            run.finished(wire, number)
-            store.alarms.cleared("rebuild_left", f"partition {number}")
-            switched.append({"partition": number, "old": done.old, "new": done.new, "seq": done.seq})
+        tasks = [Task(number, store.identity.tags[number]) for number in run.rest]
+        with _done("rebuild", store, tasks, processes, bar) as parts:
+            for number, done, _ in parts:
+                if done is not None:
+                    run.finished(wire, number)
+                    store.alarms.cleared("rebuild_left", f"partition {number}")
+                    switched.append({"partition": number, "old": done.old, "new": done.new, "seq": done.seq})
+        switched.sort(key=itemgetter("partition"))
         run.end(wire)
         wire.close()
     answer = {"switched": switched, "done_before": run.done, "accepted": accepted}
     show(answer, json, lambda _: out.print(f"{len(switched)} partition(s) rebuilt and switched"))
+
+
+@contextmanager
+def _done(
+    work: Work, store: OpenStore, tasks: Sequence[Task], processes: int | None, bar: Progress
+) -> Iterator[Iterator[Done]]:
+    """Partitions as they are done, each with a bar meanwhile; all processes have ended when it is left."""
+    from ops.processes.shares import do_all, process_count
+
+    wire, bars = store.wire(), dict[int, TaskID]()
+    heads = wire.answers([["HGET", LogKeys(task.tag).meta, "head"] for task in tasks])
+    wire.close()
+    count = process_count(processes, len(tasks), sum(int(head or 0) for head in heads))
+
+    def moved(number: int, at: int, total: int) -> None:
+        if number not in bars:
+            bars[number] = bar.add_task(f"partition {number}")
+        bar.update(bars[number], completed=at, total=total)
+
+    def waits(told: str) -> None:
+        err.print(f"[dim]{told}[/]")
+
+    def ended() -> Iterator[Done]:
+        for one in parts:
+            if one.partition in bars:
+                bar.remove_task(bars.pop(one.partition))
+            yield one
+
+    with closing(do_all(work, store.client, store.url, tasks, count, moved, waits)) as parts:
+        yield ended()
 
 
 def _checked(reason: str | None) -> str | None:
@@ -163,15 +203,16 @@ def verify(
             "--against", help="Kept heads that the log must meet, beside those in the data folder.", show_default=False
         ),
     ] = None,
+    processes: Processes = None,
     json: Json = False,
 ) -> None:
     """Fold the log anew in memory and compare all that is stored with it, every number and every key. Reads only.
 
     Also compared: the log's chain with every head that was kept, in the data folder and in the files named.
     """
-    from consumers.verify.store_and_log import verify_partition
     from ops.kept.head_file import HeadFile, heads_path, read_copy
     from ops.kept.heads import Against, compare_receipts, compare_values
+    from ops.processes.shares import Task
     from ops.settings import load_settings
 
     copies = {str(path): read_copy(path) for path in against or ()}
@@ -179,19 +220,12 @@ def verify(
         chosen = _chosen(partition, store.identity.partitions)
         file = HeadFile(heads_path(load_settings(), store.identity.store_id))
         compared = Against(store, {str(file.path): file.read(), **copies})
-        verdicts = []
-        for number in chosen:
-            task = bar.add_task(f"partition {number}", total=None)
-            verdict = verify_partition(
-                store.client,
-                number,
-                store.identity.tags[number],
-                chain_at=compared.seqs(number),
-                on_progress=lambda at, total, task=task: bar.update(task, completed=at, total=total),  # type: ignore[misc]
-            )
+        tasks = [Task(number, store.identity.tags[number], compared.seqs(number)) for number in chosen]
+        with _done("verify", store, tasks, processes, bar) as parts:
+            verdicts = [one.found for one in parts if one.found is not None]
+        verdicts.sort(key=attrgetter("partition"))
+        for verdict in verdicts:
             compared.compare(verdict)
-            verdicts.append(verdict)
-            bar.remove_task(task)
         verdicts.append(verify_identity(store))
         compared.compare_files(verdicts[-1])
         receipts = compare_receipts(store, chosen, verdicts[-1])

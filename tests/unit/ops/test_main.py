@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from ops.main import OBJECTS, _spare
+from ops.garbage import OBJECTS
+from ops.main import _spare
 
 THREADS = "OPENBLAS_NUM_THREADS"
 

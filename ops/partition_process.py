@@ -1,0 +1,93 @@
+"""A process that does partitions for a command: `python -P -m ops.partition_process rebuild` or `verify`.
+
+A line of JSON on standard input is a partition to be done, one on standard output tells of it. It ends when its input ends:
+its command wants no more, or is gone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from queue import SimpleQueue
+from threading import Event as Flag
+from threading import Thread
+
+import msgspec
+
+from api.requests.secrets import refusal_told
+from events.errors import EngramlogError
+from events.redis.wire import connect
+from ops.garbage import look_seldom
+from ops.processes.shares import Line, Task, do_one, told
+from ops.settings import load_settings
+from ops.worker import store_url
+
+PATIENT_SECONDS = 4.0
+"""How long it may take to hand over once its input has ended."""
+
+
+class _Ended(Exception):
+    """Nobody wants it any more."""
+
+
+class _Input:
+    """Partitions to be done, and whether that is still wanted."""
+
+    def __init__(self) -> None:
+        self.tasks: SimpleQueue[Task | None] = SimpleQueue()
+        self.ended = Flag()
+
+    def read(self) -> None:
+        """Until the input ends; then this process ends too."""
+        for line in sys.stdin.buffer:
+            self.tasks.put(msgspec.json.decode(line, type=Task))
+        self.ended.set()
+        self.tasks.put(None)
+        Flag().wait(PATIENT_SECONDS)
+        os._exit(1)
+
+    def refuse_end(self) -> None:
+        """Raises _Ended."""
+        if self.ended.is_set():
+            raise _Ended
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry of the process."""
+    parser = argparse.ArgumentParser(prog="python -P -m ops.partition_process", description=__doc__)
+    parser.add_argument("work", choices=["rebuild", "verify"])
+    work = parser.parse_args(arguments).work
+    look_seldom()
+    settings = load_settings()
+    client = connect(store_url(settings), timeout=settings.redis_timeout)
+    given = _Input()
+    Thread(target=given.read, name="input", daemon=True).start()
+
+    def moved(_partition: int, at: int, of: int) -> None:
+        given.refuse_end()
+        _say(Line(at=at, of=of))
+
+    def waits(notice: str) -> None:
+        given.refuse_end()
+        _say(Line(notice=notice))
+
+    try:
+        while (task := given.tasks.get()) is not None:
+            try:
+                _say(told(do_one(work, client, task, moved, waits)))
+            except EngramlogError as error:
+                _say(Line(error=dict(refusal_told(error)), exit_code=error.exit_code))
+    except (_Ended, BrokenPipeError):
+        os._exit(1)  # nobody listens
+    return 0
+
+
+def _say(line: Line) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

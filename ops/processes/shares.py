@@ -1,0 +1,207 @@
+"""Partitions of one command, done by several processes: each takes the next one when it is done with one.
+
+A process that dies, an error and an interrupted command all end the others: each hands over what it holds, within seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from queue import SimpleQueue
+from threading import Thread
+from time import monotonic
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+import redis
+
+from consumers.fold.rebuild import Rebuilt, rebuild_partition
+from consumers.verify.store_and_log import verify_partition
+from consumers.verify.verdict import Findings
+from events.errors import EngramlogError
+from ops.worker_id import new_worker_id
+
+Work = Literal["rebuild", "verify"]
+Progress = Callable[[int, int, int], None]
+"""Partition, how far, of how much."""
+Notice = Callable[[str], None]
+MOST_PROCESSES = 64
+EVENTS_A_PROCESS = 50_000
+"""A process more is started for so many events only: it takes half a second to be there."""
+END_SECONDS = 5.0
+
+
+class Task(msgspec.Struct):
+    """A partition that is to be done."""
+
+    partition: int
+    tag: str
+    chain_at: list[int] = []
+    """Seqs at which a verification is to tell the log's chain."""
+
+
+class Line(msgspec.Struct, omit_defaults=True):
+    """What a process tells of its partition, as one line of JSON."""
+
+    at: int = 0
+    of: int = 0
+    notice: str = ""
+    rebuilt: Rebuilt | None = None
+    found: Findings | None = None
+    digest: str = ""
+    """Of what was found, in hex: JSON has no numbers of its size."""
+    error: dict[str, Any] | None = None
+    exit_code: int = 1
+
+
+class Done(NamedTuple):
+    """A partition that is done: one of both."""
+
+    partition: int
+    rebuilt: Rebuilt | None = None
+    found: Findings | None = None
+
+
+def process_count(asked: int | None, partitions: int, events: int) -> int:
+    """How many processes do so many partitions with so many events; `asked` by somebody, else what pays on these cores."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(min(asked or min(cores, events // EVENTS_A_PROCESS), partitions), 1)
+
+
+def do_one(work: Work, client: redis.Redis, task: Task, on_progress: Progress, on_wait: Notice) -> Done:
+    """Do one partition in this process. Raises what `rebuild_partition` and `verify_partition` raise."""
+    number = task.partition
+
+    def moved(at: int, of: int) -> None:
+        on_progress(number, at, of)
+
+    if work == "verify":
+        chain_at = task.chain_at
+        found = verify_partition(client, number, task.tag, chain_at=chain_at, on_progress=moved)
+        return Done(number, found=found)
+    holder = new_worker_id()
+    return Done(number, rebuild_partition(client, task.tag, holder=holder, on_wait=on_wait, on_progress=moved))
+
+
+def do_all(
+    work: Work,
+    client: redis.Redis,
+    url: str,
+    tasks: Sequence[Task],
+    count: int,
+    on_progress: Progress,
+    on_wait: Notice,
+) -> Generator[Done, None, None]:
+    """Every partition as it is done, by so many processes; by this one where it is one.
+
+    Raises the first error that one of them raised, and EngramlogError where one died.
+    """
+    if count == 1:
+        for task in tasks:
+            yield do_one(work, client, task, on_progress, on_wait)
+        return
+    with closing(_Crew(work, url, tasks, count)) as crew:
+        for _ in tasks:
+            yield crew.next_done(on_progress, on_wait)
+
+
+def told(done: Done) -> Line:
+    """A partition that is done as a line."""
+    found = done.found
+    if found is None:
+        return Line(rebuilt=done.rebuilt)
+    return Line(found=replace(found, digest=0), digest=f"{found.digest:x}")
+
+
+class _Crew:
+    """The processes, and a thread for each that hands it partitions and hears what it tells."""
+
+    def __init__(self, work: Work, url: str, tasks: Sequence[Task], count: int) -> None:
+        self._work = work
+        self._waiting = deque(tasks)
+        self._told: SimpleQueue[tuple[Task, Line]] = SimpleQueue()
+        environment = {**os.environ, "ENGRAMLOG_REDIS_URL": url}  # it may hold a password: everybody can read arguments
+        self._processes = [self._start(environment) for _ in range(count)]
+        self._threads = [Thread(target=self._drive, args=(process,), daemon=True) for process in self._processes]
+        for thread in self._threads:
+            thread.start()
+
+    def _start(self, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-P", "-m", "ops.partition_process", self._work]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, start_new_session=True)
+
+    def _drive(self, process: subprocess.Popen[bytes]) -> None:
+        while True:
+            try:
+                task = self._waiting.popleft()
+            except IndexError:
+                return
+            line = self._done_by(process, task)
+            self._told.put((task, line))
+            if line.error is not None:
+                return
+
+    def _done_by(self, process: subprocess.Popen[bytes], task: Task) -> Line:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with suppress(OSError, ValueError, msgspec.MsgspecError):  # it died, or this command ends
+            process.stdin.write(msgspec.json.encode(task) + b"\n")
+            process.stdin.flush()
+            for raw in process.stdout:
+                line = msgspec.json.decode(raw, type=Line)
+                if line.rebuilt is not None or line.found is not None or line.error is not None:
+                    return line
+                self._told.put((task, line))
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(END_SECONDS)
+        return Line(error=_died(self._work, task.partition, process.returncode).as_dict())
+
+    def next_done(self, on_progress: Progress, on_wait: Notice) -> Done:
+        """The next partition that is done; tells how far the others are meanwhile. Raises as `do_all`."""
+        while True:
+            task, line = self._told.get()
+            if line.error is not None:
+                error = EngramlogError(str(line.error.get("message", "")))
+                error.told, error.exit_code = line.error, line.exit_code
+                raise error
+            if line.found is not None:
+                return Done(task.partition, found=replace(line.found, digest=int(line.digest, 16)))
+            if line.rebuilt is not None:
+                return Done(task.partition, line.rebuilt)
+            if line.notice:
+                on_wait(line.notice)
+            else:
+                on_progress(task.partition, line.at, line.of)
+
+    def close(self) -> None:
+        """End all of them: each hands over when its input ends, and is killed where it does not."""
+        self._waiting.clear()
+        for process in self._processes:
+            with suppress(OSError):
+                if process.stdin is not None:
+                    process.stdin.close()
+        end = monotonic() + END_SECONDS
+        for process in self._processes:
+            try:
+                process.wait(max(end - monotonic(), 0.0))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        for process, thread in zip(self._processes, self._threads, strict=True):
+            thread.join()  # it reads to the end of what the process told
+            if process.stdout is not None:
+                process.stdout.close()
+
+
+def _died(work: Work, partition: int, code: int | None) -> EngramlogError:
+    how = "does not answer" if code is None else f"ended with signal {-code}" if code < 0 else f"ended with code {code}"
+    cure = "engramlog rebuild goes on where it stood" if work == "rebuild" else "nothing was written; run it again"
+    return EngramlogError(
+        f"the process at partition {partition} {how}; the others were ended: {cure}", partition=partition
+    )
