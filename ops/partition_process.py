@@ -20,7 +20,7 @@ from api.requests.secrets import refusal_told
 from events.errors import EngramlogError
 from events.redis.wire import connect
 from ops.garbage import look_seldom
-from ops.processes.shares import Line, Task, do_one, told
+from ops.processes.shares import PartitionTask, ToldLine, do_one, told
 from ops.settings import load_settings
 from ops.worker import store_url
 
@@ -36,13 +36,13 @@ class _Input:
     """Partitions to be done, and whether that is still wanted."""
 
     def __init__(self) -> None:
-        self.tasks: SimpleQueue[Task | None] = SimpleQueue()
+        self.tasks: SimpleQueue[PartitionTask | None] = SimpleQueue()
         self.ended = Flag()
 
     def read(self) -> None:
         """Until the input ends; then this process ends too."""
         for line in sys.stdin.buffer:
-            self.tasks.put(msgspec.json.decode(line, type=Task))
+            self.tasks.put(msgspec.json.decode(line, type=PartitionTask))
         self.ended.set()
         self.tasks.put(None)
         Flag().wait(PATIENT_SECONDS)
@@ -67,24 +67,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def moved(_partition: int, at: int, of: int) -> None:
         given.refuse_end()
-        _say(Line(at=at, of=of))
+        _say(ToldLine(at=at, of=of))
 
     def waits(notice: str) -> None:
         given.refuse_end()
-        _say(Line(notice=notice))
+        _say(ToldLine(notice=notice))
 
     try:
         while (task := given.tasks.get()) is not None:
             try:
                 _say(told(do_one(work, client, task, moved, waits)))
             except EngramlogError as error:
-                _say(Line(error=dict(refusal_told(error)), exit_code=error.exit_code))
+                _say(ToldLine(error=dict(refusal_told(error)), exit_code=error.exit_code))
     except (_Ended, BrokenPipeError):
         os._exit(1)  # nobody listens
     return 0
 
 
-def _say(line: Line) -> None:
+def _say(line: ToldLine) -> None:
     sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
     sys.stdout.buffer.flush()
 

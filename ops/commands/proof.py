@@ -19,7 +19,7 @@ from events.partitions import LogKeys
 
 if TYPE_CHECKING:
     from consumers.verify.verdict import Findings
-    from ops.processes.shares import Done, Task, Work
+    from ops.processes.shares import PartitionDone, PartitionTask, Work
     from ops.store import OpenStore
 
 
@@ -92,7 +92,7 @@ def rebuild(
     """
     from consumers.fold.rebuild import refuse_without_room
     from consumers.fold.rebuild_run import RebuildRun
-    from ops.processes.shares import Task
+    from ops.processes.shares import PartitionTask
 
     reason = _checked(accept_changed_log_)
     with _store() as store, _bar(json) as bar:
@@ -107,7 +107,7 @@ def rebuild(
         if run.done:
             err.print(f"[dim]going on with a rebuild that was killed: {len(run.done)} partition(s) are done already[/]")
         switched = []
-        tasks = [Task(number, store.identity.tags[number]) for number in run.rest]
+        tasks = [PartitionTask(number, store.identity.tags[number]) for number in run.rest]
         with _done("rebuild", store, tasks, processes, bar) as parts:
             for number, done, _ in parts:
                 if done is not None:
@@ -123,8 +123,8 @@ def rebuild(
 
 @contextmanager
 def _done(
-    work: Work, store: OpenStore, tasks: Sequence[Task], processes: int | None, bar: Progress
-) -> Iterator[Iterator[Done]]:
+    work: Work, store: OpenStore, tasks: Sequence[PartitionTask], processes: int | None, bar: Progress
+) -> Iterator[Iterator[PartitionDone]]:
     """Partitions as they are done, each with a bar meanwhile; all processes have ended when it is left."""
     from ops.processes.shares import do_all, process_count
 
@@ -141,7 +141,7 @@ def _done(
     def waits(told: str) -> None:
         err.print(f"[dim]{told}[/]")
 
-    def ended() -> Iterator[Done]:
+    def ended() -> Iterator[PartitionDone]:
         for one in parts:
             if one.partition in bars:
                 bar.remove_task(bars.pop(one.partition))
@@ -212,7 +212,7 @@ def verify(
     """
     from ops.kept.head_file import HeadFile, heads_path, read_copy
     from ops.kept.heads import Against, compare_receipts, compare_values
-    from ops.processes.shares import Task
+    from ops.processes.shares import PartitionTask
     from ops.settings import load_settings
 
     copies = {str(path): read_copy(path) for path in against or ()}
@@ -220,7 +220,7 @@ def verify(
         chosen = _chosen(partition, store.identity.partitions)
         file = HeadFile(heads_path(load_settings(), store.identity.store_id))
         compared = Against(store, {str(file.path): file.read(), **copies})
-        tasks = [Task(number, store.identity.tags[number], compared.seqs(number)) for number in chosen]
+        tasks = [PartitionTask(number, store.identity.tags[number], compared.seqs(number)) for number in chosen]
         with _done("verify", store, tasks, processes, bar) as parts:
             verdicts = [one.found for one in parts if one.found is not None]
         verdicts.sort(key=attrgetter("partition"))

@@ -36,7 +36,7 @@ EVENTS_A_PROCESS = 50_000
 END_SECONDS = 5.0
 
 
-class Task(msgspec.Struct):
+class PartitionTask(msgspec.Struct):
     """A partition that is to be done."""
 
     partition: int
@@ -45,7 +45,7 @@ class Task(msgspec.Struct):
     """Seqs at which a verification is to tell the log's chain."""
 
 
-class Line(msgspec.Struct, omit_defaults=True):
+class ToldLine(msgspec.Struct, omit_defaults=True):
     """What a process tells of its partition, as one line of JSON."""
 
     at: int = 0
@@ -59,7 +59,7 @@ class Line(msgspec.Struct, omit_defaults=True):
     exit_code: int = 1
 
 
-class Done(NamedTuple):
+class PartitionDone(NamedTuple):
     """A partition that is done: one of both."""
 
     partition: int
@@ -73,7 +73,9 @@ def process_count(asked: int | None, partitions: int, events: int) -> int:
     return max(min(asked or min(cores, events // EVENTS_A_PROCESS), partitions), 1)
 
 
-def do_one(work: Work, client: redis.Redis, task: Task, on_progress: Progress, on_wait: Notice) -> Done:
+def do_one(
+    work: Work, client: redis.Redis, task: PartitionTask, on_progress: Progress, on_wait: Notice
+) -> PartitionDone:
     """Do one partition in this process. Raises what `rebuild_partition` and `verify_partition` raise."""
     number = task.partition
 
@@ -83,20 +85,20 @@ def do_one(work: Work, client: redis.Redis, task: Task, on_progress: Progress, o
     if work == "verify":
         chain_at = task.chain_at
         found = verify_partition(client, number, task.tag, chain_at=chain_at, on_progress=moved)
-        return Done(number, found=found)
+        return PartitionDone(number, found=found)
     holder = new_worker_id()
-    return Done(number, rebuild_partition(client, task.tag, holder=holder, on_wait=on_wait, on_progress=moved))
+    return PartitionDone(number, rebuild_partition(client, task.tag, holder=holder, on_wait=on_wait, on_progress=moved))
 
 
 def do_all(
     work: Work,
     client: redis.Redis,
     url: str,
-    tasks: Sequence[Task],
+    tasks: Sequence[PartitionTask],
     count: int,
     on_progress: Progress,
     on_wait: Notice,
-) -> Generator[Done, None, None]:
+) -> Generator[PartitionDone, None, None]:
     """Every partition as it is done, by so many processes; by this one where it is one.
 
     Raises the first error that one of them raised, and EngramlogError where one died.
@@ -110,21 +112,21 @@ def do_all(
             yield crew.next_done(on_progress, on_wait)
 
 
-def told(done: Done) -> Line:
+def told(done: PartitionDone) -> ToldLine:
     """A partition that is done as a line."""
     found = done.found
     if found is None:
-        return Line(rebuilt=done.rebuilt)
-    return Line(found=replace(found, digest=0), digest=f"{found.digest:x}")
+        return ToldLine(rebuilt=done.rebuilt)
+    return ToldLine(found=replace(found, digest=0), digest=f"{found.digest:x}")
 
 
 class _Crew:
     """The processes, and a thread for each that hands it partitions and hears what it tells."""
 
-    def __init__(self, work: Work, url: str, tasks: Sequence[Task], count: int) -> None:
+    def __init__(self, work: Work, url: str, tasks: Sequence[PartitionTask], count: int) -> None:
         self._work = work
         self._waiting = deque(tasks)
-        self._told: SimpleQueue[tuple[Task, Line]] = SimpleQueue()
+        self._told: SimpleQueue[tuple[PartitionTask, ToldLine]] = SimpleQueue()
         environment = {**os.environ, "ENGRAMLOG_REDIS_URL": url}  # it may hold a password: everybody can read arguments
         self._processes = [self._start(environment) for _ in range(count)]
         self._threads = [Thread(target=self._drive, args=(process,), daemon=True) for process in self._processes]
@@ -147,22 +149,22 @@ class _Crew:
             if line.error is not None:
                 return
 
-    def _done_by(self, process: subprocess.Popen[bytes], task: Task) -> Line:
+    def _done_by(self, process: subprocess.Popen[bytes], task: PartitionTask) -> ToldLine:
         assert process.stdin is not None
         assert process.stdout is not None
         with suppress(OSError, ValueError, msgspec.MsgspecError):  # it died, or this command ends
             process.stdin.write(msgspec.json.encode(task) + b"\n")
             process.stdin.flush()
             for raw in process.stdout:
-                line = msgspec.json.decode(raw, type=Line)
+                line = msgspec.json.decode(raw, type=ToldLine)
                 if line.rebuilt is not None or line.found is not None or line.error is not None:
                     return line
                 self._told.put((task, line))
         with suppress(subprocess.TimeoutExpired):
             process.wait(END_SECONDS)
-        return Line(error=_died(self._work, task.partition, process.returncode).as_dict())
+        return ToldLine(error=_died(self._work, task.partition, process.returncode).as_dict())
 
-    def next_done(self, on_progress: Progress, on_wait: Notice) -> Done:
+    def next_done(self, on_progress: Progress, on_wait: Notice) -> PartitionDone:
         """The next partition that is done; tells how far the others are meanwhile. Raises as `do_all`."""
         while True:
             task, line = self._told.get()
@@ -171,9 +173,9 @@ class _Crew:
                 error.told, error.exit_code = line.error, line.exit_code
                 raise error
             if line.found is not None:
-                return Done(task.partition, found=replace(line.found, digest=int(line.digest, 16)))
+                return PartitionDone(task.partition, found=replace(line.found, digest=int(line.digest, 16)))
             if line.rebuilt is not None:
-                return Done(task.partition, line.rebuilt)
+                return PartitionDone(task.partition, line.rebuilt)
             if line.notice:
                 on_wait(line.notice)
             else:

@@ -17,7 +17,7 @@ from consumers.fold.rebuild import rebuild_partition
 from events.errors import EngramlogError
 from events.redis.wire import Wire
 from ops.processes import shares
-from ops.processes.shares import Done, Task, Work, do_all, process_count
+from ops.processes.shares import PartitionDone, PartitionTask, Work, do_all, process_count
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.redis.store import take_lease
 from tests.integration.consumers.fold.test_rebuild import fill
@@ -54,11 +54,11 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
     return found
 
 
-def tasks(store: Live) -> list[Task]:
-    return [Task(number, tag, [1]) for number, tag in enumerate(store.identity.tags)]
+def tasks(store: Live) -> list[PartitionTask]:
+    return [PartitionTask(number, tag, [1]) for number, tag in enumerate(store.identity.tags)]
 
 
-def done(store: Live, url: str, work: Work, count: int, on_wait: Any = print) -> list[Done]:
+def done(store: Live, url: str, work: Work, count: int, on_wait: Any = print) -> list[PartitionDone]:
     with closing(do_all(work, store.client, url, tasks(store), count, lambda *_: None, on_wait)) as parts:
         return sorted(parts)
 
