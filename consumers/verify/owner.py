@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
 
 import msgspec
 
 from consumers.verify.oracle import MARK_BYTES, ExpectedKeys, Oracle
 from consumers.verify.packs import UNREADABLE, PackedLog, read_packs
-from consumers.verify.scan import members, pairs
+from consumers.verify.scan import PAGE, members, pairs
 from consumers.verify.verdict import Findings
 from events.partitions import position_text
-from events.redis.wire import Wire
+from events.redis.wire import Argument, Wire
 from projections.fold.builds import BuildKeys
 from projections.fold.owner import OwnerState, decode_owner, encode_owner
 from projections.fold.partition import WorkingOwner
@@ -54,17 +55,56 @@ def read_found(wire: Wire, keys: BuildKeys, name: str, tries: int = 50) -> Store
     return None
 
 
+def read_some(wire: Wire, keys: BuildKeys, names: Sequence[str]) -> list[StoredOwner | None]:
+    """`read_found` of several in one exchange.
+
+    None for one that has an index, or more than a page, or that was committed about or refused meanwhile: it is read by itself.
+    """
+    asked = [_asked(keys, name) for name in names]
+    answers = iter(wire.pipeline([command for commands in asked for command in commands]))
+    return [_found(list(islice(answers, len(commands)))) for commands in asked]
+
+
+def _asked(keys: BuildKeys, name: str) -> list[list[Argument]]:
+    return [
+        ["EXISTS", keys.index(name)],
+        *_standing_asked(keys, name),
+        ["HSCAN", keys.records(name), 0, "COUNT", PAGE],
+        ["HSCAN", keys.changelog(name), 0, "COUNT", PAGE],
+        ["GET", keys.tail(name)],
+        ["ZSCAN", keys.changes(name), 0, "COUNT", PAGE],
+        *_standing_asked(keys, name),
+    ]
+
+
+def _found(answers: list[Any]) -> StoredOwner | None:
+    if any(isinstance(answer, Exception) for answer in answers):
+        return None
+    indexed, *_, before, records, packs, tail, changed = answers[:11]
+    after = answers[-1]
+    if indexed or before[:3] != after[:3] or any(page[0] != b"0" for page in (records, packs, changed)):
+        return None
+    held, laid, scored = (list(zip(page[1][::2], page[1][1::2], strict=True)) for page in (records, packs, changed))
+    return StoredOwner(_marked(after), dict(held), laid, tail or b"", dict(scored))
+
+
 def _standing(wire: Wire, keys: BuildKeys, name: str) -> OwnerMark:
-    *_, (token, quarantine, parked, seq) = wire.pipeline(
-        [
-            ["MULTI"],
-            ["HGET", keys.owners, name],
-            ["HGET", keys.quarantine, name],
-            ["LRANGE", keys.parked(name), 0, -1],
-            ["HGET", keys.checkpoint, "seq"],
-            ["EXEC"],
-        ]
-    )
+    return _marked(wire.pipeline(_standing_asked(keys, name))[-1])
+
+
+def _standing_asked(keys: BuildKeys, name: str) -> list[list[Argument]]:
+    return [
+        ["MULTI"],
+        ["HGET", keys.owners, name],
+        ["HGET", keys.quarantine, name],
+        ["LRANGE", keys.parked(name), 0, -1],
+        ["HGET", keys.checkpoint, "seq"],
+        ["EXEC"],
+    ]
+
+
+def _marked(answer: list[Any]) -> OwnerMark:
+    token, quarantine, parked, seq = answer
     return OwnerMark(token, quarantine, parked, int(seq or 0))
 
 

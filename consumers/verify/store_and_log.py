@@ -14,7 +14,7 @@ from typing import Any
 
 import redis
 
-from consumers.verify.index import compare_index, read_index
+from consumers.verify.index import StoredIndex, compare_index, read_index
 from consumers.verify.keys import (
     compare_builds,
     compare_deletions,
@@ -27,7 +27,7 @@ from consumers.verify.ledger import Ledger, is_number
 from consumers.verify.levels import believed_mark, compare_levels, compare_read
 from consumers.verify.log import compare_log_keys
 from consumers.verify.oracle import Oracle
-from consumers.verify.owner import compare_owner, read_found
+from consumers.verify.owner import StoredOwner, compare_owner, read_found, read_some
 from consumers.verify.scan import pairs
 from consumers.verify.vectors import compare_vectors
 from consumers.verify.verdict import Findings
@@ -45,6 +45,7 @@ from projections.fold.partition import Checkpoint
 from projections.redis.store import read_checkpoint
 
 READ_COUNT = 500
+OWNERS_AT_ONCE = 20
 NAMES = ([b"t", b"i", b"o", b"e"], [b"%c" % name for name in b"tioerpldcs"], [b"%c" % name for name in b"tioerpldcsw"])
 """The fields of an entry of format 1, of format 2, and of one where a clock was behind, in their order."""
 Progress = Callable[[int, int], None]
@@ -210,9 +211,7 @@ class _Verification:
         names = scanned | set(self._oracle.owners)
         for table in (self._keys.owners, self._keys.quarantine):
             names.update(filter(None, (self._owner(table, raw) for raw, _ in pairs(self._wire, table))))
-        for name in sorted(names):
-            index = read_index(self._wire, self._keys, name, self._verdict)
-            found = read_found(self._wire, self._keys, name)
+        for name, index, found in self._found(sorted(names)):
             if found is None:
                 self._verdict.differs(
                     "owner changed too fast to compare; run verify again when it is calmer", owner=name
@@ -221,6 +220,18 @@ class _Verification:
             self._fold_to(found.standing.at)
             if compare_owner(name, self._oracle, found, self._verdict) and index is not None:
                 compare_index(name, index, found.packs, self._verdict)
+
+    def _found(self, names: list[str]) -> Iterator[tuple[str, StoredIndex | None, StoredOwner | None]]:
+        """What is stored of each owner, as of moments that follow on each other, with its index where it has one."""
+        wire, keys, at = self._wire, self._keys, 0
+        while at < len(names):
+            some = names[at : at + OWNERS_AT_ONCE]
+            for name, found in zip(some, read_some(wire, keys, some), strict=True):
+                at += 1
+                if found is None:
+                    yield name, read_index(wire, keys, name, self._verdict), read_found(wire, keys, name)
+                    break  # what was read of the others is older than that
+                yield name, None, found
 
     def _owner(self, table: str, raw: bytes) -> str | None:
         try:

@@ -208,3 +208,21 @@ def test_a_live_build_that_no_worker_of_this_version_may_fold_is_left_by_a_rebui
         assert rebuild_partition(store.client, tag, holder="rebuild").new == FIRST_BUILD
         wait_until(store.folded)
         assert differences(store) == []
+
+
+def test_an_owner_larger_than_a_page_is_verified_between_small_ones(redis_server: RedisServer) -> None:
+    with live_store(redis_server.url, partitions=1) as store:
+        store.start_worker("w1")
+        fill(store, rounds=1)
+        store.append(*(store.created("owner-4", f"large-{n}") for n in range(600)))
+        wait_until(store.folded)
+        assert differences(store) == []
+        keys = BuildKeys(store.identity.tags[0], FIRST_BUILD)
+        for owner in ("owner-3", "owner-4", "owner-5"):
+            store.client.hdel(keys.records(owner), "m1")
+        found = verify_partition(store.client, 0, keys.tag).differences
+        assert [(one["owner"], one["memory"]) for one in found] == [
+            ("owner-3", "m1"),
+            ("owner-4", "m1"),
+            ("owner-5", "m1"),
+        ]
