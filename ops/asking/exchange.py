@@ -25,6 +25,7 @@ LONGEST: Final = 100
 """Bytes of a socket's path; the kernel takes 107 (Linux) or 103 (macOS)."""
 PIECE: Final = 256 * 1024
 CONTINUE: Final = 100
+BUSY: Final = 503
 MARK: Final = "engramlog-command"
 """A header of every answer of the service's own door for commands: without it, it was something else that answered."""
 
@@ -77,7 +78,9 @@ def _question(token: str, address: str, body: bytes) -> bytes:
 
 
 def _length(head: _Head) -> int:
-    """Of the answer behind it. Raises ValueError where something else answered."""
+    """Of the answer behind it. Raises Unheard where it was refused before the door, ValueError where something else answered."""
+    if MARK not in head.headers and (400 <= head.status < 500 or head.status == BUSY):
+        raise Unheard(f"status {head.status}")
     if MARK not in head.headers:
         raise ValueError(f"status {head.status} of something else")
     return int(head.headers["content-length"])

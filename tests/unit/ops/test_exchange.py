@@ -103,6 +103,15 @@ def test_what_does_not_wait_for_the_question_was_not_asked(listening: Callable[[
         ask(listening(says(first)))
 
 
+@pytest.mark.parametrize("status", [401, 404, 413, 422, 429, 503])
+def test_who_refuses_the_question_once_he_has_it_and_has_no_door_for_it_was_not_asked(
+    listening: Callable[[Script], Path], status: int
+) -> None:
+    """An older service reads a body before it says that it knows no such route."""
+    with pytest.raises(Unheard):
+        ask(listening(says(GO_ON, f"HTTP/1.1 {status} No\r\ncontent-length: 0\r\n\r\n".encode())))
+
+
 def test_who_listens_and_says_nothing_was_not_asked(listening: Callable[[Script], Path]) -> None:
     came: list[bytes] = []
 
