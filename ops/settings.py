@@ -110,7 +110,7 @@ class Settings(BaseModel):
     """A folder for kept rejections in place of the data folder: one that no copy of the store replaces."""
     log_level: str = "info"
     ask: Literal["auto", "local"] = "auto"
-    """Whether a command that only asks has a running `up` of its data folder answer, or opens the store by itself."""
+    """Whether a command has a running `up` of its data folder carry out what takes a moment, or opens the store by itself."""
     embedder: str = "none"
     """What gives texts their vectors: none, minilm, sentence:NAME or openai:MODEL."""
     embedder_url: Annotated[str | None, Field(repr=False)] = None

@@ -1,7 +1,7 @@
 """What a running service answers to a command's question, and the error that a refusal of it stands for.
 
-A question is put to the service where its command would take only a moment of it and nothing follows from asking twice. What tells,
-what is long, files, and how the service itself fares, are the command's own business.
+What takes only a moment of a service is put to it. What is long, files, and how the service itself fares, are the command's own
+business. Nothing is told twice: where no answer comes to what tells something, or counts as recall, the command says so and ends.
 """
 
 from __future__ import annotations
@@ -29,34 +29,40 @@ class Lost(Exception):
 class Ask(Protocol):
     """Puts a question to the service of the settings' data folder."""
 
-    def __call__(self, path: str, given: Given, /) -> Reply | None:
+    def __call__(self, route: tuple[str, str], given: Given, /) -> Reply | None:
         """None where nobody was asked, or whoever was left it to the command. Raises Lost."""
 
 
-def nobody(_path: str, _given: Given) -> Reply | None:
+def nobody(_route: tuple[str, str], _given: Given) -> Reply | None:
     """There is no service."""
     return None
 
 
 def asked(ask: Ask, operation: Operation, given: Given) -> Reply | None:
-    """The service's reply to an operation; None where the command answers by itself. Raises the error that it was refused with.
+    """The service's reply to an operation; None where the command carries it out by itself. Raises the error of a refusal.
 
-    StoreUnavailable where no answer came to what counts as recall: asked again it would count twice.
+    StoreUnavailable where no answer came to what is not to be done twice.
     """
-    if not operation.asks or any(given.get(one) is None for one in operation.subject if one == "owner"):
+    if not operation.served or any(given.get(one) is None for one in operation.subject if one == "owner"):
         return None
     try:
-        reply = ask(operation.path, given)
+        reply = ask(operation.route, given)
     except Lost as lost:
-        if operation.traces and given.get("trace") and not given.get("inspect"):
-            raise StoreUnavailable(
-                f"the service was asked, and gave no answer ({lost}): whether it counted what it found as recalled is not known."
-                " Ask again; ENGRAMLOG_ASK=local asks the store by itself"
-            ) from None
+        if (unknown := _unknown(operation, given)) is not None:
+            raise StoreUnavailable(f"the service was asked, and gave no answer ({lost}): {unknown}") from None
         return None
     if reply is not None and reply.refused is not None:
         raise error_of(reply.refused, reply.exit_code)
     return reply
+
+
+def _unknown(operation: Operation, given: Given) -> str | None:
+    """What may have come of a call without an answer; None where it can be made again: a look, or a call under its key."""
+    if operation.tells and not given.get("key"):
+        return "whether it was written is not known. Look, then say it again; under a --key it can be said again without looking"
+    if operation.traces and given.get("trace") and not given.get("inspect"):
+        return "whether it counted what it found as recalled is not known. Ask again; without --trace nothing counts"
+    return None
 
 
 def error_of(told: Mapping[str, Any], exit_code: int) -> EngramlogError:

@@ -161,11 +161,19 @@ class Operation:
         return any(one.name == "key" for one in self.question)
 
     @property
+    def route(self) -> tuple[str, str]:
+        """Method and path by which HTTP has it."""
+        return "GET" if self.body is None else "POST", self.path
+
+    @property
     def asks(self) -> bool:
-        """Whether it only asks, and takes a moment: then a command may have a running service answer."""
-        method = "GET" if self.body is None else "POST"
-        light = ROUTES.get((method, self.path)) is Work.LIGHT
-        return light and ":" not in self.call and (self.body is None or bool(self.traces))
+        """Whether it only asks."""
+        return self.body is None or bool(self.traces)
+
+    @property
+    def served(self) -> bool:
+        """Whether a running service may carry it out for a command: it takes a moment, and asks, or may be told under a key."""
+        return ROUTES.get(self.route) is Work.LIGHT and ":" not in self.call and (self.asks or self.tells)
 
     def but(self, **other: Any) -> Operation:
         """The same but for this."""

@@ -1,4 +1,4 @@
-"""A command's question, put to the service of its data folder where that is sure to answer as the command would.
+"""What a command asks or tells, put to the service of its data folder where that is sure to answer as the command would.
 
 The folder, the socket in it and whoever listens there are this user's alone, and the service is shown the folder's token. It
 answers where it runs the same code under the same settings (`ops.asking.same`); else the command opens the store, as without it.
@@ -29,8 +29,8 @@ AUTO: Final = "auto"
 REDIS: Final = "ENGRAMLOG_REDIS_URL"
 
 
-def ask_service(path: str, given: Mapping[str, Any]) -> Reply | None:
-    """The reply to an operation by its path; None where the command is to answer by itself. Raises Lost where no answer came."""
+def ask_service(route: tuple[str, str], given: Mapping[str, Any]) -> Reply | None:
+    """The reply to an operation by its route; None where the command is to answer by itself. Raises Lost where no answer came."""
     told = all_told(os.environ)
     if told.get(ASK, AUTO) != AUTO:
         return None
@@ -41,7 +41,7 @@ def ask_service(path: str, given: Mapping[str, Any]) -> Reply | None:
         token = told.get("ENGRAMLOG_TOKEN") or read_token(folder)
         if token is None or not (token.isascii() and token.isprintable()):
             return None
-        question = {"code": code_here(), "settings": told, "place": place(told), "path": path, "given": dict(given)}
+        question = {"code": code_here(), "settings": told, "place": place(told), "route": route, "given": dict(given)}
         answer = exchanged(folder / SOCKET, token, ADDRESS, json.dumps(question).encode())
     except (OSError, RuntimeError, ValueError, TypeError, EngramlogError, Unheard):
         return None  # nothing was asked

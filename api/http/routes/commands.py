@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
@@ -26,7 +27,8 @@ from api.http.made import new_router
 from api.http.parsing import by_thread, read_json
 from api.http.server.connection import AT_THE_FOLDER
 from api.operations.definition import Given, Operation
-from api.operations.groups import ALL
+from api.operations.groups import MADE_WHOLE
+from api.operations.searching import SEARCH
 from api.requests.secrets import refusal_told
 from api.requests.speaking import come_in_by
 from api.work.classes import Work
@@ -36,8 +38,8 @@ from events.errors import DeadlineExceeded, EngramlogError, ServerBusy, StoreUna
 ADDRESS: Final = "/v1/command"
 MARK: Final = {"engramlog-command": "1", "cache-control": "no-store"}
 """A header by which a command knows that this door answered."""
-ASKED: Mapping[str, Operation] = {one.path: one for one in ALL if one.asks}
-"""What may be asked here, by path."""
+SERVED: Mapping[tuple[str, str], Operation] = {one.route: one for one in (SEARCH, *MADE_WHOLE) if one.served}
+"""What may be asked and told here, by method and path."""
 LEFT = (TooManyRequests, ServerBusy, StoreUnavailable, DeadlineExceeded)
 """A command has a way of its own where the service has not the room or the time."""
 AnswersFor = Callable[[Mapping[str, Any]], bool]
@@ -55,53 +57,77 @@ def for_nobody(_asked: Mapping[str, Any]) -> bool:
 
 
 async def command(request: Request) -> Response:
-    """Answer a command's question, refuse it in the words of a command, or leave it to the command."""
+    """Carry out what a command asks or tells, refuse it in the words of a command, or leave it to the command."""
     if request.scope.get("client") != (AT_THE_FOLDER, os.geteuid()):
         raise HTTPException(HTTPStatus.NOT_FOUND)
     asked = await by_thread(request, read_json)
+    call: _Call | None = None
     try:
-        operation, given = _understood(asked, request.app.state.answers_for)
-        call = partial(come_in_by, "terminal", _answered, (await parts_of(request)).application, operation, given)
-        told: bytes = await admission_of(request).run(Work.LIGHT, str(given["owner"]), call)
-    except (_Left, *LEFT) as error:
-        told = json.dumps({"left": error.message}).encode()
+        call = _understood(asked, request.app.state.answers_for, (await parts_of(request)).application)
+        admitted = partial(come_in_by, "terminal", call.carry_out)
+        told: bytes = await admission_of(request).run(Work.LIGHT, str(call.given["owner"]), admitted)
     except EngramlogError as error:
-        told = json.dumps({"refused": refusal_told(error), "exit_code": error.exit_code}, default=str).encode()
+        left = isinstance(error, _Left) or (isinstance(error, LEFT) and not (call and call.may_have_told))
+        document = {"left": error.message} if left else {"refused": refusal_told(error), "exit_code": error.exit_code}
+        told = json.dumps(document, default=str).encode()
     return Response(told, media_type="application/json", headers=MARK)
 
 
-def _understood(asked: Any, answers_for: AnswersFor) -> tuple[Operation, Given]:
-    """The operation and what it is told. Raises what leaves it to the command for anything else than that."""
-    named = isinstance(asked, dict) and {"code", "settings", "place", "path", "given"} <= asked.keys()
-    operation = ASKED.get(asked["path"]) if named and isinstance(asked["path"], str) else None
+@dataclass(slots=True)
+class _Call:
+    """One call of a command."""
+
+    application: Application
+    operation: Operation
+    given: Given
+    may_have_told: bool = False
+    """Whether it began to tell something: then it is not left to the command, who would say it again."""
+
+    is_light: bool = True
+    """Whether it was not found to be long yet."""
+
+    def carry_out(self) -> bytes:
+        """The answer as JSON that reads back exactly; what it recorded is folded, as at the end of a command."""
+        self.may_have_told = self.operation.tells
+        try:
+            answer = self._answer()
+        except NeedsHeavyLane:  # raised before anything is done; it is asked again among the heavy ones
+            self.may_have_told = self.is_light = False
+            raise
+        if self.operation.traces:
+            with suppress(EngramlogError):  # it was answered: what hinders folding is told by alarms
+                self.application.settle()
+        return json.dumps({"answer": answer}, default=str).encode()
+
+    def _answer(self) -> Any:
+        if self.operation.tells:  # it has no end in the middle, between writing and folding
+            with with_patience(Patience(light=self.is_light)):
+                return self.operation.ask(self.application, self.given)
+        if not any(self.given.get(name) is not None for name in ("as_of", "known")):
+            return self.operation.ask(self.application, self.given)
+        try:  # what is long shows a bar where the command itself folds it
+            with with_patience(Patience(light=True)):
+                return self.operation.ask(self.application, self.given)
+        except NeedsHeavyLane:
+            raise _Left("a long past") from None
+
+
+def _understood(asked: Any, answers_for: AnswersFor, application: Application) -> _Call:
+    """What is to be carried out. Raises what leaves it to the command for anything else than that."""
+    named = isinstance(asked, dict) and {"code", "settings", "place", "route", "given"} <= asked.keys()
+    route = tuple(asked["route"]) if named and isinstance(asked["route"], list) else ()
+    operation = (
+        SERVED.get((route[0], route[1])) if len(route) == 2 and all(isinstance(one, str) for one in route) else None
+    )
     given = asked["given"] if operation is not None else None
     if operation is None or not isinstance(given, dict) or not isinstance(given.get("owner"), str):
-        raise _Left("no such question")
+        raise _Left("no such call")
     recording = {"trace", "inspect"} if operation.traces else set()
     if not given.keys() <= {*operation.subject, *(one.name for one in operation.question), *recording}:
-        raise _Left("no such question")
+        raise _Left("no such call")
     if not answers_for(asked):
-        raise _Left("another release, or other settings")
-    return operation, given
-
-
-def _answered(application: Application, operation: Operation, given: Given) -> bytes:
-    """The answer as JSON that reads back exactly; what it recorded is folded, as at the end of a command."""
-    past = any(given.get(name) is not None for name in ("as_of", "known"))
-    try:
-        if past:  # what is long shows a bar where the command itself folds it, and may take as long as it takes
-            with with_patience(Patience(light=True)):
-                answer = operation.ask(application, given)
-        else:
-            answer = operation.ask(application, given)
-    except NeedsHeavyLane:
-        if past:
-            raise _Left("a long past") from None
-        raise
-    if operation.traces:
-        with suppress(EngramlogError):  # it was answered: what hinders folding is told by alarms
-            application.settle()
-    return json.dumps({"answer": answer}, default=str).encode()
+        raise _Left("other code, or other settings")
+    return _Call(application, operation, given)
 
 
 router.add_api_route(ADDRESS, command, methods=["POST"], include_in_schema=False)

@@ -17,10 +17,12 @@ import pytest
 
 from api.cli.app import run
 from api.http.app import create_app
+from api.http.routes.commands import SERVED
 from api.http.server.serve import Server, serve_on
-from api.operations.groups import ALL
+from api.work.patience import Patience
 from consumers.fold.worker import FoldWorker
 from events.envelope import decode
+from events.errors import StoreUnavailable, TooManyRequests
 from events.partitions import partition_of
 from ops.asking import exchange
 from ops.asking.ask import ADDRESS, ask_service
@@ -35,30 +37,59 @@ from tests.patience import PATIENCE
 
 AT = ("--at", "2026-03-01T00:00:00Z")
 UNSEEN = ("--no-trace",)
+URI = "https://example.com/page"
+_begun = Patience.begin
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "/v1/owners/{owner}/search": ("search", "alice", "coffee", *AT, *UNSEEN),
-    "/v1/owners/{owner}/memories": ("list", "alice", *AT),
-    "/v1/owners/{owner}/memories/{memory_id}": ("get", "alice", "m1", *AT, *UNSEEN),
-    "/v1/owners/{owner}/memories/{memory_id}/why": ("why", "alice", "m1", *AT),
-    "/v1/owners/{owner}/memories/{memory_id}/history": ("history", "alice", "m1"),
-    "/v1/owners/{owner}/memories/{memory_id}/provenance": ("provenance", "alice", "m1"),
-    "/v1/owners/{owner}/stats": ("stats", "alice", *AT),
-    "/v1/owners/{owner}/assess": ("assess", "alice", "coffee", *AT),
-    "/v1/owners/{owner}/memories/{memory_id}/associations": ("associations", "alice", "m1", *AT),
-    "/v1/owners/{owner}/facts": ("facts", "alice"),
-    "/v1/owners/{owner}/synonyms": ("synonyms", "alice"),
-    "/v1/owners/{owner}/health": ("health", "alice", *AT),
-    "/v1/owners/{owner}/fading": ("fading", "alice", *AT),
-    "/v1/owners/{owner}/review": ("review", "alice", *AT),
-    "/v1/owners/{owner}/profile": ("profile", "alice"),
-    "/v1/owners/{owner}/inbox": ("inbox", "alice"),
-    "/v1/owners/{owner}/context": ("context", "alice", "coffee", *UNSEEN),
-    "/v1/owners/{owner}/set-aside": ("asides", "alice"),
-    "/v1/dead/{owner}": ("dead", "show", "alice"),
+    "GET /v1/owners/{owner}/search": ("search", "alice", "coffee", *AT, *UNSEEN),
+    "GET /v1/owners/{owner}/memories": ("list", "alice", *AT),
+    "GET /v1/owners/{owner}/memories/{memory_id}": ("get", "alice", "m1", *AT, *UNSEEN),
+    "GET /v1/owners/{owner}/memories/{memory_id}/why": ("why", "alice", "m1", *AT),
+    "GET /v1/owners/{owner}/memories/{memory_id}/history": ("history", "alice", "m1"),
+    "GET /v1/owners/{owner}/memories/{memory_id}/provenance": ("provenance", "alice", "m1"),
+    "GET /v1/owners/{owner}/stats": ("stats", "alice", *AT),
+    "GET /v1/owners/{owner}/assess": ("assess", "alice", "coffee", *AT),
+    "GET /v1/owners/{owner}/memories/{memory_id}/associations": ("associations", "alice", "m1", *AT),
+    "GET /v1/owners/{owner}/facts": ("facts", "alice"),
+    "GET /v1/owners/{owner}/synonyms": ("synonyms", "alice"),
+    "GET /v1/owners/{owner}/health": ("health", "alice", *AT),
+    "GET /v1/owners/{owner}/fading": ("fading", "alice", *AT),
+    "GET /v1/owners/{owner}/review": ("review", "alice", *AT),
+    "GET /v1/owners/{owner}/profile": ("profile", "alice"),
+    "GET /v1/owners/{owner}/inbox": ("inbox", "alice"),
+    "POST /v1/owners/{owner}/context": ("context", "alice", "coffee", *UNSEEN),
+    "GET /v1/owners/{owner}/set-aside": ("asides", "alice"),
+    "GET /v1/dead/{owner}": ("dead", "show", "alice"),
 }
-"""Every command that has a running service answer, by the path of its operation."""
-NO_COMMAND = {"/v1/owners/{owner}/history", "/v1/owners/{owner}/embedding"}
+"""Every command that only asks and has a running service answer, by the route of its operation."""
+NO_COMMAND = {"GET /v1/owners/{owner}/history", "GET /v1/owners/{owner}/embedding"}
 """`history` without an id asks by the path of one memory; `embed` computes."""
+TELLING: dict[str, tuple[str, ...]] = {
+    "POST /v1/owners/{owner}/memories": ("add", "OWNER", "I live in Porto", "--tag", "place"),
+    "POST /v1/owners/{owner}/memories/{memory_id}/edit": ("edit", "OWNER", "coffee", "I drink coffee at eight"),
+    "POST /v1/owners/{owner}/memories/{memory_id}/mention": ("mention", "OWNER", "coffee"),
+    "POST /v1/owners/{owner}/grounds": ("ground", "OWNER", URI, "sha256:" + "b" * 64),
+    "POST /v1/owners/{owner}/memories/{memory_id}/negate": ("negate", "OWNER", "coffee", "--correction", "I drink tea"),
+    "POST /v1/owners/{owner}/memories/{memory_id}/confirm": ("confirm", "OWNER", "coffee", "--actor", "operator"),
+    "POST /v1/owners/{owner}/memories/{memory_id}/sensitivity": (
+        "sensitivity",
+        "OWNER",
+        "coffee",
+        "2",
+        "--reason",
+        "so",
+    ),
+    "POST /v1/owners/{owner}/memories/{memory_id}/restore": ("restore", "OWNER", "gone"),
+    "POST /v1/owners/{owner}/memories/{memory_id}/unmerge": ("unmerge", "OWNER", "both"),
+    "POST /v1/owners/{owner}/merge": ("merge", "OWNER", "coffee", "cat", "--into", "two"),
+    "POST /v1/owners/{owner}/synonyms": ("synonym", "OWNER", "coffee", "java"),
+    "POST /v1/owners/{owner}/memories/{memory_id}/reinforce": ("reinforce", "OWNER", "coffee"),
+    "POST /v1/owners/{owner}/memories/{memory_id}/grade": ("review", "OWNER", "coffee", "--grade", "4"),
+    "POST /v1/owners/{owner}/profile": ("profile", "OWNER", "ebbinghaus"),
+    "POST /v1/owners/{owner}/inbox/accept": ("accept", "OWNER", "ITEM"),
+    "POST /v1/owners/{owner}/inbox/edit": ("amend", "OWNER", "ITEM", "I drink tea"),
+    "POST /v1/owners/{owner}/inbox/reject": ("reject", "OWNER", "ITEM"),
+}
+"""Every command that tells something and has a running service carry it out."""
 OTHERS = {
     "past": ("list", "alice", "--as-of", "2026-01-05"),
     "known": ("get", "alice", "m1", "--known", "2030-01-01", *UNSEEN, *AT),
@@ -86,7 +117,13 @@ class Beside:
         self.application = application
         self.server = server
         self.calls = calls
-        """The paths that the service was asked for, in order."""
+        """The routes that the service was asked for, in order."""
+
+    def log(self, owner: str) -> list[tuple[str, str, str | None]]:
+        """Type, actor and principal of each event of the owner."""
+        log = self.application.log
+        stored = log.read(partition_of(owner, log.partitions), 0, 10_000)
+        return [(one.kind, decode(one.kind, one.body).actor, one.principal) for one in stored if one.owner == owner]
 
     def accesses(self, owner: str) -> list[tuple[Any, ...]]:
         """What was recorded of looks: by which way, which principal, what was shown, in which mode, for which query."""
@@ -109,7 +146,7 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beside]:
     same = answers_for(settings)
 
     def noted(asked: Any) -> bool:
-        calls.append(asked["path"])
+        calls.append(" ".join(asked["route"]))
         return same(asked)
 
     with open_the_store(settings, "up") as store, application_on(store, settings) as application:
@@ -179,8 +216,10 @@ def by_itself(
 Ran = Callable[..., tuple[int, bytes, bytes]]
 
 
-def test_every_question_of_a_moment_has_a_command_here() -> None:
-    assert {one.path for one in ALL if one.asks} == COMMANDS.keys() | NO_COMMAND
+def test_every_call_of_a_moment_has_a_command_here() -> None:
+    asked = {" ".join(one.route) for one in SERVED.values() if one.asks}
+    assert asked == COMMANDS.keys() | NO_COMMAND
+    assert {" ".join(one) for one in SERVED} - asked == TELLING.keys()
 
 
 @pytest.mark.parametrize("as_json", [True, False], ids=["json", "text"])
@@ -192,6 +231,86 @@ def test_both_ways_say_the_same(
     asked, alone = by_service(*words), by_itself(*words)
     assert beside.calls, "the service was not asked"
     assert unclocked(asked) == unclocked(alone)
+
+
+def given(beside: Beside, owner: str) -> None:
+    """An owner of some memories, one deleted, of a merge, and of what waits for a person."""
+    say = beside.application.rememberer.add
+    say(
+        owner,
+        "I drink coffee every morning",
+        memory_id="coffee",
+        grounds=[{"uri": URI, "digest": "sha256:" + "a" * 64}],
+    )
+    say(owner, "My cat is called Miso", memory_id="cat")
+    for number, text in enumerate(("I like hills", "I like long hills")):
+        say(owner, text, memory_id=f"hills-{number}")
+    beside.application.writer.merge(owner, ["hills-0", "hills-1"], into="both")
+    say(owner, "gone", memory_id="gone")
+    beside.application.deleter.delete_many(owner, ["gone"])
+    beside.application.writer.negate(owner, "cat", correction="The cat is Bo", actor="assistant")
+
+
+MADE = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[01]:\d+\b|\b[0-9a-f]{16,64}\b|\b\d+\.\d+(e-\d+)?\b"
+)
+"""Ids, positions, hashes, and weights that an instant makes."""
+SPACE = re.compile("[ ─]+")
+"""As wide as what stands in a column."""
+
+
+@pytest.mark.parametrize("as_json", [True, False], ids=["json", "text"])
+@pytest.mark.parametrize("words", TELLING.values(), ids=TELLING)
+def test_both_ways_tell_the_same_as_the_same_speaker(
+    beside: Beside, by_service: Ran, by_itself: Ran, words: tuple[str, ...], as_json: bool
+) -> None:
+    """Of two owners alike, but for ids and instants: in what is printed, and in the log."""
+    told, logged = [], []
+    for owner, way in ((f"w{words[0]}{as_json:d}x", by_service), (f"w{words[0]}{as_json:d}y", by_itself)):
+        given(beside, owner)
+        before = len(beside.log(owner))
+        item = beside.application.inbox.page(owner)["items"][0]["item"]
+        said = [{"OWNER": owner, "ITEM": item}.get(word, word) for word in words]
+        code, out, err = unclocked(way(*said, *["--json"] * as_json))
+        told.append((code, *(SPACE.sub(" ", MADE.sub("x", one).replace(owner, "OWNER")) for one in (out, err))))
+        logged.append(beside.log(owner)[before:])
+    assert beside.calls, "the service was not asked"
+    assert told[0] == told[1]
+    assert logged[0] == logged[1]
+    assert logged[0]
+
+
+def test_a_call_under_its_key_is_one_by_whichever_way_it_is_made_again(
+    beside: Beside, by_service: Ran, by_itself: Ran
+) -> None:
+    given(beside, "keyed")
+    words = ("negate", "keyed", "coffee", "--correction", "I drink tea", "--key", "k", "--json")
+    first, before = by_service(*words), len(beside.log("keyed"))
+    assert (by_itself(*words), by_service(*words)) == (first, first)
+    assert len(beside.log("keyed")) == before
+
+
+def test_what_is_long_to_tell_is_told_among_the_heavy_ones_once_and_without_a_deadline(
+    beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given(beside, "long")
+    monkeypatch.setattr("api.work.patience.LIGHT_STEPS", -1)
+    monkeypatch.setattr(Patience, "begin", lambda self, _seconds: _begun(self, 0.0))
+    before = len(beside.log("long"))
+    assert by_service("negate", "long", "coffee", "--key", "k")[0] == 0
+    assert by_service("negate", "long", "coffee", "--key", "k")[0] == 0, "which reads the log back, and is weighed"
+    assert len(beside.log("long")) == before + 1
+
+
+def test_what_failed_in_the_middle_of_telling_is_not_said_again_by_the_command(
+    beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks_off(*_args: object, **_given: object) -> None:
+        raise StoreUnavailable("no connection; whether it was written is not known")
+
+    monkeypatch.setattr(beside.application.writer, "mention", breaks_off)
+    code, _, err = by_service("mention", "alice", "m1")
+    assert (code, b"whether it was written is not known" in err) == (1, True)
 
 
 def unclocked(told: tuple[int, bytes, bytes]) -> tuple[int, str, str]:
@@ -265,7 +384,16 @@ def test_a_service_of_other_code_is_asked_for_nothing(by_service: Ran, monkeypat
 
 
 @pytest.mark.parametrize(
-    "words", [("status",), ("stats",), ("uses", "alice", "m1"), ("alarms",), ("owners",), ("add", "alice", "tea")]
+    "words",
+    [
+        ("status",),
+        ("stats",),
+        ("uses", "alice", "m1"),
+        ("alarms",),
+        ("owners",),
+        ("delete", "alice", "m1"),
+        ("promote", "alice", "m1"),
+    ],
 )
 def test_what_tells_what_is_long_and_how_the_service_fares_is_the_command_s_own(
     beside: Beside, by_service: Ran, words: tuple[str, ...]
@@ -309,7 +437,7 @@ def test_the_door_of_commands_is_shut_to_who_comes_over_the_network(beside: Besi
     app = create_app(beside.application, admits=lambda _shown: True, answers_for=lambda _asked: True)
     server = serve(app, "127.0.0.1", 0)
     try:
-        body = json.dumps({"code": "", "settings": {}, "place": [], "path": "x", "given": {}}).encode()
+        body = json.dumps({"code": "", "settings": {}, "place": [], "route": ["GET", "x"], "given": {}}).encode()
         with socket.create_connection((server.host, server.port), PATIENCE) as line:
             line.sendall(
                 f"POST {ADDRESS} HTTP/1.1\r\nhost: 127.0.0.1:{server.port}\r\nauthorization: Bearer x\r\nconnection: close\r\n"
@@ -326,21 +454,24 @@ def test_the_door_of_commands_is_shut_to_who_comes_over_the_network(beside: Besi
 @pytest.mark.parametrize(
     "asked",
     [
-        {"path": "/v1/owners/{owner}/export"},
-        {"path": "/v1/owners/{owner}/memories/{memory_id}/negate"},
+        {"route": ["GET", "/v1/owners/{owner}/export"]},
+        {"route": ["POST", "/v1/owners/{owner}/memories/{memory_id}/reveal"]},
+        {"route": ["POST", "/v1/owners/{owner}/memories/delete"]},
         {"given": {"owner": "alice", "on_progress": 1}},
         {"given": {"owner": 7}},
         {"given": []},
-        {"path": ["x"]},
+        {"route": ["x"]},
+        {"route": [["x"], {}]},
+        {"route": "x"},
     ],
     ids=str,
 )
-def test_what_is_no_question_is_left_to_whoever_sent_it(beside: Beside, asked: dict[str, Any]) -> None:
+def test_what_is_no_call_of_a_command_is_left_to_whoever_sent_it(beside: Beside, asked: dict[str, Any]) -> None:
     whole = {
         "code": "",
         "settings": {},
         "place": [],
-        "path": "/v1/owners/{owner}/memories",
+        "route": ["GET", "/v1/owners/{owner}/memories"],
         "given": {"owner": "alice"},
     }
     token = (beside.folder / "token").read_text().strip()
@@ -352,8 +483,6 @@ def test_what_is_no_question_is_left_to_whoever_sent_it(beside: Beside, asked: d
 def test_a_service_that_has_no_room_leaves_the_question_to_the_command(
     beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from events.errors import TooManyRequests
-
     def full(*_args: object, **_given: object) -> None:
         raise TooManyRequests("full", retry_after=1)
 

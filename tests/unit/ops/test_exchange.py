@@ -13,6 +13,7 @@ import pytest
 
 from api.cli.asking import Lost, Reply, asked, error_of
 from api.operations.reading import GET, LIST
+from api.operations.writing import NEGATE
 from events.errors import BeyondHead, EngramlogError, InvalidEvent, StoreUnavailable
 from ops.asking import ask as asking
 from ops.asking.exchange import MARK, MOST_HEAD, NoAnswer, Unheard, exchanged
@@ -174,7 +175,7 @@ def test_an_answer_that_cannot_be_read_is_none(answer: bytes) -> None:
         asking._reply(answer)
 
 
-def lost(_path: str, _given: object) -> Reply | None:
+def lost(_route: object, _given: object) -> Reply | None:
     raise Lost("it died")
 
 
@@ -186,8 +187,15 @@ def test_a_look_that_was_lost_is_taken_by_the_command_itself() -> None:
 
 def test_what_may_have_counted_as_recall_is_not_asked_twice() -> None:
     given = {"owner": "alice", "memory_id": "m", "trace": True, "inspect": False}
-    with pytest.raises(StoreUnavailable, match=r"gave no answer .it died.*ENGRAMLOG_ASK=local"):
+    with pytest.raises(StoreUnavailable, match=r"gave no answer .it died.*without --trace nothing counts"):
         asked(lost, GET, given)
+
+
+def test_what_may_have_been_told_is_not_told_twice_but_under_a_key() -> None:
+    given = {"owner": "alice", "memory_id": "m"}
+    with pytest.raises(StoreUnavailable, match=r"whether it was written is not known.*--key"):
+        asked(lost, NEGATE, given | {"key": None})
+    assert asked(lost, NEGATE, given | {"key": "k"}) is None
 
 
 @pytest.mark.parametrize(
