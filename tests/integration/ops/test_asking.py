@@ -406,9 +406,10 @@ def test_what_tells_what_is_long_and_how_the_service_fares_is_the_command_s_own(
 def test_a_long_past_is_left_to_the_command_which_shows_how_far_it_is(
     beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    beside.application.rememberer.add("of-old", "I drink tea", occurred_at="2026-01-05T08:00:00Z")
     monkeypatch.setattr("api.work.patience.LIGHT_STEPS", 0)
     with pytest.raises(Opened):
-        by_service("list", "alice", "--as-of", "2026-01-05")
+        by_service("list", "of-old", "--as-of", "2026-01-05")
     assert beside.calls
 
 
