@@ -42,23 +42,33 @@ class _Owner:
     name: str
     speak: Speak
     short: Speak
+    ids: str
+    """What its memories' ids have before their number."""
     created: int = 0
     live: list[str] = field(default_factory=list)
 
     def new_id(self) -> str:
         self.created += 1
-        memory_id = f"{self.name}-m{self.created}"
+        memory_id = f"{self.ids}{self.created}"
         self.live.append(memory_id)
         return memory_id
 
 
 def sample(
-    events: int, owners: int, *, seed: int = SEED, only_created: bool = False, texts: str = "sentences"
+    events: int, owners: int, *, seed: int = SEED, only_created: bool = False, texts: str = "sentences", ids: str = "m"
 ) -> list[AnyEvent]:
-    """So many events over so many owners, with texts of a set; seconds apart, beginning in 2025."""
+    """So many events over so many owners, with texts of a set; seconds apart, beginning in 2025.
+
+    `ids`: letters of the memories' ids: another sample of the same owners needs others, or its creations are of what is there.
+    """
     chance, said = Random(seed), SETS[texts]
     cast = [
-        _Owner(f"owner-{i:05d}", said.contents[i % len(said.contents)], said.short[i % len(said.short)])
+        _Owner(
+            f"owner-{i:05d}",
+            said.contents[i % len(said.contents)],
+            said.short[i % len(said.short)],
+            f"owner-{i:05d}-{ids}",
+        )
         for i in range(owners)
     ]
     told = []

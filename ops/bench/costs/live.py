@@ -69,7 +69,7 @@ def measure(
     finals = Finals(ours.log.secrets_of({one.owner for one in cached}))
     _writes(ours, finals, {})
     counts = {size: max(min(events, EVENTS.get(size, 30 * size)), size) for size in sizes}
-    ready = prepared(sample(sum(counts.values()) * rounds, owners, seed=_SEED, texts=texts))
+    ready = prepared(sample(sum(counts.values()) * rounds, owners, seed=_SEED, texts=texts, ids="live"))
     bodies, found, at = dict.fromkeys(sizes, 0), {size: _Found() for size in sizes}, 0
     for _ in range(rounds):
         for size, count in counts.items():

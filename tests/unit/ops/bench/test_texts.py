@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
+from events.catalogue import MemoryCreated
 from ops.bench.sample import prepared, sample
 from ops.bench.texts.sets import SETS, Speak
 from projections.language.sensitivity.text_level import detect_sensitivity
@@ -92,6 +93,15 @@ def test_the_same_seed_says_the_same_and_nothing_is_said_twice_by_chance(name: s
 def test_nothing_is_left_of_the_grammar() -> None:
     for name in ("talk", "chinese", "answers"):
         assert not [one for one in said(SETS[name].contents[0]) if "<^" in one or "\\n" in one]
+
+
+def test_samples_of_the_same_owners_create_nothing_twice_where_their_ids_differ() -> None:
+    cached, more = sample(50, 50, only_created=True), sample(200, 50, seed=7, ids="live")
+    made = [[one.data.memory_id for one in events if isinstance(one.data, MemoryCreated)] for events in (cached, more)]
+    assert {one.owner for one in cached} == {one.owner for one in more}
+    assert made[0]
+    assert made[1]
+    assert not set(made[0]) & set(made[1])
 
 
 def test_the_sentences_are_those_that_older_releases_were_measured_on() -> None:
