@@ -108,6 +108,11 @@ class Settings(BaseModel):
     """How often `up` writes down heads that moved."""
     rejections: Path | None = None
     """A folder for kept rejections in place of the data folder: one that no copy of the store replaces."""
+    kept_views: str = "auto"
+    """Where views of large owners are kept for the next process: off, a folder by its whole path, or (auto) beside the embedded
+    store and nowhere with a Redis of one's own: they hold contents."""
+    kept_views_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 40)] = 1 << 30
+    """The most that all of them take on disk; those that were read longest ago make room."""
     log_level: str = "info"
     ask: Literal["auto", "local"] = "auto"
     """Whether a command has a running `up` of its data folder carry out what takes a moment, or opens the store by itself."""
@@ -161,6 +166,13 @@ class Settings(BaseModel):
     def _whole_path(cls, value: Path | None) -> Path | None:
         if value is not None and not value.expanduser().is_absolute():
             raise ValueError("the whole path of a folder")
+        return value
+
+    @field_validator("kept_views")
+    @classmethod
+    def _views_or_none(cls, value: str) -> str:
+        if value not in ("auto", "off") and not Path(value).expanduser().is_absolute():
+            raise ValueError("auto, off, or the whole path of a folder")
         return value
 
     @field_validator("redis_url", "queue_url")
@@ -250,7 +262,7 @@ class Settings(BaseModel):
 
 def of_its_own(settings: Settings, data: Path) -> Settings:
     """The settings for a store of its own, of a demo or a measurement: nothing of the operator's but how Redis is started."""
-    elsewhere = {"redis_url": None, "queue_url": None, "rejections": None, "head_sinks": ()}
+    elsewhere = {"redis_url": None, "queue_url": None, "rejections": None, "head_sinks": (), "kept_views": "auto"}
     return settings.model_copy(update={"data": data, "embedder": "none", "min_replicas": 0, **elsewhere})
 
 

@@ -26,6 +26,7 @@ from ops.embedded.receipt_file import ReceiptFile, ReceiptKeeper, receipts_path
 from ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
 from ops.kept.value_file import ValueFile, values_path
 from ops.kept.value_keeper import KeepingLog, ValueKeeper
+from ops.kept.view_files import ViewFolder, view_folder
 from ops.settings import Settings
 from projections.language.marks import MARKER
 from projections.redis.create import StoreIdentity, open_store
@@ -52,6 +53,7 @@ class OpenStore:
     alarms: RedisAlarms
     receipts: ReceiptKeeper
     values: ValueKeeper
+    kept_views: ViewFolder | None = None
     mended: str | None = None
     """What was done about a data folder that others could enter, in a sentence."""
 
@@ -63,6 +65,9 @@ class OpenStore:
         """Close every idle connection."""
         self.receipts.stop()
         self.values.close()
+        if self.kept_views is not None:
+            self.views.settle()
+            self.kept_views.close()
         self.log.close()
         self.views.close()
         self.vectors.close()
@@ -182,8 +187,11 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     kept = ValueFile(values_path(settings, identity.store_id), identity.store_id, identity.partitions)
     again = partial(RedisEventLog, client, identity.tags, own_clock=now_micros, marker=MARKER)
     values = log.keeper = ValueKeeper(log, again, kept, alarms)
-    views = RedisViews(client, identity.tags)
-    store = OpenStore(url, client, identity, log, views, vectors, embedded, alarms, receipts, values)
+    folder = view_folder(settings, identity.store_id, tell)
+    if folder is not None:
+        log.erase_view = folder.erase
+    views = RedisViews(client, identity.tags, files=folder, store_id=identity.store_id)
+    store = OpenStore(url, client, identity, log, views, vectors, embedded, alarms, receipts, values, folder)
     receipts.start()
     try:
         yield store

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise, repeat
 from math import fsum, log, sqrt
 from typing import NamedTuple
 
@@ -25,11 +26,13 @@ from projections.index.postings import Occurrences
 from projections.index.search_index import Bm25Index
 from projections.language.conversation_words import traits
 from projections.language.text import stop_words
+from projections.memory.columns import Columns
 from projections.memory.episode import is_episode
 from projections.memory.record import Memory
 
 Rows = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.int8]
+Flags = npt.NDArray[np.bool_]
 NONE = -1
 """No row, no session."""
 OTHER, USER, ASSISTANT = 0, 1, 2
@@ -56,7 +59,22 @@ class _Entry(NamedTuple):
     speaker: int
     role: int
     length: int
-    content: str
+    content: str | None
+    """None where it was kept, and is read from the record."""
+
+
+class KeptConversation(NamedTuple):
+    """What of the index is read off records; the rest follows. Columns by row."""
+
+    speakers: Sequence[str]
+    """By number."""
+    sessions: Sequence[str]
+    member: Flags
+    speaker: Rows
+    role: Bits
+    session: Rows
+    traits: Bits
+    known: Bits
 
 
 @dataclass(slots=True)
@@ -96,7 +114,55 @@ class ConversationIndex:
         """In tokens of what search reads."""
         self._traits = self._known = np.zeros(0, dtype=np.int8)
         """Traits by row, and which of them were read."""
+        self._content_of: Callable[[int], str] | None = None
         self._grow(64)
+
+    @classmethod
+    def of_kept(cls, texts: Bm25Index, columns: Columns, kept: KeptConversation) -> ConversationIndex:
+        """The index as `taken` gave it, beside the same rows. Raises ValueError where the columns do not fit them."""
+        found, rows = cls(texts), np.flatnonzero(kept.member)
+        if {column.size for column in kept[2:]} != {len(columns)}:
+            raise ValueError(f"the conversation does not have {len(columns)} rows")
+        found._content_of = lambda row: columns.memories[row].content
+        found._grow(max(64, len(columns)))
+        speakers, roles, places = (column[rows] for column in (kept.speaker, kept.role, kept.session))
+        numbered = ((places, NONE, kept.sessions), (speakers, 0, kept.speakers))
+        if any(
+            rows.size and not least <= numbers.min() <= numbers.max() < len(names) for numbers, least, names in numbered
+        ):
+            raise ValueError("the conversation names what it does not know")
+        found._numbers = {name: number for number, name in enumerate(kept.speakers)}
+        found.member[rows], found.speaker[rows], found.role[rows] = True, speakers, roles
+        found.length[rows] = lengths = texts.lengths()[rows]
+        found._traits[rows], found._known[rows] = kept.traits[rows], kept.known[rows]
+        found._speaking.update(speakers.tolist())
+        found._lengths.update(lengths.tolist())
+        at, seqs = columns.created_at[rows], columns.created_seq[rows]
+        keys = list(zip(at.tolist(), seqs.tolist(), rows.tolist(), strict=True))
+        names = map([*kept.sessions, None].__getitem__, places.tolist())  # NONE is the last
+        told = zip(names, keys, speakers.tolist(), roles.tolist(), lengths.tolist(), repeat(None))
+        found._entries = dict(zip(rows.tolist(), map(_Entry._make, told), strict=True))
+        sorted_by_place = np.lexsort((rows, seqs, at, places))
+        ends = np.searchsorted(places[sorted_by_place], np.arange(-1, len(kept.sessions)), side="right").tolist()
+        order = sorted_by_place.tolist()
+        for number, (start, end) in enumerate(pairwise(ends)):
+            found._sessions[kept.sessions[number]] = _Session(number, [keys[one] for one in order[start:end]])
+        found._link(list(found._sessions.values()))
+        return found
+
+    def taken(self, size: int) -> KeptConversation:
+        """A copy of what is read off the records of so many rows."""
+        self.settle()
+        return KeptConversation(
+            list(self._numbers),
+            list(self._sessions),
+            self.member[:size].copy(),
+            self.speaker[:size].copy(),
+            self.role[:size].copy(),
+            self.session[:size].copy(),
+            self._traits[:size].copy(),
+            self._known[:size].copy(),
+        )
 
     def fill(self, memories: Sequence[Memory], with_text: Sequence[bool]) -> None:
         """Take in all of a view's memories, by row: `put` for each, when nothing was put before."""
@@ -198,7 +264,10 @@ class ConversationIndex:
         """The traits of the texts of member rows, as bits; of those not wanted, what was read before."""
         for row in rows[self._known[rows] & wanted != wanted].tolist():
             lacking = wanted & ~int(self._known[row])
-            self._traits[row] |= traits(self._entries[row].content, lacking)
+            content = self._entries[row].content
+            if content is None and self._content_of is not None:
+                content = self._content_of(row)
+            self._traits[row] |= traits(content or "", lacking)
             self._known[row] |= lacking
         return self._traits[rows]
 

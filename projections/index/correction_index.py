@@ -105,6 +105,11 @@ class CorrectionIndex:
             self._corrects[row] = told
             self._corrected.add(told.old)
 
+    @property
+    def bearing_rows(self) -> list[int]:
+        """Rows that decide what is corrected, ascending: an index that these alone are put into knows as much."""
+        return sorted({*self._negated, *self._made_of, *self._corrects})
+
     def bytes_used(self) -> int:
         """About how much it takes."""
         links = len(self._negated) + len(self._made_of) + len(self._corrects) + len(self._links)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class KeyRows:
     """Numbers from 0, each of one key at a time."""
@@ -10,6 +12,14 @@ class KeyRows:
         self._row_of: dict[str, int] = {}
         self._key_of: list[str | None] = []
         self._free: list[int] = []
+
+    @classmethod
+    def of(cls, keys: Sequence[str]) -> KeyRows:
+        """Each key under its place; they are different ones."""
+        found = cls()
+        found._key_of = list[str | None](keys)
+        found._row_of = {key: row for row, key in enumerate(keys)}
+        return found
 
     def __len__(self) -> int:
         return len(self._row_of)

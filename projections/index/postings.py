@@ -16,20 +16,25 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-COUNT_BITS = 20
-COUNT_MAX = (1 << COUNT_BITS) - 1
-NONE = -1
-"""No such term."""
+from projections.index.kept_texts import (
+    COUNT_BITS,
+    COUNT_MAX,
+    NONE,
+    NOTHING,
+    Integers,
+    KeptTexts,
+    Numbers,
+    TakenTexts,
+    posted,
+    stretches,
+)
+
 # Bytes beside the postings, measured with tracemalloc: a term's array, text and dict entry.
 _BYTES_A_TERM = 170
-_DOCUMENT_BITS = 32
 _WINDOW = 32
 """Terms read in one go: cheaper than to find the exact stretch of each text."""
 _MANY = 32
 """Texts from which on postings are sorted in one go."""
-
-Integers = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.int32]
 
 
 class _Vocabulary(dict[str, int]):
@@ -80,8 +85,40 @@ class Postings:
         self._told: array[int] = array("i")
         """The terms of all documents in reading order, laid end to end."""
         self._vocabulary = _Vocabulary()
-        self._of_term: list[array[int]] = []
+        self._of_term: list[array[int] | None] = []
+        """None where postings stand in `_kept` alone."""
+        self._kept, self._ends = NOTHING, list[int]()
+        """Postings as they were kept, read only, and where those of each term end."""
         self._held = 0
+
+    @classmethod
+    def of(cls, kept: KeptTexts) -> Postings:
+        """Postings of texts that were read before. Raises ValueError where their parts do not fit each other."""
+        found, sizes = cls(), {column.size for column in kept[2:6]}
+        found._vocabulary.update(zip(kept.terms, range(len(kept.terms)), strict=True))
+        found._ends = kept.ends.tolist()
+        ends = kept.starts + kept.lengths, kept.begins + kept.read
+        fits = (
+            len(sizes) == 1
+            and len(found._vocabulary) == len(found._ends)
+            and kept.postings.size == max(found._ends, default=0)
+        )
+        if (
+            not fits
+            or any(one.max(initial=0) > kept.said.size for one in ends)
+            or kept.said.max(initial=-1) >= len(kept.terms)
+        ):
+            raise ValueError("the postings do not fit each other")
+        found._of_term, found._kept, found._held = [None] * len(found._ends), kept.postings, kept.postings.size
+        found._told.frombytes(kept.said.tobytes())
+        found.lengths, found._starts, found._begins, found._read = kept[2:6]
+        found.documents = sizes.pop()
+        return found
+
+    def taken(self) -> TakenTexts:
+        """A copy of what was told, of all documents."""
+        columns = (column[: self.documents].copy() for column in (self.lengths, self._starts, self._begins, self._read))
+        return TakenTexts(list(self._vocabulary), np.array(self._told, dtype=np.int32), *columns)
 
     def add_all(self, texts: Iterable[TermSequence]) -> Integers:
         """Take in texts in order; their documents."""
@@ -110,33 +147,36 @@ class Postings:
     def _post_one(self, document: int, numbers: Iterable[int]) -> None:
         counts, base = Counter(numbers), document << COUNT_BITS
         for number, count in counts.items():
-            self._of_term[number].append(base | min(count, COUNT_MAX))
+            self._posts(number).append(base | min(count, COUNT_MAX))
         self._held += len(counts)
 
     def _post(self, said: Integers, documents: Integers) -> None:
-        """The same for terms said in many documents, one pair a token, sorted in one go, in place: they are many."""
+        """The same for terms said in many documents, one pair a token: they are many."""
         if not said.size:
             return
-        said <<= _DOCUMENT_BITS
-        said |= documents
-        said.sort()
-        firsts = np.flatnonzero(_differs(said))
-        counts = np.minimum(np.diff(firsts, append=said.size), COUNT_MAX)
-        packed = said[firsts]
-        numbers = packed >> _DOCUMENT_BITS
-        packed &= (1 << _DOCUMENT_BITS) - 1
-        packed <<= COUNT_BITS
-        packed |= counts
-        at = np.flatnonzero(_differs(numbers))
+        numbers, packed, at = posted(said, documents)
         raw, size = packed.tobytes(), packed.itemsize
-        for number, (start, end) in zip(numbers[at].tolist(), pairwise([*at.tolist(), packed.size]), strict=True):
-            self._of_term[number].frombytes(raw[start * size : end * size])
+        for number, (start, end) in zip(numbers.tolist(), pairwise([*at.tolist(), packed.size]), strict=True):
+            self._posts(number).frombytes(raw[start * size : end * size])
         self._held += packed.size
+
+    def _posts(self, number: int) -> array[int]:
+        """The postings of a term, to be added to."""
+        found = self._of_term[number]
+        if found is None:
+            found = self._of_term[number] = array("q", self._kept_of(number).tobytes())
+        return found
+
+    def _kept_of(self, number: int) -> Integers:
+        return self._kept[self._ends[number - 1] if number else 0 : self._ends[number]]
 
     def packed(self, term: str) -> Integers:
         """The postings of a term, read only; while this is alive, nothing may be added."""
         number = self._vocabulary.get(term)
-        return _NOTHING if number is None else np.frombuffer(self._of_term[number], dtype=np.int64)
+        if number is None:
+            return NOTHING
+        found = self._of_term[number]
+        return self._kept_of(number) if found is None else np.frombuffer(found, dtype=np.int64)
 
     def numbers(self, terms: Iterable[str]) -> list[int]:
         """The numbers of terms, NONE where no text ever had one."""
@@ -165,7 +205,7 @@ class Postings:
         starts = self._begins[documents][column] + within
         told = np.frombuffer(self._told, dtype=np.int32)
         if not starts.size or not told.size:
-            return Occurrences(_NOTHING, _NOTHING, _NOTHING)
+            return Occurrences(NOTHING, NOTHING, NOTHING)
         places = place_of[told.take(starts[:, None] + np.arange(_WINDOW), mode="clip")].ravel()
         at = np.flatnonzero(places != NONE)
         window, offset = np.divmod(at, _WINDOW)
@@ -174,30 +214,10 @@ class Postings:
 
     def compact(self, living: npt.NDArray[np.bool_]) -> None:
         """Keep only the living documents, numbered anew from 0 in their order, and the terms that they hold."""
-        kept = np.flatnonzero(living)
-        counted, starts, begins, read = (
-            column[kept] for column in (self.lengths, self._starts, self._begins, self._read)
-        )
-        sizes = np.maximum(counted, begins + read - starts)
-        numbers, told = np.unique(self._stretches(starts, sizes), return_inverse=True)
-        terms, fresh = list(self._vocabulary), Postings()
-        fresh._vocabulary.update((terms[number], anew) for anew, number in enumerate(numbers.tolist()))
-        fresh._make_terms()
-        fresh._begin(kept.size)
-        fresh._told = array("i", told.astype(np.int32).tobytes())
-        moved = np.cumsum(sizes) - sizes
-        fresh.lengths[: kept.size], fresh._starts[: kept.size] = counted, moved
-        fresh._begins[: kept.size], fresh._read[: kept.size] = begins - starts + moved, read
-        documents = np.repeat(np.arange(kept.size), counted)
-        fresh._post(fresh._stretches(moved, counted).astype(np.int64), documents)
-        self.__dict__.update(fresh.__dict__)
+        self.__dict__.update(Postings.of(self.taken().kept(np.flatnonzero(living))).__dict__)
 
     def _stretches(self, starts: Integers, lengths: Integers) -> Numbers:
-        """Stretches of what was told, laid end to end."""
-        total = int(lengths.sum())
-        at = np.arange(total) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
-        found: Numbers = np.frombuffer(self._told, dtype=np.int32)[at] if total else np.zeros(0, dtype=np.int32)
-        return found
+        return stretches(np.frombuffer(self._told, dtype=np.int32), starts, lengths)
 
     def bytes_used(self) -> int:
         """Estimate of the memory held, in bytes, from counts alone."""
@@ -216,13 +236,3 @@ class Postings:
 
     def _make_terms(self) -> None:
         self._of_term += [array("q") for _ in range(len(self._vocabulary) - len(self._of_term))]
-
-
-def _differs(ordered: Integers) -> npt.NDArray[np.bool_]:
-    """Whether each differs from the one before it."""
-    found = np.ones(ordered.size, dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=found[1:])
-    return found
-
-
-_NOTHING: Integers = np.zeros(0, dtype=np.int64)

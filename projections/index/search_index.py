@@ -24,8 +24,9 @@ from typing import NamedTuple
 import numpy as np
 
 from projections.index.bm25 import Bm25, Values
+from projections.index.kept_texts import COUNT_BITS, COUNT_MAX, NONE, Integers, KeptTexts, TakenTexts
 from projections.index.key_rows import KeyRows
-from projections.index.postings import COUNT_BITS, COUNT_MAX, NONE, Integers, Occurrences, Postings, TermSequence, whole
+from projections.index.postings import Occurrences, Postings, TermSequence, whole
 from projections.language.text import tokens
 from projections.memory.columns import Rows
 
@@ -62,6 +63,23 @@ class Bm25Index:
         self._rows = np.full(64, _DEAD, dtype=np.int64)
         """By document: its row, or dead."""
         self._total_length = 0
+
+    @classmethod
+    def of_kept(cls, keys: Sequence[str], texts: KeptTexts) -> Bm25Index:
+        """An index of texts that were read before, each under the key of its place. Raises ValueError where they do not fit."""
+        found = cls()
+        found._postings, found._keys = Postings.of(texts), KeyRows.of(keys)
+        if not len(found._keys) == found._keys.count == found._postings.documents:
+            raise ValueError(f"{found._postings.documents} texts for {len(found._keys)} keys")
+        found._rows = np.arange(len(keys))
+        found._document_of = array("q", found._rows.tobytes())
+        found._total_length = int(texts.lengths.sum())
+        found._change()
+        return found
+
+    def taken(self) -> tuple[TakenTexts, Integers]:
+        """A copy of what the texts say, and the document of each row."""
+        return self._postings.taken(), np.array(self._document_of, dtype=np.int64)
 
     def weigh(self, k1: float, b: float) -> None:
         """Use these parameters from the next query on."""

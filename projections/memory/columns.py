@@ -5,7 +5,7 @@ Rows are kept by id, and a memory put again takes its own row. Times are int64 m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -69,6 +69,7 @@ _FIELDS = (
     _Field("state", np.int8, state_of),
     _Field("conflict", np.int8, conflict_of),
     _Field("created_at", np.int64, attrgetter("created_at")),
+    _Field("created_seq", np.int64, attrgetter("created_seq")),
     _Field("updated_at", np.int64, attrgetter("updated_at")),
     _Field("last_activated_at", np.int64, attrgetter("last_activated_at")),
     _Field("last_accessed_at", np.int64, lambda m: _or_never(m.last_accessed_at)),
@@ -114,6 +115,7 @@ class Columns:
     state: np.ndarray
     conflict: np.ndarray
     created_at: np.ndarray
+    created_seq: np.ndarray
     updated_at: np.ndarray
     last_activated_at: np.ndarray
     last_accessed_at: np.ndarray
@@ -148,6 +150,32 @@ class Columns:
         self._capacity = 0
         self._grow(16)
         self._trim()
+
+    @classmethod
+    def of_kept(
+        cls, ids: Sequence[str], memories: list[Memory], kinds: Sequence[str], held: Mapping[str, np.ndarray]
+    ) -> Columns:
+        """Columns as `taken` gave them, with their records, by row; the arrays are its own from then on.
+
+        Raises ValueError where they do not fit each other.
+        """
+        found = cls.__new__(cls)
+        sizes = {held[field.name].size for field in _FIELDS} | {held["kind"].size, len(memories)}
+        found._rows = dict(zip(ids, range(len(ids)), strict=True))
+        if sizes != {len(found._rows)}:
+            raise ValueError(f"columns of {sorted(sizes)} rows for {len(found._rows)} ids")
+        found.memories, found.kinds = memories, list(kinds)
+        found._kinds = {kind: number for number, kind in enumerate(kinds)}
+        found._held, found._capacity = (
+            {name: held[name] for name in (*(one.name for one in _FIELDS), "kind")},
+            len(memories),
+        )
+        found._trim()
+        return found
+
+    def taken(self) -> tuple[list[str], dict[str, np.ndarray]]:
+        """Ids and a copy of the columns, by row."""
+        return list(self._rows), {name: held[: len(self)].copy() for name, held in self._held.items()}
 
     def _grow(self, capacity: int) -> None:
         kinds: dict[str, type[np.generic]] = {field.name: field.kind for field in _FIELDS} | {"kind": np.int32}

@@ -342,7 +342,7 @@ encode_memory: Callable[[Memory], bytes] = msgspec.msgpack.Encoder().encode
 """Canonical bytes of a record: MessagePack, floats as their eight IEEE bytes."""
 
 
-def decode_memory(raw: bytes) -> Memory:
+def decode_memory(raw: bytes | memoryview) -> Memory:
     """The record in its canonical bytes."""
     return _DECODE.decode(raw)
 

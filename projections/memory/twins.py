@@ -95,6 +95,11 @@ class Twins:
         self._new = {}
         return read
 
+    @property
+    def watches(self) -> bool:
+        """Whether anything is looked at beside others."""
+        return bool(self._saying or self._rejections)
+
     def as_folded(self, memory: Memory) -> Memory:
         """The record as it was folded, whatever its twins make of it."""
         return self._folded.get(memory.id, memory)

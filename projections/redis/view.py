@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from operator import attrgetter
 from threading import Lock
 from time import monotonic, sleep
@@ -30,6 +31,7 @@ from projections.memory.record import Memory
 from projections.memory.rejection import Rejections
 from projections.redis.changelog import ChangeLogs, Mark, read_names, read_packs
 from projections.redis.deletions import RedisDeletions
+from projections.redis.kept import MANY_CHANGED, KeptFiles, ViewFiles
 from projections.redis.scripts import DELTA
 from projections.redis.store import decode_quarantine, read_entries, read_owner, read_record, slices
 from projections.views.kept_views import CachedView, KeptViews
@@ -79,14 +81,24 @@ class RedisViews:
     """The views of a store. Safe for threads: one load and one question per owner at a time."""
 
     def __init__(
-        self, client: redis.Redis, tags: Sequence[str], *, base: Parameters = DEFAULTS, most_bytes: int = VIEW_BYTES
+        self,
+        client: redis.Redis,
+        tags: Sequence[str],
+        *,
+        base: Parameters = DEFAULTS,
+        most_bytes: int = VIEW_BYTES,
+        files: ViewFiles | None = None,
+        store_id: str = "",
     ) -> None:
+        """`files`: where views of this store are kept beside it; nowhere where there are none."""
         self._wires = WirePool(client)
+        self._files = None if files is None else KeptFiles(files, store_id, tags, self._wires, self._brought_level)
+        self._passing = set[str]()
         self.changelogs = ChangeLogs(self._wires, tags)
         self._tags = list(tags)
         self.deletions = RedisDeletions(self._wires, self._tags)
         self._base = base
-        self._kept = KeptViews(most_bytes)
+        self._kept = KeptViews(most_bytes, None if self._files is None else partial(self._files.tend, at_once=True))
         self._lock = Lock()
         self._generations: dict[int, int] = {}
         self._server: bytes | None = None
@@ -103,6 +115,12 @@ class RedisViews:
         """About how much the kept views take together."""
         return self._kept.bytes_used
 
+    def settle(self) -> None:
+        """Have kept what is still to be: the process ends."""
+        if self._files is not None:
+            for owner, held in self._kept.all():
+                self._files.tend(owner, held, at_once=True)
+
     def close(self) -> None:
         """Close idle connections."""
         self._wires.close()
@@ -114,10 +132,13 @@ class RedisViews:
         For a walk over all owners, which asks each once, and would fill the memory with what nobody asks again.
         """
         kept = owner in self._kept
+        if not kept:
+            self._passing.add(owner)
         try:
             yield
         finally:
             if not kept:
+                self._passing.discard(owner)
                 self._kept.let_go(owner)
 
     @contextmanager
@@ -141,6 +162,8 @@ class RedisViews:
             try:
                 yield held.view, standing
             finally:  # after the question, which may have made what it needed first
+                if self._files is not None and owner not in self._passing:
+                    self._files.tend(owner, held)
                 self._kept.make_room(owner, held)
 
     def glance(self, owner: str, *, after: int = 0, wait_seconds: float = 2.0) -> tuple[OwnerView, PartitionStanding]:
@@ -212,12 +235,15 @@ class RedisViews:
             pause = min(pause * 2, 0.02)
             standing = level()
 
+    def _brought_level(self, wire: Wire, owner: str, held: CachedView) -> None:
+        self._level(wire, owner, held, UNBOUNDED)
+
     def _level(self, wire: Wire, owner: str, held: CachedView, bounds: Bounds) -> PartitionStanding:
         """Bring a held view level with Redis: one round trip where nothing changed."""
         self._watch_server(wire)
         if held.epoch != self._epoch:
             held.epoch, held.token, held.view = self._epoch, b"", None
-        partition = partition_of(owner, len(self._tags))
+        partition, tried = partition_of(owner, len(self._tags)), self._files is None
         while True:
             answer = self._delta(wire, partition, owner, held)
             kind, token, checkpoint, stuck, head, own = answer[:6]
@@ -234,6 +260,8 @@ class RedisViews:
                     if raw
                 ]
                 changed.sort(key=in_order)  # new rows stand as in a view that is loaded now
+                if self._files is not None:
+                    self._files.follow(owner, held, changed)
                 held.view.follow(read_owner(keys, owner, token), changed)
                 held.token = token
                 return standing
@@ -242,7 +270,21 @@ class RedisViews:
             if not token:
                 held.view = OwnerView(owner, OwnerState(), (), self._base)
                 return standing
+            if not tried and held.view is None:
+                tried = True
+                if self._find(wire, partition, owner, held, bounds):
+                    continue
             self._load(wire, partition, owner, held, token, bounds)
+
+    def _find(self, wire: Wire, partition: int, owner: str, held: CachedView, bounds: Bounds) -> bool:
+        """Take the owner's view from where it was kept; whether it was."""
+        assert self._files is not None
+        bounds.check(0, 0)
+        found = self._files.find(wire, BuildKeys(self._tags[partition], held.build), owner, self._base)
+        if found is not None:
+            held.view, held.token = found
+            held.unkept = 0
+        return found is not None
 
     def _watch_server(self, wire: Wire) -> None:
         """After a new connection: is it the same server process? If not, its history may be another."""
@@ -284,7 +326,7 @@ class RedisViews:
             bounds.check(len(memories), count)
         ordered = sorted(memories.values(), key=in_order)
         held.view = OwnerView(owner, read_owner(keys, owner, token), ordered, self._base, bounds.check)
-        held.token = token
+        held.token, held.unkept = token, MANY_CHANGED
 
     def history(self, owner: str, check: Check = unchecked) -> tuple[list[int], list[Entry]]:
         """Seqs of all of the owner's applied events and its whole change log, in the order of folding."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from threading import Lock
@@ -29,6 +29,12 @@ class CachedView:
         self.bytes = 0
         """As last counted."""
         self.epoch = 0
+        self.unkept = 0
+        """How many memories changed since the view was kept outside of the process; many where it never was."""
+        self.waits = False
+        """Whether it waits to be kept."""
+        self.rests_until = 0.0
+        """Until when it is not kept again, by the monotonic clock."""
 
     @contextmanager
     def alone(self, check: Check) -> Iterator[None]:
@@ -44,8 +50,10 @@ class CachedView:
 class KeptViews:
     """What is held of each owner. Safe for threads; a view itself is guarded by its own lock."""
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int, leaving: Callable[[str, CachedView], None] | None = None) -> None:
+        """`leaving`: told of each view that is dropped for want of room."""
         self._most = most_bytes
+        self._leaving = leaving
         self._held: OrderedDict[str, CachedView] = OrderedDict()
         """The least recently asked first."""
         self._bytes = 0
@@ -61,6 +69,11 @@ class KeptViews:
 
     def __contains__(self, owner: object) -> bool:
         return owner in self._held
+
+    def all(self) -> list[tuple[str, CachedView]]:
+        """What is held now."""
+        with self._lock:
+            return list(self._held.items())
 
     def hold(self, owner: str) -> CachedView:
         """What is held of an owner, empty where nothing is; it is now the most recently asked."""
@@ -93,6 +106,9 @@ class KeptViews:
             oldest = list(islice(self._held, _LOOKED_AT)) if self._bytes > self._most else []
             for name in oldest:
                 if name != owner:
-                    self._bytes -= self._held.pop(name).bytes
+                    left = self._held.pop(name)
+                    self._bytes -= left.bytes
+                    if self._leaving is not None:
+                        self._leaving(name, left)
                 if self._bytes <= self._most:
                     break

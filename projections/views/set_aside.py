@@ -56,6 +56,11 @@ class SetAside:
             now[one] for one in before if one not in mine and now[one] is not before[one] and now[one] != before[one]
         ]
 
+    @property
+    def sets_aside(self) -> bool:
+        """Whether anything ever was set aside."""
+        return bool(self._asides)
+
     def as_folded(self, memory: Memory) -> Memory:
         """The record as it was folded."""
         return self._folded.get(memory.id, memory) if memory.id in self._read else memory

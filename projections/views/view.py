@@ -13,6 +13,7 @@ from projections.fold.evolve import parameters_of
 from projections.fold.owner import OwnerHistory, OwnerState
 from projections.index.associations import AssociationIndex
 from projections.index.conversation_index import ConversationIndex
+from projections.index.correction_index import CorrectionIndex
 from projections.index.indexed_terms import indexed_terms
 from projections.index.meaning_index import MeaningIndex
 from projections.index.postings import TermSequence
@@ -22,11 +23,13 @@ from projections.language.keywords.text import Keyword
 from projections.laws import LAWS, Law
 from projections.laws.law import Floats
 from projections.memory.columns import Columns, Rows, conflict_of, state_of
+from projections.memory.kept_records import raw_records
 from projections.memory.keywords import keywords_of
 from projections.memory.record import SECRET, Memory, with_changes, without_content
 from projections.memory.tags import Context, context_of
 from projections.memory.triples import Graph, triples_of
 from projections.memory.twins import Twins
+from projections.views.kept_view import KeptView, TakenView, hidden_rows
 from projections.views.set_aside import SetAside
 
 # Measured with tracemalloc: what an empty view takes, and a record and its columns beside its text.
@@ -113,12 +116,59 @@ class OwnerView:
         """Take in changed memories; the text index is touched only where a text changed. Never stopped halfway."""
         self._take(state, list(memories), unchecked)
 
+    @classmethod
+    def of_kept(
+        cls, owner: str, state: OwnerState, kept: KeptView, hidden: Sequence[Memory], base: Parameters = DEFAULTS
+    ) -> OwnerView:
+        """The view that was `taken` at this state, with the records that were not kept; it answers as one that is made anew.
+
+        Raises ValueError where its parts do not fit each other.
+        """
+        found = cls(owner, OwnerState(), (), base)
+        memories, brought = kept.columns.memories, dict(zip(kept.hidden, hidden, strict=True))
+        changed: Sequence[Memory] = hidden
+        if kept.beside:  # before the columns are there, as in a view that is made anew
+            read = found._read(state, [brought.get(row, one) for row, one in enumerate(memories)])
+            changed = [read[row] for row in kept.hidden]
+            for row, memory in enumerate(read):
+                if row not in brought:
+                    memories[row] = memory
+        found._text_bytes, found.columns = kept.text_bytes, kept.columns
+        found._index = Bm25Index.of_kept(kept.ids, kept.texts)
+        found._conversation = ConversationIndex.of_kept(found._index, kept.columns, kept.talk)
+        found._indexes[CorrectionIndex] = corrections = CorrectionIndex()
+        if not kept.beside:
+            changed = found._read(state, hidden)
+        for row in kept.bearing:
+            corrections.put(row, memories[row])
+        found._put(changed, unchecked)
+        return found
+
+    def taken(self) -> TakenView:
+        """A copy of what `of_kept` makes the view again of."""
+        (ids, columns), memories = self.columns.taken(), self.columns.memories
+        hidden, beside = hidden_rows(self.columns).tolist(), self._twins.watches or self._set_aside.sets_aside
+        records: Sequence[Memory | memoryview] = (
+            [self.as_folded(one) for one in memories] if beside else raw_records(memories)
+        )
+        (texts, documents), talk = self._index.taken(), self.conversation.taken(len(ids))
+        text_bytes = self._text_bytes - sum(getsizeof(memories[row].content) for row in hidden)
+        bearing = self.index(CorrectionIndex).bearing_rows
+        kinds = list(self.columns.kinds)
+        return TakenView(ids, kinds, columns, records, hidden, beside, text_bytes, texts, documents, talk, bearing)
+
     def _take(self, state: OwnerState, changed: Sequence[Memory], check: Check) -> None:
+        self._put(self._read(state, changed), check)
+
+    def _read(self, state: OwnerState, changed: Sequence[Memory]) -> Sequence[Memory]:
+        """How changed records, and others for their sake, read at this state."""
         self.state = state
         self.parameters = parameters_of(state.settings, self._base)
         folded = (self._twins.as_folded(one) for one in self.columns)
         changed = self._set_aside.follow(state.asides, changed, folded)
-        changed = self._twins.follow(state.rejections, changed, self.columns, talk=self.parameters.talk_reaffirms)
+        return self._twins.follow(state.rejections, changed, self.columns, talk=self.parameters.talk_reaffirms)
+
+    def _put(self, changed: Sequence[Memory], check: Check) -> None:
         self._index.put_said(self._newly_said(counted(changed, check, len(changed))))
         self.columns.put_all(changed)
         for memory in changed:

@@ -1,0 +1,131 @@
+"""A view that was kept answers as one that is made anew, whatever its owner's history, and goes on as it does."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from projections.choices import RANKINGS
+from projections.fold.owner import OwnerHistory
+from projections.laws.modes import MODES, Mode
+from projections.memory.record import Memory
+from projections.ranking.recall import search
+from projections.ranking.search_request import SearchRequest
+from projections.redis.view import in_order
+from projections.views.kept_view import kept_view, packed_view
+from projections.views.packed import packed, unpacked
+from projections.views.query import ViewQuery, listing
+from projections.views.view import OwnerView
+from tests.examples import examples
+from tests.given.events import (
+    at,
+    brought_back,
+    created,
+    deleted,
+    folded,
+    in_session,
+    mentioned,
+    negated,
+    readmitted,
+    rejected,
+    restored,
+    set_aside,
+)
+from tests.given.search_stories import IDS, changes, queries, stories
+
+fuzzed = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+TEXTS = ("I like green tea", "i like GREEN tea.", "我喜欢绿茶")
+ids = st.sampled_from([*IDS, "s0", "s1", "s2"])
+days = st.integers(3, 9)
+others = st.one_of(
+    changes,
+    st.builds(created, st.sampled_from(TEXTS), st.sampled_from(["s0", "s1", "s2"]), days),
+    st.builds(rejected, st.sampled_from(TEXTS), day=days),
+    st.builds(readmitted, st.sampled_from(TEXTS), day=days),
+    st.builds(
+        lambda of, day, s: in_session(negated(of, day, resolution="latest_wins"), s),
+        ids,
+        days,
+        st.none() | st.just("s1"),
+    ),
+    st.builds(mentioned, ids, days),
+    st.builds(deleted, ids, days),
+    st.builds(restored, ids, days),
+    st.builds(set_aside, st.sampled_from(["s1", "s2"]), days),
+    st.builds(brought_back, st.sampled_from(["s1", "s2"]), days),
+)
+
+
+def moved(view: OwnerView, before: OwnerHistory | None, now: OwnerHistory) -> OwnerView:
+    """A view brought forward by what changed, as Redis tells it."""
+    known: dict[str, Memory] = {} if before is None else before.memories
+    changed = [one for name, one in now.memories.items() if known.get(name) != one]
+    view.follow(now.owner, sorted(changed, key=in_order))
+    return view
+
+
+def anew(history: OwnerHistory) -> OwnerView:
+    return OwnerView("ada", history.owner, sorted(history.memories.values(), key=in_order))
+
+
+def kept_again(view: OwnerView, history: OwnerHistory) -> OwnerView:
+    """The view by way of bytes alone, and of the records that are not kept."""
+    block = bytearray(b"".join(packed(packed_view(view.taken()))))
+    kept = kept_view(unpacked(memoryview(block)))
+    hidden = [history.memories[kept.ids[row]] for row in kept.hidden]
+    return OwnerView.of_kept("ada", history.owner, kept, hidden)
+
+
+def same(one: OwnerView, other: OwnerView, asked: list[tuple[str, str, Mode]]) -> None:
+    assert [memory.id for memory in one.columns] == [memory.id for memory in other.columns]
+    assert list(one.columns) == list(other.columns)
+    assert set(one.said_again) == set(other.said_again)
+    assert listing(ViewQuery(one, at(10), "normal"), 100, 0) == listing(ViewQuery(other, at(10), "normal"), 100, 0)
+    for query, ranking, mode in asked:
+        found, wanted = (
+            search(ViewQuery(view, at(41), mode), query, 100, SearchRequest(ranking, associations=True))
+            for view in (one, other)
+        )
+        assert found == wanted
+
+
+@fuzzed
+@given(st.data(), stories(), st.lists(others, max_size=5), st.lists(others, max_size=4), st.booleans())
+def test_any_owner_answers_the_same_from_what_was_kept_and_goes_on_the_same(data, told, more, then, live) -> None:
+    first, middle, last = folded(*told), folded(*told, *more), folded(*told, *more, *then)
+    view = moved(anew(first), first, middle) if live else anew(middle)
+    query = st.tuples(queries(told) | st.sampled_from(TEXTS), st.sampled_from(RANKINGS), st.sampled_from(MODES))
+    asked = [*data.draw(st.lists(query, min_size=1, max_size=2)), (TEXTS[0], "conversation", "review")]
+    if data.draw(st.booleans()):
+        search(ViewQuery(view, at(41), "review"), asked[0][0], 5)  # traits are kept as far as they were read
+    kept = kept_again(view, middle)
+    same(kept, anew(middle), asked)
+    same(moved(kept_again(view, middle), middle, last), anew(last), asked)
+    same(kept_again(moved(kept, middle, last), last), anew(last), asked)
+
+
+@fuzzed
+@given(st.data(), stories(), st.lists(others, max_size=3))
+def test_nothing_secret_and_nothing_deleted_is_kept(data, told, more) -> None:
+    marked = [
+        *told,
+        *more,
+        created("the plainword stays", "plain", 1),
+        created("the hiddenword goes", "gone", 1),
+        created("the secretword is told to nobody", "secret", 1, sensitivity=3),
+        deleted("gone", 2),
+    ]
+    block = b"".join(packed(packed_view(anew(folded(*marked)).taken())))
+    assert [word in block for word in (b"plainword", b"hiddenword", b"secretword")] == [True, False, False]
+
+
+def test_a_block_that_was_cut_off_or_changed_is_refused_or_read_whole() -> None:
+    history = folded(created("I like tea", "a", 1), created("我喜欢咖啡", "b", 2), deleted("b", 3))
+    block = b"".join(packed(packed_view(anew(history).taken())))
+    refused = 0
+    for size in range(len(block)):
+        try:
+            kept_view(unpacked(memoryview(bytearray(block[:size]))))
+        except (ValueError, LookupError, TypeError):
+            refused += 1
+    assert refused >= len(block) - 8  # padding after the last array may be missing
