@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 
 UNITS: Final = {
     "redis_maxmemory": "bytes",
+    "kept_views_bytes": "bytes",
     "lifecycle_minutes": "minutes",
     "heavy_seconds": "seconds",
     "redis_timeout": "seconds",

@@ -1,6 +1,7 @@
 """What stands around a search: loading an owner that nobody asked about, HTTP, and finding what was just appended.
 
-A cold answer is measured in a process of its own: `python -P -m ops.bench.search_around URL OWNER`.
+A cold answer is measured in a process of its own: `python -P -m ops.bench.search_around URL OWNER`, and with a FOLDER from what
+was kept there.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from ops.bench.search_beside import fold_worker
 from ops.bench.search_memories import NOW, memories, questions
 from ops.bench.server import BenchServer
 from ops.bench.texts.sentences import english
+from ops.kept.view_files import ViewFolder
+from ops.wiring import quiet
 from projections.memory.creating import created
 from projections.ranking.recall import search
 from projections.redis.create import read_identity
@@ -37,6 +40,7 @@ from projections.views.query import ViewQuery
 
 RESULTS = 10
 OTHER = "answered-before"
+_TOLD = ("load_ms", "answer_ms", "cpu_ms")
 _IDLE_SECONDS = 0.01
 _FOLD_SECONDS = 300.0
 """So long a machine that does ten other things may take to fold an event; what it took is told."""
@@ -58,18 +62,29 @@ def cold(server: BenchServer, tags: Sequence[str], owner: str, rounds: int) -> d
         for _ in range(rounds):
             command = [sys.executable, "-P", "-m", "ops.bench.search_around", server.url, owner]
             answers.append(orjson.loads(subprocess.run(command, check=True, capture_output=True).stdout))
+    kept = _from_kept(server, owner, rounds)
     return {
         "memories": answers[0]["memories"],
         "rounds": rounds,
-        **{name: _milliseconds([one[name] for one in answers]) for name in ("load_ms", "answer_ms", "cpu_ms")},
+        **{name: _milliseconds([one[name] for one in answers]) for name in _TOLD},
+        **{f"kept_{name}": _milliseconds([one[name] for one in kept]) for name in _TOLD},
     }
 
 
-def _cold_once(url: str, owner: str) -> dict[str, Any]:
+def _from_kept(server: BenchServer, owner: str, rounds: int) -> list[dict[str, Any]]:
+    """The same where a process before has kept the owner's view in a folder."""
+    with TemporaryDirectory(prefix="engramlog-bench-") as folder:
+        command = [sys.executable, "-P", "-m", "ops.bench.search_around", server.url, owner, folder]
+        runs = [subprocess.run(command, check=True, capture_output=True).stdout for _ in range(rounds + 1)]
+    return [orjson.loads(one) for one in runs[1:]]
+
+
+def _cold_once(url: str, owner: str, folder: str | None = None) -> dict[str, Any]:
     client = connect(url)
     identity = read_identity(Wire(client))
     assert identity is not None, "there is no store"
-    views, asked = RedisViews(client, identity.tags), questions(8)
+    files = None if folder is None else ViewFolder(Path(folder), identity.store_id, most_bytes=1 << 30, tell=quiet)
+    views, asked = RedisViews(client, identity.tags, files=files, store_id=identity.store_id), questions(8)
     with views.view(OTHER, after=200, wait_seconds=_FOLD_SECONDS) as (view, _):
         for query in asked[1:]:
             search(ViewQuery(view, NOW, "review"), query, RESULTS)
@@ -78,6 +93,9 @@ def _cold_once(url: str, owner: str) -> dict[str, Any]:
         loaded = perf_counter() - start
         answer = search(ViewQuery(view, NOW, "review"), asked[0], RESULTS)
     taken, spent = perf_counter() - start, process_time() - used
+    if files is not None:
+        views.settle()
+        files.close(_FOLD_SECONDS)
     assert answer["results"]
     return {"memories": len(view), "load_ms": loaded * 1e3, "answer_ms": taken * 1e3, "cpu_ms": spent * 1e3}
 
@@ -91,7 +109,6 @@ def over_http(server: BenchServer, owner: str, asked: Sequence[str]) -> dict[str
     from ops.settings import load_settings  # noqa: PLC0415
     from ops.store import open_the_store  # noqa: PLC0415
     from ops.token import TokenFile, make_token  # noqa: PLC0415
-    from ops.wiring import quiet  # noqa: PLC0415
 
     settings = load_settings().model_copy(update={"redis_url": server.url})
     with open_the_store(settings) as store, TemporaryDirectory(prefix="engramlog-bench-") as folder:
@@ -180,4 +197,4 @@ def _timed_ms(work: Timed) -> float:
 
 
 if __name__ == "__main__":
-    print(orjson.dumps(_cold_once(sys.argv[1], sys.argv[2])).decode())
+    print(orjson.dumps(_cold_once(*sys.argv[1:])).decode())

@@ -17,8 +17,8 @@ from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Lock, Thread
 
-from ops.embedded.private_folder import OTHERS
 from ops.kept.view_code import view_code
+from ops.owned import OTHERS, is_ours
 from ops.settings import Settings
 
 Tell = Callable[..., None]
@@ -200,8 +200,7 @@ class ViewFolder:
     def _make_folder(self) -> None:
         """Raises OSError where it is not this user's alone."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = self.folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & OTHERS:
+        if not is_ours(self.folder, stat.S_ISDIR):
             raise PermissionError(1, "the folder is not this user's alone")
 
     def _marked(self, owner: str) -> int:
