@@ -38,7 +38,7 @@ def test_every_comparison_tells_its_ratio_its_limit_and_its_rounds(capsys: pytes
         assert row["p50_to_parts"] <= row["p95_to_parts"]
     for goal in answer["search"]["goals"]:
         assert goal["holds"] == (goal["found"] <= goal["at_most"])
-    assert len(answer["search"]["goals"]) == 7
+    assert len(answer["search"]["goals"]) == 8
     assert set(answer["space"]["bytes_an_event_by_commit"]) == {"1", "10", "500"}
     assert answer["space"]["bytes_an_event_log_alone"] < answer["space"]["bytes_an_event_by_commit"]["500"]
     assert answer["past"]["microseconds_an_event"] > 0
