@@ -37,6 +37,8 @@ MANY_CHANGED = 400
 more one by one."""
 REST_SECONDS, REST_SHARE = 60.0, 50.0
 """Between two keepings of an owner: so long at least, and so many times what the last one took."""
+BYTES_A_STEP = 8_000
+"""So much of a block is taken in the time in which one memory is loaded."""
 _MAGIC = b"ENGVIEW1"
 _HEAD = len(_MAGIC) + 32
 _PURPOSE = b"engramlog kept view 1\0"
@@ -85,11 +87,14 @@ class KeptFiles:
         self._wires = wires
         self._level = level
 
-    def find(self, wire: Wire, keys: BuildKeys, owner: str, base: Parameters) -> tuple[OwnerView, bytes] | None:
-        """A view with its token, to be brought forward; None where no block is of use. Raises StoreError."""
+    def find(
+        self, wire: Wire, keys: BuildKeys, owner: str, base: Parameters, weigh: Callable[[int], None]
+    ) -> tuple[OwnerView, bytes] | None:
+        """A view with its token, to be brought forward; None where no block is of use. Raises StoreError, and what `weigh` does."""
         block = self._files.read(owner)
         if block is None:
             return None
+        weigh(len(block) // BYTES_A_STEP)
         key = self._key(wire, keys, owner)
         body = memoryview(block)[_HEAD:]
         if (

@@ -40,8 +40,6 @@ from projections.views.view import OwnerView
 PAGE = 500
 LOAD_PAGE = 1_000
 """Records in one answer when an owner is loaded: under a millisecond of Redis's time."""
-KEPT_SHARE = 8
-"""So many memories of a kept view are taken in the time in which one is loaded."""
 PACKS = 64
 """Packs of a change log read at once, going back from the newest."""
 VIEW_BYTES = 1 << 30
@@ -281,10 +279,9 @@ class RedisViews:
     def _find(self, wire: Wire, partition: int, owner: str, held: CachedView, bounds: Bounds) -> bool:
         """Take the owner's view from where it was kept; whether it was."""
         assert self._files is not None
-        bounds.check(0, 0)
-        found = self._files.find(wire, BuildKeys(self._tags[partition], held.build), owner, self._base)
+        keys = BuildKeys(self._tags[partition], held.build)
+        found = self._files.find(wire, keys, owner, self._base, bounds.weigh)
         if found is not None:
-            bounds.weigh(len(found[0]) // KEPT_SHARE)
             held.view, held.token = found
             held.unkept = 0
         return found is not None
