@@ -1,8 +1,8 @@
-"""The time of an as-of answer: the owner's own events read back and folded, without the live state."""
+"""Long histories: an as-of answer, folded from the owner's own events, and what happened to one memory, asked by a new reader."""
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from api.services.reading import Reader
@@ -32,6 +32,7 @@ def measure(server: BenchServer, events: int, rounds: int) -> dict[str, Any]:
         taken.append(perf_counter() - start)
     views.close()
     log.close()
+    histories = [_history(server, tags, f"{OWNER}-m{number + 1}") for number in range(rounds + 1)]
     middle = sorted(taken)[len(taken) // 2]
     return {
         "events": events,
@@ -39,4 +40,17 @@ def measure(server: BenchServer, events: int, rounds: int) -> dict[str, Any]:
         "milliseconds": round(middle * 1e3, 1),
         "microseconds_an_event": round(middle / events * 1e6, 1),
         "aim": AIM_MICROSECONDS,
+        "history_first_cpu_milliseconds": histories[0],
+        "history_cpu_milliseconds": sorted(histories[1:])[rounds // 2],
     }
+
+
+def _history(server: BenchServer, tags: tuple[str, ...], memory_id: str) -> float:
+    """CPU of what happened to one memory, milliseconds: a reader that holds nothing; the first that asks makes the index."""
+    views, log = RedisViews(server.client, tags), RedisEventLog(server.client, tags)
+    start = process_time()
+    Reader(log, views).history(OWNER, memory_id, limit=100)
+    taken = process_time() - start
+    views.close()
+    log.close()
+    return round(taken * 1e3, 1)
