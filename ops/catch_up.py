@@ -15,7 +15,8 @@ from events.redis.gap import refuse_gap
 from events.redis.wire import Wire, WirePool
 from ops.store import OpenStore
 from ops.worker_id import new_worker_id
-from projections.fold.builds import BuildKeys
+from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
+from projections.fold.owner import PROJECTION_VERSION
 
 if TYPE_CHECKING:
     from consumers.fold.worker import FoldWorker
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 STALLED_SECONDS = 30.0
 """How long a command waits while nothing at all is folded."""
 GAP_SECONDS = 0.5
-"""How long a command waits in vain before it looks whether a log is whole."""
+"""How long a command waits in vain before it looks whether this release can fold at all."""
 LEFTOVER_SECONDS = LEASE_MS / 1_000 + 1.0
 """How long a command tries to fold what others left while nothing at all moves."""
 SLICE_SECONDS = 0.25
@@ -46,7 +47,8 @@ class FoldCatchUp:
     def __call__(self, until: Mapping[int, int]) -> None:
         """Returns when every partition named is folded up to its seq. Raises NotYetFolded where nothing moves any more.
 
-        LogGap where that is because a log is not whole, and what the question in hand ends for.
+        LogGap where that is because a log is not whole, NotYetFolded at once where this release folds other builds, and what the
+        question in hand ends for.
         """
         check, goal = current_check(), sum(until.values())
         last, stalled_at, looked_at, pause = dict[int, int](), 0.0, 0.0, 0.001
@@ -65,7 +67,7 @@ class FoldCatchUp:
                 looked_at = monotonic() + GAP_SECONDS
             elif monotonic() > looked_at:
                 looked_at = monotonic() + GAP_SECONDS
-                self._refuse_gaps(missing)
+                self._refuse_what_cannot(missing)
             if monotonic() > stalled_at:
                 raise NotYetFolded(
                     f"nothing was folded for {STALLED_SECONDS:g} s; see `engramlog status`", checkpoints=reached
@@ -76,10 +78,18 @@ class FoldCatchUp:
             else:
                 self._fold(missing)
 
-    def _refuse_gaps(self, partitions: Iterable[int]) -> None:
+    def _refuse_what_cannot(self, partitions: Iterable[int]) -> None:
         with self._wires.wire() as wire:
             for partition in partitions:
-                refuse_gap(wire, self._store.identity.tags[partition])
+                tag = self._store.identity.tags[partition]
+                refuse_gap(wire, tag)
+                live = (wire.call("HGET", LogKeys(tag).meta, "live") or FIRST_BUILD.encode()).decode()
+                if version_of(live) != PROJECTION_VERSION:
+                    raise NotYetFolded(
+                        f"partition {partition} was folded by another release, as version {version_of(live)}, and this one folds"
+                        f" version {PROJECTION_VERSION}: `engramlog rebuild` folds it anew",
+                        build=live,
+                    )
 
     def fold_leftovers(self, on_wait: Callable[[str], None] | None = None) -> None:
         """Fold what a process that died left in the log, on a server that is this process's own; as far as that goes.

@@ -1,4 +1,4 @@
-"""How often a process that ends soon looks for garbage: seldom, for what it makes it needs."""
+"""How often a process that ends soon, or folds, looks for garbage: seldom, for what it makes it needs, or it goes by itself."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from events.errors import BadSetting, EngramlogError
 from events.redis.alarms import RedisAlarms
 from events.redis.wire import Script, Wire, WirePool, connect
 from events.text.urls import holds_secret
+from ops.garbage import look_seldom
 from ops.logs import start_logging, teller
 from ops.processes.ending import end_by_signal
 from ops.settings import Settings, load_settings
@@ -106,6 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_json(parser)
     options = parser.parse_args(arguments)
     start_logging(options.log_level, pretty=False if options.json else None)
+    look_seldom()
     if options.parent is not None:
         Thread(target=_follow, args=(options.parent,), name="parent", daemon=True).start()
     run_worker(options.url or store_url(load_settings()), timeout=options.timeout, lease_ms=options.lease_ms)

@@ -16,6 +16,8 @@ import pytest
 
 from api.application import Application, joined
 from consumers.fold.worker import FoldWorker
+from events.errors import NotYetFolded
+from events.partitions import LogKeys
 from ops.catch_up import FoldCatchUp
 from ops.joined import JoinedApplication
 from ops.settings import Settings
@@ -81,6 +83,14 @@ def modules_of(environment: dict[str, str], *words: str) -> set[str]:
     code, *modules = json.loads(ran.stderr.splitlines()[-1])
     assert code == 0, ran.stderr
     return set(modules)
+
+
+def test_a_build_that_another_release_folded_is_named_with_its_cure(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "store", partitions=1)
+    with open_the_store(settings, "command") as store, application_on(store, settings) as application:
+        store.client.hset(LogKeys(store.identity.tags[0]).meta, "live", "v0")
+        with pytest.raises(NotYetFolded, match="as version 0.*`engramlog rebuild`"):
+            application.rememberer.add("alice", "I drink coffee")
 
 
 @pytest.mark.parametrize("words", [("search", "alice", "coffee"), ("list", "alice"), ("get", "alice", "m-1")])
