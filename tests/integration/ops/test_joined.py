@@ -89,7 +89,7 @@ def test_a_build_that_another_release_folded_is_named_with_its_cure(tmp_path: Pa
     settings = Settings(data=tmp_path / "store", partitions=1)
     with open_the_store(settings, "command") as store, application_on(store, settings) as application:
         store.client.hset(LogKeys(store.identity.tags[0]).meta, "live", "v0")
-        with pytest.raises(NotYetFolded, match="as version 0.*`engramlog rebuild`"):
+        with pytest.raises(NotYetFolded, match=r"as version 0.*`engramlog rebuild`"):
             application.rememberer.add("alice", "I drink coffee")
 
 
