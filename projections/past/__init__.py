@@ -1,1 +1,1 @@
-"""What makes a long history quick to ask: where a memory's entries stand, when events happened, folded states on the way."""
+"""What makes a long history quick to ask: where its change log tells of a memory."""
