@@ -15,11 +15,13 @@ import orjson
 from consumers.fold.presence import LEASE_MS, Presence
 from consumers.fold.worker import FoldWorker
 from events.redis.wire import Wire, connect
+from ops.garbage import look_seldom
 from projections.redis.create import read_identity
 
 
 def main(url: str, name: str) -> None:
     """Be there before the start, so that all take their share of the partitions at once."""
+    look_seldom()  # as a worker does
     client, stop = connect(url, timeout=120.0), Flag()
     wire = Wire(client)
     identity = read_identity(wire)
