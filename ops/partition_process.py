@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from queue import SimpleQueue
 from threading import Event as Flag
@@ -40,13 +41,15 @@ class _Input:
         self.ended = Flag()
 
     def read(self) -> None:
-        """Until the input ends; then this process ends too."""
-        for line in sys.stdin.buffer:
-            self.tasks.put(msgspec.json.decode(line, type=PartitionTask))
-        self.ended.set()
-        self.tasks.put(None)
-        Flag().wait(PATIENT_SECONDS)
-        os._exit(1)
+        """Until the input ends, or cannot be read; then this process ends too."""
+        try:
+            for line in sys.stdin.buffer:
+                self.tasks.put(msgspec.json.decode(line, type=PartitionTask))
+        finally:
+            self.ended.set()
+            self.tasks.put(None)
+            Flag().wait(PATIENT_SECONDS)
+            os._exit(1)
 
     def refuse_end(self) -> None:
         """Raises _Ended."""
@@ -81,6 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _say(ToldLine(error=dict(refusal_told(error)), exit_code=error.exit_code))
     except (_Ended, BrokenPipeError):
         os._exit(1)  # nobody listens
+    except Exception:  # noqa: BLE001 - the end of the process, whose input is still read by a thread
+        traceback.print_exc()
+        os._exit(1)
     return 0
 
 

@@ -23,7 +23,7 @@ from api.requests.speaking import speaker
 from api.services.carried import LogEvent
 from api.services.histories import SCANNED
 from api.services.reading import Reader
-from api.work.patience import weigh
+from api.work.patience import has_told, weigh
 from events.catalogue import EventData
 from events.envelope import AnyEvent, Prepared, decode, from_micros, micros, new_event_id
 from events.errors import (
@@ -115,6 +115,7 @@ class Carrier:
         """
         events = self.read(raws)
         refused = self.refused_values.of(events)
+        has_told()
         receipts = self._log.append(events, expected_heads=expected_heads)
         return [self.told(receipt, event, refused) for receipt, event in zip(receipts, events, strict=True)]
 
@@ -283,6 +284,7 @@ class Carrier:
                 command = looked.command
                 events = self._events_of(owner, command, view, ids, given, when)
             heads = None if looked is None or looked.head is None or not left else {owner: looked.head}
+            has_told()
             receipts = self._log.append(self.ready(events), expected_heads=heads)
             if not any(one.status == "head_mismatch" for one in receipts):
                 break
@@ -448,6 +450,7 @@ class Carrier:
 
     def append_all(self, prepared: Sequence[Any]) -> list[AppendReceipt]:
         """Append prepared events and raise where any of them was not written."""
+        has_told()
         receipts = self._log.append(prepared)
         for receipt in receipts:
             if not receipt.written:

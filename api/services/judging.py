@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from api.requests.snapshots import Snapshot
 from api.services.carrying import TRIES, Carrier
-from api.work.patience import current_check, weigh
+from api.work.patience import current_check, has_told, weigh
 from events.catalogue import EventData, MemoryCreated, MemoryMentioned
 from events.envelope import AnyEvent, Prepared, decode, derived_id, micros
 from events.errors import refused
@@ -86,6 +86,7 @@ class Judging:
             sent = [self._sent(one, judged.get(one.event_id, NOTHING)) for one in events if one.event_id not in done]
             more = [one for event in events for one in self._beside(event, judged.get(event.event_id, NOTHING))]
             heads = None if head is None or not left else {owner: head}
+            has_told()
             receipts = self._log.append([*sent, *more], expected_heads=heads)
             if not any(one.status == "head_mismatch" for one in receipts):
                 break

@@ -20,7 +20,7 @@ LIGHT_STEPS = 2_000
 
 
 class NeedsHeavyLane(Exception):
-    """A light question turned out to be long before it did anything."""
+    """A light question turned out to be long before it did anything; what was told is never asked again (`has_told`)."""
 
 
 class Patience:
@@ -59,6 +59,10 @@ class Patience:
                 seconds=self._seconds,
             )
 
+    def stay(self) -> None:
+        """It left a trace: it is carried out where it is, however long it turns out to be."""
+        self._light = False
+
     def weigh(self, steps: int) -> None:
         """Say how long the question will be, once that is known. Raises NeedsHeavyLane where it is too long for its lane."""
         if self._light and steps > LIGHT_STEPS:
@@ -96,6 +100,13 @@ def weigh(steps: int) -> None:
     patience = _CURRENT.get()
     if patience is not None:
         patience.weigh(steps)
+
+
+def has_told() -> None:
+    """The question in hand appends: from here on it is carried out where it is. Asked again, it would tell it twice."""
+    patience = _CURRENT.get()
+    if patience is not None:
+        patience.stay()
 
 
 def both(check: Check, on_progress: Callable[[int, int], None] | None) -> Check:

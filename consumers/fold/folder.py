@@ -6,7 +6,7 @@ successor starts again from the checkpoint: no state outlives the lease under wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import Any
 
@@ -260,11 +260,19 @@ class PartitionFolder:
 
     def _trim(self, fresh: set[str]) -> None:
         """Owners of this batch go to the end; while too much is cached, those at the front leave."""
+        self._count(fresh)
+        self._evict(len(fresh))
+
+    def _count(self, fresh: Collection[str]) -> None:
+        """These owners go to the end, and what is cached of them counts."""
         for name in fresh:
             owner = self._owners[name] = self._owners.pop(name)
             held = len(owner.memories)
             self._cached += held - owner.counted
             owner.counted = held
-        while self._cached > self._most and len(self._owners) > len(fresh):
+
+    def _evict(self, kept: int) -> None:
+        """While too much is cached, owners at the front leave; not so many at the end."""
+        while self._cached > self._most and len(self._owners) > kept:
             self._cached -= self._owners.pop(next(iter(self._owners))).counted
             self._whole = False

@@ -20,7 +20,6 @@ class WindowFolder(PartitionFolder):
         super().__init__(*given, **more)
         self._limits = limits
         self._window = Window(self.checkpoint, limits)
-        self._fresh: set[str] = set()
         self._cached_memories = self._most
         self._bytes = self._events = 0
 
@@ -30,9 +29,12 @@ class WindowFolder(PartitionFolder):
         return self._window.seq
 
     def fold(self) -> None:
-        """Fold what was prepared; writes where a window is full. Raises as `prepare` does."""
+        """Fold what was prepared; writes where a window is full, or more records are cached than may. Raises as `prepare` does.
+
+        Nobody in hand leaves the cache: `prepare` loaded what all of these events reach, and nothing else.
+        """
         decoded, self._ready = self._ready, ()
-        self._fresh.update(stored.owner for stored, _ in decoded)
+        in_hand = {stored.owner for stored, _ in decoded}
         self._events += len(decoded)
         self._bytes += sum(len(stored.body) for stored, _ in decoded)
         self._probe("between prefetch and commit")
@@ -42,15 +44,23 @@ class WindowFolder(PartitionFolder):
             if ripe is not None:
                 self._put_piece(self._window.take(next(iter(ripe.owners))), last=False)
             if self._window.full:
-                self.close()
+                self._write()
             elif decoded and ripe is None:
-                self.close()
+                self._write()
                 self._commit(self._discard(decoded))
                 decoded = decoded[1:]
                 self._window = Window(self.checkpoint, self._limits)
+        self._count(in_hand)
+        if self._cached > self._most and self._window.past_pieces:
+            self._write()
+            self._evict(len(in_hand))
 
     def close(self) -> None:
         """Write all that is folded; the checkpoint stands at its end. Raises as `prepare` does."""
+        self._write()
+        self._evict(0)
+
+    def _write(self) -> None:
         if not self._window.open:
             return
         if not self._window.past_pieces:
@@ -70,8 +80,6 @@ class WindowFolder(PartitionFolder):
             self._put_piece(waiting, last=True)
         self._window = Window(self.checkpoint, self._limits)
         self._most = min(self._cached_memories, CACHED_BYTES * self._events // max(self._bytes, 1))
-        fresh, self._fresh = self._fresh, set()
-        self._trim(fresh)
 
     def _put_piece(self, piece: Outcome, *, last: bool) -> None:
         before, window = self.checkpoint, self._window

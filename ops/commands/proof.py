@@ -131,7 +131,7 @@ def _done(
     wire, bars = store.wire(), dict[int, TaskID]()
     heads = wire.answers([["HGET", LogKeys(task.tag).meta, "head"] for task in tasks])
     wire.close()
-    count = process_count(processes, len(tasks), sum(int(head or 0) for head in heads))
+    count = process_count(processes, len(tasks), sum(int(head) for head in heads if head and head.isdigit()))
 
     def moved(number: int, at: int, total: int) -> None:
         if number not in bars:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import redis
 
 from events.envelope import Stored
-from events.errors import BeyondHead, DamagedState, NotYetFolded, OwnerQuarantined
+from events.errors import BeyondHead, DamagedState, NotYetFolded, OwnerQuarantined, StoreUnavailable
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys, partition_of, position_text
 from events.redis.wire import Wire, WirePool, as_store_error, server_run
@@ -337,8 +337,8 @@ class RedisViews:
                 before = wire.call("HGET", keys.owners, owner)
                 packs = read_packs(wire, keys, owner, check)
                 if wire.call("HGET", keys.owners, owner) == before:
-                    break
-        return _unpacked(owner, packs)
+                    return _unpacked(owner, packs)
+        raise StoreUnavailable(f"the change log of {owner} changes too fast to be read; come again", retry_after=1)
 
     def applied(self, partition: int, owners: Sequence[str]) -> list[int]:
         """How many events of each owner of a partition are folded: what a change feed polls, in two round trips."""

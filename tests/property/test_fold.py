@@ -129,7 +129,7 @@ def test_records_owners_and_logs_survive_their_bytes(told: list[Told]) -> None:
         assert encode_memory(decode_memory(encode_memory(memory))) == encode_memory(memory)
     assert decode_owner(encode_owner(history.owner)) == history.owner
     seqs = list(range(1, len(told) + 1))
-    assert unpack(pack(seqs, history.entries)) == (seqs, history.entries)
+    assert unpack(pack(1, seqs, history.entries)) == (seqs, history.entries)
 
 
 @QUICK

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from threading import Event as Flag
@@ -19,7 +19,7 @@ from api.cli.app import run
 from api.http.app import create_app
 from api.http.routes.commands import SERVED
 from api.http.server.serve import Server, serve_on
-from api.work.patience import Patience
+from api.work.patience import LIGHT_STEPS, Patience, weigh
 from consumers.fold.worker import FoldWorker
 from events.envelope import decode
 from events.errors import StoreUnavailable, TooManyRequests
@@ -300,6 +300,26 @@ def test_what_is_long_to_tell_is_told_among_the_heavy_ones_once_and_without_a_de
     assert by_service("negate", "long", "coffee", "--key", "k")[0] == 0
     assert by_service("negate", "long", "coffee", "--key", "k")[0] == 0, "which reads the log back, and is weighed"
     assert len(beside.log("long")) == before + 1
+
+
+def test_what_was_told_is_told_once_also_where_the_answer_turns_out_to_be_long(
+    beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The view that was there before went meanwhile, and loading it again is weighed."""
+    given(beside, "gone")
+    settle, steps = beside.application.writer.settle_positions, [0]
+
+    def settled(until: Mapping[int, int]) -> None:
+        settle(until)
+        steps[0] = LIGHT_STEPS + 1
+        beside.application.views._kept.let_go("gone")
+
+    monkeypatch.setattr("api.requests.snapshots._weigh_load", lambda _: weigh(steps[0]))
+    monkeypatch.setattr(beside.application.writer, "settle_positions", settled)
+    before = len(beside.log("gone"))
+    assert by_service("mention", "gone", "coffee")[0] == 0
+    assert steps[0], "it was told, and loaded anew"
+    assert len(beside.log("gone")) == before + 1
 
 
 def test_what_failed_in_the_middle_of_telling_is_not_said_again_by_the_command(

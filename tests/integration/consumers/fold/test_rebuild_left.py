@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
+from consumers.fold.folder import CommitLane
 from consumers.fold.rebuild import rebuild_partition
 from consumers.fold.rebuild_run import RebuildRun, drop_left_builds, left_build, tell_left_build
+from consumers.fold.windows import WindowFolder
 from events.catalogue import EventDiscarded
 from events.envelope import Prepared, canonical, new_event_id, prepare_body
 from events.errors import LostLease
@@ -13,7 +17,7 @@ from events.redis.wire import Wire
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.fold.window import WindowLimits
 from projections.redis.scripts import SWITCH
-from projections.redis.store import read_checkpoint
+from projections.redis.store import read_checkpoint, take_lease
 from tests.given.alarms import KeptAlarms
 from tests.integration.consumers.fold.test_rebuild import fill
 from tests.integration.live import Live, live_store, wait_until
@@ -202,6 +206,44 @@ def test_a_build_of_which_only_pieces_are_written_is_not_switched_to(redis_serve
         answers.append(wire.run(SWITCH, [live.log.meta, live.checkpoint, new.checkpoint], [FIRST_BUILD, NEXT, 0]))
         wire.close()
     assert [answer[0] for answer in answers] == [b"behind", b"ok"]
+
+
+@pytest.mark.parametrize("between", ["o06", "o02"])
+def test_nobody_in_hand_leaves_a_cache_that_is_too_small_where_a_window_ends_more_than_once_in_a_batch(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch, between: str
+) -> None:
+    """Two discards of parked events, with others of a window between and behind them, all in one read."""
+    monkeypatch.setattr("consumers.fold.rebuild.WindowFolder", partial(WindowFolder, cached_memories=100))
+    owners = [f"o{number:02}" for number in range(20)]
+    with live_store(redis_server.url, partitions=1) as store:
+        store.start_worker("w1")
+        for turn in range(3):
+            store.append(*(store.created(owner, f"{owner}-{turn}-{n}") for owner in owners for n in range(10)))
+        stuck = {owner: poison(store, owner) for owner in ("o01", "o02")}
+        store.append(store.mentioned("o05", "o05-0-1"), discarded(store, "o01", stuck["o01"]))
+        store.append(store.mentioned("o06", "o06-0-1"), discarded(store, "o02", stuck["o02"]))
+        store.append(*(store.mentioned(between, f"{between}-{turn}-7") for turn in (0, 2)))
+        store.append(*(store.mentioned(owner, f"{owner}-0-1") for owner in owners))
+        wait_until(store.folded)
+        rebuild_partition(store.client, store.identity.tags[0], holder="rebuild")
+        wait_until(store.folded)
+        assert store.differences() == []
+
+
+def test_a_window_ends_where_its_owners_hold_more_than_may_be_cached(redis_server: RedisServer) -> None:
+    with live_store(redis_server.url, partitions=1) as store:
+        store.append(*(store.created(f"o{number:03}", "m") for number in range(900)))
+        tag, wire, lane = store.identity.tags[0], Wire(store.client), CommitLane(Wire(store.client))
+        lease = take_lease(wire, BuildKeys(tag, NEXT), "me", now_ms=0, ttl_ms=60_000, must_be_live=False)
+        assert lease is not None
+        folder = WindowFolder(lease, wire, lane, cached_memories=100)
+        for start in range(0, 900, 300):
+            folder.prepare(store.log.read(0, start, 300))
+            folder.fold()
+            assert folder.checkpoint.seq == start + 300, "written, for it holds more"
+        lane.settle()
+        for one in (wire, lane.wire):
+            one.close()
 
 
 def poison(store: Live, owner: str) -> str:
