@@ -42,6 +42,8 @@ SERVED: Mapping[tuple[str, str], Operation] = {one.route: one for one in (SEARCH
 """What may be asked and told here, by method and path."""
 LEFT = (TooManyRequests, ServerBusy, StoreUnavailable, DeadlineExceeded)
 """A command has a way of its own where the service has not the room or the time."""
+FORWARDED: Final = frozenset({"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"})
+"""Headers of a request that somebody else made: whoever passes it on is no command."""
 AnswersFor = Callable[[Mapping[str, Any]], bool]
 """Whether the service would answer as the command by itself: what the command says of its code and settings."""
 router = new_router()
@@ -58,7 +60,8 @@ def for_nobody(_asked: Mapping[str, Any]) -> bool:
 
 async def command(request: Request) -> Response:
     """Carry out what a command asks or tells, refuse it in the words of a command, or leave it to the command."""
-    if request.scope.get("client") != (AT_THE_FOLDER, os.geteuid()):
+    at_the_folder = request.scope.get("client") == (AT_THE_FOLDER, os.geteuid())
+    if not at_the_folder or not FORWARDED.isdisjoint(request.headers.keys()):
         raise HTTPException(HTTPStatus.NOT_FOUND)
     asked = await by_thread(request, read_json)
     call: _Call | None = None

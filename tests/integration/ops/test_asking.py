@@ -472,6 +472,23 @@ def test_the_door_of_commands_is_shut_to_who_comes_over_the_network(beside: Besi
     assert exchange.MARK.encode() not in told
 
 
+@pytest.mark.parametrize("header", ["X-Forwarded-For: 203.0.113.9", "Via: 1.1 proxy", "Forwarded: for=203.0.113.9"])
+def test_what_a_proxy_passes_on_is_no_command(beside: Beside, header: str) -> None:
+    token = (beside.folder / "token").read_text().strip()
+    asked = {"code": "", "settings": {}, "place": [], "route": ["GET", "x"], "given": {"owner": "alice"}}
+    body = json.dumps(asked).encode()
+    with socket.socket(socket.AF_UNIX) as line:
+        line.settimeout(PATIENCE)
+        line.connect(str(beside.folder / "api.sock"))
+        line.sendall(
+            f"POST {ADDRESS} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\nconnection: close\r\n{header}\r\n"
+            f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode()
+            + body
+        )
+        told = b"".join(iter(lambda: line.recv(65_536), b""))
+    assert told.startswith(b"HTTP/1.1 404 ")
+
+
 @pytest.mark.parametrize(
     "asked",
     [
