@@ -30,9 +30,12 @@ from consumers.jobs.rq.validation import JobValidator
 from consumers.jobs.rq.work import JobWorker, store_queue
 from events.errors import EngramlogError, StoreError, StoreMismatch
 from events.redis.alarms import RedisAlarms
+from events.redis.log import RedisEventLog
 from events.redis.ready import refuse_kind
 from events.redis.wire import Wire, WirePool, connect
 from ops.embedders import embedder_of
+from ops.kept.value_keeper import erasing_log
+from ops.kept.view_files import ViewFolder, view_folder
 from ops.logs import start_logging, teller
 from ops.models import chat_of
 from ops.processes.ending import over
@@ -107,12 +110,14 @@ def run_job_worker(
     extraction: str = OFF,
     summaries: str = EXTRACTIVE,
     schedules: bool = True,
+    kept_views: Callable[[str, Tell], ViewFolder | None] | None = None,
 ) -> None:
     """Run jobs until SIGTERM or SIGINT, which end the process, and schedule them unless another process does.
 
     `embedder` and `chat` make the models when they are first needed.
 
-    `extraction` and `summaries` are how turns become typed memories and episodes by themselves, or off.
+    `extraction` and `summaries` are how turns become typed memories and episodes by themselves, or off. `kept_views` finds where
+    the views of a store are kept, by its id: jobs drop those of which they hide something.
     """
     stop = Flag()
     worker_id = new_worker_id()
@@ -140,6 +145,8 @@ def run_job_worker(
     lent = None if embedder is None else Lent(embedder)
     asked = None if chat is None else Lent(chat)
     served = JobResources(url, timeout, tell, stop, lent, asked, reviewer, extraction, {}, summaries, {})
+    if kept_views is not None:
+        served = served._replace(log=job_log(kept_views(identity.store_id, tell)))
     alarms = RedisAlarms(WirePool(connect(url, timeout=timeout)), worker_id, tell)
     validator = JobValidator(client, identity.store_id, identity.partitions, alarms)
     with serving(served):
@@ -151,6 +158,11 @@ def run_job_worker(
     client.close()
     tell("job worker stopped")
     over()
+
+
+def job_log(folder: ViewFolder | None) -> Callable[..., RedisEventLog]:
+    """What makes the log that jobs append to, where views are kept in this folder."""
+    return RedisEventLog if folder is None else partial(erasing_log, folder.erase)
 
 
 def _work(client: redis.Redis, validator: JobValidator, ending: Ending, stop: Flag, tell: Tell) -> None:
@@ -249,6 +261,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         extraction=settings.extraction,
         summaries=settings.summaries,
         schedules=not options.unscheduled,
+        kept_views=partial(view_folder, settings),
     )
     return 0
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -342,3 +342,10 @@ class KeepingLog(RedisEventLog):
         if self.keeper is not None and any(map(is_value, events)):
             self.keeper.keep(events, receipts, principal or self.principal)
         return receipts
+
+
+def erasing_log(erase_view: Callable[[str], None], *told: Any, **options: Any) -> KeepingLog:
+    """A log made as `RedisEventLog` is, that drops kept views before something of them is hidden; it keeps no rejections."""
+    log = KeepingLog(*told, **options)
+    log.erase_view = erase_view
+    return log

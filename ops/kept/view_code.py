@@ -10,8 +10,8 @@ from pathlib import Path
 
 from projections.fold.owner import PROJECTION_VERSION
 
-PLACES = ("index", "memory", "views", "language", "language/lexicon")
-"""Folders of `projections` whose files decide what a view holds."""
+PLACES = ("index", "memory", "views", "language", "ranking")
+"""Folders of `projections` whose files, and those below them, decide what a view holds."""
 
 
 def view_code() -> str:
@@ -20,8 +20,9 @@ def view_code() -> str:
     told = [str(PROJECTION_VERSION), unicodedata.unidata_version, version("PyStemmer"), sys.byteorder]
     digest = blake2b(" ".join(told).encode(), digest_size=16)
     for place in PLACES:
-        for file in sorted((root / place).iterdir()):
+        for file in sorted((root / place).rglob("*")):
             if file.suffix in (".py", ".tsv"):
-                digest.update(f"{place}/{file.name} {file.stat().st_size} ".encode())
-                digest.update(file.read_bytes())
+                held = file.read_bytes()
+                digest.update(f"{file.relative_to(root)} {len(held)} ".encode())
+                digest.update(held)
     return digest.hexdigest()

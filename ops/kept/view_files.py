@@ -57,18 +57,12 @@ class ViewFolder:
         self._key = blake2b(store_id.encode()).digest()
         self._most = most_bytes
         self._tell = tell
-        self._code: str | None = None
+        self.code = view_code()
+        """See `ViewFiles`. Read now: an upgrade may put other files there while this process runs."""
         self._waiting: Queue[Callable[[], None] | None] = Queue(MOST_WAITING)
         self._thread: Thread | None = None
         self._lock = Lock()
         self._ends = False
-
-    @property
-    def code(self) -> str:
-        """See `ViewFiles`."""
-        if self._code is None:
-            self._code = view_code()
-        return self._code
 
     def read(self, owner: str) -> bytearray | None:
         """See `ViewFiles`."""
@@ -129,6 +123,8 @@ class ViewFolder:
                     file.flush()
                     os.fsync(descriptor)
                 begun.rename(path)
+            except FileNotFoundError:  # erased meanwhile
+                return False
             except BaseException:
                 begun.unlink(missing_ok=True)
                 raise
@@ -136,20 +132,34 @@ class ViewFolder:
                 path.unlink(missing_ok=True)
                 return False
         except OSError as error:
-            self._tell("a view cannot be kept", file=str(path), reason=error.strerror or str(error))
+            self.not_kept(owner, _reason(error))
             return False
         return True
 
     def erase(self, owner: str) -> None:
         """See `ViewFiles`."""
-        path = self._path(owner)
-        mark = path.with_suffix(MARK)
+        self.drop(owner)
+        mark = self._path(owner).with_suffix(MARK)
         try:
-            if self.folder.is_dir():
-                mark.touch(0o600)
-                path.unlink(missing_ok=True)
+            self._make_folder()
+            _touch(mark)
         except OSError as error:
-            self._tell("a kept view cannot be erased: remove it", file=str(path), reason=error.strerror or str(error))
+            self._tell("an owner whose view is to go cannot be marked", file=str(mark), reason=_reason(error))
+        self.drop(owner)  # again: what was put into its place before the mark stood
+
+    def drop(self, owner: str) -> None:
+        """See `ViewFiles`."""
+        path = self._path(owner)
+        try:
+            path.unlink(missing_ok=True)
+            for begun in self.folder.glob(f"{path.stem}.*{BEGUN}"):
+                begun.unlink(missing_ok=True)
+        except OSError as error:
+            self._tell("a kept view cannot be erased: remove it", file=str(path), reason=_reason(error))
+
+    def not_kept(self, owner: str, why: str) -> None:
+        """See `ViewFiles`."""
+        self._tell("a view cannot be kept", file=str(self._path(owner)), reason=why)
 
     def passed_over(self, owner: str, why: str) -> None:
         """See `ViewFiles`."""
@@ -234,3 +244,18 @@ class ViewFolder:
                     path.unlink(missing_ok=True)
                 elif path.suffix == SUFFIX:
                     yield path, found
+
+
+def _touch(mark: Path) -> None:
+    """Leave a mark of now. Raises OSError where it cannot be this user's own plain file."""
+    if not is_ours(mark, stat.S_ISREG):
+        mark.unlink(missing_ok=True)
+    descriptor = os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    try:
+        os.utime(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)

@@ -66,21 +66,27 @@ class ViewFiles(Protocol):
     def erase(self, owner: str) -> None:
         """Drop the block of an owner, and whatever was begun before."""
 
+    def drop(self, owner: str) -> None:
+        """Drop the block of an owner; one that was begun before may come."""
+
     def later(self, work: Callable[[], None]) -> bool:
         """Do something in a thread of its own; False where too much waits."""
+
+    def not_kept(self, owner: str, why: str) -> None:
+        """Tell that a view could not be kept."""
 
     def passed_over(self, owner: str, why: str) -> None:
         """Tell that a block was of no use, and drop it."""
 
 
-Level = Callable[[Wire, str, CachedView], object]
+Level = Callable[[Wire, str, CachedView], bool]
 
 
 class KeptFiles:
     """Keeps and finds the views of one store. Safe for threads, as long as each view is held by one."""
 
     def __init__(self, files: ViewFiles, store_id: str, tags: Sequence[str], wires: WirePool, level: Level) -> None:
-        """`level` brings a held view forward, under its lock."""
+        """`level` brings a held view forward, under its lock; it gives whether everything is folded that the owner's log holds."""
         self._files = files
         self._tags = tags
         self._store_id = store_id
@@ -107,6 +113,7 @@ class KeptFiles:
         try:
             told = unpacked(body)
             if told.facts["made"] != self._made(keys, owner):
+                self._files.drop(owner)  # nobody of this code would learn what must leave it
                 return None
             token: bytes = told.facts["token"]
             state = read_owner(keys, owner, token)
@@ -141,6 +148,11 @@ class KeptFiles:
             self._files.erase(owner)
             held.unkept += MANY_CHANGED
 
+    def loads(self, owner: str, held: CachedView) -> None:
+        """Before a held view is loaded anew: what changed is not told one by one, so what is kept goes."""
+        if held.view is not None:
+            self._files.erase(owner)
+
     def _keep(self, owner: str, held: CachedView) -> None:
         start = monotonic()
         try:
@@ -148,14 +160,15 @@ class KeptFiles:
                 held.unkept = MANY_CHANGED
         except EngramlogError as error:  # a store that does not answer is told by whoever asks it something
             held.unkept = MANY_CHANGED
-            self._files.passed_over(owner, f"it could not be made: {error.message}")
+            self._files.not_kept(owner, error.message)
         finally:
             held.rests_until = monotonic() + max(REST_SECONDS, REST_SHARE * (monotonic() - start))
             held.waits = False
 
     def _kept(self, owner: str, held: CachedView) -> bool:
         with held.alone(unchecked), self._wires.wire() as wire:
-            self._level(wire, owner, held)
+            if not self._level(wire, owner, held):  # what is not folded yet may hide something
+                return False
             if held.view is None or not held.token:
                 return False
             keys = BuildKeys(self._tags[partition_of(owner, len(self._tags))], held.build)

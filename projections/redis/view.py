@@ -235,8 +235,9 @@ class RedisViews:
             pause = min(pause * 2, 0.02)
             standing = level()
 
-    def _brought_level(self, wire: Wire, owner: str, held: CachedView) -> None:
-        self._level(wire, owner, held, UNBOUNDED)
+    def _brought_level(self, wire: Wire, owner: str, held: CachedView) -> bool:
+        standing = self._level(wire, owner, held, UNBOUNDED)
+        return held.view is not None and standing.owner_head <= held.view.state.seq
 
     def _level(self, wire: Wire, owner: str, held: CachedView, bounds: Bounds) -> PartitionStanding:
         """Bring a held view level with Redis: one round trip where nothing changed."""
@@ -274,6 +275,8 @@ class RedisViews:
                 tried = True
                 if self._find(wire, partition, owner, held, bounds):
                     continue
+            if self._files is not None:
+                self._files.loads(owner, held)
             self._load(wire, partition, owner, held, token, bounds)
 
     def _find(self, wire: Wire, partition: int, owner: str, held: CachedView, bounds: Bounds) -> bool:

@@ -172,7 +172,7 @@ def _opened(client: Any, served: JobResources, store_id: str, principal: str) ->
     if identity is None or found != store_id:
         wire.close()
         raise StoreMismatch(f"the job is about store {store_id}, but this worker's store is {found}", store=store_id)
-    log = RedisEventLog(client, identity.tags, read_debt=FoldDebt(identity.tags), marker=MARKER, principal=principal)
+    log = served.log(client, identity.tags, read_debt=FoldDebt(identity.tags), marker=MARKER, principal=principal)
     views = RedisViews(client, identity.tags, most_bytes=VIEW_BYTES)
     vectors = RedisVectors(WirePool(client), identity.tags)
 

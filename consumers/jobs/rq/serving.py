@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from threading import Event as Flag
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from consumers.fold.folder import Tell
 from consumers.jobs.episodes import EXTRACTIVE, Seen
 from consumers.jobs.lifecycle import RULE
 from consumers.jobs.rq.lent import Lent
+from events.redis.log import RedisEventLog
 from projections.embedding.meaning import Embedder
 from projections.lifecycle.extracting import RULES
 from projections.models.chat import Chat
@@ -38,3 +39,5 @@ class JobResources(NamedTuple):
     """How episodes are written."""
     looked_at: dict[str, Seen] | None = None
     """How far this process looked at sessions (`consumers.jobs.episodes`)."""
+    log: Callable[..., RedisEventLog] = RedisEventLog
+    """Makes the log that jobs append to."""

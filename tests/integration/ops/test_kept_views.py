@@ -10,17 +10,32 @@ from typing import Any
 
 import pytest
 
+import projections
+from consumers.verify import levels
 from events.catalogue import MemoryDeleted, MemoryRevised, SensitivitySet
+from events.errors import StoreUnavailable
+from events.marks import Marker, Marks
 from events.partitions import LogKeys
+from events.redis.log import RedisEventLog
+from events.redis.wire import WirePool
+from ops.job_worker import job_log
 from ops.kept.value_keeper import KeepingLog
-from ops.kept.view_files import GRACE_NS, ViewFolder
+from ops.kept.view_code import view_code
+from ops.kept.view_files import GRACE_NS, ViewFolder, view_folder
+from ops.processes.up import _environment
+from ops.settings import load_settings
+from ops.store import open_the_store
+from projections.language.sensitivity.event_level import LEVEL_RULES
+from projections.lifecycle import rereading
 from projections.memory.kept_records import KeptRecords
 from projections.ranking.recall import search
+from projections.redis.kept import MANY_CHANGED, KeptFiles
 from projections.redis.view import RedisViews
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import at
 from tests.integration.live import Live, live_store, wait_until
+from tests.integration.served import Served
 from tests.servers import RedisServer
 
 OWNER = "林/ada"
@@ -218,8 +233,8 @@ def test_a_log_that_has_another_history_since_is_not_answered_from_what_was_kept
     store.stop_worker("w")
     raw = dict(fields) if isinstance(fields, dict) else fields
     changed = {name: value + b"0" if name == list(raw)[-1] else value for name, value in raw.items()}
-    store.client.xtrim(stream, maxlen=0)
-    store.client.xadd(stream, changed, id="4-1")
+    store.client.delete(stream)
+    store.client.xadd(stream, changed, id="4-0")
     assert readers.ask()[1] is False
     assert "history" in readers.reasons[0]
 
@@ -337,3 +352,163 @@ def test_an_owner_who_is_looked_at_in_passing_is_not_kept(readers: Readers, stor
     files.close()
     views.close()
     assert readers.kept == []
+
+
+# --- what a reviewer found
+
+
+def test_an_erasure_leaves_its_mark_where_there_is_no_folder_yet(tmp_path: Path) -> None:
+    files = ViewFolder(tmp_path / "views", "test", most_bytes=1 << 20, tell=lambda *_, **__: None)
+    began = files.began()
+    files.erase("ada")
+    assert not files.write("ada", [b"block"], began)
+    assert list(files.folder.glob("*.view")) == []
+
+
+def test_a_file_goes_though_its_owner_cannot_be_marked(readers: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = readers.files()
+    assert files.write("ada", [b"block"], files.began())
+    [path] = readers.kept
+    path.with_suffix(".mark").mkdir()
+    files.erase("ada")
+    assert (readers.kept, len(readers.reasons)) == ([], 1)
+
+
+def test_a_mark_that_is_a_link_is_not_followed(readers: Readers, tmp_path: Path) -> None:
+    files, victim = readers.files(), tmp_path / "victim"
+    assert files.write("ada", [b"block"], files.began())
+    mark = readers.kept[0].with_suffix(".mark")
+    mark.symlink_to(victim)
+    files.erase("ada")
+    assert (victim.exists(), mark.is_symlink(), mark.is_file()) == (False, False, True)
+    assert not files.write("ada", [b"block"], files.began())
+
+
+def test_nothing_is_marked_in_a_folder_that_others_may_use(readers: Readers, tmp_path: Path) -> None:
+    readers.folder.mkdir()
+    readers.folder.chmod(0o777)
+    readers.files().erase("ada")
+    assert (list(readers.folder.iterdir()), len(readers.reasons)) == ([], 1)
+
+
+def test_what_was_begun_of_an_owner_goes_with_his_file(readers: Readers) -> None:
+    files = readers.files()
+    assert files.write("ada", [b"block"], files.began())
+    [path] = readers.kept
+    path.with_suffix(".1-2.begun").write_bytes(b"half")
+    files.erase("ada")
+    assert [one.suffix for one in readers.folder.iterdir()] == [".mark"]
+
+
+def test_a_job_that_hides_something_drops_the_file_first(
+    readers: Readers, store: Live, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = RedisEventLog(store.client, store.identity.tags, marker=Marker(LEVEL_RULES, 1, lambda _event: Marks(0, ())))
+    older.append(
+        [store.created(OWNER, "pin", "The novel begins at sea. My password is hunter2-Xq9! So says its hero.")]
+    )
+    older.close()
+    wait_until(store.folded)
+    readers.ask()
+    [path] = readers.kept
+    assert b"hunter2" in path.read_bytes()
+    for module in (rereading, levels):
+        monkeypatch.setattr(module, "LEVEL_RULES", LEVEL_RULES + 1)
+    head, served = store.log.head(0), Served(store, redis_server.url)
+    served.serving = served.serving._replace(log=job_log(readers.files()))
+    served.run("daily", 0)
+    served.queue.connection.close()
+    assert (store.log.head(0) > head, path.exists()) == (True, False)
+
+
+def test_up_names_its_folder_to_its_job_workers(tmp_path: Path) -> None:
+    settings = load_settings({"ENGRAMLOG_DATA": str(tmp_path / "data")})
+    with open_the_store(settings) as opened:
+        told = _environment(opened, settings)
+    workers = load_settings({name: told[name] for name in ("ENGRAMLOG_REDIS_URL", "ENGRAMLOG_KEPT_VIEWS")})
+    folder = view_folder(workers, opened.identity.store_id, lambda *_, **__: None)
+    assert folder is not None
+    assert folder.folder == tmp_path / "data" / "views"
+
+
+def test_a_file_goes_before_an_answer_where_so_much_changed_that_all_is_loaded_anew(
+    readers: Readers, store: Live
+) -> None:
+    readers.options["most_bytes"] = 1 << 26
+    for start in (0, 500):
+        store.append(*(store.created(OWNER, f"x{number}") for number in range(start, start + 500)))
+    wait_until(store.folded)
+    readers.ask()
+    for start in (0, 500):
+        store.append(
+            *(store.event(MemoryDeleted(memory_id=f"x{number}"), OWNER) for number in range(start, start + 500))
+        )
+    wait_until(store.folded)
+    assert len(readers.kept) == 1
+    views = RedisViews(store.client, store.identity.tags, files=readers.files(), store_id="test")
+    with views.passing(OWNER), views.view(OWNER):
+        assert readers.kept == []
+    views.close()
+
+
+def test_a_file_of_other_code_goes_before_an_answer(
+    readers: Readers, store: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readers.ask()
+    monkeypatch.setattr("ops.kept.view_files.view_code", lambda: "newer")
+    happens(store, HIDING[0])
+    views = RedisViews(store.client, store.identity.tags, files=readers.files(), store_id="test")
+    with views.passing(OWNER), views.view(OWNER):
+        assert readers.kept == []
+    views.close()
+
+
+def test_nothing_is_kept_while_something_of_the_owner_waits_to_be_folded(readers: Readers, store: Live) -> None:
+    store.stop_worker("w")
+    store.append(store.event(HIDING[0], OWNER))
+    readers.ask()
+    assert readers.kept == []
+    store.start_worker("again")
+    wait_until(store.folded)
+    readers.ask()
+    assert len(readers.kept) == 1
+
+
+def test_a_process_names_the_code_that_it_began_with(readers: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ops.kept.view_files.view_code", lambda: "older")
+    files = readers.files()
+    monkeypatch.setattr("ops.kept.view_files.view_code", lambda: "newer")
+    assert files.code == "older"
+
+
+@pytest.mark.parametrize("file", ["language/times/names.py", "language/text.py", "ranking/recall.py"])
+def test_another_file_that_reads_texts_is_other_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    root = tmp_path / "projections"
+    shutil.copytree(projections.__path__[0], root)
+    monkeypatch.setattr(projections, "__path__", [str(root)])
+    before = view_code()
+    with (root / file).open("a") as other:
+        other.write("# another line\n")
+    assert view_code() != before
+
+
+def test_a_store_that_does_not_answer_takes_no_good_file_away(readers: Readers, store: Live) -> None:
+    readers.ask()
+    files = readers.files()
+    views = RedisViews(store.client, store.identity.tags, files=files, store_id="test")
+
+    def level(*_: Any) -> bool:
+        raise StoreUnavailable("no connection")
+
+    kept = KeptFiles(files, "test", store.identity.tags, WirePool(store.client), level)
+    with views.view(OWNER):
+        pass
+    held = views._kept.hold(OWNER)
+    held.unkept = MANY_CHANGED
+    kept.tend(OWNER, held, at_once=True)
+    files.close()
+    views.close()
+    assert len(readers.kept) == 1
+    assert [(one["fact"], one["reason"]) for one in readers.told] == [("a view cannot be kept", "no connection")]
