@@ -30,7 +30,7 @@ UNUSED_SECONDS = 7 * 86_400
 LEFT_SECONDS = 3_600
 """A block that was begun and a mark: longer ago nobody works on the one or needs the other."""
 MOST_WAITING = 8
-STOP_SECONDS = 5.0
+STOP_SECONDS = 2.0
 LEAST_MEMORIES = 1_000
 """An owner of so many is loaded in some 20 ms from Redis."""
 FREE_SHARE = 10
@@ -39,11 +39,18 @@ FREE_SHARE = 10
 
 def view_folder(settings: Settings, store_id: str, tell: Tell) -> ViewFolder | None:
     """Where a store's views are kept on this machine; None where they are not."""
-    beside = settings.kept_views == "auto"
+    beside, ours = settings.kept_views == "auto", settings.data.expanduser() / "views"
+    folder = ours if beside else Path(settings.kept_views).expanduser()
+    try:
+        if not (beside or settings.redis_url) and folder.resolve() != ours.resolve():
+            _clear(ours)
+    except OSError as error:
+        tell("kept views that are not wanted any more cannot be removed", folder=str(ours), reason=_reason(error))
     if settings.kept_views == "off" or (beside and settings.redis_url):
         return None
-    folder = settings.data.expanduser() / "views" if beside else Path(settings.kept_views).expanduser()
-    return ViewFolder(folder, store_id, most_bytes=settings.kept_views_bytes, tell=tell)
+    found = ViewFolder(folder, store_id, most_bytes=settings.kept_views_bytes, tell=tell)
+    found.tidy()
+    return found
 
 
 class ViewFolder:
@@ -183,17 +190,23 @@ class ViewFolder:
             return True
 
     def close(self, seconds: float = STOP_SECONDS) -> None:
-        """Finish what waits, for which is waited so long at most."""
+        """Finish what waits, for which is waited so long at most in all."""
+        end = time.monotonic() + seconds
         with self._lock:
             self._ends = True
             thread = self._thread
-        if thread is not None:
-            with suppress(Full):
-                self._waiting.put(None, timeout=seconds)
-            thread.join(seconds)
-            with suppress(Empty):  # what is not begun by now is not kept
-                while True:
-                    self._waiting.get_nowait()
+        if thread is None:
+            return
+        with suppress(Full):
+            self._waiting.put(None, timeout=seconds)
+        thread.join(max(0.0, end - time.monotonic()))
+        left = int(thread.is_alive())
+        with suppress(Empty):  # what is not begun by now is not kept
+            while True:
+                left += self._waiting.get_nowait() is not None
+        if left:
+            self._waiting.put_nowait(None)
+            self._tell("views are not kept: the process ends before", views=left)
 
     def _run(self) -> None:
         while (work := self._waiting.get()) is not None:
@@ -219,12 +232,20 @@ class ViewFolder:
         except FileNotFoundError:
             return -GRACE_NS
 
+    def tidy(self) -> None:
+        """Remove what is too old, or left of a process that died."""
+        try:
+            if is_ours(self.folder, stat.S_ISDIR):
+                list(self._tidied())
+        except OSError as error:
+            self._tell("kept views cannot be tidied", folder=str(self.folder), reason=_reason(error))
+
     def _has_room(self, size: int) -> bool:
         """Whether a file of this size may come; those that were read longest ago make room."""
+        files = sorted(self._tidied(), key=lambda one: one[1].st_mtime)
         room = os.statvfs(self.folder)
         if size > self._most or room.f_bavail * room.f_frsize < FREE_SHARE * size:
             return False
-        files = sorted(self._tidied(), key=lambda one: one[1].st_mtime)
         held = sum(found.st_size for _, found in files)
         for path, found in files:
             if held + size <= self._most:
@@ -244,6 +265,14 @@ class ViewFolder:
                     path.unlink(missing_ok=True)
                 elif path.suffix == SUFFIX:
                     yield path, found
+
+
+def _clear(folder: Path) -> None:
+    """Remove every view that lies there; marks stay, for who still writes. Raises OSError."""
+    if is_ours(folder, stat.S_ISDIR):
+        for path in folder.iterdir():
+            if path.suffix in (SUFFIX, BEGUN):
+                path.unlink(missing_ok=True)
 
 
 def _touch(mark: Path) -> None:

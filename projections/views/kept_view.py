@@ -73,10 +73,17 @@ def packed_view(taken: TakenView) -> Packed:
     documents = taken.documents.copy()
     documents[taken.hidden] = NONE
     texts, talk = taken.texts.kept(documents), taken.talk
-    talk.member[taken.hidden] = False
+    for column in (talk.member, talk.role, talk.traits, talk.known):
+        column[taken.hidden] = 0
+    speakers, speaker = _named(talk.speakers, talk.speaker, talk.member)
+    sessions, session = _named(talk.sessions, talk.session, talk.member)
+    talk = talk._replace(speakers=speakers, speaker=speaker, sessions=sessions, session=session)
+    shown = np.ones(len(taken.ids), dtype=bool)
+    shown[taken.hidden] = False
+    kinds, kind = _named(taken.kinds, taken.columns["kind"], shown)
     facts = {
         "ids": taken.ids,
-        "kinds": taken.kinds,
+        "kinds": kinds,
         "hidden": taken.hidden,
         "beside": taken.beside,
         "text_bytes": taken.text_bytes,
@@ -86,6 +93,7 @@ def packed_view(taken: TakenView) -> Packed:
         "sessions": talk.sessions,
     }
     arrays: dict[str, Array] = {f"{_COLUMN}{name}": column for name, column in taken.columns.items()}
+    arrays[f"{_COLUMN}kind"] = kind
     arrays |= {f"{_TEXT}{name}": getattr(texts, name) for name in _TEXT_ARRAYS}
     arrays |= {f"{_TALK}{name}": getattr(talk, name) for name in _TALK_ARRAYS}
     arrays["records.ends"] = np.cumsum([len(one) for one in raw], dtype=np.int64)
@@ -107,6 +115,17 @@ def kept_view(told: Packed) -> KeptView:
     texts = KeptTexts(facts["terms"], *(arrays[f"{_TEXT}{name}"] for name in _TEXT_ARRAYS))
     talk = KeptConversation(facts["speakers"], facts["sessions"], *(arrays[f"{_TALK}{name}"] for name in _TALK_ARRAYS))
     return KeptView(ids, hidden, facts["beside"], facts["text_bytes"], columns, texts, talk, facts["bearing"])
+
+
+def _named(names: Sequence[str], numbers: Array, rows: npt.NDArray[np.bool_]) -> tuple[list[str], Array]:
+    """The names that these rows bear, and the numbers of the names by row; NONE for all other rows."""
+    used = np.unique(numbers[rows])
+    used = used[used != NONE]
+    again = np.full(len(names) + 1, NONE, dtype=numbers.dtype)  # NONE is the last
+    again[used] = np.arange(used.size)
+    told = again[numbers]
+    told[~rows] = NONE
+    return [names[one] for one in used.tolist()], told
 
 
 def _bytes_of(record: Memory | memoryview) -> bytes | memoryview:

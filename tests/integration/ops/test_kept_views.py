@@ -5,19 +5,24 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
+from threading import Event
 from typing import Any
 
+import msgspec
 import pytest
 
 import projections
 from consumers.verify import levels
-from events.catalogue import MemoryDeleted, MemoryRevised, SensitivitySet
+from events.catalogue import MemoryCreated, MemoryDeleted, MemoryRevised, SensitivitySet
+from events.envelope import from_micros, prepare
 from events.errors import StoreUnavailable
 from events.marks import Marker, Marks
 from events.partitions import LogKeys
 from events.redis.log import RedisEventLog
 from events.redis.wire import WirePool
+from events.validation import make_event
 from ops.job_worker import job_log
 from ops.kept.value_keeper import KeepingLog
 from ops.kept.view_code import view_code
@@ -36,6 +41,7 @@ from projections.views.view import OwnerView
 from tests.given.events import at
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.served import Served
+from tests.patience import PATIENCE
 from tests.servers import RedisServer
 
 OWNER = "林/ada"
@@ -74,7 +80,7 @@ class Readers:
             found = (look or answers)(view)
             was_kept = isinstance(view.columns.memories, KeptRecords)
         views.settle()
-        files.close()
+        files.close(PATIENCE)
         views.close()
         return found, was_kept
 
@@ -258,7 +264,7 @@ def test_a_process_that_learns_of_it_drops_the_file_before_it_answers(
     views = RedisViews(store.client, store.identity.tags, files=files, store_id="test")
     with views.view(OWNER):
         assert readers.kept == []
-    files.close()
+    files.close(PATIENCE)
     views.close()
 
 
@@ -338,7 +344,7 @@ def test_a_view_that_leaves_for_want_of_room_is_kept(readers: Readers, store: Li
         view.matches("kiln")
     with views.view("bob"):
         pass
-    files.close()
+    files.close(PATIENCE)
     views.close()
     assert readers.ask()[1]
 
@@ -349,7 +355,7 @@ def test_an_owner_who_is_looked_at_in_passing_is_not_kept(readers: Readers, stor
     with views.passing(OWNER), views.view(OWNER):
         pass
     views.settle()
-    files.close()
+    files.close(PATIENCE)
     views.close()
     assert readers.kept == []
 
@@ -508,7 +514,77 @@ def test_a_store_that_does_not_answer_takes_no_good_file_away(readers: Readers, 
     held = views._kept.hold(OWNER)
     held.unkept = MANY_CHANGED
     kept.tend(OWNER, held, at_once=True)
-    files.close()
+    files.close(PATIENCE)
     views.close()
     assert len(readers.kept) == 1
     assert [(one["fact"], one["reason"]) for one in readers.told] == [("a view cannot be kept", "no connection")]
+
+
+@pytest.mark.parametrize("hides", HIDING, ids=lambda one: type(one).__name__)
+def test_what_only_hidden_memories_have_stands_in_no_file(readers: Readers, store: Live, hides: Any) -> None:
+    made = MemoryCreated(
+        memory_id="m9", content="Zebulon", category="fact", kind="diagnosis", source="user", speaker="Dr Oncologist"
+    )
+    when, now = from_micros(store.log.now()) - timedelta(days=1), store.log.now()
+    told = make_event(made, owner=OWNER, occurred_at=when, actor="user", now=now, session_id="clinic-visit")
+    store.append(prepare(told))
+    wait_until(store.folded)
+    readers.ask()
+    words = [b"diagnosis", b"oncologist", b"clinic-visit", b"zebulon"]
+    assert [word in readers.kept[0].read_bytes().lower() for word in words] == [True] * 4
+    happens(store, msgspec.structs.replace(hides, memory_id="m9"))
+    readers.kept[0].unlink()
+    readers.ask()
+    assert [word in readers.kept[0].read_bytes().lower() for word in words] == [False] * 4
+    assert readers.ask() == (readers.from_redis(), True)
+
+
+def _old(path: Path) -> Path:
+    os.utime(path, (0, 0))
+    return path
+
+
+def test_what_is_too_old_goes_though_the_next_file_has_no_room(readers: Readers) -> None:
+    files = readers.files()
+    assert files.write("ada", [b"block"], files.began())
+    old = _old(readers.kept[0])
+    assert not files.write("bob", [bytes(2 << 20)], files.began())
+    assert not old.exists()
+
+
+def test_what_is_too_old_goes_when_the_folder_is_opened(tmp_path: Path) -> None:
+    settings = load_settings({"ENGRAMLOG_DATA": str(tmp_path)})
+    files = view_folder(settings, "test", lambda *_, **__: None)
+    assert files is not None
+    assert files.write("ada", [b"block"], files.began())
+    [old] = map(_old, files.folder.iterdir())
+    view_folder(settings, "test", lambda *_, **__: None)
+    assert not old.exists()
+
+
+@pytest.mark.parametrize(("named", "there"), [("off", False), ("elsewhere", False), ("views", True), ("auto", True)])
+def test_what_lies_in_the_data_folder_goes_once_it_is_not_wanted_there(tmp_path: Path, named: str, there: bool) -> None:
+    data = {"ENGRAMLOG_DATA": str(tmp_path)}
+    files = view_folder(load_settings(data), "test", lambda *_, **__: None)
+    assert files is not None
+    assert files.write("ada", [b"block"], files.began())
+    [path] = files.folder.iterdir()
+    told = named if named in ("off", "auto") else str(tmp_path / named)
+    view_folder(load_settings(data | {"ENGRAMLOG_KEPT_VIEWS": told}), "test", lambda *_, **__: None)
+    assert path.exists() is there
+
+
+def test_a_process_ends_while_a_disk_stands_still_and_tells_what_it_did_not_keep(readers: Readers) -> None:
+    files, begun, go_on = readers.files(), Event(), Event()
+
+    def stands() -> None:
+        begun.set()
+        go_on.wait(PATIENCE)
+
+    files.later(stands)
+    assert begun.wait(PATIENCE)
+    while files.later(stands):
+        pass
+    files.close(0.01)
+    go_on.set()
+    assert readers.told == [{"fact": "views are not kept: the process ends before", "views": 9}]
