@@ -1,7 +1,8 @@
 """Where an owner's change log tells of a memory: blocks of about 4,096 entries, by the packs in which they stand. Pure.
 
-A block holds a sum of each memory id with the name of the pack. Packs are merged under the name of a later one, so an entry is
-in the first pack whose name is at least the one noted. A sum that two ids share costs a pack that is read for nothing.
+A block holds a sum of each memory id with the name of the pack. Packs never change; builds of before version 9 wrote the newest
+anew under a higher name, so an entry is in the first pack whose name is at least the one noted. A sum that two ids share costs
+a pack that is read for nothing.
 """
 
 from __future__ import annotations
