@@ -25,9 +25,11 @@ from projections.fold.owner import AnyEvent, OwnerState, fold_event
 from projections.memory.record import Memory, encode_memory
 from projections.memory.rejection import REJECTED_BY
 
-COMMIT_EVENTS = 500
-COMMIT_BYTES = 256 * 1024
-COMMIT_RECORDS = 1_000
+COMMIT_EVENTS = 2_000
+COMMIT_BYTES = 1024 * 1024
+COMMIT_RECORDS = 4_000
+OWNER_EVENTS = 500
+"""Of one owner in a commit: what it is told by there is read as a whole by each history."""
 DIGEST_MODULUS = 1 << 128
 HASH_BYTES = 16
 _PURPOSE = b"record"
@@ -194,12 +196,19 @@ def fold_batch(
         outcome.seq = stored.seq
         outcome.events += 1
         size += len(stored.body)
-        if outcome.events >= COMMIT_EVENTS or size >= COMMIT_BYTES or outcome.records >= COMMIT_RECORDS:
+        if size >= COMMIT_BYTES or outcome.records >= COMMIT_RECORDS or _holds_enough(outcome, stored.owner):
             break
     outcome.head = head
     if outcome.events:
         outcome.raw_id = decoded[outcome.events - 1][0].raw_id
     return outcome
+
+
+def _holds_enough(outcome: Outcome, owner: str) -> bool:
+    """Whether a commit has as many events as it may, in all or of the owner of the last one."""
+    if outcome.events < OWNER_EVENTS:
+        return False
+    return outcome.events >= COMMIT_EVENTS or len(outcome.writes(owner).seqs) >= OWNER_EVENTS
 
 
 def discarded_position(event: AnyEvent | UndecodableEvent) -> str | None:

@@ -14,9 +14,6 @@ from events.envelope import Stored
 from events.parameters import DEFAULTS, Parameters
 from projections.fold.changelog import event_link
 from projections.fold.partition import (
-    COMMIT_BYTES,
-    COMMIT_EVENTS,
-    COMMIT_RECORDS,
     Checkpoint,
     Decoded,
     Outcome,
@@ -26,6 +23,10 @@ from projections.fold.partition import (
     discarded_position,
 )
 
+PIECE_EVENTS = 500
+PIECE_BYTES = 256 * 1024
+PIECE_RECORDS = 1_000
+
 
 class WindowLimits(NamedTuple):
     """How much is folded before it is written, and how much of that one script writes."""
@@ -33,7 +34,7 @@ class WindowLimits(NamedTuple):
     events: int = 50_000
     size: int = 32 * 1024 * 1024
     """Bytes of events' bodies."""
-    piece_events: int = COMMIT_EVENTS
+    piece_events: int = PIECE_EVENTS
     """Of an owner that has more by itself: what it has when it is reached."""
 
 
@@ -50,7 +51,7 @@ class OwnerPart(Outcome):
     @property
     def heavy(self) -> bool:
         """Whether it fills a piece by itself, however few its events are."""
-        return self.size >= COMMIT_BYTES or self.records >= COMMIT_RECORDS
+        return self.size >= PIECE_BYTES or self.records >= PIECE_RECORDS
 
 
 class Window:
@@ -76,7 +77,7 @@ class Window:
     def full(self) -> bool:
         """Whether it holds as much as it may."""
         limits = self._limits
-        many = self._events >= limits.events or self._bytes >= limits.size or self._parked >= COMMIT_EVENTS
+        many = self._events >= limits.events or self._bytes >= limits.size or self._parked >= PIECE_EVENTS
         return many and self.past_pieces
 
     def feed(
@@ -124,8 +125,8 @@ class Window:
         piece, size, parked = self._piece(), 0, dict[str, OwnerWrites]()
         for name, part in self.parts.items():
             if piece.owners and (
-                size + part.size > COMMIT_BYTES
-                or piece.records + part.records > COMMIT_RECORDS
+                size + part.size > PIECE_BYTES
+                or piece.records + part.records > PIECE_RECORDS
                 or piece.events + part.events > self._limits.piece_events
             ):
                 yield piece

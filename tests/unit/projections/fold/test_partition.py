@@ -20,6 +20,7 @@ from projections.fold.partition import (
     COMMIT_EVENTS,
     COMMIT_RECORDS,
     DIGEST_MODULUS,
+    OWNER_EVENTS,
     Checkpoint,
     Quarantine,
     WorkingOwner,
@@ -319,26 +320,33 @@ def test_a_retry_that_fails_again_parks_everything_as_before() -> None:
 # --- the size of a commit -------------------------------------------------------------------------------------------
 
 
-def test_a_commit_ends_at_five_hundred_events() -> None:
-    log = log_of(("ada", created()), *([("ada", mentioned(day=1))] * 600))
-    outcome = fold_batch(Checkpoint(), {"ada": WorkingOwner()}, decode_all(log))
+def test_a_commit_ends_at_two_thousand_events() -> None:
+    log = log_of(*((f"owner-{n % 7}", created(of=f"m{n}")) for n in range(2_100)))
+    outcome = fold_batch(Checkpoint(), {f"owner-{n}": WorkingOwner() for n in range(7)}, decode_all(log))
     assert (outcome.events, outcome.waits_for_discard) == (COMMIT_EVENTS, False)
 
 
-def test_a_commit_ends_once_it_holds_a_quarter_of_a_mebibyte() -> None:
-    log = log_of(*(("ada", created("x" * 60_000, of=f"m{n}")) for n in range(8)))
+def test_a_commit_holds_at_most_five_hundred_events_of_one_owner() -> None:
+    log = log_of(("bob", created()), ("ada", created()), *([("ada", mentioned(day=1))] * 600))
+    outcome = fold_batch(Checkpoint(), {"ada": WorkingOwner(), "bob": WorkingOwner()}, decode_all(log))
+    assert (outcome.events, len(outcome.owners["ada"].seqs)) == (OWNER_EVENTS + 1, OWNER_EVENTS)
+
+
+def test_a_commit_ends_once_it_holds_a_mebibyte() -> None:
+    log = log_of(*(("ada", created("x" * 60_000, of=f"m{n}")) for n in range(20)))
     outcome = fold_batch(Checkpoint(), {"ada": WorkingOwner()}, decode_all(log))
     size = sum(len(one.body) for one in log[: outcome.events])
-    assert (outcome.events, size >= COMMIT_BYTES) == (5, True)
+    last = len(log[outcome.events - 1].body)
+    assert size - last < COMMIT_BYTES <= size
 
 
-def test_a_commit_ends_once_it_holds_a_thousand_records() -> None:
-    created_first = [("ada", created(of=f"m{n:04}")) for n in range(1_200)]
-    merges = [("ada", merged(*(f"m{n:04}" for n in range(k * 100, k * 100 + 100)), into=f"all{k}")) for k in range(12)]
+def test_a_commit_ends_once_it_holds_four_thousand_records() -> None:
+    created_first = [("ada", created(of=f"m{n:04}")) for n in range(4_800)]
+    merges = [("ada", merged(*(f"m{n:04}" for n in range(k * 100, k * 100 + 100)), into=f"all{k}")) for k in range(48)]
     folded = Partition(log_of(*created_first)).fold()
-    batch = decode_all(log_of(*created_first, *merges)[1_200:])
+    batch = decode_all(log_of(*created_first, *merges)[4_800:])
     outcome = fold_batch(folded.checkpoint, folded.owners, batch)
-    assert (outcome.events, len(outcome.owners["ada"].touched) >= COMMIT_RECORDS) == (10, True)
+    assert (outcome.events, len(outcome.owners["ada"].touched) >= COMMIT_RECORDS) == (40, True)
 
 
 def test_the_working_set_names_what_the_events_are_about() -> None:
