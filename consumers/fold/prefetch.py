@@ -25,7 +25,7 @@ class _Asked(NamedTuple):
     """One command that is in flight."""
 
     partitions: tuple[int, ...]
-    count: int
+    most: int
 
 
 class Prefetch:
@@ -60,18 +60,18 @@ class Prefetch:
     def _ask(self, after: Mapping[int, int], asked: _Asked, *waiting: str | int) -> None:
         streams = [self._streams[partition] for partition in asked.partitions]
         seqs = [f"{after[partition]}-0" for partition in asked.partitions]
-        self.wire.send("XREAD", "COUNT", asked.count, *waiting, "STREAMS", *streams, *seqs)
+        self.wire.send("XREAD", "COUNT", asked.most, *waiting, "STREAMS", *streams, *seqs)
         self._asked.append(asked)
 
     def receive(self) -> Iterator[tuple[int, Any]]:
         """What came of it, undecoded, by partition. Raises what the wire raises: then nothing is asked for any more."""
         asked, self._asked = self._asked, []
-        for partitions, count in asked:
+        for partitions, most in asked:
             found = dict(self.wire.receive() or ())
             for partition in partitions:
                 entries = found.get(self._streams[partition].encode(), ())
                 self._behind.pop(partition, None)
-                if len(entries) >= count:
+                if len(entries) >= most:
                     self._behind[partition] = _worth_asking(entries)
                 if entries:
                     yield partition, entries
