@@ -34,6 +34,7 @@ class AlarmKind(NamedTuple):
 ACCESSES_LOST = "accesses_lost"
 """Counts accesses, and not how often it was raised."""
 INBOX_FULL = "inbox_full"
+OWNER_TOO_LARGE = "owner_too_large"
 KNOWN: Mapping[str, AlarmKind] = {
     "partition_gap": AlarmKind(
         "stopped",
@@ -134,6 +135,12 @@ KNOWN: Mapping[str, AlarmKind] = {
         "itself",
         "So much of an owner waits for a person that nothing more is taken of what has to wait: `engramlog inbox OWNER` lists it,"
         " `accept`, `amend` and `reject` answer it. Who says so much? docs/trust.md tells how a source is set aside.",
+    ),
+    OWNER_TOO_LARGE: AlarmKind(
+        "warning",
+        "itself",
+        "An owner has more memories than a process loads (`ENGRAMLOG_VIEW_BYTES`): it is not searched, and jobs leave it out."
+        ' docs/operating.md, "Very large owners", says what can be done.',
     ),
     "socket_removed": AlarmKind(
         "warning",

@@ -23,6 +23,7 @@
     |  `- EmbeddedRedisError       the private Redis did not start or died
     |- TooManyRequests             this caller has as much in hand as it may have (exit 1, HTTP 429)
     |- ServerBusy                  the service has as much in hand as it can carry (exit 1, HTTP 503)
+    |- OwnerTooLarge              an owner has more memories than this process loads (exit 1, HTTP 507)
     |- DeadlineExceeded            a question took longer than it may, and was stopped (exit 1, HTTP 504)
     |- EmbedderFailed              the embedder does not answer, or refuses a text (exit 1, HTTP 503)
     |- DamagedLexicon              a word list of this installation is missing or changed (exit 1, HTTP 500)
@@ -240,6 +241,27 @@ class DeadlineExceeded(EngramlogError):
     """
 
     status = 504
+
+
+class OwnerTooLarge(EngramlogError):
+    """An owner's memories would take more of this process's memory than `ENGRAMLOG_VIEW_BYTES` allows; none was loaded.
+
+    `memories`, and about how many bytes they would take (`view_bytes`) of how many (`allowed_bytes`).
+    """
+
+    status = 507
+
+    def __init__(self, owner: str, memories: int, view_bytes: int, allowed: int) -> None:
+        super().__init__(
+            f"owner {owner} has {memories:,} memories, which would take about {view_bytes / 1e6:,.0f} MB here; allowed are"
+            f" {allowed / 1e6:,.0f} MB: raise ENGRAMLOG_VIEW_BYTES where there is room, or delete and purge what is not needed."
+            " What was told is in the log; a memory's history, events and appends are as ever",
+            owner=owner,
+            memories=memories,
+            view_bytes=view_bytes,
+            allowed_bytes=allowed,
+            setting="ENGRAMLOG_VIEW_BYTES",
+        )
 
 
 class EmbedderFailed(EngramlogError):

@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 UNITS: Final = {
     "redis_maxmemory": "bytes",
     "kept_views_bytes": "bytes",
+    "view_bytes": "bytes",
     "lifecycle_minutes": "minutes",
     "heavy_seconds": "seconds",
     "redis_timeout": "seconds",

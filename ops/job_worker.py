@@ -43,6 +43,7 @@ from ops.processes.job_ending import Ending
 from ops.settings import load_settings
 from ops.worker import add_json, open_url, store_url
 from ops.worker_id import new_worker_id
+from projections.choices import VIEW_BYTES
 from projections.embedding.meaning import Embedder
 from projections.models.chat import Chat
 from projections.redis.create import StoreIdentity, known_identity
@@ -110,6 +111,7 @@ def run_job_worker(
     extraction: str = OFF,
     summaries: str = EXTRACTIVE,
     schedules: bool = True,
+    view_bytes: int = VIEW_BYTES,
     kept_views: Callable[[str, Tell], ViewFolder | None] | None = None,
 ) -> None:
     """Run jobs until SIGTERM or SIGINT, which end the process, and schedule them unless another process does.
@@ -144,10 +146,12 @@ def run_job_worker(
     tell("job worker started", store=identity.store_id)
     lent = None if embedder is None else Lent(embedder)
     asked = None if chat is None else Lent(chat)
-    served = JobResources(url, timeout, tell, stop, lent, asked, reviewer, extraction, {}, summaries, {})
+    alarms = RedisAlarms(WirePool(connect(url, timeout=timeout)), worker_id, tell)
+    served = JobResources(
+        url, timeout, tell, stop, lent, asked, reviewer, extraction, {}, summaries, {}, view_bytes, alarms
+    )
     if kept_views is not None:
         served = served._replace(log=job_log(kept_views(identity.store_id, tell)))
-    alarms = RedisAlarms(WirePool(connect(url, timeout=timeout)), worker_id, tell)
     validator = JobValidator(client, identity.store_id, identity.partitions, alarms)
     with serving(served):
         while not stop.is_set():
@@ -261,6 +265,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         extraction=settings.extraction,
         summaries=settings.summaries,
         schedules=not options.unscheduled,
+        view_bytes=settings.view_bytes,
         kept_views=partial(view_folder, settings),
     )
     return 0

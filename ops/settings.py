@@ -31,6 +31,7 @@ from events.vocabulary import Trust
 from events.wording import allowed_words
 from ops.allowed import number_allowed
 from ops.environment import data_folder, refuse_unknown, told_by
+from projections.choices import VIEW_BYTES
 from projections.embedding.endpoint_wire import base_url, checked_key
 
 SECRET = ("_KEY", "_TOKEN")
@@ -113,6 +114,8 @@ class Settings(BaseModel):
     store and nowhere with a Redis of one's own: they hold contents."""
     kept_views_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 40)] = 1 << 30
     """The most that all of them take on disk; those that were read longest ago make room."""
+    view_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 40)] = VIEW_BYTES
+    """The most that a process holds of memories ready to be asked, of one owner or of all: who has more is refused."""
     log_level: str = "info"
     ask: Literal["auto", "local"] = "auto"
     """Whether a command has a running `up` of its data folder carry out what takes a moment, or opens the store by itself."""

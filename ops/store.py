@@ -190,7 +190,10 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     folder = view_folder(settings, identity.store_id, tell)
     if folder is not None:
         log.erase_view = folder.erase
-    views = RedisViews(client, identity.tags, files=folder, store_id=identity.store_id)
+    most = settings.view_bytes
+    views = RedisViews(
+        client, identity.tags, most_bytes=most, most_of_one=most, files=folder, store_id=identity.store_id
+    )
     store = OpenStore(url, client, identity, log, views, vectors, embedded, alarms, receipts, values, folder)
     receipts.start()
     try:

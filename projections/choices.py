@@ -14,3 +14,6 @@ LEAST_WEIGHT = 0.3
 """Associations weaker than this are not followed in a map."""
 MOST_NODES = 200
 """Of a map."""
+VIEW_BYTES = 1 << 30
+"""About how much views may take together, and how much one of them: the least recently asked leave first, and whose own is larger
+is refused."""

@@ -80,7 +80,7 @@ _PROBLEMS: dict[int, tuple[str, str, str]] = {
         "position 3:128 was not folded within 2 s: the checkpoint is 120; is a worker running?",
     ),
     507: (
-        "Redis is too close to its maxmemory.",
+        "Redis is too close to its maxmemory, or the owner has more memories than a process loads (`OwnerTooLarge`).",
         "StoreFull",
         "Redis uses 86% of its maxmemory; appends are refused from 85% on",
     ),

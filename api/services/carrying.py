@@ -31,6 +31,7 @@ from events.errors import (
     InvalidBatch,
     InvalidEvent,
     NotYetFolded,
+    OwnerTooLarge,
 )
 from events.log import AppendReceipt, EventLog, written_to
 from events.partitions import parse_position, partition_of, position_text
@@ -431,17 +432,27 @@ class Carrier:
             self.settle_positions({partition: max(seqs)})
         answer = command.answer(data) | {"owner": owner}
         changes = self.effects(owner, partition, seqs) if seqs else []
-        with self._reader.snapshot(owner) as snapshot:
-            position = position_text(partition, seqs[-1]) if seqs else snapshot.position
-            return Carried(answer | {"position": position, "changes": changes} | snapshot.told, seqs, at, again)
+        snapshot = self._reader.glance(owner)  # without memories: what is written is told of whoever has too many
+        assert snapshot is not None
+        position = position_text(partition, seqs[-1]) if seqs else snapshot.position
+        return Carried(answer | {"position": position, "changes": changes} | snapshot.told, seqs, at, again)
 
     def done(self, owner: str, events: Sequence[AnyEvent], answer: dict[str, Any]) -> dict[str, Any]:
         """Append, wait for the fold, and tell what each event did; `quarantined` where they are parked instead."""
         receipts = self.append_all(self.ready(events))
         self.settle(receipts)
         answer |= {"owner": owner, "position": receipts[-1].position, "changes": self.effects_of(owner, receipts)}
-        with self._reader.snapshot(owner) as snapshot:
-            return answer | snapshot.told
+        snapshot = self._reader.glance(owner)
+        assert snapshot is not None
+        return answer | snapshot.told
+
+    def told_records(self, owner: str, ids: Collection[str]) -> Mapping[str, Memory]:
+        """What was just written tells of these memories; as they were folded where the owner has too many to be loaded."""
+        try:
+            with self.newest(owner) as (snapshot, _):
+                return {one: memory for one in ids if (memory := snapshot.view.get(one)) is not None}
+        except OwnerTooLarge:
+            return self._views.records(owner, ids)
 
     def ready(self, events: Iterable[AnyEvent]) -> list[Prepared]:
         """Events ready to append, each with how far its word goes by the path of the verb in hand."""

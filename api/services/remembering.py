@@ -27,9 +27,9 @@ from projections.decide.commands import Edit
 from projections.decide.remembering import DOES, NOTHING, Consequence, NewTurn, RecordTurns, Remember, says
 from projections.memory.columns import Columns, state_of
 from projections.memory.defaults import CATEGORY, KIND
+from projections.memory.record import Memory
 from projections.shapes import PossibleConflict
 from projections.views.query import card
-from projections.views.view import OwnerView
 
 __all__ = ["MOST_TURNS", "NewTurn", "Rememberer"]
 
@@ -184,8 +184,8 @@ class Rememberer:
         }
         if not any(found.values()):
             return found
-        with self._writer.newest(owner) as (snapshot, _):
-            return {name: list(_lines(snapshot.view, ids)) for name, ids in found.items()}
+        told = self._writer.told_records(owner, [one for ids in found.values() for one in ids])
+        return {name: list(_lines(told, ids)) for name, ids in found.items()}
 
     def append_judged(self, raws: Sequence[bytes | str]) -> tuple[list[AppendReceipt], list[JudgedLine]]:
         """Append a request of JSON envelopes of one owner as `Carrier.append`, each memory in it judged as `add` judges one.
@@ -203,8 +203,8 @@ class Rememberer:
         ids = {other.memory_id for one in done for other in one.judged.beside}
         texts: dict[str, PossibleConflict] = {}
         if ids:
-            with self._writer.newest(events[0].owner) as (snapshot, _):
-                texts = {line["id"]: line for line in _lines(snapshot.view, sorted(ids))}
+            told = self._writer.told_records(events[0].owner, sorted(ids))
+            texts = {line["id"]: line for line in _lines(told, sorted(ids))}
         return receipts, [_judged_line(one.judged, texts) for one in done]
 
     def add_turns(
@@ -258,9 +258,9 @@ class Rememberer:
         return done.answer | {"version": version}
 
 
-def _lines(view: OwnerView, ids: Sequence[str]) -> Iterator[PossibleConflict]:
+def _lines(told: Mapping[str, Memory], ids: Sequence[str]) -> Iterator[PossibleConflict]:
     """Each memory that is not gone since, with its text."""
-    for one in map(view.get, ids):
+    for one in map(told.get, ids):
         if one is not None and state_of(one) == Columns.LIVE:
             yield {"id": one.id, "memory": card(one, "full")["memory"]}
 

@@ -7,6 +7,7 @@ EngramlogError
 |  `- NotFound          no such owner, memory or route (404)
 |- Conflict             the position does not exist or is parked, or something else came first (409)
 |  `- OwnerQuarantined  an event of the owner cannot be folded; what was written waits behind it
+|- OwnerTooLarge        the owner has more memories than the service loads (507)
 |- NotYetFolded         it is written, but was not folded in time (504)
 |- DeadlineExceeded     the question took longer than the service lets one take, and would again (504)
 |- Unavailable          the service cannot do it now; the same call can be made again (429, 503), under its `key` if it tells
@@ -82,6 +83,10 @@ class DeadlineExceeded(EngramlogError):
     """The question took longer than the service lets one take, and was stopped: ask about less. Nothing was written."""
 
 
+class OwnerTooLarge(EngramlogError):
+    """The owner has more memories than the service loads: `ENGRAMLOG_VIEW_BYTES` there says how much. Asking again is of no use."""
+
+
 class NotYetFolded(EngramlogError):
     """What was written is in the log, but was not folded in time."""
 
@@ -112,6 +117,7 @@ BY_NAME: Mapping[str, type[EngramlogError]] = {
     "OwnerQuarantined": OwnerQuarantined,
     "DeadlineExceeded": DeadlineExceeded,
     "KeyTaken": InputError,
+    "OwnerTooLarge": OwnerTooLarge,
 }
 BY_STATUS: Mapping[int, type[EngramlogError]] = {
     401: TokenRefused,

@@ -33,6 +33,9 @@ def bench(
     live: Annotated[str, typer.Option(help="Of append and fold: how many events come at a time, such as 1,100.")] = "",
     owners: Annotated[str, typer.Option(help="Of fold, live: how many owners the worker holds, such as 20,1000.")] = "",
     workers: Annotated[str, typer.Option(help="Of fold, backlog: how many worker processes, such as 1,2.")] = "",
+    memories: Annotated[
+        str, typer.Option(help="Of search: only loading and asking one owner of so many, such as 1000000.")
+    ] = "",
     history: Annotated[
         bool, typer.Option("--history", help="Tell what was better or worse in the newest row.")
     ] = False,
@@ -51,6 +54,10 @@ def bench(
 
     if what not in (*WHAT, "all"):
         raise refused("what", what, ", ".join((*WHAT, "all")))
+    if memories:
+        sizes = numbers("memories", memories)
+        show(_large(sizes), json, render)
+        return
     if record and quick:
         raise refused("record", "--record --quick", "--record without --quick: small sizes are no measurement")
     usual = QUICK if quick else Asked()
@@ -67,6 +74,19 @@ def bench(
         lists = "".join(f" --{name} {','.join(map(str, asked[at]))}" for at, name in enumerate(asked._fields))
         _keep(answer, f"bench {what} --rounds {rounds} --events {events}{lists}", history=history, record=record)
     show(answer, json, render)
+
+
+def _large(sizes: tuple[int, ...]) -> Rows:
+    from ops.bench import search_large  # noqa: PLC0415
+    from ops.bench.server import bench_server  # noqa: PLC0415
+    from ops.settings import load_settings  # noqa: PLC0415
+
+    load = [round(one, 2) for one in os.getloadavg()]
+    with bench_server(redis_server=load_settings().redis_server) as server:
+        machine = (
+            f"{platform.machine()}, {cpu_count()} cores, Python {platform.python_version()}, Redis {server.version}"
+        )
+        return {"machine": machine, "load": load, "search_large": search_large.measure(server, sizes)}
 
 
 def _keep(answer: Rows, command: str, *, history: bool, record: bool) -> None:

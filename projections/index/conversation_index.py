@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, repeat
 from math import fsum, log, sqrt
@@ -164,9 +164,19 @@ class ConversationIndex:
             self._known[:size].copy(),
         )
 
-    def fill(self, memories: Sequence[Memory], with_text: Sequence[bool]) -> None:
-        """Take in all of a view's memories, by row: `put` for each, when nothing was put before."""
-        self._grow(max(64, len(memories)))
+    def fill(
+        self,
+        memories: Iterable[Memory],
+        with_text: Sequence[bool],
+        content_of: Callable[[int], str] | None = None,
+    ) -> None:
+        """Take in all of a view's memories, by row: `put` for each, when nothing was put before.
+
+        `content_of`: reads a row's text when it is needed; without it the index holds all of them.
+        """
+        self._grow(max(64, len(with_text)))
+        self._content_of = content_of
+        places = dict[str | None, str | None]()
         lengths, speakers = self._texts.lengths().tolist(), dict[tuple[str | None, str], int]()
         for row, memory in enumerate(memories):
             if not with_text[row]:
@@ -177,7 +187,9 @@ class ConversationIndex:
                 speaker = speakers[who] = self._speaker(memory)
             key, role = (memory.created_at, memory.created_seq, row), _ROLES.get(memory.source, OTHER)
             place = _place(memory)
-            self._entries[row] = _Entry(place, key, speaker, role, lengths[row], memory.content)
+            place = places.setdefault(place, place)
+            content = memory.content if content_of is None else None
+            self._entries[row] = _Entry(place, key, speaker, role, lengths[row], content)
             if place is not None:
                 session = self._sessions.get(place)
                 if session is None:

@@ -5,7 +5,7 @@ Rows are kept by id, and a memory put again takes its own row. Times are int64 m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -173,6 +173,19 @@ class Columns:
         found._trim()
         return found
 
+    @classmethod
+    def of_rows(cls, ids: Sequence[str], memories: list[Memory]) -> Columns:
+        """Room for these records under these ids, by row; `fill` has to read each before the columns are looked at."""
+        found = cls()
+        found._rows, found.memories = dict(zip(ids, range(len(ids)), strict=True)), memories
+        found._grow(max(len(ids), 16))
+        found._trim()
+        return found
+
+    def fill(self, first: int, memories: Sequence[Memory]) -> None:
+        """Read these records, which stand from row `first` on."""
+        self._write(slice(first, first + len(memories)), memories)
+
     def taken(self) -> tuple[list[str], dict[str, np.ndarray]]:
         """Ids and a copy of the columns, by row."""
         return list(self._rows), {name: held[: len(self)].copy() for name, held in self._held.items()}
@@ -206,10 +219,13 @@ class Columns:
         where: slice | list[int] = rows
         if rows[-1] - rows[0] == len(rows) - 1 and rows == list(range(rows[0], rows[-1] + 1)):
             where = slice(rows[0], rows[-1] + 1)
-        for name, kind, of in _FIELDS:
-            self._held[name][where] = np.fromiter(map(of, latest.values()), kind, len(latest))
-        self._held["kind"][where] = [self._kind_for(memory.kind) for memory in latest.values()]
+        self._write(where, latest.values())
         self._trim()
+
+    def _write(self, where: slice | list[int], memories: Collection[Memory]) -> None:
+        for name, kind, of in _FIELDS:
+            self._held[name][where] = np.fromiter(map(of, memories), kind, len(memories))
+        self._held["kind"][where] = [self._kind_for(memory.kind) for memory in memories]
 
     def _row_for(self, memory: Memory) -> int:
         row = self._rows.setdefault(memory.id, len(self.memories))

@@ -33,6 +33,11 @@ def keys_of(memory: Memory) -> tuple[bytes, ...]:
     return (*values_of(memory), *map(turn_hash, memory.source_turns))
 
 
+def is_decisive(memory: Memory, rejections: Rejections) -> bool:
+    """Whether a record has to be looked at though no value that it says is watched yet: others read by it, or it by a triple."""
+    return _is_negated(memory) or bool(rejections and len(memory.facts) > 1)
+
+
 def said_at(memory: Memory) -> int:
     """When the user last stated what a memory says, microseconds since 1970; `BEFORE_ANY` where the user never did.
 

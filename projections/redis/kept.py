@@ -148,6 +148,10 @@ class KeptFiles:
             self._files.erase(owner)
             held.unkept += MANY_CHANGED
 
+    def erase(self, owner: str) -> None:
+        """Nothing of this owner is to be kept."""
+        self._files.erase(owner)
+
     def loads(self, owner: str, held: CachedView) -> None:
         """Before a held view is loaded anew: what changed is not told one by one, so what is kept goes."""
         if held.view is not None:

@@ -7,7 +7,7 @@ counter; and a wire that was connected anew drops every view, since it may speak
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from operator import attrgetter
 from threading import Lock
@@ -17,23 +17,25 @@ from typing import Any, NamedTuple
 import redis
 
 from events.envelope import Stored
-from events.errors import BeyondHead, DamagedState, NotYetFolded, OwnerQuarantined, StoreUnavailable
+from events.errors import BeyondHead, DamagedState, NotYetFolded, OwnerQuarantined, OwnerTooLarge, StoreUnavailable
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys, partition_of, position_text
 from events.redis.wire import Wire, WirePool, as_store_error, server_run
 from events.text.unreadable import UNREADABLE
 from projections.checks import UNBOUNDED, Bounds, Check, unchecked
+from projections.choices import VIEW_BYTES
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.fold.changelog import Entry, unpack
 from projections.fold.owner import OwnerState, decode_owner
 from projections.fold.partition import Quarantine
+from projections.memory.encoded_rows import EncodedRows
 from projections.memory.record import Memory
 from projections.memory.rejection import Rejections
 from projections.redis.changelog import ChangeLogs, Mark, read_names, read_packs
 from projections.redis.deletions import RedisDeletions
 from projections.redis.kept import MANY_CHANGED, KeptFiles, ViewFiles
 from projections.redis.scripts import DELTA
-from projections.redis.store import decode_quarantine, read_entries, read_owner, read_record, slices
+from projections.redis.store import decode_quarantine, read_entries, read_order, read_owner, read_record, slices
 from projections.views.kept_views import CachedView, KeptViews
 from projections.views.view import OwnerView
 
@@ -42,8 +44,11 @@ LOAD_PAGE = 1_000
 """Records in one answer when an owner is loaded: under a millisecond of Redis's time."""
 PACKS = 64
 """Packs of a change log read at once, going back from the newest."""
-VIEW_BYTES = 1 << 30
-"""About how much the kept views may take together; the least recently asked leave first, the one just asked stays."""
+ENCODED_FROM = 20_000
+"""Memories from which on records stand encoded: what a view of fewer saves is less than what decoding them again takes."""
+_SAMPLES = 200
+_BYTES_A_MEMORY = 1_300
+"""About what a memory of talk takes in a view beside its record: columns, ids, terms, its place in the talk."""
 
 
 class PartitionStanding(NamedTuple):
@@ -87,10 +92,15 @@ class RedisViews:
         *,
         base: Parameters = DEFAULTS,
         most_bytes: int = VIEW_BYTES,
+        most_of_one: int = VIEW_BYTES,
         files: ViewFiles | None = None,
         store_id: str = "",
     ) -> None:
-        """`files`: where views of this store are kept beside it; nowhere where there are none."""
+        """`files`: where views of this store are kept beside it; nowhere where there are none.
+
+        `most_bytes`: of all views together, for those that were not asked last; `most_of_one`: of any owner's.
+        """
+        self.most_of_one = most_of_one
         self._wires = WirePool(client)
         self._files = None if files is None else KeptFiles(files, store_id, tags, self._wires, self._brought_level)
         self._passing = set[str]()
@@ -124,6 +134,10 @@ class RedisViews:
     def close(self) -> None:
         """Close idle connections."""
         self._wires.close()
+
+    def forget(self, owner: str) -> None:
+        """Drop what is held of an owner: the next question loads it."""
+        self._kept.let_go(owner)
 
     @contextmanager
     def passing(self, owner: str) -> Iterator[None]:
@@ -265,12 +279,14 @@ class RedisViews:
                     self._files.follow(owner, held, changed)
                 held.view.follow(read_owner(keys, owner, token), changed)
                 held.token = token
+                self._refuse_grown(owner, held)
                 return standing
             if kind == b"same" and held.view is not None:
                 return standing
             if not token:
                 held.view = OwnerView(owner, OwnerState(), (), self._base)
                 return standing
+            self._refuse_large(wire, BuildKeys(self._tags[partition], held.build), owner, held)
             if not tried and held.view is None:
                 tried = True
                 if self._find(wire, partition, owner, held, bounds):
@@ -288,6 +304,28 @@ class RedisViews:
             held.view, held.token = found
             held.unkept = 0
         return found is not None
+
+    def _refuse_large(self, wire: Wire, keys: BuildKeys, owner: str, held: CachedView) -> None:
+        """Before anything of an owner is loaded: raises OwnerTooLarge by the number and size of its records."""
+        count = int(wire.call("HLEN", keys.records(owner)))
+        needed = count * _BYTES_A_MEMORY
+        if needed <= self.most_of_one:
+            with suppress(StoreUnavailable):  # of a user who may not ask: what comes is counted too
+                needed += int(wire.call("MEMORY", "USAGE", keys.records(owner), "SAMPLES", _SAMPLES) or 0)
+        if needed > self.most_of_one:
+            self._refuse(owner, held, count, needed)
+
+    def _refuse_grown(self, owner: str, held: CachedView) -> None:
+        """A view that has grown too large is let go."""
+        if held.view is not None and (taken := held.view.bytes_of_memories()) > self.most_of_one:
+            self._refuse(owner, held, len(held.view), taken)
+
+    def _refuse(self, owner: str, held: CachedView, count: int, needed: int) -> None:
+        held.view, held.token = None, b""
+        self._kept.make_room(owner, held)
+        if self._files is not None:
+            self._files.erase(owner)
+        raise OwnerTooLarge(owner, count, needed, self.most_of_one)
 
     def _watch_server(self, wire: Wire) -> None:
         """After a new connection: is it the same server process? If not, its history may be another."""
@@ -313,23 +351,38 @@ class RedisViews:
     def _load(self, wire: Wire, partition: int, owner: str, held: CachedView, token: bytes, bounds: Bounds) -> None:
         """Records in pages, under the token read before; what changed meanwhile comes by `delta`."""
         keys = BuildKeys(self._tags[partition], held.build)
-        memories: dict[str, Memory] = {}
         count = int(wire.call("HLEN", keys.records(owner)))
         bounds.weigh(count)
+        records, taken = dict[bytes, bytes](), 0
         wire.send("HSCAN", keys.records(owner), 0, "COUNT", LOAD_PAGE)
         while True:
             cursor, page = _received(wire)
             if cursor != b"0":
-                wire.send("HSCAN", keys.records(owner), cursor, "COUNT", LOAD_PAGE)  # Redis works while we decode
-            for memory_id, raw in zip(page[::2], page[1::2], strict=True):
-                memory = read_record(keys, owner, memory_id.decode(), raw)
-                memories[memory.id] = memory
+                wire.send("HSCAN", keys.records(owner), cursor, "COUNT", LOAD_PAGE)  # Redis works while we take it in
+            records.update(zip(page[::2], page[1::2], strict=True))
+            taken += sum(map(len, page[1::2]))
             if cursor == b"0":
                 break
-            bounds.check(len(memories), count)
-        ordered = sorted(memories.values(), key=in_order)
-        held.view = OwnerView(owner, read_owner(keys, owner, token), ordered, self._base, bounds.check)
+            if taken > self.most_of_one:
+                _received(wire)
+                self._refuse(owner, held, count, taken)
+            bounds.check(len(records), count)
+        held.view = self._made(keys, owner, records, read_owner(keys, owner, token), bounds.check)
         held.token, held.unkept = token, MANY_CHANGED
+        self._refuse_grown(owner, held)
+
+    def _made(
+        self, keys: BuildKeys, owner: str, records: dict[bytes, bytes], state: OwnerState, check: Check
+    ) -> OwnerView:
+        """A view of records; of many they stay encoded, and are let go of here."""
+        if len(records) < ENCODED_FROM:
+            memories = [read_record(keys, owner, name.decode(), raw) for name, raw in records.items()]
+            return OwnerView(owner, state, sorted(memories, key=in_order), self._base, check)
+        order = [(read_order(keys, owner, name.decode(), raw), name) for name, raw in records.items()]
+        order.sort()
+        ids, encoded = [one[1] for one, _ in order], [records.pop(name) for _, name in order]
+        del order
+        return OwnerView.of_encoded(owner, state, ids, EncodedRows(encoded, sum(map(len, encoded))), self._base, check)
 
     def history(self, owner: str, check: Check = unchecked) -> tuple[list[int], list[Entry]]:
         """Seqs of all of the owner's applied events and its whole change log, in the order of folding."""

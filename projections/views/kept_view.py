@@ -16,7 +16,7 @@ import numpy.typing as npt
 from projections.index.conversation_index import KeptConversation
 from projections.index.kept_texts import NONE, Integers, KeptTexts, TakenTexts
 from projections.memory.columns import Columns, Rows
-from projections.memory.kept_records import KeptRecords
+from projections.memory.encoded_rows import Block, EncodedRows, Raw
 from projections.memory.record import SECRET, Memory, encode_memory
 from projections.views.packed import Array, Packed
 
@@ -32,7 +32,7 @@ class TakenView(NamedTuple):
     ids: list[str]
     kinds: list[str]
     columns: Mapping[str, npt.NDArray[np.generic]]
-    records: Sequence[Memory | memoryview]
+    records: Sequence[Memory | Raw]
     """As they were folded; bytes where nobody read them yet."""
     hidden: list[int]
     """Rows whose content is not to be kept, ascending."""
@@ -105,7 +105,8 @@ def kept_view(told: Packed) -> KeptView:
     """What was packed. Raises ValueError or KeyError where it is not what `packed_view` makes."""
     facts, arrays = told
     ids, hidden = facts["ids"], facts["hidden"]
-    records = KeptRecords(arrays["records"].data, arrays["records.ends"].tolist())
+    block = arrays["records"].data
+    records = EncodedRows(Block(block, arrays["records.ends"].tolist()), len(block))
     if len(records) != len(ids) or not all(0 <= row < len(ids) for row in (*hidden, *facts["bearing"])):
         raise ValueError(f"{len(records)} records for {len(ids)} ids, or rows that there are not")
     for row in hidden:
@@ -128,7 +129,7 @@ def _named(names: Sequence[str], numbers: Array, rows: npt.NDArray[np.bool_]) ->
     return [names[one] for one in used.tolist()], told
 
 
-def _bytes_of(record: Memory | memoryview) -> bytes | memoryview:
+def _bytes_of(record: Memory | Raw) -> Raw:
     return encode_memory(record) if isinstance(record, Memory) else record
 
 

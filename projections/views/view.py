@@ -23,18 +23,24 @@ from projections.language.keywords.text import Keyword
 from projections.laws import LAWS, Law
 from projections.laws.law import Floats
 from projections.memory.columns import Columns, Rows, conflict_of, state_of
-from projections.memory.kept_records import raw_records
+from projections.memory.encoded_rows import EncodedRows, Raw, raw_records
 from projections.memory.keywords import keywords_of
 from projections.memory.record import SECRET, Memory, with_changes, without_content
 from projections.memory.tags import Context, context_of
 from projections.memory.triples import Graph, triples_of
-from projections.memory.twins import Twins
+from projections.memory.twins import Twins, is_decisive
 from projections.views.kept_view import KeptView, TakenView, hidden_rows
 from projections.views.set_aside import SetAside
 
 # Measured with tracemalloc: what an empty view takes, and a record and its columns beside its text.
 _BYTES_A_VIEW = 25_000
 _BYTES_A_MEMORY = 1_500
+_BYTES_A_ROW = 400
+"""The columns and the id of a record that stands encoded."""
+_AT_ONCE = 1 << 16
+"""Encoded records that are read into terms in one go."""
+_PAGE = 1_000
+_BYTES_OF_TALK = 480
 WITHHELD = "[withheld: sensitivity 3; see get --reveal]"
 
 
@@ -112,6 +118,39 @@ class OwnerView:
         )
         return cls(owner, history.owner, memories, base, check)
 
+    @classmethod
+    def of_encoded(
+        cls,
+        owner: str,
+        state: OwnerState,
+        ids: Sequence[str],
+        rows: EncodedRows,
+        base: Parameters = DEFAULTS,
+        check: Check = unchecked,
+    ) -> OwnerView:
+        """The view of many records that stand encoded, in order; each is decoded, read and let go. It answers as any other."""
+        found = cls(owner, OwnerState(), (), base)
+        found.columns = Columns.of_rows(ids, rows)
+        decisive = [one for one in rows if is_decisive(one, state.rejections)]
+        for memory in found._read(state, decisive):
+            row = found.columns.row(memory.id)
+            if row is not None and memory != rows[row]:
+                rows[row] = memory
+        for first in range(0, len(ids), _AT_ONCE):
+            found._index.put_said(found._filled(ids, first, min(first + _AT_ONCE, len(ids)), check))
+        return found
+
+    def _filled(self, ids: Sequence[str], first: int, end: int, check: Check) -> Iterator[tuple[str, TermSequence]]:
+        """What search reads of encoded rows from one to another, once their columns have them."""
+        for start in range(first, end, _PAGE):
+            check(start, len(ids))
+            stop = min(start + _PAGE, end)
+            page = cast("EncodedRows", self.columns.memories).passing(start, stop)
+            self.columns.fill(start, page)
+            for memory_id, memory in zip(ids[start:stop], page, strict=True):
+                self._text_bytes += getsizeof(memory.content)
+                yield memory_id, indexed_terms(memory, indexed_text(memory))
+
     def follow(self, state: OwnerState, memories: Iterable[Memory]) -> None:
         """Take in changed memories; the text index is touched only where a text changed. Never stopped halfway."""
         self._take(state, list(memories), unchecked)
@@ -148,9 +187,7 @@ class OwnerView:
         """A copy of what `of_kept` makes the view again of."""
         (ids, columns), memories = self.columns.taken(), self.columns.memories
         hidden, beside = hidden_rows(self.columns).tolist(), self._twins.watches or self._set_aside.sets_aside
-        records: Sequence[Memory | memoryview] = (
-            [self.as_folded(one) for one in memories] if beside else raw_records(memories)
-        )
+        records: Sequence[Memory | Raw] = [self.as_folded(one) for one in memories] if beside else raw_records(memories)
         (texts, documents), talk = self._index.taken(), self.conversation.taken(len(ids))
         text_bytes = self._text_bytes - sum(getsizeof(memories[row].content) for row in hidden)
         bearing = self.index(CorrectionIndex).bearing_rows
@@ -222,7 +259,9 @@ class OwnerView:
         if self._conversation is None:
             self._conversation = ConversationIndex(self._index)
             texts = [bool(indexed_text(memory)) for memory in self.columns]
-            self._conversation.fill(self.columns.memories, texts)
+            memories = self.columns.memories
+            lazy = isinstance(memories, EncodedRows)
+            self._conversation.fill(memories, texts, (lambda row: memories[row].content) if lazy else None)
         self._conversation.settle()
         return self._conversation
 
@@ -344,8 +383,20 @@ class OwnerView:
         edges += 700 * len(self._keywords)  # five keywords with their words
         edges += sum(meaning.bytes_used() for meaning in self._meanings.values())
         edges += sum(index.bytes_used() for index in self._indexes.values())
-        rows = _BYTES_A_VIEW + self._text_bytes + _BYTES_A_MEMORY * len(self.columns)
-        return rows + self._index.bytes_used() + edges
+        return self._bytes_of_rows() + edges
+
+    def bytes_of_memories(self) -> int:
+        """The same of what it takes once it was asked anything: the records, their columns, the terms of their texts, the talk."""
+        talk = self._conversation.bytes_used() if self._conversation is not None else _BYTES_OF_TALK * len(self.columns)
+        return self._bytes_of_rows() + talk
+
+    def _bytes_of_rows(self) -> int:
+        memories = self.columns.memories
+        if isinstance(memories, EncodedRows):
+            rows = memories.bytes_used() + _BYTES_A_ROW * len(memories)
+        else:
+            rows = self._text_bytes + _BYTES_A_MEMORY * len(self.columns)
+        return _BYTES_A_VIEW + rows + self._index.bytes_used()
 
     def __len__(self) -> int:
         return len(self.columns)

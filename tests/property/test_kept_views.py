@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from projections.choices import RANKINGS
 from projections.fold.owner import OwnerHistory
 from projections.laws.modes import MODES, Mode
-from projections.memory.record import Memory
+from projections.memory.encoded_rows import EncodedRows
+from projections.memory.record import Memory, encode_memory
 from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
 from projections.redis.view import in_order
@@ -68,6 +69,14 @@ def anew(history: OwnerHistory) -> OwnerView:
     return OwnerView("ada", history.owner, sorted(history.memories.values(), key=in_order))
 
 
+def encoded(history: OwnerHistory) -> OwnerView:
+    """The view of records as Redis has them."""
+    memories = sorted(history.memories.values(), key=in_order)
+    raw = [encode_memory(one) for one in memories]
+    rows = EncodedRows(raw, sum(map(len, raw)))
+    return OwnerView.of_encoded("ada", history.owner, [one.id for one in memories], rows)
+
+
 def kept_again(view: OwnerView, history: OwnerHistory) -> OwnerView:
     """The view by way of bytes alone, and of the records that are not kept."""
     block = bytearray(b"".join(packed(packed_view(view.taken()))))
@@ -102,6 +111,21 @@ def test_any_owner_answers_the_same_from_what_was_kept_and_goes_on_the_same(data
     same(kept, anew(middle), asked)
     same(moved(kept_again(view, middle), middle, last), anew(last), asked)
     same(kept_again(moved(kept, middle, last), last), anew(last), asked)
+
+
+@fuzzed
+@given(st.data(), stories(), st.lists(others, max_size=5), st.lists(others, max_size=4))
+def test_any_owner_answers_the_same_from_records_that_stand_encoded_and_goes_on_the_same(
+    data, told, more, then
+) -> None:
+    now, last = folded(*told, *more), folded(*told, *more, *then)
+    query = st.tuples(queries(told) | st.sampled_from(TEXTS), st.sampled_from(RANKINGS), st.sampled_from(MODES))
+    asked = [*data.draw(st.lists(query, min_size=1, max_size=2)), (TEXTS[0], "conversation", "review")]
+    view = encoded(now)
+    same(view, anew(now), asked)
+    same(moved(view, now, last), anew(last), asked)
+    same(moved(encoded(now), now, last), anew(last), asked)
+    same(kept_again(encoded(now), now), anew(now), asked)
 
 
 @fuzzed

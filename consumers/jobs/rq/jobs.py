@@ -27,7 +27,17 @@ from consumers.jobs.rq.extraction import PartitionExtraction
 from consumers.jobs.rq.reviewing import ReviewedByModel
 from consumers.jobs.rq.serving import JobResources
 from consumers.verify.levels import Levels
-from events.errors import BadSetting, EmbedderFailed, EngramlogError, NotYetFolded, StoreError, StoreFull, StoreMismatch
+from events.alarms import OWNER_TOO_LARGE, Alarms
+from events.errors import (
+    BadSetting,
+    EmbedderFailed,
+    EngramlogError,
+    NotYetFolded,
+    OwnerTooLarge,
+    StoreError,
+    StoreFull,
+    StoreMismatch,
+)
 from events.redis.log import RedisEventLog
 from events.redis.wire import Wire, WirePool, connect
 from projections.language.marks import MARKER
@@ -40,10 +50,12 @@ from projections.redis.view import RedisViews
 FUNCTION = "consumers.rq_jobs.run"
 """The one job function, as a payload names it. The name is compared, never looked up."""
 DAY_MINUTES = 1_440
-VIEW_BYTES = 64 << 20
+KEPT_BYTES = 64 << 20
 """A job looks at one owner after the other; what it has seen need not be kept."""
 UNFOLDED_IN_A_ROW = 3
 """After so many owners whose events nobody folded, the partition is left to a later run."""
+NAMED = 3
+"""Owners that an alarm names."""
 GIVEN_UP = 1_000
 """How often a job may be handed on by workers that stop; that is no failure."""
 EMBED_SECONDS = 240.0
@@ -173,7 +185,7 @@ def _opened(client: Any, served: JobResources, store_id: str, principal: str) ->
         wire.close()
         raise StoreMismatch(f"the job is about store {store_id}, but this worker's store is {found}", store=store_id)
     log = served.log(client, identity.tags, read_debt=FoldDebt(identity.tags), marker=MARKER, principal=principal)
-    views = RedisViews(client, identity.tags, most_bytes=VIEW_BYTES)
+    views = RedisViews(client, identity.tags, most_bytes=KEPT_BYTES, most_of_one=served.view_bytes)
     vectors = RedisVectors(WirePool(client), identity.tags)
 
     def close() -> None:
@@ -210,7 +222,7 @@ def _each(
 
     go_on = partial(_go_on, opened)
     owners = owners_of(opened.wire, opened.tags[partition]) if among is None else among
-    decided, failed, unfolded = 0, 0, 0
+    decided, failed, unfolded, large = 0, 0, 0, list[str]()
     for owner in owners:
         try:
             go_on()
@@ -220,13 +232,26 @@ def _each(
             raise
         except Exception as error:  # whatever it is, the other owners must not wait for it
             failed += 1
+            if isinstance(error, OwnerTooLarge):
+                large.append(owner)
             if left is not None:
                 left.add(owner)
             unfolded = unfolded + 1 if isinstance(error, NotYetFolded) else 0
             opened.served.tell("owner left out", alarm=True, owner=owner, reason=_reason(error))
             if unfolded == UNFOLDED_IN_A_ROW:
                 raise
+    if large or among is None:
+        _tell_large(opened.served.alarms, f"partition {partition}", large)
     return Walked(len(owners), decided, failed)
+
+
+def _tell_large(alarms: Alarms | None, subject: str, owners: Sequence[str]) -> None:
+    """Raise the alarm of those who are too large, or clear it where there is none any more."""
+    if alarms is not None and owners:
+        more = "" if len(owners) <= NAMED else " ..."
+        alarms.raised(OWNER_TOO_LARGE, subject, f"left out: {', '.join(owners[:NAMED])}{more}")
+    elif alarms is not None:
+        alarms.cleared(OWNER_TOO_LARGE, subject)
 
 
 def _go_on(opened: Opened, _done: int = 0, _total: int = 0) -> None:
@@ -296,7 +321,7 @@ def _embed(opened: Opened, partition: int) -> Walked:
 
 def _reason(error: Exception) -> str:
     """Why, for the log: our own words about the store, else only the error's kind, which holds nothing that anybody said."""
-    told = isinstance(error, EngramlogError) and error.status in (409, 500, 504)
+    told = isinstance(error, EngramlogError) and error.status in (409, 500, 504, 507)
     return f"{type(error).__name__}: {error}" if told else type(error).__name__
 
 

@@ -10,7 +10,9 @@ from consumers.fold.folder import Tell
 from consumers.jobs.episodes import EXTRACTIVE, Seen
 from consumers.jobs.lifecycle import RULE
 from consumers.jobs.rq.lent import Lent
+from events.alarms import Alarms
 from events.redis.log import RedisEventLog
+from projections.choices import VIEW_BYTES
 from projections.embedding.meaning import Embedder
 from projections.lifecycle.extracting import RULES
 from projections.models.chat import Chat
@@ -39,5 +41,9 @@ class JobResources(NamedTuple):
     """How episodes are written."""
     looked_at: dict[str, Seen] | None = None
     """How far this process looked at sessions (`consumers.jobs.episodes`)."""
+    view_bytes: int = VIEW_BYTES
+    """The most that the memories of an owner may take; who has more is left out."""
+    alarms: Alarms | None = None
+    """Where it is told whom jobs leave out."""
     log: Callable[..., RedisEventLog] = RedisEventLog
     """Makes the log that jobs append to."""

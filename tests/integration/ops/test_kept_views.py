@@ -32,7 +32,7 @@ from ops.settings import load_settings
 from ops.store import open_the_store
 from projections.language.sensitivity.event_level import LEVEL_RULES
 from projections.lifecycle import rereading
-from projections.memory.kept_records import KeptRecords
+from projections.memory.encoded_rows import EncodedRows
 from projections.ranking.recall import search
 from projections.redis.kept import MANY_CHANGED, KeptFiles
 from projections.redis.view import RedisViews
@@ -78,7 +78,7 @@ class Readers:
         views = RedisViews(self.store.client, self.store.identity.tags, files=files, store_id="test")
         with views.view(owner) as (view, _):
             found = (look or answers)(view)
-            was_kept = isinstance(view.columns.memories, KeptRecords)
+            was_kept = isinstance(view.columns.memories, EncodedRows)
         views.settle()
         files.close(PATIENCE)
         views.close()

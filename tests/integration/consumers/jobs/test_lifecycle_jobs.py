@@ -30,6 +30,7 @@ from projections.lifecycle import Decision
 from projections.memory.columns import Columns
 from projections.memory.record import LEVELS
 from projections.redis.view import RedisViews
+from tests.given.alarms import KeptAlarms
 from tests.given.events import Told, at, created, mentioned, moment, negated, parameters, profile, reinforced, restored
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.ops.test_up import Up, get, running
@@ -312,6 +313,24 @@ def test_a_tick_s_jobs_decide_for_every_owner_whatever_stands_in_the_way_of_one(
     left_out = [facts for fact, facts in served.told if fact == "owner left out"]
     assert [(facts["owner"], facts["alarm"]) for facts in left_out] == [("owner-5", True)] * 2  # upkeep and daily
     assert all("OwnerQuarantined" in facts["reason"] for facts in left_out)
+
+
+def test_an_owner_who_is_too_large_is_left_out_and_an_alarm_says_so_until_he_is_not(
+    jobs: Jobs, live: Live, served: Served, server: RedisServer
+) -> None:
+    jobs.tell("small", *due(3))
+    jobs.tell("large", *due(40))
+    wait_until(live.folded)
+    alarms = KeptAlarms()
+    served.serving = served.serving._replace(view_bytes=40_000, alarms=alarms)
+    tick(live, server.url)
+    served.work()
+    assert (len(jobs.decided("small")), jobs.decided("large")) == (3, [])
+    assert [text for (name, _), text in alarms.standing.items() if name == "owner_too_large"] == ["left out: large"]
+    served.serving = served.serving._replace(view_bytes=1 << 30)
+    partition = partition_of("large", 4)
+    served.run("upkeep", partition)
+    assert (len(jobs.decided("large")), alarms.standing) == (40, {})
 
 
 def test_daily_jobs_merge_and_link_and_replay_only_for_who_asked(jobs: Jobs, served: Served) -> None:
