@@ -51,6 +51,10 @@ _FIRST_RAISED = regex(f"(?<!{_RAISED}[0-9]){_RAISED}")
 _STOPS = (("\uff0c", ","), ("\uff1f", "?"), ("\uff01", "!"), ("\uff1a", ":"), ("`", "'"))
 """The most frequent ones: a Chinese text without others needs no further step."""
 _CONTROLS = bytes(byte for byte in (*range(32), 127) if not chr(byte).isspace())
+_SMALL = bytes(
+    32 if chr(byte).isspace() else ord("'" if byte == 96 else chr(byte).lower()) for byte in range(128)
+) + bytes(128)
+"""Each ASCII character as its letter: small, white space a space, a backquote a quote."""
 _LAID_OVER = "\u0334-\u0338\u0488\u0489\u20d0-\u20f0"
 _ACCENTS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\ufe20-\ufe2f"
 _LAID = regex(f"[{_LAID_OVER}]")
@@ -100,8 +104,10 @@ def letters(text: str) -> str:
     At most 18 times as long as the text (one Arabic ligature), mostly no longer.
     """
     if text.isascii():
-        plain = text.encode().translate(None, _CONTROLS).decode() if not text.isprintable() else text
-        return " ".join(plain.replace("`", "'").lower().split())
+        plain = text.encode().translate(_SMALL, _CONTROLS).decode()
+        while "  " in plain:
+            plain = plain.replace("  ", " ")
+        return plain.strip()
     for written, plain in _STOPS:
         text = text.replace(written, plain)
     if not CHANGED.search(text):

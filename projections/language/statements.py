@@ -16,6 +16,7 @@ raises `STATEMENT_RULES` (tests/golden/test_statement_figures.py).
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from events.catalogue import (
@@ -58,6 +59,17 @@ _MEANT_BEHIND = {"-": "\u2296", "*": "\u2217"}
 _SHORT_WORD = regex(rf"(?:^|[^a-z{WORDS_BY_THEMSELVES}]|[{WORDS_BY_THEMSELVES}])[a-z]{{1,2}}\Z")
 _APART = regex(r" (?<=[0-9.,~-] )(?=[0-9.,~-])")  # the space first: it is looked for at the speed of a literal
 _QUESTIONS = regex(r"\?{2,}")
+_ASCII = "!\"'()*,.:;\\[\\]_{}~\\-"
+"""Those of `_SOFT` that are ASCII, for a character class."""
+_GONE = regex(
+    f"[{_ASCII}](?<![{_ASCII}].)(?<![{_ASCII}] .)(?:(?<![*-])|(?<![^ ].)|(?= ?[{_ASCII}]))"  # a run begins; no A- and no A*
+    f"[{_ASCII} ]*+(?:\\Z|(?![0-9=$])(?:(?<=[ ,;!])"
+    "|(?<=[\"'():\\[\\]_{}*-])(?<![a-z0-9].)(?!(?<=[*-])[a-z]{1,2}[*-])))"  # no sign within a word; `*I*` is asked about
+)
+"""A run of signs that nothing stays of, whatever it stands between: nearly all of a text."""
+_ASKED = regex(f"([{_ASCII}](?!(?<=[a-z0-9][^!,;])[a-z0-9]|(?<=[0-9],)[0-9])[{_ASCII} ]*)")
+"""A run of signs, but one sign within a word or a number: that one stays."""
+_NUMBERS = bytes(120 if chr(byte) in "0123456789.,~-" else byte if byte == 32 else 97 for byte in range(256))
 
 
 def normalised(text: str) -> str:
@@ -66,9 +78,7 @@ def normalised(text: str) -> str:
     Any text; empty only where it shows nothing at all. Times grow with its length.
     """
     plain = letters(text)
-    told = " ".join(_signed(plain).split())
-    if " " in told:
-        told = _APART.sub(_BETWEEN, told).replace(" ", "").replace(_BETWEEN, " ")
+    told = _close_up(_signed_ascii(plain) if plain.isascii() else _signed(plain, _RUN))
     if "??" in told:
         told = _QUESTIONS.sub("?", told)
     if not told.isascii():
@@ -76,9 +86,29 @@ def normalised(text: str) -> str:
     return told or plain.replace(" ", "")
 
 
-def _signed(plain: str) -> str:
+def _close_up(told: str) -> str:
+    """Words without the spaces between them, but one between two numbers; at most two stand together."""
+    told = told.replace("  ", " ").strip()
+    if " " not in told:
+        return told
+    if not told.isascii():
+        return _APART.sub(_BETWEEN, told).replace(" ", "").replace(_BETWEEN, " ")
+    kinds, parts, start = told.encode().translate(_NUMBERS), [], 0
+    while (at := kinds.find(b"x x", start)) >= 0:
+        parts.append(told[start : at + 1])
+        start = at + 2
+    parts.append(told[start:])
+    return " ".join([part.replace(" ", "") for part in parts])
+
+
+def _signed_ascii(plain: str) -> str:
+    """What `_signed` gives of all runs: of ASCII letters only those are asked about that two expressions leave."""
+    return _signed(_GONE.sub(" ", plain), _ASKED)
+
+
+def _signed(plain: str, runs: re.Pattern[str]) -> str:
     """The letters of a text with those of its signs that stay; spaces are not counted yet."""
-    parts, led_by = _RUN.split(plain), ""
+    parts, led_by = runs.split(plain), ""
     for at in range(1, len(parts), 2):
         run, after = parts[at], parts[at + 1][:1]
         if run[0] not in _MEANT_BEHIND and (not after or (run[-1] in _ENDS and after != "=" and not after.isdigit())):

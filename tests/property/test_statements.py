@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from events.catalogue import MemoryCreated
+from ops.bench.sample import sample
 from projections.language import statements
 from projections.language.look_alikes import IN_LATIN, LIKE
 from projections.language.normal_letters import letters, letters_slowly
@@ -60,6 +63,38 @@ def test_a_sign_that_can_only_end_a_word_is_read_as_if_all_had_been_asked(text: 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(statements, "_ENDS", frozenset())
         assert normalised(text) == quickly
+
+
+_SIGNS = "!\"'()*,-.:;[]_{}~"
+SIGNED = st.text(_SIGNS + "  ab1", max_size=20) | st.text(
+    f"{_SIGNS * 2}    aabbcc012$=/%?\u4e3b\u2019\xbc\xe9", max_size=20
+)
+
+
+@settings(max_examples=1_000)
+@given(SIGNED | TEXTS)
+@example("',b*'-a-")
+@example("a- 11,'.a-b")
+@example("3 - 5, 1,000 3.5 -.5 .5 A-, *I* **b**: rock-'n'-roll")
+def test_what_two_expressions_decide_is_decided_as_if_each_run_had_been_asked(text: str) -> None:
+    assert normalised(text) == _asked_of_each_run(text)
+
+
+def test_long_answers_are_written_as_if_each_run_had_been_asked() -> None:
+    for event in sample(200, 10, only_created=True, texts="answers"):
+        assert isinstance(event.data, MemoryCreated)
+        assert normalised(event.data.content) == _asked_of_each_run(event.data.content)
+
+
+def _asked_of_each_run(text: str) -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(statements, "_signed_ascii", lambda plain: statements._signed(plain, statements._RUN))
+        patch.setattr(statements, "_close_up", _spaced_between_numbers)
+        return normalised(text)
+
+
+def _spaced_between_numbers(told: str) -> str:
+    return re.sub(r"(?<![0-9.,~-]) | (?![0-9.,~-])", "", " ".join(told.split()))
 
 
 @given(TEXTS)
