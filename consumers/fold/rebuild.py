@@ -73,23 +73,19 @@ def rebuild_partition(
     try:
         live = (tend.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
         keys = BuildKeys(tag, next_build(live))
-        end, renewed = monotonic() + give_up_after, monotonic()
+        end = monotonic() + give_up_after
         refuse_gap(tend, tag)
         lane.connect()
         lease = _lease(tend, keys, holder, lease_ms, on_wait)
         probe("lease taken")
         with _handed_over(tend, lease):
-            _go_on_or_anew(tend, keys, tell, probe)
+            hold = _Hold(tend, lease, lease_ms)
+            _go_on_or_anew(tend, keys, tell, probe, hold.renew)
             folder = WindowFolder(lease, load, lane, base=base, tell=tell, probe=probe, limits=limits)
             _ask(read, tag, folder.at)
             told = monotonic()
             while monotonic() < end:
-                if monotonic() - renewed > lease_ms / 3_000:
-                    renewed = monotonic()
-                    if not renew_lease(tend, lease, now_ms=_now_ms(tend), ttl_ms=lease_ms):
-                        raise LostLease(
-                            f"the lease on build {keys.build} of partition {{{tag}}} was lost", partition=tag
-                        )
+                hold.renew()
                 batch = _answered(read, tag)
                 if batch:
                     folder.prepare(batch)
@@ -145,7 +141,24 @@ def _lease(wire: Wire, keys: BuildKeys, holder: str, lease_ms: int, on_wait: Cal
         sleep(LOOK_SECONDS)
 
 
-def _go_on_or_anew(wire: Wire, keys: BuildKeys, tell: Tell, probe: Probe) -> None:
+class _Hold:
+    """A lease that is held for as long as a rebuild takes, whatever it is at."""
+
+    def __init__(self, wire: Wire, lease: Lease, lease_ms: int) -> None:
+        self._wire, self._lease, self._lease_ms = wire, lease, lease_ms
+        self._renewed = monotonic()
+
+    def renew(self) -> None:
+        """Where a third of it is over, it lasts anew. Raises LostLease where it is another's now."""
+        if monotonic() - self._renewed <= self._lease_ms / 3_000:
+            return
+        self._renewed = monotonic()
+        if not renew_lease(self._wire, self._lease, now_ms=_now_ms(self._wire), ttl_ms=self._lease_ms):
+            keys = self._lease.keys
+            raise LostLease(f"the lease on build {keys.build} of partition {{{keys.tag}}} was lost", partition=keys.tag)
+
+
+def _go_on_or_anew(wire: Wire, keys: BuildKeys, tell: Tell, probe: Probe, renew: Callable[[], None]) -> None:
     """Where an earlier rebuild's fold stands on this log, it is gone on with; else what it left is taken away first."""
     try:
         folded = read_checkpoint(wire, keys)
@@ -156,7 +169,7 @@ def _go_on_or_anew(wire: Wire, keys: BuildKeys, tell: Tell, probe: Probe) -> Non
         tell("rebuild begins anew", partition=keys.tag, build=keys.build, reason=error.message)
     wire.call("HDEL", keys.checkpoint, *CHECKPOINT_FIELDS)  # first: what is half gone is nothing to go on with
     probe("before what was left is dropped")
-    drop_tables(wire, keys)
+    drop_tables(wire, keys, renew)
 
 
 def _on_this_log(wire: Wire, tag: str, folded: Checkpoint) -> bool:

@@ -202,18 +202,17 @@ class RedisEventLog:
 
     def _answers(self, wire: Wire, commands: list[bytes]) -> Iterable[tuple[Any, int]]:
         """Each script's answer, as soon as it is there, and how many replicas have it, all down one connection."""
-        first = _answer(wire)
-        forgotten = isinstance(first, redis.ResponseError) and refusal_code(first) == "NOSCRIPT"
-        if not self._replicas and not forgotten:
-            yield first, 0
-            for _ in commands[1:]:
-                yield _answer(wire), 0
-            return
-        found = [first, *(_answer(wire) for _ in commands[1:])]
-        if forgotten:
+        found: list[Any] = []
+        while len(found) < len(commands):
+            found.append(_answer(wire))
+            if len(found) == 1 and not self._replicas and not _is_forgotten(found[0]):
+                yield found.pop(), 0
+                commands = commands[1:]
+        if forgotten := [number for number, answer in enumerate(found) if _is_forgotten(answer)]:
             wire.call("SCRIPT", "LOAD", APPEND.body)
-            wire.send_together(commands)
-            found = [_answer(wire) for _ in commands]
+            wire.send_together([commands[number] for number in forgotten])
+            for number in forgotten:
+                found[number] = _answer(wire)
         replicas = wire.call("WAIT", self._replicas, self._replica_timeout_ms) if self._replicas else 0
         for answer in found:
             yield answer, replicas
@@ -347,6 +346,11 @@ def _answer(wire: Wire) -> Any:
         return wire.receive()
     except redis.ResponseError as error:
         return error
+
+
+def _is_forgotten(answer: Any) -> bool:
+    """Whether Redis no longer knew the script, so that nothing was done."""
+    return isinstance(answer, redis.ResponseError) and refusal_code(answer) == "NOSCRIPT"
 
 
 def entries(answer: list[Any] | None, tag: str = "") -> list[Stored]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from events.partitions import LogKeys
 from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
@@ -32,8 +34,8 @@ def drop_build(wire: Wire, keys: BuildKeys) -> None:
     wire.call("UNLINK", keys.checkpoint)
 
 
-def drop_tables(wire: Wire, keys: BuildKeys) -> None:
-    """The same but for its checkpoint, whose epoch fences whoever folded it."""
+def drop_tables(wire: Wire, keys: BuildKeys, between: Callable[[], None] = lambda: None) -> None:
+    """The same but for its checkpoint, whose epoch fences whoever folded it. `between` is called before each piece."""
     names: set[str] = set()
     for table in (keys.owners, keys.quarantine):
         cursor = "0"
@@ -45,6 +47,7 @@ def drop_tables(wire: Wire, keys: BuildKeys) -> None:
                 break
     owners = sorted(names)
     for at in range(0, len(owners), _OWNERS_A_PIECE):
+        between()
         piece = owners[at : at + _OWNERS_A_PIECE]
         wire.call("UNLINK", *(key for owner in piece for key in keys.of_owner(owner)))
     wire.call("UNLINK", keys.owners, keys.quarantine)

@@ -50,6 +50,8 @@ _SAMPLES = 200
 _BYTES_A_MEMORY = 1_300
 """About what a memory of talk takes in a view beside its record: columns, ids, terms, its place in the talk."""
 
+_TOO_FAST = "the change log of {} changes too fast to be read; come again"
+
 
 class PartitionStanding(NamedTuple):
     """Where an owner's partition stood when it was asked."""
@@ -394,7 +396,7 @@ class RedisViews:
                 packs = read_packs(wire, keys, owner, check)
                 if wire.call("HGET", keys.owners, owner) == before:
                     return _unpacked(owner, packs)
-        raise StoreUnavailable(f"the change log of {owner} changes too fast to be read; come again", retry_after=1)
+        raise StoreUnavailable(_TOO_FAST.format(owner), retry_after=1)
 
     def applied(self, partition: int, owners: Sequence[str]) -> list[int]:
         """How many events of each owner of a partition are folded: what a change feed polls, in two round trips."""
@@ -430,8 +432,8 @@ class RedisViews:
                 state = decode_owner(token) if token else OwnerState()
                 seqs, entries = self._newest(wire, keys, owner, state, since, check)
                 if wire.call("HGET", keys.owners, owner) == token and len(seqs) >= state.applied - since:
-                    break
-        return Tail(state.applied - len(seqs), seqs, entries)
+                    return Tail(state.applied - len(seqs), seqs, entries)
+        raise StoreUnavailable(_TOO_FAST.format(owner), retry_after=1)
 
     def past(self, owner: str, after: int, check: Check = unchecked) -> Mark:
         """Where reading what was folded after a seq begins; see `ChangeLogs.mark_after`."""

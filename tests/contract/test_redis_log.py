@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from secrets import token_bytes
 from typing import Any
 
 import pytest
@@ -386,6 +387,24 @@ def test_scripts_that_the_server_forgot_are_loaded_again(redis_client: redis.Red
             ("appended", "1:2"),
             ("appended", "2:1"),
         ]
+
+
+def test_scripts_that_the_server_forgets_between_two_parts_of_a_request_are_loaded_again(
+    real_redis_client: redis.Redis,
+) -> None:
+    asked: list[int] = []
+
+    def chance(size: int) -> bytes:
+        asked.append(size)
+        if len(asked) == 2:  # the second part is made ready, the first is on its way
+            real_redis_client.script_flush()
+        return token_bytes(size)
+
+    with closing(RedisEventLog(real_redis_client, TAGS, chance=chance)) as log:
+        log.append([mention("a", HERE), mention("b", THERE)])
+        asked.clear()
+        receipts = log.append([*(mention(number, HERE) for number in range(600)), mention("last", THERE)])
+    assert {receipt.status for receipt in receipts} == {"appended"}
 
 
 def test_where_no_server_listens_the_error_says_so() -> None:
