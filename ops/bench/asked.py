@@ -9,7 +9,7 @@ from events.errors import refused
 from ops.bench.texts.sets import SETS
 
 TRAFFIC = ("backlog", "live")
-MOST = {"live": 1_000, "owners": 100_000, "workers": 16}
+MOST = {"live": 1_000, "owners": 100_000, "workers": 16, "memories": 2_000_000}
 """The largest number that each list takes."""
 _LISTED = 12
 

@@ -51,6 +51,10 @@ def render(answer: Rows) -> None:
     for told in answer.get("peers", ()):
         _render_peers(told)
     _render_search(answer.get("search", {}))
+    for row in answer.get("search_large", ()):
+        p50 = ", ".join(f"{mode} {row[f'{mode}_ms']['p50']} ms" for mode in ("review", "normal"))
+        told = f"loaded in {row['load_s']} s, {row['most_mib']:,} MiB at its most; p50 {p50}"
+        out.print(f"{row['memories']:,} memories of one owner: {told}", soft_wrap=True)
     _render_living(answer.get("living", ()))
     _render_door(answer.get("door", ()))
     for name in ("space", "past"):
