@@ -74,7 +74,7 @@ class Revealer:
         None where no secret is among them. Raises as `Records.export` and `get` do.
         """
         found = self._records.export(owner, options, form, **times)
-        secret = [memory.id for memory in found.memories if memory.sensitivity >= SECRET]
+        secret = found.chosen.secret
         return found, self._record(owner, secret, "export", by) if secret else None
 
     def _record(self, owner: str, memory_ids: Sequence[str], what: Revealing, by: By) -> str:

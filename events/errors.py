@@ -27,6 +27,7 @@
     |- DeadlineExceeded            a question took longer than it may, and was stopped (exit 1, HTTP 504)
     |- EmbedderFailed              the embedder does not answer, or refuses a text (exit 1, HTTP 503)
     |- DamagedLexicon              a word list of this installation is missing or changed (exit 1, HTTP 500)
+    |- OutputCut                   what is written out ends before its end: a full disk, a file that breaks (exit 1)
     |- ModelFailed                 the language model does not answer, or gives what cannot be used (exit 1, HTTP 503)
     `- FoldError                   what stops a partition's fold
        |- UndecodableEvent         stored bytes of an event that this version cannot read
@@ -296,6 +297,12 @@ class ModelFailed(EngramlogError):
         super().__init__(message, down=down, **context)
         self.down = down
         self.usage = usage
+
+
+class OutputCut(EngramlogError):
+    """What is written out ends before its end; nothing of it may be taken for whole."""
+
+    status = 507
 
 
 class FoldError(EngramlogError):

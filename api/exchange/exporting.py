@@ -10,11 +10,9 @@ words of a keyword are held within what validation lets in (8,760 h, 10, 100 cha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple, Protocol
 
 from api.choices import ASKED_FOR, REJECTIONS
 from api.exchange.record_shapes import FORMAT, OF_THE_LOG
@@ -47,6 +45,8 @@ class ExportOptions:
     """Whether memories of sensitivity 3 are told."""
 
 
+PAGE = 500
+"""Memories that are held at once of what is written out."""
 Made = Callable[[Sequence[Memory]], Iterator[tuple[Memory, Telling]]]
 """Reads beside each memory what the log holds of the event that made it."""
 
@@ -64,24 +64,72 @@ class Selection(NamedTuple):
     left_out: dict[str, int]
     """How many memories by reason: `purged`, `sensitive`, or one of `ASKED_FOR`; the strongest reason of each."""
 
+    @property
+    def number(self) -> int:
+        """How many it holds."""
+        return len(self.memories)
+
+    @property
+    def ids(self) -> Container[str]:
+        """Those of its memories."""
+        return {memory.id for memory in self.memories}
+
+    @property
+    def secret(self) -> list[str]:
+        """Ids of the secrets among them."""
+        return [memory.id for memory in self.memories if memory.sensitivity >= SECRET]
+
+    def pages(self) -> Iterator[Sequence[Memory]]:
+        """The memories, some at a time."""
+        for start in range(0, len(self.memories), PAGE):
+            yield self.memories[start : start + PAGE]
+
+
+class Chosen(Protocol):
+    """The same, wherever its memories lie."""
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """How many memories stay out, by reason."""
+
+    @property
+    def number(self) -> int:
+        """How many it holds."""
+
+    @property
+    def ids(self) -> Container[str]:
+        """Those of its memories."""
+
+    @property
+    def secret(self) -> list[str]:
+        """Ids of the secrets among them."""
+
+    def pages(self) -> Iterator[Sequence[Memory]]:
+        """The memories, some at a time, oldest first."""
+
 
 def selection(view: OwnerView, options: ExportOptions = ExportOptions(), check: Check = unchecked) -> Selection:
     """The memories to export. Raises InputError where `include` names no reason."""
-    for name in options.include:
-        if name not in (*ASKED_FOR, REJECTIONS):
-            raise refused("include", name, ", ".join((*ASKED_FOR, REJECTIONS)))
-    allowed = {*options.include, *(("sensitive",) if options.reveal else ())}
+    allowed = allowed_by(options)
     kept: list[Memory] = []
     left_out: dict[str, int] = {}
     rows = zip(view.columns, view.columns.standing().tolist(), strict=True)
     for memory, state in counted(rows, check, len(view)):
-        reason = next((one for one in _reasons(memory, state) if one not in allowed), None)
+        reason = next((one for one in reasons(memory, state) if one not in allowed), None)
         if reason is None:
             kept.append(memory)
         else:
             left_out[reason] = left_out.get(reason, 0) + 1
     kept.sort(key=lambda memory: (memory.created_at, memory.created_seq))
     return Selection(tuple(kept), left_out)
+
+
+def allowed_by(options: ExportOptions) -> set[str]:
+    """The reasons that keep nothing out. Raises InputError where `include` names none."""
+    for name in options.include:
+        if name not in (*ASKED_FOR, REJECTIONS):
+            raise refused("include", name, ", ".join((*ASKED_FOR, REJECTIONS)))
+    return {*options.include, *(("sensitive",) if options.reveal else ())}
 
 
 _STATES: Mapping[int, str] = {
@@ -94,7 +142,7 @@ _STATES: Mapping[int, str] = {
 }
 
 
-def _reasons(memory: Memory, state: int) -> Iterator[str]:
+def reasons(memory: Memory, state: int) -> Iterator[str]:
     """Why a memory might stay out, strongest first."""
     if memory.purged_at is not None:
         yield "purged"
@@ -118,7 +166,7 @@ def export_lines(view: OwnerView, options: ExportOptions = ExportOptions()) -> I
         yield line_of(memory, exported)
 
 
-def line_of(memory: Memory, exported: Collection[str], made: Telling = UNTOLD) -> dict[str, Any]:
+def line_of(memory: Memory, exported: Container[str], made: Telling = UNTOLD) -> dict[str, Any]:
     """One memory as a line, with its associations to the memories that are `exported` too.
 
     `made`: what the log holds of the event that made it; an import passes it over, for its own log tells its own.
@@ -161,7 +209,7 @@ def line_of(memory: Memory, exported: Collection[str], made: Telling = UNTOLD) -
     return _filled(told)
 
 
-def _counters(memory: Memory, exported: Collection[str]) -> dict[str, Any]:
+def _counters(memory: Memory, exported: Container[str]) -> dict[str, Any]:
     edges = (edge for edge in memory.edges if edge.to in exported)
     return _filled(
         {
@@ -195,21 +243,23 @@ def export_text(view: OwnerView, now: int, options: ExportOptions = ExportOption
 
 def text_of(view: OwnerView, now: int, chosen: Selection, made: Made = untold) -> Iterator[str]:
     """The text of a selection, whose pieces are made as they are taken: the view is read at once, and not held for them."""
-    seen = visibility(view.columns, view.law, now, view.parameters, "debug")
-    rows = np.array([view.columns.row(memory.id) for memory in chosen.memories], dtype=np.intp)
-    return _text(view.owner, view.law, view.parameters, now, chosen, seen.levels[rows].tolist(), made)
+    return told_text(view.owner, view.law, view.parameters, now, chosen, made)
 
 
-def _text(
-    owner: str, law: Law, parameters: Parameters, now: int, chosen: Selection, levels: Sequence[int], made: Made
+def told_text(
+    owner: str, law: Law, parameters: Parameters, now: int, chosen: Chosen, made: Made = untold
 ) -> Iterator[str]:
-    memories, left_out = chosen
-    count = f"{len(memories):,} memor{'y' if len(memories) == 1 else 'ies'}"
-    without = ", ".join(f"{number:,} {reason}" for reason, number in sorted(left_out.items()))
+    """The text of what was chosen of an owner."""
+    count = f"{chosen.number:,} memor{'y' if chosen.number == 1 else 'ies'}"
+    without = ", ".join(f"{number:,} {reason}" for reason, number in sorted(chosen.left_out.items()))
     yield f"# Memories of {owner}\n\n"
     yield f"{count} at {moment(now)}, weights by the {law.name} law{f'; left out: {without}' if without else ''}\n"
-    for (memory, told), level in zip(made(memories), levels, strict=True):
-        yield f"\n{_block(memory, law.read(memory, now, parameters).weight, LEVELS[level], told)}"
+    for page in chosen.pages():
+        columns = Columns()
+        columns.put_all(page)
+        levels = visibility(columns, law, now, parameters, "debug").levels.tolist()
+        for (memory, told), level in zip(made(page), levels, strict=True):
+            yield f"\n{_block(memory, law.read(memory, now, parameters).weight, LEVELS[level], told)}"
 
 
 def _block(memory: Memory, weight: float, level: str, made: Telling) -> str:

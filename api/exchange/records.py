@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import orjson
 
 from api.choices import FORMATS, REJECTIONS
-from api.exchange.exporting import ExportOptions, Made, line_of, selection, text_of, untold
+from api.exchange.exporting import Chosen, ExportOptions, Made, line_of, selection, told_text, untold
 from api.exchange.importing_records import (
     MOST_FLAGS_TOLD,
     ImportedRecords,
@@ -19,7 +19,8 @@ from api.exchange.importing_records import (
     rejection_event,
 )
 from api.exchange.rejections import KEYED_OTHERWISE, rejection_lines, told_here
-from api.requests.snapshots import PIECE
+from api.exchange.spooling import spooled
+from api.requests.snapshots import PIECE, Snapshot, placed, weigh_load
 from api.requests.timelines import LineTerms, told_lines
 from api.services.judging import Judging
 from api.services.reading import Reader
@@ -33,13 +34,14 @@ from events.partitions import parse_position
 from events.standing import Speaker
 from events.text.invisible import shown_json
 from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.checks import counted
+from projections.checks import Bounds, counted
 from projections.fold.changelog import DECISIONS, Entry
 from projections.memory.record import Memory
 from projections.memory.rejection import REJECTED_BY
 from projections.redis.view import RedisViews
 from projections.shapes import Lagging, LinesTold, Warned
 from projections.views.telling import UNTOLD, Telling, telling
+from projections.views.view import OwnerView
 
 _IGNORED = DECISIONS.index("ignored")
 
@@ -75,8 +77,7 @@ class Export:
     owner: str
     format: str
     position: str
-    memories: tuple[Memory, ...]
-    left_out: dict[str, int]
+    chosen: Chosen
     warning: Lagging
     made: Made = untold
     """What the log holds of the events that made them, read as the pieces are taken."""
@@ -87,11 +88,17 @@ class Export:
     text: Iterator[str] | None = None
     """The pieces of the text, where that was asked for: made as they are taken, once."""
 
+    @property
+    def left_out(self) -> dict[str, int]:
+        """How many memories are not in it, by reason."""
+        return self.chosen.left_out
+
     def records(self) -> Iterator[dict[str, Any]]:
         """A JSON-ready line a memory, oldest first; before them what was rejected, so that it is known when they are read."""
-        exported = {memory.id for memory in self.memories}
+        exported = self.chosen.ids
         yield from self.rejections
-        yield from (line_of(memory, exported, made) for memory, made in self.made(self.memories))
+        for page in self.chosen.pages():
+            yield from (line_of(memory, exported, made) for memory, made in self.made(page))
 
     def pieces(self) -> Iterator[bytes]:
         """The export in UTF-8, in pieces of about one memory each. Nothing in it is obeyed by a terminal: JSON spells it out."""
@@ -99,12 +106,18 @@ class Export:
             return (piece.encode() for piece in self.text)
         return (shown_json(orjson.dumps(line).decode() + "\n").encode() for line in self.records())
 
+    def cut(self, error: EngramlogError) -> bytes:
+        """What ends it where an error does: a line that no import takes for a memory."""
+        if self.text is not None:
+            return shown_json(f"\n[cut: {error.message}]\n").encode()
+        return shown_json(orjson.dumps({"cut": error.as_dict()}, default=str).decode() + "\n").encode()
+
     def as_dict(self) -> dict[str, Any]:
         """What is told of it: how many memories, how many were left out by reason, the position."""
         told: dict[str, Any] = {
             "owner": self.owner,
             "format": self.format,
-            "count": len(self.memories),
+            "count": self.chosen.number,
             "left_out": self.left_out,
         }
         return told | dict(self.lines or {}) | {"position": self.position} | self.warning
@@ -217,20 +230,32 @@ class Records:
         """
         if form not in FORMATS:
             raise refused("format", form, ", ".join(FORMATS))
+        glanced = self._reader.glance(owner, **times)
+        if glanced is not None and not glanced.view.state.asides:
+            spool, standing = self._views.spooled(owner, Bounds(current_check(), weigh_load))
+            if not spool.state.asides:
+                now, view = glanced.now, OwnerView(owner, spool.state, (), self._views.base)
+                standing_there = placed(view, now, standing)
+                return self._exported(
+                    owner, form, options, times, standing_there, spooled(spool, view, options, current_check())
+                )
         with self._reader.snapshot(owner, **times) as snapshot:
-            found = selection(snapshot.view, options, current_check())
-            made = partial(self._made, owner)
-            text = text_of(snapshot.view, snapshot.now, found, made) if form == "text" else None
-            told, lines = snapshot.told, told_lines(times)
-            rejections = snapshot.view.state.rejections if form == "jsonl" else ()
-            carried: tuple[dict[str, Any], ...] = ()
-            if rejections and REJECTIONS in options.include:
-                carried = tuple(rejection_lines(rejections, self._secret(owner)))
-            elif rejections:
-                found.left_out[REJECTIONS] = len(rejections)
-            return Export(
-                owner, form, snapshot.position, found.memories, found.left_out, told, made, lines, carried, text
+            return self._exported(
+                owner, form, options, times, snapshot, selection(snapshot.view, options, current_check())
             )
+
+    def _exported(
+        self, owner: str, form: str, options: ExportOptions, times: LineTerms, snapshot: Snapshot, found: Chosen
+    ) -> Export:
+        view, made = snapshot.view, partial(self._made, owner)
+        text = told_text(owner, view.law, view.parameters, snapshot.now, found, made) if form == "text" else None
+        rejections = view.state.rejections if form == "jsonl" else ()
+        carried: tuple[dict[str, Any], ...] = ()
+        if rejections and REJECTIONS in options.include:
+            carried = tuple(rejection_lines(rejections, self._secret(owner)))
+        elif rejections:
+            found.left_out[REJECTIONS] = len(rejections)
+        return Export(owner, form, snapshot.position, found, snapshot.told, made, told_lines(times), carried, text)
 
     def _secret(self, owner: str) -> bytes:
         return self._log.secrets_of([owner])[owner]

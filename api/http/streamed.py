@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from time import monotonic
 
 import anyio
@@ -42,6 +42,10 @@ class ClientPace:
         self._taken += size
 
 
+class StreamCut(Exception):
+    """The answer ends before its end; the connection is cut, so that nobody takes it for whole."""
+
+
 class Pieces(StreamingResponse):
     """A heavy answer whose pieces are made as they are taken. It cannot be sent before `placed`."""
 
@@ -66,13 +70,18 @@ class Pieces(StreamingResponse):
     async def stream_response(self, send: Send) -> None:
         """Each piece within the time that a client has to take it, and all of them at a least rate."""
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        async for piece in self.body_iterator:
-            if self._pace.left <= 0:
-                return
-            with anyio.move_on_after(self._pace.left) as sending, self._pace.piece(len(piece)):
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
-            if sending.cancelled_caught:
-                return
+        whole = False
+        with suppress(StreamCut):
+            async for piece in self.body_iterator:
+                if self._pace.left <= 0:
+                    return
+                with anyio.move_on_after(self._pace.left) as sending, self._pace.piece(len(piece)):
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                if sending.cancelled_caught:
+                    return
+            whole = True
+        if not whole:
+            return
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -22,7 +22,7 @@ from projections.fold.owner import fold_owner
 from projections.fold.partition import Quarantine
 from projections.memory.record import SECRET, Memory
 from projections.memory.timelines import Lines, recorded_at
-from projections.redis.view import RedisViews
+from projections.redis.view import PartitionStanding, RedisViews
 from projections.shapes import Lagging, Placed, Warned
 from projections.views.view import OwnerView
 
@@ -107,6 +107,13 @@ class Snapshot(NamedTuple):
         return {"position": self.position, **self.told}
 
 
+def placed(view: OwnerView, now: int, standing: PartitionStanding) -> Snapshot:
+    """A view of the present at a place."""
+    behind, head = max(standing.owner_head - standing.known, 0), standing.owner_head
+    position = position_text(standing.partition, standing.known)
+    return Snapshot(view, now, position, standing.partition, None, view, standing.quarantine, behind, head)
+
+
 class Snapshots:
     """Snapshots of one store's owners. Safe for threads."""
 
@@ -135,11 +142,7 @@ class Snapshots:
         if times.of_the_past:
             return None
         view, standing = self._views.glance(owner, after=times.waits)
-        behind = max(standing.owner_head - standing.known, 0)
-        now = self._log.now() if times.at is None else times.at
-        position = position_text(standing.partition, standing.known)
-        head = standing.owner_head
-        return Snapshot(view, now, position, standing.partition, None, view, standing.quarantine, behind, head)
+        return placed(view, self._log.now() if times.at is None else times.at, standing)
 
     @contextmanager
     def snapshot(self, owner: str, *, entries: int | None = None, **asked: Unpack[TimesAsked]) -> Iterator[Snapshot]:
@@ -151,7 +154,7 @@ class Snapshots:
         check_owner(owner)
         times = times_of(asked, owner, self._log.partitions)
         instant, seq = times.at, min(times.seqs, default=None)
-        bounds = Bounds(current_check(), _weigh_load)
+        bounds = Bounds(current_check(), weigh_load)
         with self._views.view(owner, after=times.waits, bounds=bounds) as (view, standing):
             partition, stuck, folded = standing.partition, standing.quarantine, standing.known
             behind = 0 if seq is not None else max(standing.owner_head - folded, 0)
@@ -248,7 +251,7 @@ class Snapshots:
                 on_progress(min(start + PIECE, len(seqs)), len(seqs))
 
 
-def _weigh_load(memories: int) -> None:
+def weigh_load(memories: int) -> None:
     """Loading is weighed at a quarter of what it takes: it is done once, and everything about the owner waits for it.
 
     So owners of 4,000 memories, a quarter of a second, are loaded where they are asked about; larger ones in the heavy lane.

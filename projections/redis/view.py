@@ -35,6 +35,7 @@ from projections.redis.changelog import ChangeLogs, Mark, read_names, read_packs
 from projections.redis.deletions import RedisDeletions
 from projections.redis.kept import MANY_CHANGED, KeptFiles, ViewFiles
 from projections.redis.scripts import DELTA
+from projections.redis.spool import Spool
 from projections.redis.store import decode_quarantine, read_entries, read_order, read_owner, read_record, slices
 from projections.views.kept_views import CachedView, KeptViews
 from projections.views.view import OwnerView
@@ -42,6 +43,8 @@ from projections.views.view import OwnerView
 PAGE = 500
 LOAD_PAGE = 1_000
 """Records in one answer when an owner is loaded: under a millisecond of Redis's time."""
+SPOOL_TRIES = 5
+"""How often an owner is read anew that changes in more than a thousand memories meanwhile."""
 PACKS = 64
 """Packs of a change log read at once, going back from the newest."""
 ENCODED_FROM = 20_000
@@ -116,6 +119,11 @@ class RedisViews:
         self._server: bytes | None = None
         self._epoch = 0
         """Grows when the server turns out to be another process: views of before are dropped."""
+
+    @property
+    def base(self) -> Parameters:
+        """The parameters of owners that set none."""
+        return self._base
 
     @property
     def partitions(self) -> int:
@@ -385,6 +393,55 @@ class RedisViews:
         ids, encoded = [one[1] for one, _ in order], [records.pop(name) for _, name in order]
         del order
         return OwnerView.of_encoded(owner, state, ids, EncodedRows(encoded, sum(map(len, encoded))), self._base, check)
+
+    def spooled(self, owner: str, bounds: Bounds = UNBOUNDED) -> tuple[Spool, PartitionStanding]:
+        """All records of an owner at one moment, in a file; no view is made. Raises StoreUnavailable where they move on."""
+        partition = partition_of(owner, len(self._tags))
+        with self._wires.wire() as wire:
+            for _ in range(SPOOL_TRIES):
+                spool, keys = Spool(), BuildKeys(self._tags[partition], self._live(wire, partition))
+                token = wire.call("HGET", keys.owners, owner)
+                if token:
+                    self._spool(wire, keys, owner, spool, bounds)
+                standing = self._caught_up(wire, keys, owner, spool, token or b"")
+                if standing is not None:
+                    spool.settle()
+                    return spool, standing
+        raise StoreUnavailable(f"the memories of {owner} change too fast to be read; come again", retry_after=1)
+
+    def _spool(self, wire: Wire, keys: BuildKeys, owner: str, spool: Spool, bounds: Bounds) -> None:
+        count, cursor = int(wire.call("HLEN", keys.records(owner))), b"0"
+        bounds.weigh(count)
+        while True:
+            cursor, page = wire.call("HSCAN", keys.records(owner), cursor, "COUNT", PAGE)
+            for memory_id, raw in zip(page[::2], page[1::2], strict=True):
+                spool.put(read_record(keys, owner, memory_id.decode(), raw), raw)
+            if cursor == b"0":
+                return
+            bounds.check(spool.rows, count)
+
+    def _caught_up(
+        self, wire: Wire, keys: BuildKeys, owner: str, spool: Spool, token: bytes
+    ) -> PartitionStanding | None:
+        """Take in what changed since the token, until nothing did; None where another build became the live one."""
+        partition = partition_of(owner, len(self._tags))
+        for _ in range(100):
+            held = CachedView()
+            held.build, held.token = keys.build, token
+            spool.state = read_owner(keys, owner, token) if token else OwnerState()
+            held.view = OwnerView(owner, spool.state, (), self._base)
+            answer = self._delta(wire, partition, owner, held)
+            kind, found, checkpoint, stuck, head, own = answer[:6]
+            if kind == b"same" or (kind == b"reload" and not found):
+                quarantine = decode_quarantine(stuck) if stuck else None
+                return PartitionStanding(partition, int(checkpoint), int(head), quarantine, keys.build, int(own))
+            if kind != b"delta":
+                return None
+            for memory_id, raw in zip(answer[6], answer[7], strict=True):
+                if raw:
+                    spool.put(read_record(keys, owner, memory_id.decode(), raw), raw)
+            token = found
+        return None
 
     def history(self, owner: str, check: Check = unchecked) -> tuple[list[int], list[Entry]]:
         """Seqs of all of the owner's applied events and its whole change log, in the order of folding."""

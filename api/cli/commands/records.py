@@ -17,7 +17,7 @@ from api.cli.made import Call, command
 from api.cli.show import records as render_records
 from api.exchange.lines import open_lines
 from api.operations.records import EXPORT_REVEALED, FILE, IMPORT_RECORDS, OUT, WHOSE
-from events.errors import refused
+from events.errors import EngramlogError, OutputCut, refused
 
 if TYPE_CHECKING:
     from api.exchange.records import Export
@@ -75,10 +75,25 @@ def export(call: Call) -> None:
 
 
 def _write(found: Export, stream: BinaryIO, advance: Callable[[int, int], None]) -> None:
-    for number, piece in enumerate(found.pieces(), 1):
-        stream.write(piece)
-        if number % STEP == 0:
-            advance(min(number, len(found.memories)), len(found.memories))
+    number, many = 0, found.chosen.number
+    try:
+        for number, piece in enumerate(found.pieces(), 1):
+            stream.write(piece)
+            if number % STEP == 0:
+                advance(min(number, many), many)
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputCut(
+            f"what is written ends before its end, after about {number:,} of {many:,} memories ({error.strerror}); make room and"
+            " export again",
+            owner=found.owner,
+        ) from None
+    except EngramlogError as error:
+        stream.write(found.cut(error))
+        stream.flush()
+        raise
 
 
 def _target(file: str, force: bool) -> Path:

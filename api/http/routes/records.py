@@ -20,12 +20,12 @@ from api.http.guard import LINES_TYPES, media_type
 from api.http.made import new_router, register, shape_of
 from api.http.parsing import by_thread
 from api.http.routes.operations import check_size, partly
-from api.http.streamed import Pieces
+from api.http.streamed import Pieces, StreamCut
 from api.operations.answers.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
 from api.operations.definition import Given
 from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_RECORDS
 from api.revealing import By
-from events.errors import ConcurrencyError, refused
+from events.errors import ConcurrencyError, EngramlogError, refused
 from events.vocabulary import MAX_REQUEST_EVENTS
 
 PIECE_BYTES = 64 * 1024
@@ -34,7 +34,8 @@ PIECE_BYTES = 64 * 1024
 
 _EXPORTED: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "The memories, oldest first. Headers: `engramlog-position`, and `engramlog-left-out` with what is not"
+        "description": "The memories, oldest first; where it ends before its end the last line is a `cut`, which says why."
+        " Headers: `engramlog-position`, `engramlog-memories` (how many), and `engramlog-left-out` with what is not"
         " in it by reason (`deleted=2, sensitive=1`); `engramlog-quarantined` with a position where the owner is,"
         " `engramlog-behind` with how far the owner's head lies beyond it; `engramlog-as-of` and `engramlog-known` where they"
         " were asked for.",
@@ -67,6 +68,7 @@ def _answered(found: Export, more: dict[str, str]) -> Pieces:
     headers = {
         "cache-control": "no-store",
         "engramlog-position": found.position,
+        "engramlog-memories": str(found.chosen.number),
         "engramlog-left-out": ", ".join(f"{reason}={count}" for reason, count in sorted(found.left_out.items())),
     }
     headers |= {
@@ -79,12 +81,20 @@ def _answered(found: Export, more: dict[str, str]) -> Pieces:
     if stuck := found.warning.get("quarantined"):
         headers["engramlog-quarantined"] = stuck["position"]
     kind = "text/markdown; charset=utf-8" if found.format == "text" else "application/x-ndjson"
-    return Pieces(_joined(found.pieces()), kind, headers | more)
+    return Pieces(_joined(found), kind, headers | more)
 
 
-def _joined(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    chunk = bytearray()
-    for piece in pieces:
+def _joined(found: Export) -> Iterator[bytes]:
+    """Where it ends before its end, a last line says so, and the answer has none."""
+    chunk, pieces = bytearray(), found.pieces()
+    while True:
+        try:
+            piece = next(pieces, None)
+        except EngramlogError as error:
+            yield bytes(chunk) + found.cut(error)
+            raise StreamCut from error
+        if piece is None:
+            break
         chunk += piece
         if len(chunk) >= PIECE_BYTES:
             yield bytes(chunk)

@@ -260,6 +260,73 @@ def test_what_changes_while_an_export_is_read_is_not_in_it(http: HttpStore) -> N
     assert [one["memory_id"] for one in (first, *records)] == ["a", "b"]
 
 
+@pytest.mark.parametrize("include", [(), ("deleted", "negated", "superseded", "rejected", "merged")])
+@pytest.mark.parametrize("form", ["jsonl", "text"])
+def test_an_export_holds_what_the_owner_s_view_does(http: HttpStore, include: tuple[str, ...], form: str) -> None:
+    from api.exchange.exporting import ExportOptions, selection, text_of
+    from api.exchange.records import Export
+
+    owner = f"level-{len(include)}-{form}"
+    made(http, owner, "a", "b", "c", "d", content="I like coffee in the morning")
+    made(http, owner, "e", "f", content="I moved to Lisbon")
+    made(http, owner, "s", content=SECRET_TEXT)
+    verbs = f"/v1/owners/{owner}/memories"
+    deleted(http, owner, ["e"])
+    assert http.client.post(f"{verbs}/a/negate", json={}).status_code < 400
+    options = ExportOptions(include=include)
+    with http.application.reader.snapshot(owner) as snapshot:
+        found = selection(snapshot.view, options)
+        whole = Export(owner, form, snapshot.position, found, snapshot.told)
+        text = "".join(text_of(snapshot.view, snapshot.now, found)).splitlines()[3:]
+    told = http.application.records.export(owner, options, form)
+    assert (told.chosen.number, told.left_out) == (found.number, found.left_out)
+    if form == "text":
+        assert len("".join(told.text or ()).splitlines()[3:]) == len(text)
+    else:
+        of_log = set(OF_THE_LOG)
+        lines = [{name: one[name] for name in one if name not in of_log} for one in told.records()]
+        assert lines == list(whole.records())
+
+
+def test_an_export_that_ends_before_its_end_says_so_in_its_last_line(http: HttpStore) -> None:
+    from collections.abc import Iterator as Several
+    from dataclasses import replace
+
+    from api.exchange.exporting import ExportOptions
+    from api.http.routes.records import _joined
+    from api.http.streamed import StreamCut
+    from events.errors import StoreUnavailable
+
+    def gone(memories: Sequence[Any]) -> Several[Any]:
+        raise StoreUnavailable("no connection to Redis")
+        yield from memories
+
+    made(http, "cut", "a")
+    export = http.application.records.export("cut", ExportOptions())
+    pieces = _joined(replace(export, made=gone))
+    assert json.loads(next(pieces))["cut"]["error"] == "StoreUnavailable"
+    with pytest.raises(StreamCut):
+        next(pieces)
+
+
+def test_how_many_memories_an_export_has_is_told_before_them(http: HttpStore) -> None:
+    made(http, "many", "a", "b")
+    assert http.client.get("/v1/owners/many/export").headers["engramlog-memories"] == "2"
+
+
+def test_a_full_disk_ends_an_export_as_failed(http: HttpStore) -> None:
+    from api.cli.commands.records import _write
+    from api.exchange.exporting import ExportOptions
+    from events.errors import OutputCut
+
+    made(http, "full", "a")
+    with (
+        pytest.raises(OutputCut, match="ends before its end"),
+        open("/dev/full", "wb", buffering=0) as full,  # noqa: PTH123 - it is a device
+    ):
+        _write(http.application.records.export("full", ExportOptions()), full, lambda _done, _all: None)
+
+
 def test_of_a_quarantined_owner_an_export_says_how_far_it_goes_and_an_import_waits(tmp_path: Path) -> None:
     with http_store(tmp_path, worker=False) as http:
         http.application.writer.settle(http.application.writer.append([orjson.dumps(created("a"))]))

@@ -1,0 +1,133 @@
+"""An owner's records as of one moment, read in pages and laid into a file without a name: whoever writes them out holds a page.
+
+Secrets are held in memory, and come to no disk. ADR 0068.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from secrets import token_bytes
+from tempfile import SpooledTemporaryFile
+from weakref import finalize
+
+import numpy as np
+import numpy.typing as npt
+
+from events.errors import OutputCut
+from projections.fold.owner import OwnerState
+from projections.memory.record import SECRET, Memory, decode_memory
+from projections.memory.twins import keys_of, values_of
+
+MEMORY_BYTES = 8 << 20
+"""Up to so many bytes are held in memory."""
+PAGE = 500
+
+
+class Spool:
+    """Records in their stored bytes, to be read in the order of their creation once `settle` was called. For one thread."""
+
+    def __init__(self) -> None:
+        self.state = OwnerState()
+        self.negated = set[bytes]()
+        """Values of what is negated: others that say the same read otherwise."""
+        self._key = token_bytes(16)
+        self._file = SpooledTemporaryFile(max_size=MEMORY_BYTES)  # noqa: SIM115 - goes when nobody holds the spool
+        finalize(self, self._file.close)
+        self._end = 0
+        self._secrets = dict[int, bytes]()
+        self._ids, self._created, self._seqs = array("Q"), array("q"), array("q")
+        self._places, self._sizes = array("q"), array("L")
+        self._order: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._sorted: npt.NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
+        self._rows: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+
+    def put(self, memory: Memory, raw: bytes) -> None:
+        """Lay a record down; of one id the last counts. Raises OutputCut where there is no room for it."""
+        row = len(self._ids)
+        self._ids.append(self._short(memory.id))
+        self._created.append(memory.created_at)
+        self._seqs.append(memory.created_seq)
+        self._places.append(self._end)
+        self._sizes.append(len(raw))
+        if memory.negated_at is not None:
+            self.negated.update(values_of(memory))
+        if memory.sensitivity >= SECRET:
+            self._secrets[row] = raw
+            return
+        try:
+            self._file.write(raw)
+        except OSError as error:
+            raise OutputCut(
+                f"there is no room to lay {row + 1:,} memories down before they are written ({error.strerror}): nothing was"
+                " written; TMPDIR names another folder"
+            ) from None
+        self._end += len(raw)
+
+    def settle(self) -> None:
+        """Nothing more comes."""
+        self._file.flush()
+        ids = np.frombuffer(self._ids, dtype=np.uint64) if self._ids else np.zeros(0, dtype=np.uint64)
+        backwards, first = np.unique(ids[::-1], return_index=True)
+        self._sorted, self._rows = backwards, (len(ids) - 1 - first).astype(np.int64)
+        created, seqs = (np.array(one, dtype=np.int64) for one in (self._created, self._seqs))
+        last = np.sort(self._rows)
+        self._order = last[np.lexsort((seqs[last], created[last]))]
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def row(self, memory_id: str) -> int | None:
+        """Where a memory stands; None where there is none of that id."""
+        short = self._short(memory_id)
+        at = int(np.searchsorted(self._sorted, np.uint64(short)))
+        return int(self._rows[at]) if at < len(self._sorted) and int(self._sorted[at]) == short else None
+
+    def get(self, memory_id: str) -> Memory | None:
+        """A memory as it was folded."""
+        row = self.row(memory_id)
+        return None if row is None else self._read(row)
+
+    def pages(self, rows: npt.NDArray[np.int64] | None = None) -> Iterator[tuple[list[int], list[Memory]]]:
+        """The memories as they were folded, oldest first, with their rows; of some rows only, in their order."""
+        order = self._order if rows is None else rows
+        for start in range(0, len(order), PAGE):
+            page = order[start : start + PAGE].tolist()
+            yield page, [self._read(row) for row in page]
+
+    @property
+    def order(self) -> npt.NDArray[np.int64]:
+        """All rows, oldest memory first."""
+        return self._order
+
+    @property
+    def rows(self) -> int:
+        """One more than the highest row."""
+        return len(self._ids)
+
+    def saying(self, watched: set[bytes]) -> Iterable[Memory]:
+        """Those memories that say, or were drawn from, one of these."""
+        for _, page in self.pages() if watched else ():
+            yield from (memory for memory in page if not watched.isdisjoint(keys_of(memory)))
+
+    def _read(self, row: int) -> Memory:
+        raw = self._secrets.get(row)
+        if raw is None:
+            self._file.seek(self._places[row])
+            raw = self._file.read(self._sizes[row])
+        return decode_memory(raw)
+
+    def _short(self, memory_id: str) -> int:
+        return int.from_bytes(blake2b(memory_id.encode(), digest_size=8, key=self._key).digest(), "little")
+
+
+class Spooled:
+    """Ids that were chosen of a spool, by row."""
+
+    def __init__(self, spool: Spool, chosen: npt.NDArray[np.bool_]) -> None:
+        self._spool, self._chosen = spool, chosen
+
+    def __contains__(self, memory_id: object, /) -> bool:
+        row = self._spool.row(memory_id) if isinstance(memory_id, str) else None
+        return row is not None and bool(self._chosen[row])
