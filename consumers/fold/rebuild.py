@@ -81,7 +81,9 @@ def rebuild_partition(
         with _handed_over(tend, lease):
             hold = _Hold(tend, lease, lease_ms)
             _go_on_or_anew(tend, keys, tell, probe, hold.renew)
-            folder = WindowFolder(lease, load, lane, base=base, tell=tell, probe=probe, limits=limits)
+            folder = WindowFolder(
+                *(lease, load, lane), base=base, tell=tell, probe=probe, limits=limits, between=hold.renew
+            )
             _ask(read, tag, folder.at)
             told = monotonic()
             while monotonic() < end:

@@ -74,6 +74,8 @@ class WorkingOwner:
     memories: dict[str, Memory] = field(default_factory=dict)
     hashes: dict[str, int] = field(default_factory=dict)
     quarantine: Quarantine | None = None
+    parked_to: int = 0
+    """The seq of the last event that was parked when it was loaded; 0 where it did not stand still."""
     tail: int = 0
     """Bytes of its change log that are no pack yet."""
     complete: bool = True

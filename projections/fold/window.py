@@ -1,71 +1,54 @@
-"""A window of a partition's log, folded owner by owner: each state, record and chunk is written once for all of its events.
+"""A window of a partition's log: read first, then folded and written owner by owner, so that each owner is met once.
 
-What is written of it lets owners run ahead of the checkpoint, each wholly or not at all; an event that an owner's state has
-already is passed over. So a window of which only some pieces were written is folded again from its start. No store, no clock.
+What is written of it lets owners run ahead of the checkpoint; an event that an owner's state has already, or that is parked
+already, is passed over. So a window of which only some pieces were written is read again from its start. No store, no clock.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import NamedTuple
 
+from events.catalogue import EventDiscarded
 from events.envelope import Stored
 from events.parameters import DEFAULTS, Parameters
 from projections.fold.changelog import event_link
-from projections.fold.partition import (
-    Checkpoint,
-    Decoded,
-    Outcome,
-    OwnerWrites,
-    WorkingOwner,
-    apply_or_park,
-    discarded_position,
-)
+from projections.fold.partition import Checkpoint, Decoded, Outcome, WorkingOwner, apply_or_park
 
 PIECE_EVENTS = 500
 PIECE_BYTES = 256 * 1024
 PIECE_RECORDS = 1_000
+GROUP_EVENTS = 2_000
+"""Decoded and loaded together: some pieces of them."""
+_DISCARD = f"{EventDiscarded.__name__}."
 
 
 class WindowLimits(NamedTuple):
-    """How much is folded before it is written, and how much of that one script writes."""
+    """How much is read before it is written, and how much of that one script writes."""
 
     events: int = 50_000
     size: int = 32 * 1024 * 1024
     """Bytes of events' bodies."""
     piece_events: int = PIECE_EVENTS
-    """Of an owner that has more by itself: what it has when it is reached."""
+    group_events: int = GROUP_EVENTS
 
 
 LIMITS = WindowLimits()
 
 
-@dataclass(slots=True)
-class OwnerPart(Outcome):
-    """What a window has of one owner and is not written yet."""
-
-    size: int = 0
-    """Bytes of its events' bodies."""
-
-    @property
-    def heavy(self) -> bool:
-        """Whether it fills a piece by itself, however few its events are."""
-        return self.size >= PIECE_BYTES or self.records >= PIECE_RECORDS
-
-
 class Window:
-    """What was folded after a checkpoint and is not written yet."""
+    """What was read after a checkpoint and is not folded yet, by owner."""
 
     def __init__(self, checkpoint: Checkpoint, limits: WindowLimits = LIMITS) -> None:
         self._start, self._limits = checkpoint, limits
         self.seq, self.head, self.raw_id = checkpoint.seq, checkpoint.head, b""
-        self.parts: dict[str, OwnerPart] = {}
-        self._events = self._bytes = self._parked = 0
+        self._of: dict[str, list[Stored]] = {}
+        self.events = self.size = 0
 
     @property
     def open(self) -> bool:
-        """Whether anything was taken."""
+        """Whether anything was read."""
         return self.seq > self._start.seq
 
     @property
@@ -76,99 +59,88 @@ class Window:
     @property
     def full(self) -> bool:
         """Whether it holds as much as it may."""
-        limits = self._limits
-        many = self._events >= limits.events or self._bytes >= limits.size or self._parked >= PIECE_EVENTS
-        return many and self.past_pieces
+        return (self.events >= self._limits.events or self.size >= self._limits.size) and self.past_pieces
 
-    def feed(
+    def read(self, stored: Sequence[Stored], *, passing: bool = False) -> int:
+        """Take the next entries; how many. It ends when full, and before a discard: its owner may stand still.
+
+        `passing`: the first is a discard that this is known of, and is taken as any other.
+        """
+        head, held, taken, one = self.head, self._of, 0, None
+        for one in stored:
+            if one.kind.startswith(_DISCARD) and (taken or not passing):
+                break
+            head = event_link(head, one)
+            taken += 1
+            self.seq, self.events, self.size = one.seq, self.events + 1, self.size + len(one.body)
+            self.raw_id = one.raw_id
+            mine = held.get(one.owner)
+            if mine is None:
+                mine = held[one.owner] = []
+            mine.append(_slim(one, mine[0].owner if mine else one.owner))
+            if self.full:
+                break
+        self.head = head
+        return taken
+
+    def groups(self, owner: str | None = None) -> Iterator[list[Stored]]:
+        """What was read, owner by owner, or of one owner; it is held no more."""
+        of, self._of = self._of, {}
+        if owner is not None:
+            self._of, of = of, {owner: of.pop(owner, [])}
+        flat = chain.from_iterable(of.pop(name) for name in list(of))
+        while group := list(islice(flat, self._limits.group_events)):
+            yield group
+
+    def pieces(
         self,
         owners: Mapping[str, WorkingOwner],
         decoded: Sequence[Decoded],
         *,
         base: Parameters = DEFAULTS,
         on_failure: Callable[[Stored, Exception], None] = lambda _stored, _error: None,
-    ) -> tuple[int, OwnerPart | None]:
-        """Fold the next entries; how many were taken, and the part that became ripe.
-
-        It ends at a part that is ripe, when the window is full, and before a discard whose parked events have to be read.
-        """
-        head, parts, most = self.head, self.parts, self._limits.piece_events
-        for taken, (stored, event) in enumerate(decoded):
-            owner, name = owners[stored.owner], stored.owner
-            stands_still = owner.quarantine is not None
-            if stands_still and discarded_position(event) is not None:
-                self.head = head
-                return taken, None
-            head = event_link(head, stored)
-            self.seq, self.raw_id = stored.seq, stored.raw_id
-            if stored.seq <= owner.state.seq:
-                continue
-            part = parts.get(name)
-            if part is None:
-                part = parts[name] = OwnerPart(0, 0, b"", b"")
-            apply_or_park(part, owner, stored, event, base, on_failure)
-            size = len(stored.body)
-            part.events += 1
-            part.size += size
-            self._events += 1
-            self._bytes += size
-            self._parked += owner.quarantine is not None
-            ripe = part.events >= most or part.heavy
-            if ripe or self.full:
-                self.head = head
-                return taken + 1, part if ripe else None
-        self.head = head
-        return len(decoded), None
-
-    def pieces(self) -> Iterator[Outcome]:
-        """All of it in outcomes that a commit can hold, what is parked in the last: at least one."""
-        piece, size, parked = self._piece(), 0, dict[str, OwnerWrites]()
-        for name, part in self.parts.items():
-            if piece.owners and (
-                size + part.size > PIECE_BYTES
-                or piece.records + part.records > PIECE_RECORDS
-                or piece.events + part.events > self._limits.piece_events
-            ):
+    ) -> Iterator[Outcome]:
+        """Fold a group into outcomes that a commit can hold; one is written before the next is asked for."""
+        piece, size, most = self.outcome(), 0, self._limits.piece_events
+        for name, start, end in _runs(decoded):
+            owner = owners[name]
+            if piece.events and piece.events + end - start > most:
                 yield piece
-                piece, size = self._piece(), 0
-            size += part.size
-            _add(piece, name, part)
-            if writes := _parked_of(part.owners[name]):
-                parked[name] = writes
-        for name, writes in parked.items():
-            held = piece.owners.get(name)
-            if held is None:
-                piece.owners[name] = writes
-            else:
-                held.park, held.quarantine_changed = writes.park, writes.quarantine_changed
-        self.parts = {}
-        yield piece
+                piece, size = self.outcome(), 0
+            for stored, event in islice(decoded, start, end):
+                if stored.seq <= owner.state.seq or stored.seq <= owner.parked_to:
+                    continue
+                apply_or_park(piece, owner, stored, event, base, on_failure)
+                piece.events += 1
+                size += len(stored.body)
+                if piece.events >= most or size >= PIECE_BYTES or piece.records >= PIECE_RECORDS:
+                    yield piece
+                    piece, size = self.outcome(), 0
+        if piece.events:
+            yield piece
 
-    def take(self, name: str) -> Outcome:
-        """One owner's part as an outcome; what is parked stays."""
-        piece, part = self._piece(), self.parts.pop(name)
-        _add(piece, name, part)
-        if writes := _parked_of(part.owners[name]):
-            self.parts[name] = OwnerPart(0, 0, b"", b"", owners={name: writes})
-        return piece
-
-    def _piece(self) -> Outcome:
+    def outcome(self) -> Outcome:
+        """Nothing yet, up to where was read."""
         return Outcome(self._start.seq, self.seq, self.raw_id, self.head)
 
 
-def _add(piece: Outcome, name: str, part: OwnerPart) -> None:
-    """What was applied of an owner into a piece."""
-    writes = part.owners[name]
-    piece.owners[name] = OwnerWrites(writes.seqs, writes.entries, writes.touched)
-    piece.events += part.events
-    piece.records += part.records
-    piece.waiting += part.waiting
-    piece.full += part.full
-    piece.refused += part.refused
-    piece.filled += part.filled
+def is_discard(stored: Stored) -> bool:
+    """Whether an operator drops what is parked by this, if it can be read."""
+    return stored.kind.startswith(_DISCARD)
 
 
-def _parked_of(writes: OwnerWrites) -> OwnerWrites | None:
-    if not writes.park and not writes.quarantine_changed:
-        return None
-    return OwnerWrites(park=writes.park, quarantine_changed=writes.quarantine_changed)
+def _slim(one: Stored, owner: str) -> Stored:
+    """An entry as a fold needs it: the chain has been over what commits to its body."""
+    beside = (*one.beside[:4], b"", *one.beside[5:]) if one.beside else ()
+    return Stored(one.seq, one.kind, one.raw_id, owner, one.body, beside)
+
+
+def _runs(decoded: Sequence[Decoded]) -> Iterable[tuple[str, int, int]]:
+    """Owners as they follow on each other, each with where its events begin and end."""
+    start, name = 0, decoded[0][0].owner if decoded else ""
+    for at, (stored, _) in enumerate(decoded):
+        if stored.owner is not name and stored.owner != name:
+            yield name, start, at
+            start, name = at, stored.owner
+    if decoded:
+        yield name, start, len(decoded)

@@ -39,6 +39,9 @@ def load_owners(
                 owner.state = read_owner(keys, name, state)
             if why is not None:
                 owner.quarantine = decode_quarantine(why)
+    stands = [name for name in unknown if owners[name].quarantine is not None]
+    for name, seq in zip(stands, wire.answers([["LINDEX", keys.parked(name), -1] for name in stands]), strict=True):
+        owners[name].parked_to = int(seq or 0)
     told = [name for name in unknown if owners[name].state.pack]
     for name, size in zip(told, wire.answers([["STRLEN", keys.tail(name)] for name in told]), strict=True):
         owners[name].tail = size

@@ -12,14 +12,15 @@ from consumers.fold.rebuild_run import RebuildRun, drop_left_builds, left_build,
 from consumers.fold.windows import WindowFolder
 from events.catalogue import EventDiscarded
 from events.envelope import Prepared, canonical, new_event_id, prepare_body
-from events.errors import LostLease
+from events.errors import DamagedState, LostLease
 from events.redis.wire import Wire
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.fold.window import WindowLimits
+from projections.redis.retire import drop_build
 from projections.redis.scripts import SWITCH
 from projections.redis.store import read_checkpoint, take_lease
 from tests.given.alarms import KeptAlarms
-from tests.integration.consumers.fold.test_rebuild import fill
+from tests.integration.consumers.fold.test_rebuild import OWNERS, fill
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
 
@@ -39,7 +40,7 @@ class _Killed(BaseException):
     """Ends a rebuild where it stands: nothing is handed over."""
 
 
-SMALL = WindowLimits(events=300, piece_events=60)
+SMALL = WindowLimits(events=300, piece_events=60, group_events=120)
 """Windows of 300 events in pieces of two owners: each owner of `fill` has 30 in a window."""
 
 
@@ -85,7 +86,7 @@ def test_what_a_killed_rebuild_left_is_told_and_the_next_one_does_not_fold_it_ag
         fill(store, rounds=20)
         wait_until(store.folded)
         tag, alarms, wire = store.identity.tags[0], KeptAlarms(), Wire(store.client)
-        _kill(store, tag, "after a commit", 8)
+        _kill(store, tag, "after a commit", 9)
         stands = read_checkpoint(wire, BuildKeys(tag, NEXT))
         now_ms = int(wire.call("TIME")[0]) * 1_000 + 60_000
         live = BuildKeys(tag, FIRST_BUILD)
@@ -230,18 +231,128 @@ def test_nobody_in_hand_leaves_a_cache_that_is_too_small_where_a_window_ends_mor
         assert store.differences() == []
 
 
-def test_a_window_ends_where_its_owners_hold_more_than_may_be_cached(redis_server: RedisServer) -> None:
+def test_owners_leave_the_cache_between_the_groups_of_a_window(redis_server: RedisServer) -> None:
     with live_store(redis_server.url, partitions=1) as store:
         store.append(*(store.created(f"o{number:03}", "m") for number in range(900)))
         tag, wire, lane = store.identity.tags[0], Wire(store.client), CommitLane(Wire(store.client))
         lease = take_lease(wire, BuildKeys(tag, NEXT), "me", now_ms=0, ttl_ms=60_000, must_be_live=False)
         assert lease is not None
-        folder = WindowFolder(lease, wire, lane, cached_memories=100)
+        held: list[int] = []
+        folder = WindowFolder(
+            *(lease, wire, lane),
+            cached_memories=100,
+            limits=WindowLimits(group_events=200),
+            between=lambda: held.append(folder._cached),
+        )
         for start in range(0, 900, 300):
             folder.prepare(store.log.read(0, start, 300))
             folder.fold()
-            assert folder.checkpoint.seq == start + 300, "written, for it holds more"
+        assert (folder.at, folder.checkpoint.seq, held) == (900, 0, []), "read, and nothing folded yet"
+        folder.close()
+        assert folder.checkpoint.seq == 900
         lane.settle()
+        for one in (wire, lane.wire):
+            one.close()
+    assert held == [200, 200, 200, 200, 100]
+
+
+class _Counted:
+    """Passes of a commit's answer; kills at one of them."""
+
+    def __init__(self, kill_at: int | None) -> None:
+        self.passes, self._kill_at = 0, kill_at
+
+    def __call__(self, at: str) -> None:
+        if at != "after a commit":
+            return
+        self.passes += 1
+        if self.passes == self._kill_at:
+            raise _Killed
+
+
+def _told_of_all(store: Live) -> None:
+    """Owners that stand still, that are freed, that stand still again, and discards of what is not parked."""
+    fill(store, rounds=3)
+    stuck = {owner: poison(store, owner) for owner in ("owner-1", "owner-2", "owner-3")}
+    store.append(discarded(store, "owner-5", stuck["owner-1"]))
+    fill(store, rounds=7)
+    store.append(*(discarded(store, owner, stuck[owner]) for owner in ("owner-1", "owner-2")))
+    fill(store, rounds=2)
+    poison(store, "owner-1")
+    store.append(discarded(store, "owner-6", stuck["owner-1"]))
+    poison(store, "owner-7")
+    fill(store, rounds=2)
+
+
+def _stored(store: Live, build: str) -> dict[str, object]:
+    """What two builds of the same log have in common: all but how the change log is cut, and leases."""
+    tag, found = store.identity.tags[0], dict[str, object]()
+    keys, client = BuildKeys(tag, build), store.client
+    for field in ("seq", "head", "digest", "memories", "waiting", "full", "refused", "pieces"):
+        found[field] = client.hget(keys.checkpoint, field)
+    found["quarantine"] = client.hgetall(keys.quarantine)
+    for owner in OWNERS:
+        found[owner] = (
+            client.hgetall(keys.records(owner)),
+            client.zrange(keys.changes(owner), 0, -1, withscores=True),
+            client.lrange(keys.parked(owner), 0, -1),
+        )
+    return found
+
+
+def test_a_rebuild_killed_after_any_piece_and_gone_on_with_makes_the_same_build(redis_server: RedisServer) -> None:
+    with live_store(redis_server.url, partitions=1) as store:
+        store.start_worker("w1")
+        _told_of_all(store)
+        wait_until(store.folded)
+        store.stop_worker("w1")
+        tag, all_of_them = store.identity.tags[0], _Counted(None)
+        live = _stored(store, FIRST_BUILD)
+        rebuild_partition(store.client, tag, holder="whole", probe=all_of_them, lease_ms=BRIEF_MS, limits=SMALL)
+        build, wire = NEXT, Wire(store.client)
+        assert _stored(store, build) == live
+        for kill_at in range(1, all_of_them.passes + 1):
+            with pytest.raises(_Killed):
+                rebuild_partition(
+                    *(store.client, tag),
+                    holder="killed",
+                    probe=_Counted(kill_at),
+                    lease_ms=BRIEF_MS,
+                    limits=SMALL,
+                )
+            if kill_at % 5 == 0:
+                assert drop_left_builds(wire, tag, int(wire.call("TIME")[0]) * 1_000 + 60_000)
+            done = rebuild_partition(store.client, tag, holder="next", lease_ms=BRIEF_MS, limits=SMALL)
+            drop_build(wire, BuildKeys(tag, build))
+            build = done.new
+            assert _stored(store, build) == live, f"killed after commit {kill_at}"
+        wire.close()
+        assert all_of_them.passes > 20
+        assert store.differences() == []
+
+
+def test_a_discard_is_not_folded_over_pieces_of_before(redis_server: RedisServer) -> None:
+    """Its commit would take away what tells of them."""
+    with live_store(redis_server.url, partitions=1) as store:
+        store.start_worker("w1")
+        fill(store, rounds=0)
+        store.append(discarded(store, "owner-3", poison(store, "owner-3")))
+        wait_until(store.folded)
+        tag, wire, lane = store.identity.tags[0], Wire(store.client), CommitLane(Wire(store.client))
+        lease = take_lease(wire, BuildKeys(tag, NEXT), "me", now_ms=0, ttl_ms=60_000, must_be_live=False)
+        assert lease is not None
+        folder = WindowFolder(lease, wire, lane)
+        read = store.log.read(0, 0, 100)
+        folder.prepare(read[:-1])
+        folder.fold()
+        folder.close()
+        lane.settle()
+        beyond = {"pieces": 1, "reach": read[-1].seq + 5, "reached": bytes(32)}
+        store.client.hset(BuildKeys(tag, NEXT).checkpoint, mapping=beyond)
+        folder = WindowFolder(lease, wire, lane)
+        folder.prepare(read[-1:])
+        with pytest.raises(DamagedState, match="--drop-left"):
+            folder.fold()
         for one in (wire, lane.wire):
             one.close()
 

@@ -1,14 +1,16 @@
-"""A window folds what batches fold, owner by owner, and what was written of one is passed over when it is folded again."""
+"""A window folds what batches fold, owner by owner, and what was written of one is passed over when it is read again."""
 
 from __future__ import annotations
 
 from copy import deepcopy
+from itertools import islice
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from events.envelope import Stored
+from projections.fold.changelog import event_link
 from projections.fold.partition import Checkpoint, Outcome, WorkingOwner, decode_all, fold_batch, seal
 from projections.fold.window import Window, WindowLimits
 from tests.given.events import created, entry, mentioned, secret_of
@@ -48,66 +50,99 @@ def told(names: list[str]) -> list[Stored]:
     return log_of(*events)
 
 
-@given(names=st.lists(st.sampled_from(OWNERS), min_size=1, max_size=60), most=st.integers(1, 7))
-def test_pieces_of_a_window_lead_where_batches_lead(names: list[str], most: int) -> None:
+def folded(window: Window, owners: Owners, owner: str | None = None) -> list[Outcome]:
+    """All the pieces of what a window has."""
+    return [piece for group in window.groups(owner) for piece in window.pieces(owners, decode_all(group))]
+
+
+@given(
+    names=st.lists(st.sampled_from(OWNERS), min_size=1, max_size=60),
+    most=st.integers(1, 7),
+    group=st.integers(1, 30),
+    first=st.sampled_from((None, *OWNERS)),
+)
+def test_pieces_of_a_window_lead_where_batches_lead(names: list[str], most: int, group: int, first: str | None) -> None:
+    """Also where one owner is folded before the others: at a discard of it."""
     log, owners = told(names), fresh()
-    window, decoded, pieces = Window(Checkpoint(), WindowLimits(piece_events=most)), decode_all(log), list[Outcome]()
-    while decoded:
-        taken, ripe = window.feed(owners, decoded)
-        decoded = decoded[taken:]
-        if ripe is not None:
-            pieces.append(window.take(next(iter(ripe.owners))))
-    pieces += window.pieces()
+    window = Window(Checkpoint(), WindowLimits(piece_events=most, group_events=group))
+    assert window.read(log) == len(log)
+    pieces = folded(window, owners, first) if first else []
+    pieces += folded(window, owners)
     checkpoint, expected = by_batches(log)
-    assert written(Checkpoint(), owners, pieces) == checkpoint
+    assert written(Checkpoint(), owners, [*pieces, window.outcome()]) == checkpoint
     assert owners == expected
     parked = sorted(seq for piece in pieces for part in piece.owners.values() for seq in part.park)
     applied = [seq for piece in pieces for part in piece.owners.values() for seq in part.seqs]
     assert sorted(applied + parked) == [one.seq for one in log]
-    assert all(not part.park for piece in pieces[:-1] for part in piece.owners.values())
+    assert all(0 < piece.events <= most for piece in pieces)
 
 
-@given(names=st.lists(st.sampled_from(OWNERS), min_size=1, max_size=60), kept=st.integers(0, 20))
+@given(
+    names=st.lists(st.sampled_from(OWNERS), min_size=1, max_size=60), kept=st.integers(0, 60), most=st.integers(1, 7)
+)
 def test_a_window_of_which_some_pieces_were_written_is_folded_again_without_folding_them_twice(
-    names: list[str], kept: int
+    names: list[str], kept: int, most: int
 ) -> None:
-    log, first = told(names), fresh()
-    window = Window(Checkpoint(), WindowLimits(piece_events=1))
-    window.feed(first, decode_all(log))
-    pieces = list(window.pieces())[:-1][:kept]
-    stands = written(Checkpoint(), first, pieces)._replace(seq=0, head=Checkpoint().head)
-    done = {name for piece in pieces for name, part in piece.owners.items() if part.seqs}
-    owners = fresh() | {name: deepcopy(first[name]) for name in done}
-    for name in done:
-        owners[name].quarantine = None  # it is written with the last piece
+    """Whatever the piece after which it was killed: what is parked is told apart by the last that was."""
+    log, owners = told(names), fresh()
+    window, pieces = Window(Checkpoint(), WindowLimits(piece_events=most)), list[Outcome]()
+    window.read(log)
+    for group in window.groups():
+        for piece in islice(window.pieces(owners, decode_all(group)), kept):
+            pieces.append(piece)
+    stands = written(Checkpoint(), owners, pieces)._replace(seq=0, head=Checkpoint().head)
+    for piece in pieces:
+        for name, part in piece.owners.items():
+            owners[name].parked_to = max(owners[name].parked_to, *part.park, 0)
+    owners = deepcopy(owners)
     again = Window(stands._replace(pieces=len(pieces), reach=window.seq, reached=window.head))
-    again.feed(owners, decode_all(log))
+    again.read(log)
+    more = folded(again, owners)
     checkpoint, expected = by_batches(log)
-    assert written(stands, owners, list(again.pieces())) == checkpoint
+    assert written(stands, owners, [*more, again.outcome()]) == checkpoint
+    for owner in owners.values():
+        owner.parked_to = 0
     assert owners == expected
+    parked = [seq for piece in pieces + more for part in piece.owners.values() for seq in part.park]
+    assert len(parked) == len(set(parked)), "none twice"
 
 
 @pytest.mark.parametrize(("events", "full"), [(3, False), (4, True)])
 def test_a_window_is_full_only_past_all_that_pieces_of_before_may_hold(events: int, full: bool) -> None:
     log = log_of(*(("ada", mentioned(day=day)) for day in range(events)))
     window = Window(Checkpoint(pieces=1, reach=4), WindowLimits(events=1))
-    taken, _ = window.feed(fresh(), decode_all(log))
-    assert (taken, window.full, window.past_pieces) == (events, full, full)
+    assert (window.read(log), window.full, window.past_pieces) == (events, full, full)
 
 
-def test_a_window_ends_before_a_discard_whose_parked_events_have_to_be_read() -> None:
+def test_a_window_ends_at_as_many_events_or_bytes_as_it_may_hold() -> None:
+    log = log_of(*(("ada", mentioned(day=day)) for day in range(9)))
+    assert Window(Checkpoint(), WindowLimits(events=5)).read(log) == 5
+    assert Window(Checkpoint(), WindowLimits(size=sum(len(one.body) for one in log[:3]))).read(log) == 3
+
+
+def test_a_window_ends_before_a_discard_until_it_is_known_that_its_owner_does_not_stand_still() -> None:
     window = Window(Checkpoint())
-    owners = fresh()
-    assert window.feed(owners, decode_all(log_of(*STUCK, ("ada", discarded(3)), ("bob", mentioned(day=4))))) == (
-        6,
-        None,
-    )
+    log = log_of(*STUCK, ("ada", discarded(3)), ("bob", mentioned(day=4)), ("ada", discarded(5)))
+    assert window.read(log) == 6
     assert (window.seq, window.full) == (6, False)
+    assert window.read(log[6:], passing=True) == 2
+    assert window.seq == 8
 
 
-def test_an_owner_with_long_texts_is_written_before_the_window_is_full() -> None:
+def test_a_piece_holds_no_more_than_a_script_may_write() -> None:
     log = [entry(created(of=f"m{n}", content="x" * 40_000), "ada", n) for n in range(1, 11)]
-    taken, ripe = Window(Checkpoint()).feed(fresh(), decode_all(log))
-    assert taken == 7
-    assert ripe is not None
-    assert list(ripe.owners) == ["ada"]
+    window = Window(Checkpoint())
+    window.read(log)
+    assert [piece.events for piece in folded(window, fresh())] == [7, 3]
+
+
+def test_what_is_kept_of_an_entry_folds_as_the_entry_does() -> None:
+    one = entry(created(), "ada", 1)
+    salted = one._replace(beside=one.beside or (b"5", b"local", b"1:0", b"", bytes(32)), salt=bytes(16))
+    window = Window(Checkpoint())
+    window.read([salted])
+    kept = next(window.groups())[0]
+    assert kept.beside[:4] == salted.beside[:4]
+    assert (kept.beside[4], kept.salt) == (b"", b"")
+    assert (kept.level, kept.trust, kept.principal) == (salted.level, salted.trust, salted.principal)
+    assert window.head == event_link(Checkpoint().head, salted), "the chain is over all of it"
