@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
+from itertools import pairwise
 from secrets import token_bytes
 from tempfile import SpooledTemporaryFile
 from weakref import finalize
@@ -74,6 +75,16 @@ class Spool:
         created, seqs = (np.array(one, dtype=np.int64) for one in (self._created, self._seqs))
         last = np.sort(self._rows)
         self._order = last[np.lexsort((seqs[last], created[last]))]
+        self._by_id(created[self._order], seqs[self._order])
+
+    def _by_id(self, created: npt.NDArray[np.int64], seqs: npt.NDArray[np.int64]) -> None:
+        """Memories of one instant and one event stand by their ids."""
+        parted = (np.diff(created) != 0) | (np.diff(seqs) != 0)
+        ends = [0, *(np.flatnonzero(parted) + 1).tolist(), len(self._order)] if not parted.all() else []
+        for start, end in pairwise(ends):
+            if end - start > 1:
+                rows = self._order[start:end].tolist()
+                self._order[start:end] = sorted(rows, key=lambda row: self._read(row).id)
 
     def __len__(self) -> int:
         return len(self._order)
