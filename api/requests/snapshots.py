@@ -6,6 +6,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import blake2b
 from threading import Lock
 from typing import Any, NamedTuple, Unpack
 
@@ -27,9 +28,11 @@ from projections.shapes import Lagging, Placed, Warned
 from projections.views.view import OwnerView
 
 KEPT_PASTS = 8
-PASTS_BYTES = 256 << 20
+PASTS_BYTES = 96 << 20
 """About how much the views of the past may take together; the newest stays whatever its size."""
 PIECE = 500
+_BYTES_AN_ENTRY = 600
+"""About what a change-log entry takes with what hangs on it."""
 
 
 class Past(NamedTuple):
@@ -41,6 +44,10 @@ class Past(NamedTuple):
     entries: list[Entry]
     seqs: Sequence[int]
     """Of the events that count, ascending."""
+
+    def bytes_used(self) -> int:
+        """About how much it takes: the view, the change log and the seqs."""
+        return self.view.bytes_used() + _BYTES_AN_ENTRY * len(self.entries) + 8 * len(self.seqs)
 
     def silent(self) -> list[int]:
         """Seqs of the events that count and changed no memory: turns, tool results, accesses."""
@@ -190,7 +197,12 @@ class Snapshots:
         key: tuple[Any, ...] = (owner, view.state.applied, view.state.chain, counted.lines)
         if counted.seqs is not None:  # what comes later changes nothing of it, but for what is hidden
             hidden = (m.id for m in view.columns if m.purged_at is not None or m.sensitivity >= SECRET)
-            key = (owner, counted.lines, tuple(counted.seqs), frozenset(hidden))
+            key = (
+                owner,
+                counted.lines,
+                _sum(array("q", counted.seqs).tobytes()),
+                _sum("\n".join(sorted(hidden)).encode()),
+            )
         with self._lock:
             if key in self._pasts:
                 self._pasts.move_to_end(key)
@@ -217,7 +229,7 @@ class Snapshots:
         past = Past(seen, history.newest, history.entries, counting)
         with self._lock:
             self._pasts[key] = past
-            sizes = [one.view.bytes_used() for one in self._pasts.values()]
+            sizes = [one.bytes_used() for one in self._pasts.values()]
             while len(sizes) > 1 and (len(sizes) > KEPT_PASTS or sum(sizes) > PASTS_BYTES):
                 self._pasts.popitem(last=False)
                 del sizes[0]
@@ -257,3 +269,8 @@ def weigh_load(memories: int) -> None:
     So owners of 4,000 memories, a quarter of a second, are loaded where they are asked about; larger ones in the heavy lane.
     """
     weigh(memories // 2)
+
+
+def _sum(told: bytes) -> bytes:
+    """What stands for long lists in the name of a kept past."""
+    return blake2b(told, digest_size=32).digest()

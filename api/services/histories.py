@@ -150,7 +150,9 @@ class Histories(Snapshots):
         logs = self._views.changelogs
         if start is not None and start.build != logs.live(owner):
             raise refused("cursor", "one of before a rebuild", "no cursor: the store was rebuilt since; begin again")
-        return logs.entries(owner, of, start=start, newest=newest, check=current_check())
+        found = logs.entries(owner, of, start=start, newest=newest, check=current_check())
+        upto = snapshot.view.state.seq  # what was folded since is not told beside this moment's chain and position
+        return (one for one in found if one[1].seq <= upto)
 
     def _tell_beside(self, owner: str, changes: list[Change], on_progress: Progress | None) -> None:
         """Put beside each change what the log alone holds of its event: who brought it, when it was known, and why.
