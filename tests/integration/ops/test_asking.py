@@ -314,7 +314,7 @@ def test_what_was_told_is_told_once_also_where_the_answer_turns_out_to_be_long(
         steps[0] = LIGHT_STEPS + 1
         beside.application.views._kept.let_go("gone")
 
-    monkeypatch.setattr("api.requests.snapshots._weigh_load", lambda _: weigh(steps[0]))
+    monkeypatch.setattr("api.requests.snapshots.weigh_load", lambda _: weigh(steps[0]))
     monkeypatch.setattr(beside.application.writer, "settle_positions", settled)
     before = len(beside.log("gone"))
     assert by_service("mention", "gone", "coffee")[0] == 0
