@@ -144,9 +144,16 @@ _DELETIONS = msgspec.msgpack.Decoder(dict[str, tuple[int, int]])
 
 
 def compare_deletions(
-    wire: Wire, keys: BuildKeys, memories: Callable[[str], Collection[str]], verdict: Findings
+    wire: Wire,
+    keys: BuildKeys,
+    memories: Callable[[str], Collection[str]],
+    read_on: Callable[[], None],
+    verdict: Findings,
 ) -> None:
-    """Tell of deletions that nobody can know of. When the sweep saw them first is about now: no log can prove it."""
+    """Tell of deletions that nobody can know of. When the sweep saw them first is about now: no log can prove it.
+
+    `read_on`: has `memories` know the log up to its head of now. A deletion is noted after it was appended.
+    """
     for raw, value in pairs(wire, keys.log.deletions):
         owner = raw.decode("utf-8", "backslashreplace")
         try:
@@ -154,6 +161,8 @@ def compare_deletions(
         except UNREADABLE:
             verdict.differs("since when deletions are known, unreadable", owner=owner)
             continue
+        if seen.keys() - set(memories(owner)):
+            read_on()  # what was deleted may have come while others were compared
         unknown = sorted(seen.keys() - set(memories(owner)))
         if unknown or not seen or msgspec.msgpack.encode(seen) != value:
             verdict.differs("deletions of memories that the log does not know", owner=owner, memories=unknown[:20])

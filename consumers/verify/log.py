@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from consumers.verify.ledger import Ledger, bucket_number, dedupe_value, moves_head
-from consumers.verify.scan import pairs
+from consumers.verify.scan import pairs, tables
 from consumers.verify.verdict import Findings
 from events.entry import dedupe_field
 from events.envelope import Stored
@@ -67,9 +67,10 @@ def _compare_buckets(
     """Buckets that do not give the log's number, and what they hold of events after the ledger's."""
     wrong, after = [], dict[bytes, bytes]()
     filled = {bucket for bucket, number in enumerate(ledger.buckets) if number}
-    for bucket in sorted(buckets | filled):
-        held = dict[bytes, bytes]()
-        for raw_id, value in pairs(wire, keys.dedupe_of(bucket)):
+    asked = {keys.dedupe_of(bucket): bucket for bucket in sorted(buckets | filled)}
+    for key, found in tables(wire, list(asked)):
+        bucket, held = asked[key], dict[bytes, bytes]()
+        for raw_id, value in found:
             seq = _seq(value)
             if seq is None or len(raw_id) != 16 or dedupe_bucket(raw_id) != bucket:
                 verdict.differs("dedupe that no append wrote", bucket=bucket, event=raw_id.hex())

@@ -6,16 +6,26 @@ packs are called, follows from their sizes and seqs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import NamedTuple
 
 import msgspec
 
-from consumers.verify.oracle import mark
-from projections.fold.changelog import FIRST_LINK, Entry, link, pack, unpack
+from consumers.verify.oracle import mark, mark_of
+from projections.fold.changelog import FIRST_LINK, link, pack, unpack
 from projections.redis.store import lay
 
 SIZE_BYTES = 4
+
+
+class Known(NamedTuple):
+    """What an owner's change log should hold."""
+
+    marks: bytearray
+    chain: bytes
 
 
 @dataclass(slots=True)
@@ -33,12 +43,43 @@ class PackedLog:
     """Names of packs, and bytes in them, that no commit writes."""
 
 
-def read_packs(packs: Sequence[tuple[bytes, bytes]], tail: bytes = b"") -> PackedLog:
-    """The packs by name, and what is none yet. Raises ValueError or a MsgspecError where they cannot be read."""
-    log, expected, left = PackedLog(), dict[int, bytes](), b""
-    for raw in (*(raw for _, raw in sorted((int(name), raw) for name, raw in packs)), tail):
-        for chunk in _chunks(raw):
-            left = _lay(expected, log, left, chunk)
+Take = Callable[[PackedLog, int, bytes], bytes]
+"""Adds a chunk, of which the first event has this number, to what was read; gives it as a commit writes it."""
+
+
+def read_packs(packs: Sequence[tuple[bytes, bytes]], tail: bytes = b"", known: Known | None = None) -> PackedLog:
+    """The packs by name, and what is none yet. Raises ValueError or a MsgspecError where they cannot be read.
+
+    `known`: what they should hold. Where each entry's bytes are those, none is decoded.
+    """
+    chunks = [
+        chunk
+        for raw in (*(raw for _, raw in sorted((int(name), raw) for name, raw in packs)), tail)
+        for chunk in _chunks(raw)
+    ]
+    if known is not None:
+        as_known = PackedLog(chain=known.chain)
+        with suppress(*UNREADABLE):  # what is wrong is told by reading it
+            laid = _laid(chunks, as_known, _unread)
+            if as_known.marks == known.marks:
+                return _told(as_known, laid, packs, tail)
+    log = PackedLog()
+    return _told(log, _laid(chunks, log, _read), packs, tail)
+
+
+def _laid(chunks: Sequence[bytes], log: PackedLog, take: Take) -> tuple[dict[int, bytes], bytes]:
+    """The packs that commits make of these chunks, by name, and the tail."""
+    expected, left = dict[int, bytes](), b""
+    for chunk in chunks:
+        left = _lay(expected, log, left, chunk, take)
+    return expected, left
+
+
+def _told(
+    log: PackedLog, laid: tuple[dict[int, bytes], bytes], packs: Sequence[tuple[bytes, bytes]], tail: bytes
+) -> PackedLog:
+    """With what is stored otherwise than it would be laid."""
+    expected, left = laid
     found = dict(packs)
     for name in sorted({b"%d" % one for one in expected} | found.keys()):
         if found.get(name) != (expected.get(int(name)) if name == b"%d" % int(name) else None):
@@ -59,13 +100,12 @@ def _chunks(raw: bytes) -> list[bytes]:
     return chunks
 
 
-def _lay(expected: dict[int, bytes], log: PackedLog, tail: bytes, chunk: bytes) -> bytes:
+def _lay(expected: dict[int, bytes], log: PackedLog, tail: bytes, chunk: bytes, take: Take) -> bytes:
     """As a commit lays a chunk behind the tail (`projections.redis.store`); gives the tail after it."""
-    seqs, entries = unpack(chunk)
-    if not seqs:
-        raise ValueError("a chunk without events")
     first = len(log.seqs) + 1
-    written = pack(first, seqs, entries)
+    written = take(log, first, chunk)
+    if len(log.seqs) < first:
+        raise ValueError("a chunk without events")
     closes, left = lay(len(tail), len(written))
     if closes:
         expected[log.newest] = tail
@@ -73,16 +113,32 @@ def _lay(expected: dict[int, bytes], log: PackedLog, tail: bytes, chunk: bytes) 
         log.newest = first
     if not left:
         expected[first] = written
-    log.seqs += seqs
-    for entry in entries:
-        _take(log, entry)
     return b"" if not left else written if closes else tail + written
 
 
-def _take(log: PackedLog, entry: Entry) -> None:
-    log.chain = link(log.chain, entry)
-    log.marks += mark(entry)
-    log.entries.append((entry.seq, entry.memory_id))
+def _read(log: PackedLog, first: int, chunk: bytes) -> bytes:
+    """Take a chunk, every entry read; gives it as a commit writes it."""
+    seqs, entries = unpack(chunk)
+    log.seqs += seqs
+    for entry in entries:
+        log.chain = link(log.chain, entry)
+        log.marks += mark(entry)
+        log.entries.append((entry.seq, entry.memory_id))
+    return pack(first, seqs, entries)
+
+
+def _unread(log: PackedLog, first: int, chunk: bytes) -> bytes:
+    """The same with entries in their bytes, of which nothing is known but their marks."""
+    steps, raws, _ = _UNREAD.decode(chunk[SIZE_BYTES:])
+    log.seqs += accumulate(steps)
+    for raw in raws:
+        log.marks += mark_of(raw)
+    written: bytes = _WRITE.encode((steps, raws, first))
+    return len(written).to_bytes(SIZE_BYTES, "big") + written
+
+
+_UNREAD = msgspec.msgpack.Decoder(tuple[tuple[int, ...], tuple[msgspec.Raw, ...], int])
+_WRITE = msgspec.msgpack.Encoder()
 
 
 UNREADABLE = (ValueError, msgspec.MsgspecError, OverflowError, TypeError, RecursionError)

@@ -8,7 +8,7 @@ lease, presence and alarms are about now, and prove nothing. Reads only, in page
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -117,9 +117,7 @@ class _Verification:
         self._compare_checkpoint(stored)
         self._compare_owners(found.owners)
         compare_vectors(wire, keys, found, oracle, verdict)
-        compare_deletions(
-            wire, keys, lambda name: oracle.owners[name].memories if name in oracle.owners else (), verdict
-        )
+        compare_deletions(wire, keys, self._memories, lambda: self._fold_to(self._head()), verdict)
         compare_levels(wire, keys.log, self._head(), verdict)
         compare_fields(wire, keys, list(oracle.owners), verdict)
         seconds, micros = wire.call("TIME")
@@ -134,6 +132,10 @@ class _Verification:
         verdict.unopened, verdict.unopened_at = ledger.unopened, ledger.unopened_at
         verdict.events, verdict.memories = oracle.checkpoint.seq, oracle.checkpoint.memories
         verdict.digest, verdict.head = oracle.checkpoint.digest, oracle.checkpoint.head.hex()
+
+    def _memories(self, owner: str) -> Collection[str]:
+        known = self._oracle.owners.get(owner)
+        return () if known is None else known.memories
 
     def _contradiction(self, what: str, *, position: int, **more: Any) -> None:
         self._verdict.differs(what, position=position_text(self._verdict.partition, position), **more)
@@ -154,9 +156,10 @@ class _Verification:
     def _fold_to(self, seq: int) -> None:
         for batch in self._read(self._oracle.checkpoint.seq, seq):
             secrets = self._secrets_of(batch)
-            self._oracle.feed(batch, secrets)
             self._ledger.feed(batch, secrets, self._contradiction)
-            self._on_progress(self._oracle.checkpoint.seq, seq)
+            self._oracle.feed(batch, secrets, self._ledger.chain)
+            self._on_progress(self._ledger.seq, seq)
+        self._oracle.settle()
 
     def _secrets_of(self, batch: list[Stored]) -> Mapping[str, bytes]:
         owners = list({one.owner for one in batch})

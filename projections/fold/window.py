@@ -77,7 +77,7 @@ class Window:
             mine = held.get(one.owner)
             if mine is None:
                 mine = held[one.owner] = []
-            mine.append(_slim(one, mine[0].owner if mine else one.owner))
+            mine.append(slim(one, mine[0].owner if mine else one.owner))
             if self.full:
                 break
         self.head = head
@@ -129,7 +129,7 @@ def is_discard(stored: Stored) -> bool:
     return stored.kind.startswith(_DISCARD)
 
 
-def _slim(one: Stored, owner: str) -> Stored:
+def slim(one: Stored, owner: str) -> Stored:
     """An entry as a fold needs it: the chain has been over what commits to its body."""
     beside = (*one.beside[:4], b"", *one.beside[5:]) if one.beside else ()
     return Stored(one.seq, one.kind, one.raw_id, owner, one.body, beside)

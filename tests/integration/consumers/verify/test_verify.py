@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 from threading import Event as Flag
 from threading import Thread
@@ -9,10 +10,16 @@ from threading import Thread
 import msgspec
 import pytest
 
+from consumers.verify.oracle import Oracle
 from consumers.verify.store_and_log import verify_partition
+from events.catalogue import MemoryDeleted
+from events.redis.wire import WirePool
 from ops.commands.proof import render_verified, verified
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.fold.changelog import first_in, pack, unpack
+from projections.fold.window import WindowLimits
+from projections.redis.deletions import RedisDeletions
+from tests.integration.consumers.fold.test_rebuild_left import discarded, poison
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
 from tests.tampering import OWNERS, STUCK, findings, kinds_of, missed, populate
@@ -190,3 +197,52 @@ def test_another_body_beside_a_salt_that_was_taken_away_is_found_all_the_same(re
         found = verify_partition(store.client, 0, store.identity.tags[0])
     assert found.unopened == 1
     assert "dedupe of events" in {one["what"] for one in found.differences}
+
+
+@pytest.mark.parametrize("whose", ["owner-x", "newcomer"])
+def test_a_deletion_while_the_log_is_read_blames_nobody(redis_server: RedisServer, whose: str) -> None:
+    """It is noted beside the log at once; of an owner who was compared already, or came only now."""
+    with live_store(redis_server.url, partitions=1) as store:
+        store.start_worker("w1")
+        store.append(*(store.created("owner-x", f"m{n}") for n in range(3)))
+        wait_until(store.folded)
+        store.stop_worker("w1")
+        wires, came = WirePool(store.client), list[int]()
+
+        def progress(_done: int, _all: int) -> None:
+            if not came:
+                came.append(1)
+                store.append(store.created(whose, "new"), store.event(MemoryDeleted(memory_id="new"), whose))
+                RedisDeletions(wires, store.identity.tags).add(whose, {"new": 1}, store.log.now())
+
+        found = verify_partition(store.client, 0, store.identity.tags[0], on_progress=progress).differences
+        RedisDeletions(wires, store.identity.tags).add(whose, {"never": 1}, store.log.now())
+        unknown = verify_partition(store.client, 0, store.identity.tags[0]).differences
+        wires.close()
+    assert came
+    assert found == []
+    assert [(one["what"], one["memories"]) for one in unknown] == [
+        ("deletions of memories that the log does not know", ["never"])
+    ]
+
+
+def test_owners_that_stand_still_and_are_freed_are_proven_in_windows_however_they_end(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is folded owner by owner is what is stored, whichever event a window or a group ends at."""
+    with live_store(redis_server.url, partitions=1) as store:
+        store.start_worker("w1")
+        populate(store)
+        stuck = poison(store, OWNERS[1])
+        store.append(*(store.mentioned(OWNERS[1], "m1") for _ in range(3)), store.mentioned(OWNERS[0], "m1"))
+        store.append(discarded(store, OWNERS[1], stuck), store.mentioned(OWNERS[1], "m1"))
+        poison(store, OWNERS[1])
+        wait_until(store.folded)
+        store.stop_worker("w1")
+        whole = verify_partition(store.client, 0, store.identity.tags[0])
+        assert whole.differences == []
+        monkeypatch.setattr("consumers.verify.store_and_log.READ_COUNT", 1)
+        for events, group in ((1, 1), (2, 1), (3, 2), (5, 3), (8, 100)):
+            limits = WindowLimits(events=events, piece_events=2, group_events=group)
+            monkeypatch.setattr("consumers.verify.store_and_log.Oracle", partial(Oracle, limits=limits))
+            assert verify_partition(store.client, 0, store.identity.tags[0]) == whole
