@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from consumers.verify.oracle import MARK_BYTES, ExpectedKeys, Oracle
-from consumers.verify.packs import UNREADABLE, Known, PackedLog, read_packs
+from consumers.verify.packs import UNREADABLE, KnownLog, PackedLog, read_packs
 from consumers.verify.scan import PAGE, members, pairs
 from consumers.verify.verdict import Findings
 from events.partitions import position_text
@@ -158,7 +158,7 @@ def _compare_log(
 ) -> PackedLog | None:
     """Compare the packed change log entry by entry, every field; what was read of it, None where it cannot be."""
     try:
-        log = read_packs(found.packs, found.tail, Known(kept.marks, mine.state.chain))
+        log = read_packs(found.packs, found.tail, KnownLog(kept.marks, mine.state.chain))
     except UNREADABLE as error:
         verdict.differs("a change log that cannot be read", owner=name, error=str(error))
         return None

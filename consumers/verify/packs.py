@@ -21,7 +21,7 @@ from projections.redis.store import lay
 SIZE_BYTES = 4
 
 
-class Known(NamedTuple):
+class KnownLog(NamedTuple):
     """What an owner's change log should hold."""
 
     marks: bytearray
@@ -47,7 +47,7 @@ Take = Callable[[PackedLog, int, bytes], bytes]
 """Adds a chunk, of which the first event has this number, to what was read; gives it as a commit writes it."""
 
 
-def read_packs(packs: Sequence[tuple[bytes, bytes]], tail: bytes = b"", known: Known | None = None) -> PackedLog:
+def read_packs(packs: Sequence[tuple[bytes, bytes]], tail: bytes = b"", known: KnownLog | None = None) -> PackedLog:
     """The packs by name, and what is none yet. Raises ValueError or a MsgspecError where they cannot be read.
 
     `known`: what they should hold. Where each entry's bytes are those, none is decoded.
