@@ -19,7 +19,7 @@ from projections.fold.partition import Checkpoint, Decoded, Outcome, WorkingOwne
 PIECE_EVENTS = 500
 PIECE_BYTES = 256 * 1024
 PIECE_RECORDS = 1_000
-GROUP_EVENTS = 2_000
+GROUP_EVENTS = 1_000
 """Decoded and loaded together: some pieces of them."""
 _DISCARD = f"{EventDiscarded.__name__}."
 
@@ -66,21 +66,25 @@ class Window:
 
         `passing`: the first is a discard that this is known of, and is taken as any other.
         """
-        head, held, taken, one = self.head, self._of, 0, None
+        head, held, taken = self.head, self._of, 0
+        events, size, (most, largest, *_), reach = self.events, self.size, self._limits, self._start.reach
         for one in stored:
-            if one.kind.startswith(_DISCARD) and (taken or not passing):
+            seq, kind, _, owner, body, _, _ = one
+            if kind.startswith(_DISCARD) and (taken or not passing):
                 break
             head = event_link(head, one)
             taken += 1
-            self.seq, self.events, self.size = one.seq, self.events + 1, self.size + len(one.body)
-            self.raw_id = one.raw_id
-            mine = held.get(one.owner)
+            events += 1
+            size += len(body)
+            mine = held.get(owner)
             if mine is None:
-                mine = held[one.owner] = []
-            mine.append(slim(one, mine[0].owner if mine else one.owner))
-            if self.full:
+                mine = held[owner] = []
+            mine.append(slim(one, mine[0].owner if mine else owner))
+            if (events >= most or size >= largest) and seq >= reach:
                 break
-        self.head = head
+        if taken:
+            self.seq, self.raw_id = stored[taken - 1].seq, stored[taken - 1].raw_id
+        self.head, self.events, self.size = head, events, size
         return taken
 
     def groups(self, owner: str | None = None) -> Iterator[list[Stored]]:
@@ -131,8 +135,13 @@ def is_discard(stored: Stored) -> bool:
 
 def slim(one: Stored, owner: str) -> Stored:
     """An entry as a fold needs it: the chain has been over what commits to its body."""
-    beside = (*one.beside[:4], b"", *one.beside[5:]) if one.beside else ()
-    return Stored(one.seq, one.kind, one.raw_id, owner, one.body, beside)
+    seq, kind, raw_id, _, body, beside, _ = one
+    if beside:
+        beside = (*beside[:4], b"", *beside[5:])
+    return _STORED(Stored, (seq, kind, raw_id, owner, body, beside, b""))  # as Stored(...), in half the time
+
+
+_STORED = tuple.__new__
 
 
 def _runs(decoded: Sequence[Decoded]) -> Iterable[tuple[str, int, int]]:
