@@ -33,6 +33,8 @@ from projections.memory.record import MAX_EDGES
 
 OF_THE_LOG = ("recorded_at", "principal", "late_by")
 """What our own lines tell of the log that they come from; the log that takes them in tells its own."""
+CUT = "cut"
+"""What ends an export that ended before its end; no record of any shape has this field."""
 FORMAT = 1
 """Value of the field `engramlog` in our own lines: the version of their shape."""
 RELATED_WEIGHT = 0.5
@@ -89,6 +91,8 @@ def read_record(line: bytes, shape: str = "auto", *, assume_utc: bool = False) -
         raise refused("record", line[:80].decode("utf-8", "replace"), f"one JSON object a line ({error})") from None
     if not isinstance(record, dict):
         raise refused("record", short(record), "one JSON object a line")
+    if CUT in record:
+        raise refused("record", "the mark of an export that ended before its end", "a whole export: export again")
     read = SHAPES[shape_of(record) if shape == "auto" else shape]
     return read(record, assume_utc)
 

@@ -18,6 +18,7 @@ from api.exchange.importing_records import (
     import_records,
     rejection_event,
 )
+from api.exchange.record_shapes import CUT
 from api.exchange.rejections import KEYED_OTHERWISE, rejection_lines, told_here
 from api.exchange.spooling import spooled
 from api.requests.snapshots import PIECE, Snapshot, placed, weigh_load
@@ -110,7 +111,7 @@ class Export:
         """What ends it where an error does: a line that no import takes for a memory."""
         if self.text is not None:
             return shown_json(f"\n[cut: {error.message}]\n").encode()
-        return shown_json(orjson.dumps({"cut": error.as_dict()}, default=str).decode() + "\n").encode()
+        return shown_json(orjson.dumps({CUT: error.as_dict()}, default=str).decode() + "\n").encode()
 
     def as_dict(self) -> dict[str, Any]:
         """What is told of it: how many memories, how many were left out by reason, the position."""

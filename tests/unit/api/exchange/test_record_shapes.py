@@ -34,6 +34,13 @@ def test_the_shape_of_each_line_shows_in_its_fields_and_may_be_told(shape: str) 
     assert told.shapes == {shape: 1}
 
 
+@pytest.mark.parametrize("shape", ["auto", *SHAPES])
+def test_an_export_that_ended_before_its_end_is_told_as_that(shape: str) -> None:
+    answer, _, memories = imported(lines(SHAPES.get(shape, OURS), {"cut": {"error": "StoreUnavailable"}}), shape=shape)
+    assert (set(memories), answer.exit_code) == ({"m"}, 2)
+    assert "an export that ended before its end" in str(answer)
+
+
 def test_one_file_may_hold_records_of_every_shape() -> None:
     answer, _, memories = imported(lines(OURS, ENTRY | {"id": "e"}, ROW | {"id": "r"}))
     assert (answer.shapes, set(memories)) == ({"engramlog": 1, "ebbinghaus": 1, "consolidating": 1}, {"m", "e", "r"})
