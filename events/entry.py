@@ -101,14 +101,20 @@ def link_told(one: Stored) -> bytes:
 
     A body whose salt is there must be the one that was committed to: another is told as another commitment.
     """
-    _, kind, raw_id, owner, body, (recorded, principal, level, keyed, committed, *clock), salt = one
+    _, kind, raw_id, owner, body, beside, salt = one
+    recorded, principal, level, keyed, committed = beside[:_BESIDE]
     if salt:
         committed = sha256(salt + body).digest()
+    lengths = _LENGTHS
     told = (
-        *(_told_text(kind), _LENGTHS[len(raw_id)], raw_id, _told_text(owner), _LENGTHS[len(recorded)], recorded),
-        *(_told(principal), _told(level), _LENGTHS[len(keyed)], keyed, _LENGTHS[len(committed)], committed),
-    )
-    return b"".join(told) + b"".join(map(_told, clock)) if clock else b"".join(told)
+        _told_text(kind), lengths[len(raw_id)], raw_id, _told_text(owner), lengths[len(recorded)], recorded,
+        _told(principal), _told(level), lengths[len(keyed)], keyed, lengths[len(committed)], committed,
+    )  # fmt: skip
+    return b"".join(told if len(beside) == _BESIDE else (*told, *map(_told, beside[_BESIDE:])))
+
+
+_BESIDE = 5
+"""Clear fields beside a body that every entry of format 2 has; behind them stands where a clock was behind."""
 
 
 class _Lengths(dict[int, bytes]):

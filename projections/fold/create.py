@@ -57,30 +57,48 @@ def create(working: WorkingSet, data: MemoryCreated, event: Event[Any]) -> None:
     )
     memory = with_changes(
         memory,
-        summary=data.summary,
         speaker=data.speaker,
-        keywords=words(data.keywords),
-        tags=data.tags,
-        emotion=None if data.emotion is None else float(data.emotion),
-        project=data.project,
-        task=data.task,
-        modalities=(data.modality,),
-        verified=data.verified,
-        corrects=data.corrects,
-        summarises=data.summarises,
         session=event.session_id,
         stability=_first_stability(working, data),
         last_reinforced_at=at,
         changed_seq=working.seq,
-        basis=basis_of(data, at),
         stated=working.statement,
         by=working.by,
+        **_seldom_told(data, at),
     )
     if working.actor == "operator" and memory.tier in FIRM:
         memory = with_changes(memory, ground=OPERATOR)
     if brought:
         memory = _with_counters(memory, brought)
     working.create(risen(None, memory, working), "create", "a new memory")
+
+
+def _seldom_told(data: MemoryCreated, at: int) -> dict[str, Any]:
+    """Fields that most creations leave as they are, where this one does not: a record has eighty, and each has its price."""
+    told: dict[str, Any] = {}
+    if data.summary is not None:
+        told["summary"] = data.summary
+    if data.keywords:
+        told["keywords"] = words(data.keywords)
+    if data.tags:
+        told["tags"] = data.tags
+    if data.emotion is not None:
+        told["emotion"] = float(data.emotion)
+    if data.project is not None:
+        told["project"] = data.project
+    if data.task is not None:
+        told["task"] = data.task
+    if data.modality != "text":
+        told["modalities"] = (data.modality,)
+    if data.verified:
+        told["verified"] = True
+    if data.corrects is not None:
+        told["corrects"] = data.corrects
+    if data.summarises:
+        told["summarises"] = data.summarises
+    if data.because or data.grounds or data.metadata:
+        told["basis"] = basis_of(data, at)
+    return told
 
 
 def _first_stability(working: WorkingSet, data: MemoryCreated) -> float:

@@ -140,10 +140,10 @@ def evolve(
 
 def _note_the_named(working: WorkingSet, data: EventData) -> None:
     """One note for every memory the event names, also where it changes nothing."""
-    named = names(data)
-    if len(named) == 1 and len(working.notes) == 1:
+    named, notes = names(data), working.notes
+    if len(notes) == 1 and len(named) == 1:
         return
-    noted = {note.memory_id for note in working.notes}
+    noted = {note.memory_id for note in notes}
     for memory_id in named:
         if memory_id not in noted:
             noted.add(memory_id)

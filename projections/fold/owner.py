@@ -18,11 +18,11 @@ from events.partitions import parse_position
 from projections.checks import EVERY, Check, unchecked
 from projections.fold.changelog import FIRST_LINK, Entry, link, make_entry
 from projections.fold.evolve import evolve, nothing_parked, parameters_of
-from projections.fold.values import stated_in
+from projections.fold.values import facts_of
 from projections.fold.working_set import OwnerSettings
 from projections.memory.record import Memory
 from projections.memory.rejection import Rejections
-from projections.memory.sources import Asides, by_of
+from projections.memory.sources import Asides
 
 PROJECTION_VERSION = 9
 """Raise it when evolve, an upcaster or a parameter set changes what an old log folds into: a rebuild follows."""
@@ -116,10 +116,8 @@ def fold_event(
     """
     seq, raw_id = stored.seq, stored.raw_id
     if drops or type(event.data) is not EventDiscarded:
-        stated, by = stated_in(stored, event.data, secret), by_of(stored, event.actor)
-        change = evolve(
-            owner.settings, memories, event, seq, base, stored.level, stated, by, stored.trust, owner.waiting
-        )
+        told = facts_of(stored, event, secret)
+        change = evolve(owner.settings, memories, event, seq, base, *told, owner.waiting)
     else:
         change = nothing_parked(owner.settings, event, owner.waiting)
     settings, chain, entries = change.settings, owner.chain, []
@@ -234,8 +232,7 @@ def fold_records(
         event = decode(one.kind, one.body)
         if not keep(one, event):
             continue
-        stated, by = stated_in(one, event.data), by_of(one, event.actor)
-        change = evolve(settings, memories, event, one.seq, base, one.level, stated, by, one.trust, waiting)
+        change = evolve(settings, memories, event, one.seq, base, *facts_of(one, event), waiting)
         waiting = change.waiting
         if change.settings is not settings:
             settings = _forced(change.settings, forced)

@@ -273,22 +273,24 @@ def _apply(
     """
     if isinstance(event, UndecodableEvent):
         raise event
-    step = fold_event(owner.state, owner.memories, event, stored, base, drops, owner.secret)
-    part = outcome.owners.get(stored.owner) or outcome.writes(stored.owner)
-    if step.owner.waiting != owner.state.waiting:
-        outcome.count(stored.owner, owner.state.waiting, step.owner.waiting)
-    if step.owner.rejections and any(one.reason.startswith(REJECTED_BY) for one in step.entries):
+    before, memories, name = owner.state, owner.memories, stored.owner
+    step = fold_event(before, memories, event, stored, base, drops, owner.secret)
+    after, changed, entries = step.owner, step.changed, step.entries
+    part = outcome.owners.get(name) or outcome.writes(name)
+    if after.waiting != before.waiting:
+        outcome.count(name, before.waiting, after.waiting)
+    if after.rejections and any(one.reason.startswith(REJECTED_BY) for one in entries):
         outcome.refused += 1
-    owner.state = step.owner
-    part.seqs.append(stored.seq)
-    if step.changed:
-        owner.memories.update(step.changed)
-        touched = part.touched
-        outcome.records -= len(touched)
-        for memory_id in step.changed:
-            touched[memory_id] = step.owner.applied
-        outcome.records += len(touched)
-    part.entries += step.entries
+    owner.state = after
+    part.seqs.append(after.seq)
+    if changed:
+        memories.update(changed)
+        touched, applied = part.touched, after.applied
+        known = len(touched)
+        for memory_id in changed:
+            touched[memory_id] = applied
+        outcome.records += len(touched) - known
+    part.entries += entries
 
 
 def record_hash(secret: bytes, owner: str, memory_id: str, record: bytes) -> int:

@@ -26,14 +26,12 @@ from events.catalogue import (
 )
 from events.envelope import Event, Stored, decode, micros
 from events.parameters import DEFAULTS, Parameters
-from events.vocabulary import Trust
 from projections.checks import Check, unchecked
 from projections.fold.evolve import EventEffect, evolve, parameters_of
 from projections.fold.named import names
-from projections.fold.values import stated_in
+from projections.fold.values import EntryFacts, facts_of
 from projections.fold.working_set import OWNER, OwnerSettings
 from projections.memory.record import Memory
-from projections.memory.sources import by_of
 
 FREE = 50_000
 """Evolutions that a life may take whatever its length: about a second."""
@@ -70,10 +68,7 @@ class _Told(NamedTuple):
     at: int
     seq: int
     event: Event[Any]
-    level: int | None
-    stated: tuple[bytes, ...]
-    by: str
-    trust: Trust | None
+    facts: EntryFacts
 
 
 _OF_THE_OWNER = ParametersChanged | ProfileChosen | ValueRejected | ValueReadmitted | SourceSetAside | SourceBroughtBack
@@ -131,10 +126,7 @@ def _about(stored: Iterable[Stored], memory_id: str) -> list[_Told]:
                     micros(event.occurred_at),
                     one.seq,
                     event,
-                    one.level,
-                    stated_in(one, event.data),
-                    by_of(one, event.actor),
-                    one.trust,
+                    facts_of(one, event),
                 )
             )
     return told
@@ -269,7 +261,7 @@ class _Fold:
         self.taken += 1
         one, met = self._told[number], self._things[OWNER].before(number) or OwnerSettings()
         memories = _Before(self._things, number)
-        change = evolve(met, memories, one.event, one.seq, self._base, one.level, one.stated, one.by, one.trust)
+        change = evolve(met, memories, one.event, one.seq, self._base, *one.facts)
         self._note_asked(number, memories.asked)
         old = self._changes.get(number)
         self._changes[number] = change

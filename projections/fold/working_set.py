@@ -6,6 +6,7 @@ A working set lives for one call of `evolve`; handlers write on it instead of on
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -39,6 +40,12 @@ class OwnerSettings(NamedTuple):
 
 
 _UNTOLD = frozenset({"stated", "revised_by", "deleted_by"})
+
+
+@lru_cache(maxsize=1024)
+def _told_of(changed: tuple[str, ...]) -> tuple[str, ...]:
+    """Of names of fields those that a note tells, sorted: nearly all events change one of a few sets."""
+    return tuple(sorted(name for name in changed if name not in _UNTOLD))
 
 
 class Note(msgspec.Struct, frozen=True, gc=False):
@@ -118,9 +125,10 @@ class WorkingSet(msgspec.Struct, gc=False):
         """New values for some fields, with a note that names those that differ; not `stated`, which follows from `content`,
         nor whose doing it is: that is the event's."""
         differ = {name: value for name, value in fields.items() if getattr(memory, name) != value}
-        stamp = max(self.at, memory.stamp)
-        after = self.changed[memory.id] = with_changes(memory, stamp=stamp, changed_seq=self.seq, **differ)
-        named = tuple(sorted(name for name in differ if name not in _UNTOLD))
+        named = _told_of(tuple(differ))
+        differ["stamp"] = max(memory.stamp, self.at)
+        differ["changed_seq"] = self.seq
+        after = self.changed[memory.id] = with_changes(memory, **differ)
         self.notes.append(Note(memory.id, decision, reason, memory, after, named))
         return after
 

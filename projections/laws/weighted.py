@@ -95,9 +95,10 @@ _IMPORTANCE = {category: f"importance_{category}" for category in CATEGORIES}
 
 def factors(memory: Memory, now: int, parameters: Parameters) -> Factors:
     """The six factors at `now` (microseconds since 1970)."""
-    importance = importance_of(memory.category, parameters)
+    importance: float = getattr(parameters, _IMPORTANCE[memory.category])  # as `importance_of`; every event needs it
     user = parameters.user_factor if parameters.user_factor_scope == "both" else 1.0
-    idle = now - active_at(memory, parameters)
+    active = memory.last_activated_at if memory.used_at is None else active_at(memory, parameters)
+    idle = now - active
     if idle <= 0 and not memory.mentions and memory.negated_at is None:
         return _at_once(importance, user)
     boost = penalty = drive = 1.0

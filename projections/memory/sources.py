@@ -39,12 +39,13 @@ class Author(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 def by_of(stored: Stored, actor: str) -> str:
     """Who brought an event, as `Author.by`."""
-    return _by(actor, stored.beside[1]) if stored.beside and stored.beside[1] else actor
+    return by_text(actor, stored.beside[1]) if stored.beside else actor
 
 
 @lru_cache(maxsize=1024)
-def _by(actor: str, principal: bytes) -> str:
-    return f"{actor} {principal.decode()}"
+def by_text(actor: str, principal: bytes) -> str:
+    """`Author.by` of an actor and the principal beside its entry; empty where none was kept."""
+    return f"{actor} {principal.decode()}" if principal else actor
 
 
 class NamedSource(msgspec.Struct, frozen=True, array_like=True, gc=False):
