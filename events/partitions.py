@@ -66,7 +66,7 @@ def spread_tags(partitions: int) -> tuple[str, ...]:
 
 def dedupe_bucket(field: bytes) -> int:
     """The bucket, 0 to 511, of a dedupe field (`events.entry.dedupe_field`), by its last two bytes."""
-    return int.from_bytes(field[-2:], "big") % DEDUPE_BUCKETS
+    return (field[-2] << 8 | field[-1]) % DEDUPE_BUCKETS
 
 
 @dataclass(frozen=True, slots=True)
