@@ -14,7 +14,7 @@ from events.errors import BadSetting
 from events.marks import NOTHING, UNMARKED, Marker, Marks
 from events.statement_digests import digest, written
 from events.text.invisible import INVISIBLE
-from events.trust import PROPOSED, with_trust
+from events.trust import PROPOSED, Trust, with_trust
 
 SECRET_BYTES = 32
 SALT_BYTES = 16
@@ -99,9 +99,9 @@ def commitment(salt: bytes, body: bytes) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def level_text(rules: int, level: int) -> bytes:
-    """`rules:level`, as an entry tells it."""
-    return b"%d:%d" % (rules, level)
+def level_text(rules: int, level: int, trust: Trust | None = None) -> bytes:
+    """`rules:level`, as an entry tells it, and its trust where that is less than `asserted`."""
+    return with_trust(b"%d:%d" % (rules, level), trust)
 
 
 def link_told(one: Stored) -> bytes:
@@ -153,10 +153,12 @@ class Beside:
         """Fingerprint, level, digests and commitment; `marks` is None where nobody could look."""
         marker = self._marker if marks is not None else UNMARKED
         level, statements, values, doubtful = marks or NOTHING
-        stated = [*(digest(self._secret, one) for one in statements), *values] if statements or values else ()
+        told, body = b"", event.body
+        if statements or values:
+            told = written(marker.statement_rules, [*(digest(self._secret, one) for one in statements), *values])
         return (
-            fingerprint(self._secret, event.body),
-            with_trust(level_text(marker.level_rules, level), PROPOSED if doubtful else event.trust),
-            written(marker.statement_rules, stated) if stated else b"",
-            commitment(salt, event.body),
+            fingerprint(self._secret, body),
+            level_text(marker.level_rules, level, PROPOSED if doubtful else event.trust),
+            told,
+            commitment(salt, body),
         )

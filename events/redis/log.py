@@ -189,15 +189,13 @@ class RedisEventLog:
     def _sealed(self, events: Sequence[Appendable], secrets: Mapping[str, bytes], principal: str) -> list[SealedEvent]:
         """The events with what stands beside their bodies."""
         salts, found, made = self._chance(SALT_BYTES * len(events)), list[SealedEvent](), dict[str, Beside]()
-        for number, event in enumerate(events):
-            one, marks = marked(event, self._marker)
-            beside = made.get(one.owner)
-            if beside is None:
-                beside = made[one.owner] = Beside(secrets[one.owner], self._marker)
-            salt = salts[number * SALT_BYTES : (number + 1) * SALT_BYTES]
-            keyed, level, digests, committed = beside.of(one, marks, salt)
+        marker, at = self._marker, 0
+        for event in events:
+            one, marks = marked(event, marker)
+            beside = made.get(one.owner) or made.setdefault(one.owner, Beside(secrets[one.owner], marker))
+            salt = salts[at : (at := at + SALT_BYTES)]
             by = principal if one.model is None else principal_of(principal, one.model)
-            found.append(SealedEvent(one, keyed, by, level, digests, committed, salt))
+            found.append(_SEALED(SealedEvent, (one, by, salt, *beside.of(one, marks, salt))))
         return found
 
     def _answers(self, wire: Wire, commands: list[bytes]) -> Iterable[tuple[Any, int]]:
@@ -315,6 +313,10 @@ class RedisEventLog:
         with self._wires.wire() as wire:
             seconds, micros = wire.call("TIME")
         return int(seconds) * 1_000_000 + int(micros)
+
+
+_SEALED = tuple.__new__
+"""As SealedEvent(...), in half the time."""
 
 
 def _bytes_of(events: Sequence[Appendable]) -> int:

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
+from events import validation
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
 from events.envelope import AnyEvent, Prepared, decode, encode, event_class
 from events.errors import InputError, InvalidBatch, InvalidEvent
@@ -382,3 +383,36 @@ def _is_id(name: str) -> bool:
         return check_id(name) == name
     except PydanticCustomError:
         return False
+
+
+@pytest.mark.parametrize("event_type", OPEN_TYPES)
+def test_what_is_read_at_once_is_what_the_long_way_reads(event_type: str) -> None:
+    @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
+    @given(document=documents(event_type), more=any_json, where=st.sampled_from(["", "data", "replace"]), chance=st.randoms())
+    def holds(document: Document, more: Any, where: str, chance: random.Random) -> None:
+        raws = [json.dumps(document), read_event(json.dumps(document), now=NOW).body]
+        spoilt = json.loads(raws[1])
+        if where == "replace":
+            spoilt["data"][chance.choice(sorted(spoilt["data"]))] = more
+        else:
+            (spoilt["data"] if where else spoilt)["more"] = more
+        for raw in (*raws, json.dumps(spoilt, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")):
+            assert outcome(raw) == the_long_way(raw)
+
+    holds()
+
+
+def outcome(raw: bytes | str) -> Prepared | tuple[str, ...]:
+    """What the door makes of it, or what it says is wrong."""
+    try:
+        return read_event(raw, now=NOW)
+    except InvalidEvent as refusal:
+        return refusal.field, refusal.got, refusal.allowed
+
+
+def the_long_way(raw: bytes | str) -> Prepared | tuple[str, ...]:
+    """The same where nothing is read at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(validation, "read_at_once", lambda _raw: None)
+        patch.setattr(validation, "read_plain", lambda _type, _raw: None)
+        return outcome(raw)
