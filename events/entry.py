@@ -9,7 +9,7 @@ from functools import lru_cache
 from hashlib import blake2b, sha256
 from typing import Literal
 
-from events.envelope import Prepared, Stored
+from events.envelope import Stored
 from events.errors import BadSetting
 from events.marks import NOTHING, UNMARKED, Marker, Marks
 from events.statement_digests import digest, written
@@ -140,25 +140,11 @@ def _told_text(field: str) -> bytes:
     return _told(field.encode())
 
 
-class Beside:
-    """Makes what stands beside the bodies of one owner's events."""
-
-    __slots__ = ("_marker", "_secret")
-
-    def __init__(self, secret: bytes, marker: Marker = UNMARKED) -> None:
-        self._secret = secret
-        self._marker = marker
-
-    def of(self, event: Prepared, marks: Marks | None, salt: bytes) -> tuple[bytes, bytes, bytes, bytes]:
-        """Fingerprint, level, digests and commitment; `marks` is None where nobody could look."""
-        marker = self._marker if marks is not None else UNMARKED
-        level, statements, values, doubtful = marks or NOTHING
-        told, body = b"", event.body
-        if statements or values:
-            told = written(marker.statement_rules, [*(digest(self._secret, one) for one in statements), *values])
-        return (
-            fingerprint(self._secret, body),
-            level_text(marker.level_rules, level, PROPOSED if doubtful else event.trust),
-            told,
-            commitment(salt, body),
-        )
+def told_beside(secret: bytes, marker: Marker, marks: Marks | None, trust: Trust | None) -> tuple[bytes, bytes]:
+    """The level and the digests of an event of an owner with this secret; `marks` is None where nobody could look."""
+    rules = marker if marks is not None else UNMARKED
+    level, statements, values, doubtful = marks or NOTHING
+    told = b""
+    if statements or values:
+        told = written(rules.statement_rules, [*(digest(secret, one) for one in statements), *values])
+    return level_text(rules.level_rules, level, PROPOSED if doubtful else trust), told

@@ -9,6 +9,7 @@ from __future__ import annotations
 from binascii import crc_hqx
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 
 SLOTS = 16_384
@@ -36,6 +37,7 @@ def crc16(text: str) -> int:
     return crc_hqx(text.encode(), 0)
 
 
+@lru_cache(maxsize=8_192)
 def partition_of(owner: str, partitions: int) -> int:
     """The partition, 0 to partitions - 1, that holds all events of an owner."""
     return crc16(owner) % partitions

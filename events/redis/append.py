@@ -7,13 +7,16 @@ new events is answered in a few bytes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import count
 from struct import Struct
 from typing import Any, NamedTuple
 
-from events.entry import dedupe_field
+from events.entry import SALT_BYTES, commitment, dedupe_field, fingerprint, principal_of, told_beside
 from events.envelope import Prepared
-from events.log import AppendReceipt
-from events.partitions import LogKeys, dedupe_bucket, position_text
+from events.log import Appendable, AppendReceipt, marked
+from events.marks import Marker
+from events.partitions import MAX_PARTITIONS, LogKeys, dedupe_bucket, position_text
 from events.redis.gap import appending_refused
 from events.redis.wire import Argument, Script, as_store_error, packed
 
@@ -119,16 +122,13 @@ return {'ok', head, known, recorded, clock}
 )
 
 
-class SealedEvent(NamedTuple):
-    """An event and what stands beside its body, but for what only the script knows."""
+class Brought(NamedTuple):
+    """What a request's events have in common: who brings them, who looks at them, their owners' secrets, the heads expected."""
 
-    event: Prepared
     principal: str
-    salt: bytes
-    fingerprint: bytes
-    level: bytes
-    digests: bytes
-    commitment: bytes
+    marker: Marker
+    secrets: Mapping[str, bytes]
+    expected: Mapping[str, int]
 
 
 _PIECES = Struct(">16s8s16s32s16s6HB").pack
@@ -143,36 +143,46 @@ class _Words(dict[str | bytes, int]):
 
 
 def append_command(
-    keys: LogKeys,
-    events: Sequence[SealedEvent],
-    secrets: Mapping[str, bytes],
-    expected: Mapping[str, int],
-    floor: int = 0,
-) -> bytes:
-    """The command of one partition's part of a request; of `expected`, the heads of its owners, and of `secrets` theirs.
+    keys: LogKeys, events: Sequence[Appendable], brought: Brought, salts: bytes, floor: int = 0
+) -> tuple[bytes, list[Prepared]]:
+    """The command of one partition's part of a request, and its events as they are written. `salts`: 16 random bytes an event.
 
     `floor`: the seq that its head must have reached, or nothing is written. An argument costs Redis about a quarter of a
     microsecond, so an event is one, its body: what else it has is told by number, or lies end to end with that of the others.
     """
-    names: list[Argument] = [keys.meta, keys.stream, keys.heads, keys.secrets]
-    buckets, pieces, bodies = dict[int, int](), list[bytes](), list[bytes]()
-    owners = list(dict.fromkeys([one[0].owner for one in events]))
-    words = _Words(zip(owners, range(1, len(owners) + 1), strict=True))
+    principal, marker, secrets, expected = brought
+    names = list[Argument](_first_names(keys.tag))
+    buckets, pieces, bodies, ready = dict[int, int](), list[bytes](), list[bytes](), list[Prepared]()
+    owners = list(dict.fromkeys([event.owner for event in events]))
+    words = _Words(zip(owners, count(1), strict=False))
     heads = [part for owner, seq in expected.items() if owner in words for part in (owner, seq)]
-    for event, principal, salt, mark, level, digests, committed in events:
-        _, raw_id, owner, kind, body, moves_head, *_ = event
+    at = 0
+    for event in events:
+        one, marks = marked(event, marker)
+        _, raw_id, owner, kind, body, moves, _, _, model, trust, _ = one
+        secret, salt = secrets[owner], salts[at : (at := at + SALT_BYTES)]
+        level, digests = told_beside(secret, marker, marks, trust)
         field = dedupe_field(owner, raw_id)
         bucket = dedupe_bucket(field)
         key = buckets.get(bucket)
         if key is None:
             names.append(keys.dedupe_of(bucket))
             key = buckets[bucket] = len(names)
-        told = key, words[owner], words[kind], words[principal], words[level], words[digests], moves_head
-        pieces.append(_PIECES(field, mark, raw_id, committed, salt, *told))
+        by = words[principal if model is None else principal_of(principal, model)]
+        keyed, committed, told = fingerprint(secret, body), commitment(salt, body), (words[level], words[digests], moves)
+        pieces.append(_PIECES(field, keyed, raw_id, committed, salt, key, words[owner], words[kind], by, *told))
         bodies.append(body)
+        ready.append(one)
     counts = (len(events), len(heads) // 2, len(owners), floor)
     laid = b"".join(pieces), b"".join([secrets[owner] for owner in owners])
-    return packed(("EVALSHA", APPEND.sha, len(names), *names, *counts, *laid, *heads, *words, *bodies))
+    command = packed(("EVALSHA", APPEND.sha, len(names), *names, *counts, *laid, *heads, *words, *bodies))
+    return command, ready
+
+
+@lru_cache(maxsize=MAX_PARTITIONS)
+def _first_names(tag: str) -> tuple[str, ...]:
+    keys = LogKeys(tag)
+    return keys.meta, keys.stream, keys.heads, keys.secrets
 
 
 def append_receipts(
