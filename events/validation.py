@@ -18,8 +18,8 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from events.accesses import problem_with_accesses
-from events.at_once import read_at_once, read_plain
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
+from events.door.at_once import read_at_once, read_plain
 from events.envelope import (
     AnyEvent,
     Event,

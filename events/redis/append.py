@@ -169,7 +169,11 @@ def append_command(
             names.append(keys.dedupe_of(bucket))
             key = buckets[bucket] = len(names)
         by = words[principal if model is None else principal_of(principal, model)]
-        keyed, committed, told = fingerprint(secret, body), commitment(salt, body), (words[level], words[digests], moves)
+        keyed, committed, told = (
+            fingerprint(secret, body),
+            commitment(salt, body),
+            (words[level], words[digests], moves),
+        )
         pieces.append(_PIECES(field, keyed, raw_id, committed, salt, key, words[owner], words[kind], by, *told))
         bodies.append(body)
         ready.append(one)
@@ -189,18 +193,9 @@ def append_receipts(
     partition: int, events: Sequence[Prepared], answer: Any, fsynced: bool | None, replicas: int
 ) -> list[AppendReceipt]:
     """A receipt for each event of one partition's part, from the script's answer or its refusal."""
-    if isinstance(answer, Exception):
-        failure = as_store_error(answer).message
+    if (failure := _failure(partition, answer)) is not None:
         return [AppendReceipt(event.event_id, "failed", error=failure) for event in events]
     outcome, head, told = answer[0], answer[1], answer[2]
-    if outcome == b"rolled":
-        lost = f"the head of partition {partition} is {head}, before what was acknowledged here; see `engramlog alarms`"
-        return [AppendReceipt(event.event_id, "failed", error=lost) for event in events]
-    if outcome == b"gap":
-        return [
-            AppendReceipt(event.event_id, "failed", error=appending_refused(partition, head, answer[3]))
-            for event in events
-        ]
     if outcome == b"ok" and not told:
         return [
             AppendReceipt(event.event_id, "appended", position_text(partition, seq), fsynced, replicas)
@@ -233,3 +228,12 @@ def append_receipts(
         else:
             receipts.append(AppendReceipt(event.event_id, "not_written"))
     return receipts
+
+
+def _failure(partition: int, answer: Any) -> str | None:
+    """Why nothing can be said of any event of a part, by the script's answer; None where something can."""
+    if isinstance(answer, Exception):
+        return as_store_error(answer).message
+    if answer[0] == b"rolled":
+        return f"the head of partition {partition} is {answer[1]}, before what was acknowledged here; see `engramlog alarms`"
+    return appending_refused(partition, answer[1], answer[3]) if answer[0] == b"gap" else None

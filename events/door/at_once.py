@@ -146,7 +146,7 @@ def _all(looks: list[Look]) -> Look | None:
     return (lambda value: all(look(value) for look in looks)) if looks[1:] else next(iter(looks), None)
 
 
-def _stays(check: Callable[[Any], Any], value: Any) -> bool:
+def _stays(check: Any, value: Any) -> bool:
     """Whether a check gives the value back as it is. Raises what the check does."""
     return bool(check(value) == value)
 
@@ -171,7 +171,9 @@ _UNREAD = _Twin(Any, lambda _value: False)
 def _reader(event_type: str) -> tuple[Callable[[bytes | str], AnyEvent], Look]:
     """What decodes the events of a type, and looks at what is left to be looked at."""
     version = Annotated[int, msgspec.Meta(ge=1, le=LATEST_VERSION[event_type])]
-    twin = _twin(Event, type=_Twin(Literal[event_type]), schema_version=_Twin(version), data=_twin(EVENT_TYPES[event_type]))
+    twin = _twin(
+        Event, type=_Twin(Literal[event_type]), schema_version=_Twin(version), data=_twin(EVENT_TYPES[event_type])
+    )
     assert twin.look is not None  # at its time
     return msgspec.json.Decoder(twin.kind).decode, twin.look
 
