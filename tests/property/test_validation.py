@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
-from events import validation
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
 from events.envelope import AnyEvent, Prepared, decode, encode, event_class
 from events.errors import InputError, InvalidBatch, InvalidEvent
@@ -39,6 +38,7 @@ from events.vocabulary import (
 )
 from tests.examples import examples
 from tests.given.samples import MOMENT, NOW
+from tests.long_way import outcome, the_long_way
 
 OPEN_TYPES = [name for name in EVENT_TYPES if name not in SEALED_ONLY]
 Document = dict[str, Any]
@@ -408,19 +408,3 @@ def test_what_is_read_at_once_is_what_the_long_way_reads(event_type: str) -> Non
             assert outcome(raw) == the_long_way(raw)
 
     holds()
-
-
-def outcome(raw: bytes | str) -> Prepared | tuple[str, ...]:
-    """What the door makes of it, or what it says is wrong."""
-    try:
-        return read_event(raw, now=NOW)
-    except InvalidEvent as refusal:
-        return refusal.field, refusal.got, refusal.allowed
-
-
-def the_long_way(raw: bytes | str) -> Prepared | tuple[str, ...]:
-    """The same where nothing is read at once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(validation, "read_at_once", lambda _raw: None)
-        patch.setattr(validation, "read_plain", lambda _type, _raw: None)
-        return outcome(raw)
