@@ -9,12 +9,12 @@ from functools import lru_cache
 from hashlib import blake2b, sha256
 from typing import Literal
 
-from events.envelope import Prepared, Stored
+from events.envelope import Stored
 from events.errors import BadSetting
 from events.marks import NOTHING, UNMARKED, Marker, Marks
 from events.statement_digests import digest, written
 from events.text.invisible import INVISIBLE
-from events.trust import PROPOSED, with_trust
+from events.trust import PROPOSED, Trust, with_trust
 
 SECRET_BYTES = 32
 SALT_BYTES = 16
@@ -66,7 +66,15 @@ def bringer(principal: str) -> Bringer:
 
 def dedupe_field(owner: str, raw_id: bytes) -> bytes:
     """16 bytes by which an owner's event is known again; the same id of another owner is another event."""
-    return blake2b(owner.encode() + b"\0" + raw_id, digest_size=16).digest()
+    told = _begun(owner).copy()
+    told.update(raw_id)
+    return told.digest()
+
+
+@lru_cache(maxsize=4_096)
+def _begun(owner: str) -> blake2b:
+    """The hash of an owner's name, to be gone on with: an owner's events come together."""
+    return blake2b(owner.encode() + b"\0", digest_size=16)
 
 
 def fingerprint(secret: bytes, body: bytes) -> bytes:
@@ -91,9 +99,9 @@ def commitment(salt: bytes, body: bytes) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def level_text(rules: int, level: int) -> bytes:
-    """`rules:level`, as an entry tells it."""
-    return b"%d:%d" % (rules, level)
+def level_text(rules: int, level: int, trust: Trust | None = None) -> bytes:
+    """`rules:level`, as an entry tells it, and its trust where that is less than `asserted`."""
+    return with_trust(b"%d:%d" % (rules, level), trust)
 
 
 def link_told(one: Stored) -> bytes:
@@ -138,23 +146,11 @@ def _told_text(field: str) -> bytes:
     return _told(field.encode())
 
 
-class Beside:
-    """Makes what stands beside the bodies of one owner's events."""
-
-    __slots__ = ("_marker", "_secret")
-
-    def __init__(self, secret: bytes, marker: Marker = UNMARKED) -> None:
-        self._secret = secret
-        self._marker = marker
-
-    def of(self, event: Prepared, marks: Marks | None, salt: bytes) -> tuple[bytes, bytes, bytes, bytes]:
-        """Fingerprint, level, digests and commitment; `marks` is None where nobody could look."""
-        marker = self._marker if marks is not None else UNMARKED
-        level, statements, values, doubtful = marks or NOTHING
-        stated = [*(digest(self._secret, one) for one in statements), *values] if statements or values else ()
-        return (
-            fingerprint(self._secret, event.body),
-            with_trust(level_text(marker.level_rules, level), PROPOSED if doubtful else event.trust),
-            written(marker.statement_rules, stated) if stated else b"",
-            commitment(salt, event.body),
-        )
+def told_beside(secret: bytes, marker: Marker, marks: Marks | None, trust: Trust | None) -> tuple[bytes, bytes]:
+    """The level and the digests of an event of an owner with this secret; `marks` is None where nobody could look."""
+    rules = marker if marks is not None else UNMARKED
+    level, statements, values, doubtful = marks or NOTHING
+    told = b""
+    if statements or values:
+        told = written(rules.statement_rules, [*(digest(secret, one) for one in statements), *values])
+    return level_text(rules.level_rules, level, PROPOSED if doubtful else trust), told

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache, partial
 from math import isfinite
-from operator import attrgetter
+from operator import attrgetter, ne
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_origin
 from uuid import UUID, uuid5
@@ -196,17 +196,19 @@ def prepare_body(
     event_id: str, event_type: str, version: int, owner: str, body: bytes, word: Word = OWN_WORD
 ) -> Prepared:
     """A `Prepared` of canonical bytes that were validated."""
-    return Prepared(
-        event_id,
-        bytes.fromhex(event_id.replace("-", "")),
-        owner,
-        f"{event_type}.{version}",
-        body,
-        event_type not in SIDE_EVENTS,
-        event_type == "MemoriesAccessed",
-        trust=word.trust,
-        doubted=word.doubted,
-    )
+    kind, moves_head, is_access = _kind(event_type, version)
+    raw_id = bytes.fromhex(event_id.replace("-", ""))
+    # As Prepared(...), in half the time: all of its fields.
+    return _PREPARED(Prepared, (event_id, raw_id, owner, kind, body, moves_head, is_access, None, None, *word))
+
+
+_PREPARED = tuple.__new__
+
+
+@lru_cache(maxsize=1_024)
+def _kind(event_type: str, version: int) -> tuple[str, bool, bool]:
+    """How a type of a version is called, whether it moves its owner's head, whether it tells only of accesses."""
+    return f"{event_type}.{version}", event_type not in SIDE_EVENTS, event_type == "MemoriesAccessed"
 
 
 def encode(event: AnyEvent) -> bytes:
@@ -216,43 +218,70 @@ def encode(event: AnyEvent) -> bytes:
 
 def prepare(event: AnyEvent, word: Word = OWN_WORD) -> Prepared:
     """An event built by `events.validation.make_event` (so validated) made ready to append; `word`: how far it goes."""
-    quick = event.occurred_at.tzinfo is UTC and _writes_itself(event.data)
-    body = _WRITE(event) if quick else encode(event)
+    quick = event.occurred_at.tzinfo is UTC and writes_itself(event.data)
+    body = write(event) if quick else encode(event)
     return prepare_body(event.event_id, event.type, event.schema_version, event.owner, body, word)
 
 
-_WRITE = msgspec.json.Encoder(order="sorted").encode
-"""Eight times as fast as `encode`, and the same bytes where `_writes_itself` holds."""
+write = msgspec.json.Encoder(order="sorted").encode
+"""Eight times as fast as `encode`, and the same bytes where `occurred_at` is in UTC and `writes_itself` holds of the data."""
 
 
-def _writes_itself(data: Any) -> bool:
+def writes_itself(data: Any) -> bool:
     """Whether msgspec writes what `encode` does: it leaves out what *is* a default, not what equals one, and neither
     moves an instant to UTC nor knows orjson's spelling of large floats in a dict."""
     cls: type = type(data)
-    for value_of, default, by_value in _watched(cls):
+    for value_of, default, passes in _watched(cls):
         item = value_of(data)
-        if item is not default and not (by_value and item != default):
+        if item is not default and not passes(item):
             return False
     return True
 
 
+Passes = Callable[[Any], bool]
+
+
 @cache
-def _watched(cls: type) -> tuple[tuple[Callable[[Any], Any], Any, bool], ...]:
-    """The fields that may stop a shape from writing itself: how to get each, its default, whether other values pass."""
-    found: list[tuple[Callable[[Any], Any], Any, bool]] = []
+def _watched(cls: type) -> tuple[tuple[Callable[[Any], Any], Any, Passes], ...]:
+    """The fields that may stop a shape from writing itself: how to get each, its default, whether another value passes."""
+    found: list[tuple[Callable[[Any], Any], Any, Passes]] = []
     for field in msgspec.structs.fields(cls):
-        if _holds_more(field.type):
-            found.append((attrgetter(field.name), field.default, False))
+        passes = _passes(field.type)
+        if passes is not None:
+            found.append((attrgetter(field.name), field.default, passes))
         elif isinstance(field.default, str | float):
-            found.append((attrgetter(field.name), field.default, True))
+            found.append((attrgetter(field.name), field.default, partial(ne, field.default)))
     return tuple(found)
 
 
-def _holds_more(kind: Any) -> bool:
-    """Whether a type has an instant, a shape or a dict in it."""
-    if isinstance(kind, type) and issubclass(kind, datetime | Shape | dict):
-        return True
-    return get_origin(kind) is dict or any(map(_holds_more, get_args(kind)))
+def _passes(kind: Any) -> Passes | None:
+    """How it is seen that msgspec writes a value of a type as `encode` does; None: it always does."""
+    if isinstance(kind, type) and issubclass(kind, datetime | Shape):
+        return _is_utc if issubclass(kind, datetime) else writes_itself
+    if kind is dict or get_origin(kind) is dict:
+        return _never
+    inner = [passes for passes in map(_passes, get_args(kind)) if passes is not None]
+    if not inner:
+        return None
+    if get_origin(kind) is tuple:
+        return partial(_all, inner[0])
+    return partial(_or_none, inner[0]) if len(inner) == 1 else _never
+
+
+def _is_utc(moment: datetime) -> bool:
+    return moment.tzinfo is UTC
+
+
+def _never(_item: object) -> bool:
+    return False
+
+
+def _all(passes: Passes, items: tuple[Any, ...]) -> bool:
+    return all(map(passes, items))
+
+
+def _or_none(passes: Passes, item: Any) -> bool:
+    return item is None or passes(item)
 
 
 _SCALARS = frozenset({str, int, bool, NoneType})

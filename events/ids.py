@@ -26,6 +26,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "ToolResultRecorded": ("tool",),
     "MemoryCreated": ("speaker", "project", "task"),
 }
+_TOLD = _NEW.keys() | _NAMES.keys()
 _JOBS = frozenset(["system", "judge"])
 _CARRYING_ON: frozenset[Path] = frozenset(["job", "import", "terminal"])
 """Actors that carry on, by these paths, for owners and speakers that are there already, whatever they are called."""
@@ -33,6 +34,8 @@ _CARRYING_ON: frozenset[Path] = frozenset(["job", "import", "terminal"])
 
 def check_new_ids(event: Any, by: Speaker, where: dict[str, Any]) -> None:
     """Raises InvalidEvent where the event begins something under an id, or a name, that hides something."""
+    if event.type not in _TOLD:
+        return
     carries_on = event.actor in _JOBS and by.path in _CARRYING_ON
     for field, value in _ids(event, carries_on=carries_on):
         if not value.isascii():

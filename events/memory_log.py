@@ -7,7 +7,16 @@ from secrets import token_bytes
 from threading import Lock
 from uuid import UUID
 
-from events.entry import LOCAL, SALT_BYTES, SECRET_BYTES, Beside, checked_principal, dedupe_field, principal_of
+from events.entry import (
+    LOCAL,
+    SALT_BYTES,
+    SECRET_BYTES,
+    checked_principal,
+    commitment,
+    dedupe_field,
+    principal_of,
+    told_beside,
+)
 from events.envelope import Prepared, Stored
 from events.log import Appendable, AppendReceipt, Status, check_request_size, marked
 from events.marks import UNMARKED, Marker, Marks
@@ -149,9 +158,10 @@ class InMemoryEventLog:
     ) -> Stored:
         secret = self._secrets.setdefault(event.owner, self._chance(SECRET_BYTES))
         salt = self._chance(SALT_BYTES)
-        _, level, digests, committed = Beside(secret, self._marker).of(event, marks, salt)
+        level, digests = told_beside(secret, self._marker, marks, event.trust)
         back = (b"%d" % clock,) if clock < recorded else ()
-        beside = (b"%d" % recorded, principal_of(principal, event.model).encode(), level, digests, committed, *back)
+        clear = (b"%d" % recorded, principal_of(principal, event.model).encode(), level, digests)
+        beside = (*clear, commitment(salt, event.body), *back)
         return Stored(seq, event.kind, event.raw_id, event.owner, event.body, beside, salt)
 
     def _refusals(

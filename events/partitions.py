@@ -9,6 +9,7 @@ from __future__ import annotations
 from binascii import crc_hqx
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 
 SLOTS = 16_384
@@ -36,6 +37,7 @@ def crc16(text: str) -> int:
     return crc_hqx(text.encode(), 0)
 
 
+@lru_cache(maxsize=8_192)
 def partition_of(owner: str, partitions: int) -> int:
     """The partition, 0 to partitions - 1, that holds all events of an owner."""
     return crc16(owner) % partitions
@@ -66,7 +68,7 @@ def spread_tags(partitions: int) -> tuple[str, ...]:
 
 def dedupe_bucket(field: bytes) -> int:
     """The bucket, 0 to 511, of a dedupe field (`events.entry.dedupe_field`), by its last two bytes."""
-    return int.from_bytes(field[-2:], "big") % DEDUPE_BUCKETS
+    return (field[-2] << 8 | field[-1]) % DEDUPE_BUCKETS
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ or a judge. One table, `CLAIMS`, says for whom one may speak by which path, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
 from events.entry import LOCAL, Bringer, bringer
@@ -121,8 +122,12 @@ def claimable(path: Path, principal: str = LOCAL) -> tuple[Actor, ...]:
 
 def claimed(actor: str, by: Speaker, field: str = "actor") -> Objection | None:
     """Why nobody who comes this way speaks for the actor, or None."""
-    allowed = claimable(by.path, by.principal)
-    return None if actor in allowed else Objection(field, actor, claim_rule(by))
+    return None if _may_claim(actor, by) else Objection(field, actor, claim_rule(by))
+
+
+@lru_cache(maxsize=256)
+def _may_claim(actor: str, by: Speaker) -> bool:
+    return actor in claimable(by.path, by.principal)
 
 
 def claim_rule(by: Speaker) -> str:
@@ -159,6 +164,7 @@ def _reserved(event: AnyEvent, by: Speaker) -> Objection | None:
     return None if check is None else check(event.data, event.actor, by)
 
 
+@lru_cache(maxsize=256)
 def reach(actor: str, by: Speaker) -> Trust:
     """How far the word of an actor goes who comes this way."""
     most = TRUSTED.get((by.path, bringer(by.principal)), INFERRED)
@@ -182,7 +188,8 @@ def vouched(event: AnyEvent, by: Speaker) -> Word:
     if told is not None and bringer(by.principal) != "model" and not _draws(event):
         found: Trust = told
     else:
-        found = lowest(reach(event.actor, by), event.trust)
+        most = reach(event.actor, by)
+        found = most if event.trust is None else lowest(most, event.trust)
     return OWN_WORD if found == ASSERTED else Word(found, told not in (ASSERTED, IMPORTED))
 
 

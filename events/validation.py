@@ -19,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from events.accesses import problem_with_accesses
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
+from events.door.at_once import read_at_once, read_plain
 from events.envelope import (
     AnyEvent,
     Event,
@@ -33,6 +34,7 @@ from events.envelope import (
     prepare,
     prepare_body,
     utc_text,
+    write,
 )
 from events.errors import ClockBehind, InputError, InvalidBatch, InvalidEvent, StoreError
 from events.ids import check_new_ids
@@ -42,7 +44,7 @@ from events.shape import Shape
 from events.standing import AT_THE_STORE, Objection, Speaker, objection, vouched
 from events.text.names_once import name_given_twice
 from events.text.utf8 import bytes_told
-from events.vocabulary import EARLIEST, FUTURE_TOLERANCE, Trust
+from events.vocabulary import EARLIEST, FUTURE_TOLERANCE, Trust, is_time
 from events.wording import allowed_words
 
 _SHOWN = 120
@@ -67,31 +69,47 @@ def read_event(
     `now` is the store's clock in microseconds since 1970; `by`: how it comes in, which says for whom it may speak
     (`events.standing`). Raises InvalidEvent with `where` in its context.
     """
-    document = _parse(raw, where)
-    event_type = _check_type(document, where)
-    try:
-        event = adapter(event_type).validate_json(raw)
-    except ValidationError as error:
-        raise _explain(error, where) from None
+    event = read_at_once(raw)
+    if event is not None:
+        assert isinstance(raw, bytes)  # else it was no event at once
+        document, body = None, raw
+    else:
+        event, document, body = _read_slowly(raw, where)
     _check_rest(event, now, by, where)
     problem = objection(event, by) or (None if look is None else look(event))
     if problem is not None:
         raise InvalidEvent(*problem, **where)
-    document["event_id"] = event.event_id
-    if event.causation_id is not None:
-        document["causation_id"] = event.causation_id
-    document["occurred_at"] = in_utc(event.occurred_at)
-    added = "schema_version" not in document
-    if added:
-        document["schema_version"] = 1
-    body = canonical(document)
-    if event_type == "MemoriesAccessed":
+    if event.type == "MemoriesAccessed":
         problem = problem_with_accesses(event.data, event.schema_version, len(body))
         if problem is not None:
             raise InvalidEvent(*problem, **where)
-    if twice := name_given_twice(raw, body, added):
+    if document is not None and (twice := name_given_twice(raw, body, "schema_version" not in document)):
         raise InvalidEvent(_path(twice), "the same name twice in one object", "each name once", **where)
-    return prepare_body(event.event_id, event_type, event.schema_version, event.owner, body, vouched(event, by))
+    return prepare_body(event.event_id, event.type, event.schema_version, event.owner, body, vouched(event, by))
+
+
+def _read_slowly(raw: bytes | str, where: dict[str, Any]) -> tuple[AnyEvent, dict[str, Any], bytes]:
+    """The event in a JSON text, what the text holds, and the event's body."""
+    document = _parse(raw, where)
+    event_type = _check_type(document, where)
+    plain = read_plain(event_type, raw)
+    if plain is not None and is_time(document["occurred_at"]):
+        body = _body(document, plain)
+        if body == write(plain):
+            return plain, document, body
+    try:
+        event = adapter(event_type).validate_json(raw)
+    except ValidationError as error:
+        raise _explain(error, where) from None
+    return event, document, _body(document, event)
+
+
+def _body(document: dict[str, Any], event: AnyEvent) -> bytes:
+    """What the producer sent, but for what is normalised."""
+    normal = {"schema_version": 1, **document, "event_id": event.event_id, "occurred_at": in_utc(event.occurred_at)}
+    if event.causation_id is not None:
+        normal["causation_id"] = event.causation_id
+    return canonical(normal)
 
 
 def read_events(
@@ -252,7 +270,7 @@ def _check_rest(event: AnyEvent, now: int, by: Speaker, where: dict[str, Any]) -
         raise problem
     check_new_ids(event, by, where)
     data = event.data
-    for name, moment in _told_of(event):
+    for name, moment in _told_of(event) if event.type in _OF_BEFORE else ():
         if moment is not None and moment > latest:
             told = f"no later than {utc_text(latest)} (five minutes ahead of the store's clock)"
             problem = InvalidEvent(f"data.{name}", utc_text(moment), told, **where)
@@ -264,6 +282,9 @@ def _check_rest(event: AnyEvent, now: int, by: Speaker, where: dict[str, Any]) -
         for name, value in data.parameters.items():
             if rule := problem_with(name, value):
                 raise InvalidEvent(_path(f"data.parameters.{name}"), _show(value), rule, **where)
+
+
+_OF_BEFORE = frozenset({"MemoryCreated", "MemoriesAccessed"})
 
 
 def _told_of(event: AnyEvent) -> Iterable[tuple[str, datetime | None]]:

@@ -128,6 +128,15 @@ def read_time(value: object) -> datetime:
     return moment
 
 
+def is_time(value: object) -> bool:
+    """Whether `read_time` takes it."""
+    try:
+        read_time(value)
+    except PydanticCustomError:
+        return False
+    return True
+
+
 _T = TypeVar("_T")
 
 

@@ -7,12 +7,16 @@ new events is answered in a few bytes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import count
+from struct import Struct
 from typing import Any, NamedTuple
 
-from events.entry import dedupe_field
+from events.entry import SALT_BYTES, commitment, dedupe_field, fingerprint, principal_of, told_beside
 from events.envelope import Prepared
-from events.log import AppendReceipt
-from events.partitions import LogKeys, dedupe_bucket, position_text
+from events.log import Appendable, AppendReceipt, marked
+from events.marks import Marker
+from events.partitions import MAX_PARTITIONS, LogKeys, dedupe_bucket, position_text
 from events.redis.gap import appending_refused
 from events.redis.wire import Argument, Script, as_store_error, packed
 
@@ -20,160 +24,182 @@ APPEND = Script(
     "append",
     """
 -- KEYS: meta, stream, heads, secrets, then dedupe buckets.
--- ARGV: events n, heads m, secrets k, seq that the head must have reached, m x (owner, seq), k owners, their secrets,
--- n x (dedupe field, fingerprint, bucket, owner, moves, kind, id, body, principal, level, digests, commitment, salt)
+-- ARGV: events n, heads m, owners k, seq that the head must have reached, pieces, secrets, m x (owner, seq), words, n bodies
+-- pieces, 101 bytes an event: dedupe field 16, fingerprint 8, id 16, commitment 32, salt 16, then as two bytes each the number
+-- of the bucket's key and, among the words, of owner, kind, principal, level and digests; 1 where the event moves the head.
+-- secrets: 32 bytes an owner. words: the k owners, then whatever else stands beside a body; each once.
 -- Answer: outcome, head before, (index, mark and seq) of each event that was known, recorded, clock; the others follow the
 -- head in order. Ids only grow from 1, so a log that is whole has as many entries as its head says: XLEN is one number that
 -- Redis keeps. What is recorded never goes back: the clock's own word stands beside it where it did.
-local call, KEYS, ARGV = redis.call, KEYS, ARGV
+local call, KEYS, ARGV, sub, byte = redis.call, KEYS, ARGV, string.sub, string.byte
 local n, m, k = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local first = 4 + 2 * (m + k)
+local pieces, secrets, words, bodies = ARGV[5], ARGV[6], 6 + 2 * m, #ARGV - n
 local meta = call('HMGET', KEYS[1], 'head', 'rec')
 local head = tonumber(meta[1] or '0')
 if head < tonumber(ARGV[4]) then return {'rolled', head, {}} end
 local many = call('XLEN', KEYS[2])
 if many ~= head then return {'gap', head, {}, many} end
 local other, unknown = {}, {}
-local held = call('HMGET', KEYS[4], unpack(ARGV, 5 + 2 * m, 4 + 2 * m + k))
+local held = call('HMGET', KEYS[4], unpack(ARGV, words + 1, words + k))
 for i = 1, k do
-  local owner, secret = ARGV[4 + 2 * m + i], ARGV[4 + 2 * m + k + i]
-  if not held[i] then
-    unknown[#unknown + 1] = owner
-    unknown[#unknown + 1] = secret
-  elseif held[i] ~= secret then
-    other[#other + 1] = owner
-    other[#other + 1] = held[i]
+  local secret = sub(secrets, 32 * i - 31, 32 * i)
+  if held[i] ~= secret then
+    local told = held[i] and other or unknown
+    told[#told + 1] = ARGV[words + i]
+    told[#told + 1] = held[i] or secret
   end
 end
 if #other > 0 then return {'secret', head, {}, other} end
-local seq, fresh, known, values, owners = head, {}, {}, {}, {}
-local clash = false
+local fresh, ids, seqs, values, known, owners, clash = {}, {}, {}, {}, {}, {}, false
+local count = 0
 for i = 1, n do
-  local at = first + (i - 1) * 13
-  local id = ARGV[at + 1]
-  local held = values[id] or call('HGET', KEYS[tonumber(ARGV[at + 3])], id)
+  local at = 101 * (i - 1)
+  local id = sub(pieces, at + 1, at + 16)
+  local held = values[id]
+  if not held then
+    local high, low = byte(pieces, at + 89, at + 90)
+    held = call('HGET', KEYS[256 * high + low], id)
+  end
   if held then
-    local same = string.sub(held, 1, 8) == ARGV[at + 2]
+    local same = sub(held, 1, 8) == sub(pieces, at + 17, at + 24)
     if not same then clash = true end
     known[#known + 1] = i
-    known[#known + 1] = (same and '=' or '!') .. string.sub(held, 9)
+    known[#known + 1] = (same and '=' or '!') .. sub(held, 9)
   else
-    seq = seq + 1
-    values[id] = ARGV[at + 2] .. seq
-    fresh[#fresh + 1] = at
-    if m > 0 then owners[ARGV[at + 4]] = true end
+    count = count + 1
+    local seq = head + count .. ''
+    fresh[count], ids[count], seqs[count] = at, id, seq
+    values[id] = sub(pieces, at + 17, at + 24) .. seq
+    if m > 0 then
+      local high, low = byte(pieces, at + 91, at + 92)
+      owners[ARGV[words + 256 * high + low]] = true
+    end
   end
 end
 if clash then return {'conflict', head, known} end
 local wrong = {}
 for i = 1, m do
-  local owner = ARGV[3 + 2 * i]
+  local owner = ARGV[5 + 2 * i]
   local at = call('HGET', KEYS[3], owner) or '0'
-  if owners[owner] and at ~= ARGV[4 + 2 * i] then wrong[#wrong + 1] = owner; wrong[#wrong + 1] = at end
+  if owners[owner] and at ~= ARGV[6 + 2 * i] then wrong[#wrong + 1] = owner; wrong[#wrong + 1] = at end
 end
 if #wrong > 0 then return {'head', head, known, wrong} end
-if #fresh == 0 then return {'ok', head, known} end
+if count == 0 then return {'ok', head, known} end
 local time = call('TIME')
 local clock = string.format('%d%06d', tonumber(time[1]), tonumber(time[2]))
 local recorded, back = clock, false
 if meta[2] and tonumber(clock) < tonumber(meta[2]) then recorded, back = meta[2], true end
 local heads, moved = {}, {}
-seq = head
-for _, at in ipairs(fresh) do
-  local id, owner = ARGV[at + 1], ARGV[at + 4]
-  seq = seq + 1
+for j = 1, count do
+  local at, id, seq = fresh[j], ids[j], seqs[j]
+  local b1, b2, o1, o2, t1, t2, p1, p2, l1, l2, d1, d2, moves = byte(pieces, at + 89, at + 101)
+  local owner, kind, by = ARGV[words + 256 * o1 + o2], ARGV[words + 256 * t1 + t2], ARGV[words + 256 * p1 + p2]
+  local level, digests = ARGV[words + 256 * l1 + l2], ARGV[words + 256 * d1 + d2]
+  local raw, committed, salt = sub(pieces, at + 25, at + 40), sub(pieces, at + 41, at + 72), sub(pieces, at + 73, at + 88)
+  local body = ARGV[bodies + at / 101 + 1]
   if back then
-    call('XADD', KEYS[2], seq .. '-0', 't', ARGV[at + 6], 'i', ARGV[at + 7], 'o', owner, 'e', ARGV[at + 8], 'r', recorded,
-      'p', ARGV[at + 9], 'l', ARGV[at + 10], 'd', ARGV[at + 11], 'c', ARGV[at + 12], 's', ARGV[at + 13], 'w', clock)
+    call('XADD', KEYS[2], seq .. '-0', 't', kind, 'i', raw, 'o', owner, 'e', body, 'r', recorded, 'p', by, 'l', level,
+      'd', digests, 'c', committed, 's', salt, 'w', clock)
   else
-    call('XADD', KEYS[2], seq .. '-0', 't', ARGV[at + 6], 'i', ARGV[at + 7], 'o', owner, 'e', ARGV[at + 8], 'r', recorded,
-      'p', ARGV[at + 9], 'l', ARGV[at + 10], 'd', ARGV[at + 11], 'c', ARGV[at + 12], 's', ARGV[at + 13])
+    call('XADD', KEYS[2], seq .. '-0', 't', kind, 'i', raw, 'o', owner, 'e', body, 'r', recorded, 'p', by, 'l', level,
+      'd', digests, 'c', committed, 's', salt)
   end
-  call('HSET', KEYS[tonumber(ARGV[at + 3])], id, values[id])
-  if ARGV[at + 5] == '1' then
-    if not moved[owner] then heads[#heads + 1] = owner; heads[#heads + 1] = 0; moved[owner] = #heads end
-    heads[moved[owner]] = seq
+  call('HSET', KEYS[256 * b1 + b2], id, values[id])
+  if moves == 1 then
+    local place = moved[owner]
+    if not place then
+      place = #heads + 2
+      moved[owner], heads[place - 1] = place, owner
+    end
+    heads[place] = seq
   end
 end
 for i = 1, #unknown, 1000 do call('HSET', KEYS[4], unpack(unknown, i, math.min(i + 999, #unknown))) end
 for i = 1, #heads, 1000 do call('HSET', KEYS[3], unpack(heads, i, math.min(i + 999, #heads))) end
-call('HSET', KEYS[1], 'head', seq, 'rec', recorded)
+call('HSET', KEYS[1], 'head', seqs[count], 'rec', recorded)
 return {'ok', head, known, recorded, clock}
 """,
 )
 
 
-class SealedEvent(NamedTuple):
-    """An event and what stands beside its body, but for what only the script knows."""
+class Brought(NamedTuple):
+    """What a request's events have in common: who brings them, who looks at them, their owners' secrets, the heads expected."""
 
-    event: Prepared
-    fingerprint: bytes
     principal: str
-    level: bytes
-    digests: bytes
-    commitment: bytes
-    salt: bytes
+    marker: Marker
+    secrets: Mapping[str, bytes]
+    expected: Mapping[str, int]
 
 
-_EVENT = b"".join(b"$%d\r\n%b\r\n" for _ in range(13))
-"""An event's arguments as Redis reads them: in a third of the time that packing each of them takes."""
+_PIECES = Struct(">16s8s16s32s16s6HB").pack
+
+
+class _Words(dict[str | bytes, int]):
+    """Numbers of words, from 1 in the order in which they are asked for first."""
+
+    def __missing__(self, word: str | bytes) -> int:
+        self[word] = number = len(self) + 1
+        return number
 
 
 def append_command(
-    keys: LogKeys,
-    events: Sequence[SealedEvent],
-    secrets: Mapping[str, bytes],
-    expected: Mapping[str, int],
-    floor: int = 0,
-) -> bytes:
-    """The command of one partition's part of a request; of `expected`, the heads of its owners, and of `secrets` theirs.
+    keys: LogKeys, events: Sequence[Appendable], brought: Brought, salts: bytes, floor: int = 0
+) -> tuple[bytes, list[Prepared]]:
+    """The command of one partition's part of a request, and its events as they are written. `salts`: 16 random bytes an event.
 
-    `floor`: the seq that its head must have reached, or nothing is written.
+    `floor`: the seq that its head must have reached, or nothing is written. An argument costs Redis about a quarter of a
+    microsecond, so an event is one, its body: what else it has is told by number, or lies end to end with that of the others.
     """
-    names: list[Argument] = [keys.meta, keys.stream, keys.heads, keys.secrets]
-    numbers: dict[int, int] = {}
-    owners = dict.fromkeys(one.event.owner for one in events)
-    heads: list[Argument] = [part for owner, seq in expected.items() if owner in owners for part in (owner, seq)]
-    keyed: list[Argument] = [*owners, *map(secrets.__getitem__, owners)]
-    told = list[bytes]()
-    for event, mark, principal, level, digests, committed, salt in events:
-        field = dedupe_field(event.owner, event.raw_id)
+    principal, marker, secrets, expected = brought
+    names = list[Argument](_first_names(keys.tag))
+    buckets, pieces, bodies, ready = dict[int, int](), list[bytes](), list[bytes](), list[Prepared]()
+    owners = list(dict.fromkeys([event.owner for event in events]))
+    words = _Words(zip(owners, count(1), strict=False))
+    heads = [part for owner, seq in expected.items() if owner in words for part in (owner, seq)]
+    at = 0
+    for event in events:
+        one, marks = marked(event, marker)
+        _, raw_id, owner, kind, body, moves, _, _, model, trust, _ = one
+        secret, salt = secrets[owner], salts[at : (at := at + SALT_BYTES)]
+        level, digests = told_beside(secret, marker, marks, trust)
+        field = dedupe_field(owner, raw_id)
         bucket = dedupe_bucket(field)
-        number = numbers.get(bucket)
-        if number is None:
+        key = buckets.get(bucket)
+        if key is None:
             names.append(keys.dedupe_of(bucket))
-            number = numbers[bucket] = len(names)
-        at, owner, moves = b"%d" % number, event.owner.encode(), b"1" if event.moves_head else b"0"
-        kind, raw_id, body, by = event.kind.encode(), event.raw_id, event.body, principal.encode()
-        told.append(
-            _EVENT
-            % (
-                *(len(field), field, len(mark), mark, len(at), at, len(owner), owner, 1, moves, len(kind), kind),
-                *(len(raw_id), raw_id, len(body), body, len(by), by, len(level), level, len(digests), digests),
-                *(len(committed), committed, len(salt), salt),
-            )
+            key = buckets[bucket] = len(names)
+        by = words[principal if model is None else principal_of(principal, model)]
+        keyed, committed, told = (
+            fingerprint(secret, body),
+            commitment(salt, body),
+            (words[level], words[digests], moves),
         )
+        pieces.append(_PIECES(field, keyed, raw_id, committed, salt, key, words[owner], words[kind], by, *told))
+        bodies.append(body)
+        ready.append(one)
     counts = (len(events), len(heads) // 2, len(owners), floor)
-    first = packed(("EVALSHA", APPEND.sha, len(names), *names, *counts, *heads, *keyed))
-    arguments = 3 + len(names) + len(counts) + len(heads) + len(keyed) + 13 * len(events)
-    return b"*%d" % arguments + first[first.index(b"\r") :] + b"".join(told)
+    laid = b"".join(pieces), b"".join([secrets[owner] for owner in owners])
+    command = packed(("EVALSHA", APPEND.sha, len(names), *names, *counts, *laid, *heads, *words, *bodies))
+    return command, ready
+
+
+@lru_cache(maxsize=MAX_PARTITIONS)
+def _first_names(tag: str) -> tuple[str, ...]:
+    keys = LogKeys(tag)
+    return keys.meta, keys.stream, keys.heads, keys.secrets
 
 
 def append_receipts(
     partition: int, events: Sequence[Prepared], answer: Any, fsynced: bool | None, replicas: int
 ) -> list[AppendReceipt]:
     """A receipt for each event of one partition's part, from the script's answer or its refusal."""
-    if isinstance(answer, Exception):
-        failure = as_store_error(answer).message
+    if (failure := _failure(partition, answer)) is not None:
         return [AppendReceipt(event.event_id, "failed", error=failure) for event in events]
     outcome, head, told = answer[0], answer[1], answer[2]
-    if outcome == b"rolled":
-        lost = f"the head of partition {partition} is {head}, before what was acknowledged here; see `engramlog alarms`"
-        return [AppendReceipt(event.event_id, "failed", error=lost) for event in events]
-    if outcome == b"gap":
+    if outcome == b"ok" and not told:
         return [
-            AppendReceipt(event.event_id, "failed", error=appending_refused(partition, head, answer[3]))
-            for event in events
+            AppendReceipt(event.event_id, "appended", position_text(partition, seq), fsynced, replicas)
+            for seq, event in enumerate(events, head + 1)
         ]
     known = dict(zip(told[::2], told[1::2], strict=True))
     wrong = dict(zip(answer[3][::2], answer[3][1::2], strict=True)) if outcome == b"head" else {}
@@ -202,3 +228,12 @@ def append_receipts(
         else:
             receipts.append(AppendReceipt(event.event_id, "not_written"))
     return receipts
+
+
+def _failure(partition: int, answer: Any) -> str | None:
+    """Why nothing can be said of any event of a part, by the script's answer; None where something can."""
+    if isinstance(answer, Exception):
+        return as_store_error(answer).message
+    if answer[0] == b"rolled":
+        return f"the head of partition {partition} is {answer[1]}, before what was acknowledged here; see `engramlog alarms`"
+    return appending_refused(partition, answer[1], answer[3]) if answer[0] == b"gap" else None

@@ -18,15 +18,15 @@ import redis
 from events.admission import append_bytes
 from events.alarms import Alarm, Alarms
 from events.catalogue import LATEST_VERSION
-from events.entry import LOCAL, SALT_BYTES, SECRET_BYTES, Beside, checked_principal, principal_of
+from events.entry import LOCAL, SALT_BYTES, SECRET_BYTES, checked_principal
 from events.envelope import Prepared, Stored
 from events.errors import LogGap, ReceiptLost, StoreFull
-from events.log import Appendable, AppendReceipt, check_request_size, is_access, marked, ready
+from events.log import Appendable, AppendReceipt, check_request_size, is_access, ready
 from events.marks import UNMARKED, Marker
 from events.naming import Naming
 from events.partitions import ALARMS_KEY, LogKeys, partition_of
 from events.redis.admission import AppendAdmission, ReadDebt, no_debt
-from events.redis.append import APPEND, SealedEvent, append_command, append_receipts
+from events.redis.append import APPEND, Brought, append_command, append_receipts
 from events.redis.clock import StoreClock
 from events.redis.durability import read_durability
 from events.redis.gap import MENDING
@@ -158,47 +158,35 @@ class RedisEventLog:
         secrets = self._secrets.of(wire, {events[i].owner for indexes in parts.values() for i in indexes})
         wire.load(APPEND)
         fsynced, commands, sent, waiting = self._fsynced(wire), list[bytes](), list[list[Prepared]](), list[bytes]()
+        size = 0
+        brought = Brought(request.principal, self._marker, secrets, request.expected_heads)
         for partition, indexes in parts.items():
-            sealed = self._sealed([events[i] for i in indexes], secrets, request.principal)
-            sent.append([one.event for one in sealed])
-            floor = self._kept.floor(partition)
-            command = append_command(self._keys[partition], sealed, secrets, request.expected_heads, floor)
+            mine, salts = [events[i] for i in indexes], self._chance(SALT_BYTES * len(indexes))
+            command, written = append_command(self._keys[partition], mine, brought, salts, self._kept.floor(partition))
+            sent.append(written)
             commands.append(command)
             waiting.append(command)
-            if sum(map(len, waiting)) >= TOGETHER_BYTES:
+            size += len(command)
+            if size >= TOGETHER_BYTES:
                 wire.send_together(waiting)
-                waiting.clear()
+                waiting, size = [], 0
         if waiting:
             wire.send_together(waiting)
         answers = self._answers(wire, commands) if commands else ()
-        for (partition, indexes), mine, (answer, replicas) in zip(parts.items(), sent, answers, strict=True):
+        for (partition, indexes), written, (answer, replicas) in zip(parts.items(), sent, answers, strict=True):
             if isinstance(answer, list) and answer[0] == b"secret":
                 self._secrets.keep(
                     {name.decode(): held for name, held in zip(answer[3][::2], answer[3][1::2], strict=True)}
                 )
                 again[partition] = indexes
                 continue
-            self._kept.keep(partition, mine, answer)
+            self._kept.keep(partition, written, answer)
             if isinstance(answer, list) and len(answer) == 5:
                 self._clock.saw(int(answer[4]), int(answer[3]))
-            told = append_receipts(partition, mine, answer, fsynced, replicas)
+            told = append_receipts(partition, written, answer, fsynced, replicas)
             for i, receipt in zip(indexes, told, strict=True):
                 receipts[i] = receipt
         return again
-
-    def _sealed(self, events: Sequence[Appendable], secrets: Mapping[str, bytes], principal: str) -> list[SealedEvent]:
-        """The events with what stands beside their bodies."""
-        salts, found, made = self._chance(SALT_BYTES * len(events)), list[SealedEvent](), dict[str, Beside]()
-        for number, event in enumerate(events):
-            one, marks = marked(event, self._marker)
-            beside = made.get(one.owner)
-            if beside is None:
-                beside = made[one.owner] = Beside(secrets[one.owner], self._marker)
-            salt = salts[number * SALT_BYTES : (number + 1) * SALT_BYTES]
-            keyed, level, digests, committed = beside.of(one, marks, salt)
-            by = principal if one.model is None else principal_of(principal, one.model)
-            found.append(SealedEvent(one, keyed, by, level, digests, committed, salt))
-        return found
 
     def _answers(self, wire: Wire, commands: list[bytes]) -> Iterable[tuple[Any, int]]:
         """Each script's answer, as soon as it is there, and how many replicas have it, all down one connection."""

@@ -149,6 +149,8 @@ class KeptReceipts:
 def _highest(events: Sequence[Prepared], answer: Any) -> NewestReceipt | None:
     """The highest event that the script's answer gives a receipt for; None where it gives none."""
     outcome, head, told = answer[0], int(answer[1]), answer[2]
+    if outcome == b"ok" and not told:
+        return NewestReceipt(head + len(events), events[-1].raw_id)
     known = dict(zip(told[::2], told[1::2], strict=True))
     if outcome == b"ok" and len(known) < len(events):
         index = next(i for i in range(len(events), 0, -1) if i not in known)

@@ -297,14 +297,13 @@ def test_a_store_whose_secrets_are_replaced_all_the_time_refuses_by_name(redis_c
     log = RedisEventLog(redis_client, spread_tags(PARTITIONS))
     log.append([mention(1, HERE)])
     keys = LogKeys(spread_tags(PARTITIONS)[1]).secrets
-    sealed = log._sealed
 
-    def replaced(*given: object) -> object:
+    def chance(size: int) -> bytes:  # the salts of a part are made before it is sent
         redis_client.hincrby("n", "n")
         redis_client.hset(keys, HERE, (redis_client.hget("n", "n") or b"").rjust(32))
-        return sealed(*given)  # type: ignore[arg-type]
+        return bytes(size)
 
-    log._sealed = replaced  # type: ignore[method-assign, assignment]
+    log._chance = chance
     (receipt,) = log.append([mention(2, HERE)])
     assert (receipt.status, "secrets" in (receipt.error or "")) == ("failed", True)
     assert log.head(1) == 1

@@ -177,8 +177,8 @@ MUTANTS = (
     ),
     Mutant(
         "events/entry.py",
-        'return blake2b(owner.encode() + b"\\0" + raw_id, digest_size=16).digest()',
-        "return blake2b(raw_id, digest_size=16).digest()",
+        'return blake2b(owner.encode() + b"\\0", digest_size=16)',
+        "return blake2b(digest_size=16)",
         "the same id of another owner is taken for sent again",
         LOG,
     ),

@@ -38,6 +38,7 @@ from events.vocabulary import (
 )
 from tests.examples import examples
 from tests.given.samples import MOMENT, NOW
+from tests.long_way import outcome, the_long_way
 
 OPEN_TYPES = [name for name in EVENT_TYPES if name not in SEALED_ONLY]
 Document = dict[str, Any]
@@ -382,3 +383,28 @@ def _is_id(name: str) -> bool:
         return check_id(name) == name
     except PydanticCustomError:
         return False
+
+
+@pytest.mark.parametrize("event_type", OPEN_TYPES)
+def test_what_is_read_at_once_is_what_the_long_way_reads(event_type: str) -> None:
+    @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
+    @given(
+        document=documents(event_type),
+        more=any_json,
+        where=st.sampled_from(["", "data", "replace"]),
+        chance=st.randoms(),
+    )
+    def holds(document: Document, more: Any, where: str, chance: random.Random) -> None:
+        raws = [json.dumps(document), read_event(json.dumps(document), now=NOW).body]
+        spoilt = json.loads(raws[1])
+        if where == "replace":
+            spoilt["data"][chance.choice(sorted(spoilt["data"]))] = more
+        else:
+            (spoilt["data"] if where else spoilt)["more"] = more
+        for raw in (
+            *raws,
+            json.dumps(spoilt, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace"),
+        ):
+            assert outcome(raw) == the_long_way(raw)
+
+    holds()

@@ -6,13 +6,15 @@ import json
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+import orjson
 import pytest
 
 from events.catalogue import Hit, MemoriesAccessed, MemoryErased, MemoryMentioned, MemoryRevised
-from events.envelope import decode, encode, prepare
+from events.envelope import canonical, decode, encode, prepare
 from events.errors import InvalidBatch, InvalidEvent, RequestTooLarge
 from events.validation import make_event, read_event, read_events
 from tests.given.samples import MOMENT, NOW
+from tests.long_way import outcome, the_long_way
 
 ID = "019cec00-0000-7000-8000-000000000001"
 ENVELOPE = {"event_id": ID, "owner": "ann", "occurred_at": "2026-11-22T09:30:00Z", "actor": "user"}
@@ -270,6 +272,16 @@ def test_the_door_refuses(name: str) -> None:
     assert allowed in refused.allowed
     assert refused.message == f"{refused.field}: got {refused.got}; allowed: {refused.allowed}"
     assert refused.context == {"field": refused.field, "got": refused.got, "allowed": refused.allowed}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_canonical_bytes_are_judged_as_any_others(name: str) -> None:
+    raw = REFUSED[name][0]
+    try:
+        told = canonical(orjson.loads(raw))
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
+        return  # there are no canonical bytes of it
+    assert outcome(told) == the_long_way(told)
 
 
 @pytest.mark.parametrize("field", ["owner", "session_id", "correlation_id", "memory_id", "turn_id"])

@@ -1,0 +1,1 @@
+"""What is read at the door before anything is explained."""
