@@ -309,6 +309,17 @@ def test_an_export_that_ends_before_its_end_says_so_in_its_last_line(http: HttpS
         next(pieces)
 
 
+def test_a_disk_without_room_for_what_is_laid_down_is_named_whenever_it_shows(
+    http: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was laid down last is in a buffer until all of it is."""
+    made(http, "no-room", "a")
+    monkeypatch.setattr("projections.redis.spool.SpooledTemporaryFile", lambda **_: open("/dev/full", "w+b"))  # noqa: PTH123, SIM115
+    answer = http.client.get("/v1/owners/no-room/export")
+    assert (answer.status_code, answer.json()["error"]) == (507, "OutputCut")
+    assert "TMPDIR" in answer.json()["detail"]
+
+
 def test_how_many_memories_an_export_has_is_told_before_them(http: HttpStore) -> None:
     made(http, "many", "a", "b")
     assert http.client.get("/v1/owners/many/export").headers["engramlog-memories"] == "2"
