@@ -91,7 +91,7 @@ def read_record(line: bytes, shape: str = "auto", *, assume_utc: bool = False) -
         raise refused("record", line[:80].decode("utf-8", "replace"), f"one JSON object a line ({error})") from None
     if not isinstance(record, dict):
         raise refused("record", short(record), "one JSON object a line")
-    if CUT in record:
+    if record.keys() == {CUT}:
         raise refused("record", "the mark of an export that ended before its end", "a whole export: export again")
     read = SHAPES[shape_of(record) if shape == "auto" else shape]
     return read(record, assume_utc)

@@ -75,9 +75,9 @@ class EncodedRows(list[Memory]):
     @overload
     def __setitem__(self, at: slice, memory: Any, /) -> None: ...
     def __setitem__(self, at: Any, memory: Any, /) -> None:
+        self._set += super().__getitem__(at) is None
         super().__setitem__(at, memory)
         self._read.pop(at, None)
-        self._set += 1
 
     def append(self, memory: Memory, /) -> None:
         """Add a row that is read."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from itertools import pairwise
 from secrets import token_bytes
@@ -60,15 +61,23 @@ class Spool:
         try:
             self._file.write(raw)
         except OSError as error:
-            raise OutputCut(
-                f"there is no room to lay {row + 1:,} memories down before they are written ({error.strerror}): nothing was"
-                " written; TMPDIR names another folder"
-            ) from None
+            raise self._without_room(error) from None
         self._end += len(raw)
 
+    def _without_room(self, error: OSError) -> OutputCut:
+        with suppress(OSError):  # what is in its buffer has no room either
+            self._file.close()
+        return OutputCut(
+            f"there is no room to lay {len(self._ids):,} memories down before they are written ({error.strerror}): nothing was"
+            " written; TMPDIR names another folder"
+        )
+
     def settle(self) -> None:
-        """Nothing more comes."""
-        self._file.flush()
+        """Nothing more comes. Raises as `put`: what was laid down last comes to the disk only now."""
+        try:
+            self._file.flush()
+        except OSError as error:
+            raise self._without_room(error) from None
         ids = np.frombuffer(self._ids, dtype=np.uint64) if self._ids else np.zeros(0, dtype=np.uint64)
         backwards, first = np.unique(ids[::-1], return_index=True)
         self._sorted, self._rows = backwards, (len(ids) - 1 - first).astype(np.int64)

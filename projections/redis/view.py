@@ -313,6 +313,7 @@ class RedisViews:
         if found is not None:
             held.view, held.token = found
             held.unkept = 0
+            self._refuse_grown(owner, held, held.estimated)
         return found is not None
 
     def _refuse_large(self, wire: Wire, keys: BuildKeys, owner: str, held: CachedView) -> None:
@@ -322,12 +323,15 @@ class RedisViews:
         if needed <= self.most_of_one:
             with suppress(StoreUnavailable):  # of a user who may not ask: what comes is counted too
                 needed += int(wire.call("MEMORY", "USAGE", keys.records(owner), "SAMPLES", _SAMPLES) or 0)
-        if needed > self.most_of_one:
+        held.estimated = needed
+        if (needed := int(needed * held.heavier)) > self.most_of_one:
             self._refuse(owner, held, count, needed)
 
-    def _refuse_grown(self, owner: str, held: CachedView) -> None:
-        """A view that has grown too large is let go."""
+    def _refuse_grown(self, owner: str, held: CachedView, estimated: int = 0) -> None:
+        """A view that has grown too large is let go. `estimated`: before it was loaded just now, which is not done again then."""
         if held.view is not None and (taken := held.view.bytes_of_memories()) > self.most_of_one:
+            if estimated:
+                held.heavier = taken / estimated
             self._refuse(owner, held, len(held.view), taken)
 
     def _refuse(self, owner: str, held: CachedView, count: int, needed: int) -> None:
@@ -379,7 +383,7 @@ class RedisViews:
             bounds.check(len(records), count)
         held.view = self._made(keys, owner, records, read_owner(keys, owner, token), bounds.check)
         held.token, held.unkept = token, MANY_CHANGED
-        self._refuse_grown(owner, held)
+        self._refuse_grown(owner, held, held.estimated)
 
     def _made(
         self, keys: BuildKeys, owner: str, records: dict[bytes, bytes], state: OwnerState, check: Check

@@ -33,6 +33,10 @@ class CachedView:
         """How many memories changed since the view was kept outside of the process; many where it never was."""
         self.waits = False
         """Whether it waits to be kept."""
+        self.estimated = 0
+        """How many bytes it was thought to take before it was loaded last."""
+        self.heavier = 1.0
+        """How many times that it took, where it was refused once it was loaded."""
         self.rests_until = 0.0
         """Until when it is not kept again, by the monotonic clock."""
 

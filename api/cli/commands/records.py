@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
 from typing import TYPE_CHECKING, BinaryIO
@@ -119,7 +119,12 @@ def _whole_file(path: Path) -> Iterator[BinaryIO]:
         descriptor, name = mkstemp(dir=path.parent, prefix=".engramlog-")
         temporary = Path(name)
         with os.fdopen(descriptor, "wb") as stream:
-            yield stream
+            try:
+                yield stream
+            except OutputCut:
+                with suppress(OSError):  # what is in its buffer has no room either
+                    stream.close()
+                raise
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(path)

@@ -217,7 +217,8 @@ def _each(
 ) -> Walked:
     """Something for every owner of a partition, or those `among` them; `do` gives how much it decided.
 
-    An owner's trouble is told, and stops no other; who had any is put into `left`.
+    Without `among` each is looked at, so that the alarm of those who are too large ends where there is none. An owner's
+    trouble is told, and stops no other; who had any is put into `left`.
     """
 
     go_on = partial(_go_on, opened)
@@ -263,7 +264,10 @@ def _go_on(opened: Opened, _done: int = 0, _total: int = 0) -> None:
 def _extract(opened: Opened, partition: int) -> Walked:
     """Turns become typed memories. A model that is down is told of, and asked again in a minute."""
     extracting = PartitionExtraction(opened.views, opened.lifecycle, opened.served)
-    return _each(opened, partition, extracting.extract) if extracting.may_begin() else Walked(0, 0, 0)
+    if not extracting.may_begin():
+        return Walked(0, 0, 0)
+    owners = owners_of(opened.wire, opened.tags[partition])  # named: once the model failed nobody more is looked at
+    return _each(opened, partition, extracting.extract, owners)
 
 
 def _sessions(opened: Opened, partition: int) -> Walked:

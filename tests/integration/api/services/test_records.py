@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -309,6 +310,17 @@ def test_an_export_that_ends_before_its_end_says_so_in_its_last_line(http: HttpS
         next(pieces)
 
 
+def test_a_disk_without_room_for_what_is_laid_down_is_named_whenever_it_shows(
+    http: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was laid down last is in a buffer until all of it is."""
+    made(http, "no-room", "a")
+    monkeypatch.setattr("projections.redis.spool.SpooledTemporaryFile", lambda **_: open("/dev/full", "w+b"))  # noqa: PTH123, SIM115
+    answer = http.client.get("/v1/owners/no-room/export")
+    assert (answer.status_code, answer.json()["error"]) == (507, "OutputCut")
+    assert "TMPDIR" in answer.json()["detail"]
+
+
 def test_how_many_memories_an_export_has_is_told_before_them(http: HttpStore) -> None:
     made(http, "many", "a", "b")
     assert http.client.get("/v1/owners/many/export").headers["engramlog-memories"] == "2"
@@ -325,6 +337,23 @@ def test_a_full_disk_ends_an_export_as_failed(http: HttpStore) -> None:
         open("/dev/full", "wb", buffering=0) as full,  # noqa: PTH123 - it is a device
     ):
         _write(http.application.records.export("full", ExportOptions()), full, lambda _done, _all: None)
+
+
+def test_a_full_disk_below_a_file_ends_an_export_likewise_and_leaves_none(
+    http: HttpStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is still in the file's buffer finds no room either, as it is closed."""
+    from api.cli.commands import records
+    from api.exchange.exporting import ExportOptions
+    from events.errors import OutputCut
+
+    made(http, "full-file", "a")
+    begun = tmp_path / ".begun"
+    begun.touch()
+    monkeypatch.setattr(records, "mkstemp", lambda **_: (os.open("/dev/full", os.O_WRONLY), str(begun)))
+    with pytest.raises(OutputCut), records._whole_file(tmp_path / "out") as stream:
+        records._write(http.application.records.export("full-file", ExportOptions()), stream, lambda _done, _all: None)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_of_a_quarantined_owner_an_export_says_how_far_it_goes_and_an_import_waits(tmp_path: Path) -> None:

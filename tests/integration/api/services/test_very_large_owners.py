@@ -55,6 +55,28 @@ def test_where_redis_does_not_say_how_large_records_are_they_are_counted_as_they
         bounded.application.reader.list(OWNER)
 
 
+def test_who_turns_out_too_large_once_loaded_is_not_loaded_again(
+    bounded: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Long texts have more terms than is estimated: each question would take the memory of all of it, and its time."""
+    monkeypatch.setattr(views, "_BYTES_A_MEMORY", 1)
+    loaded, load = [], views.RedisViews._load
+    monkeypatch.setattr(views.RedisViews, "_load", lambda *given: (loaded.append(1), load(*given)))
+    for _ in range(3):
+        with pytest.raises(OwnerTooLarge):
+            bounded.application.reader.list(OWNER)
+    assert loaded == [1]
+    bounded.store.views.most_of_one = 1 << 30
+    assert len(bounded.application.reader.list(OWNER)["memories"]) == MEMORIES
+
+
+def test_what_the_refusal_says_goes_on_does(bounded: HttpStore) -> None:
+    told = bounded.client.post(f"/v1/owners/{OWNER}/memories/delete", json={"ids": ["m3"]}).json()
+    assert "an export, a memory's history, events and appends are as ever" in told["detail"]
+    assert "delete" not in told["detail"], "what is refused here is no cure"
+    assert bounded.client.get(f"/v1/owners/{OWNER}/export").headers["engramlog-memories"] == str(MEMORIES)
+
+
 def test_another_owner_is_answered_meanwhile(bounded: HttpStore) -> None:
     with pytest.raises(OwnerTooLarge):
         bounded.application.reader.list(OWNER)

@@ -20,7 +20,7 @@ from consumers.jobs.rq.lent import Lent
 from consumers.jobs.rq.serving import JobResources
 from consumers.jobs.rq.validation import JobValidator
 from consumers.jobs.rq.work import JobWorker, store_queue
-from events.alarms import TellingAlarms
+from events.alarms import OWNER_TOO_LARGE, Alarms, TellingAlarms
 from events.envelope import canonical, decode
 from events.redis.wire import connect
 from ops.settings import Settings
@@ -29,6 +29,7 @@ from projections.models.model_chat import ModelChat
 from projections.redis.view import RedisViews
 from tests.doubles.model_endpoint import ModelEndpoint, limited, model_endpoint
 from tests.doubles.model_reader import honest
+from tests.given.alarms import KeptAlarms
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.ops.test_up import Up, get, running
 from tests.patience import PATIENCE
@@ -140,7 +141,9 @@ def kept(up: Up, least: int) -> list[dict[str, Any]]:
     return found if len(found) >= least else []
 
 
-def by_model(server: RedisServer, model: ModelEndpoint, tick: str) -> tuple[Any, list[tuple[str, dict[str, Any]]]]:
+def by_model(
+    server: RedisServer, model: ModelEndpoint, tick: str, alarms: Alarms | None = None
+) -> tuple[Any, list[tuple[str, dict[str, Any]]]]:
     """A run of the job with a model, and what it told."""
     told: list[tuple[str, dict[str, Any]]] = []
     with closing(ModelChat("scripted", url=model.url, tries=1, timeout=PATIENCE)) as chat:
@@ -152,6 +155,7 @@ def by_model(server: RedisServer, model: ModelEndpoint, tick: str) -> tuple[Any,
             chat=Lent(lambda: chat),
             extraction="model",
             seen={},
+            alarms=alarms,
         )
         with serving(served):
             return run("extract", "test", 0, tick), told
@@ -181,6 +185,17 @@ def test_a_model_that_is_down_ends_the_job_in_a_state_that_is_told_and_the_next_
         model.answers(honest)
         by_model(server, model, "tock")
     assert decided(live, "ada") == decided(live, "bo") != []
+
+
+def test_a_job_that_looks_at_nobody_more_ends_no_alarm_of_owners_who_are_too_large(
+    live: Live, server: RedisServer
+) -> None:
+    alarms = KeptAlarms()
+    alarms.raised(OWNER_TOO_LARGE, "partition 0", "left out: bo")
+    with model_endpoint() as model:
+        model.replies = [limited(after=3_600)]
+        by_model(server, model, "tick", alarms)
+    assert alarms.standing == {(OWNER_TOO_LARGE, "partition 0"): "left out: bo"}
 
 
 def test_a_job_without_the_model_that_it_is_to_ask_says_which_setting_is_missing(

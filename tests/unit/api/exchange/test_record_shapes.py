@@ -41,6 +41,11 @@ def test_an_export_that_ended_before_its_end_is_told_as_that(shape: str) -> None
     assert "an export that ended before its end" in str(answer)
 
 
+def test_a_field_of_somebody_else_s_records_is_no_end_of_an_export() -> None:
+    answer, _, memories = imported(lines(ENTRY | {"id": "e", "cut": "the last third"}))
+    assert (set(memories), answer.exit_code) == ({"e"}, 0)
+
+
 def test_one_file_may_hold_records_of_every_shape() -> None:
     answer, _, memories = imported(lines(OURS, ENTRY | {"id": "e"}, ROW | {"id": "r"}))
     assert (answer.shapes, set(memories)) == ({"engramlog": 1, "ebbinghaus": 1, "consolidating": 1}, {"m", "e", "r"})
