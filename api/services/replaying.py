@@ -146,7 +146,7 @@ class _Replayed:
         memories = SetAside().follow(settings.asides, list(self._memories()), ())
         parameters = parameters_of(settings)
         twins = Twins(lambda _none: None)  # all are taken in at once
-        columns.put_all(twins.follow(settings.rejections, memories, (), talk=parameters.talk_reaffirms))
+        columns.put_all(twins.follow(settings.rejections, memories, lambda _keys: (), talk=parameters.talk_reaffirms))
         return standings(columns, LAWS[settings.profile], now, parameters)
 
     def view(self) -> OwnerView:

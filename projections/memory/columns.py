@@ -28,6 +28,11 @@ def _or_never(at: int | None) -> int:
     return int(NEVER) if at is None else at
 
 
+def sign_of(digest: bytes) -> int:
+    """The first eight bytes of a digest as a number: what stands for it in a column; 0 for none."""
+    return int.from_bytes(digest[:8], "little", signed=True)
+
+
 def state_of(memory: Memory) -> int:
     """What hides a memory from recall by itself, strongest first."""
     if memory.purged_at is not None:
@@ -92,12 +97,15 @@ _FIELDS = (
     _Field("decay_rate", np.float64, lambda m: np.nan if m.decay_rate is None else m.decay_rate),
     _Field("used_at", np.int64, lambda m: _or_never(m.used_at)),
     _Field("graded_at", np.int64, lambda m: NEVER if m.schedule is None else m.schedule.graded_at),
+    _Field("said", np.int64, lambda m: sign_of(m.stated)),
+    _Field("backed", np.int64, lambda m: sign_of(m.facts[0].stated) if len(m.facts) == 1 else 0),
 )
 """One column each; kinds, being words of an open list, have a column of their own below."""
 
 
 class Columns:
-    """Columns with one row a memory. `state`: what hides it; `conflict`: which curve C follows; `kind`: index in `kinds`."""
+    """Columns with one row a memory. `state`: what hides it; `conflict`: which curve C follows; `kind`: index in `kinds`;
+    `said`, `backed`: signs of what it says, and of its triple where it backs just one."""
 
     HELD, FADE, KEEP, SUPERSEDED = 0, 1, 2, 3
     """conflict: not negated, weight_balance, version_keep, latest_wins."""
@@ -138,6 +146,8 @@ class Columns:
     decay_rate: np.ndarray
     used_at: np.ndarray
     graded_at: np.ndarray
+    said: np.ndarray
+    backed: np.ndarray
     kind: np.ndarray
 
     def __init__(self) -> None:
@@ -270,6 +280,12 @@ class Columns:
             if following is not None and self.state[following] >= self.REJECTED:
                 states[row] = min(self.state[following], self.DELETED)
         return states
+
+    def saying(self, digests: Iterable[bytes]) -> Rows:
+        """Rows that say one of these values, by what begins its digest: all that do, and perhaps others. Ascending."""
+        signs = np.array([sign_of(one) for one in digests], dtype=np.int64)
+        rows: Rows = np.flatnonzero(np.isin(self.said, signs) | np.isin(self.backed, signs))
+        return rows
 
     def row(self, memory_id: str) -> int | None:
         """The row of a memory, or None."""

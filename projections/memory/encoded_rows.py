@@ -105,6 +105,6 @@ class EncodedRows(list[Memory]):
             yield one or read.get(row) or decode_memory(encoded[row])
 
 
-def raw_records(memories: list[Memory]) -> Sequence[Memory | Raw]:
+def raw_records(memories: list[Memory]) -> list[Memory | Raw]:
     """A copy of the list, without decoding what nobody read."""
     return memories.raw() if isinstance(memories, EncodedRows) else [*memories]

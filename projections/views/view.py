@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from sys import getsizeof
 from typing import NamedTuple, Protocol, TypeVar, cast
 
+import numpy as np
+
 from events.naming import Naming
 from events.parameters import DEFAULTS, Parameters
 from projections.checks import Check, counted, unchecked
@@ -26,6 +28,7 @@ from projections.memory.columns import Columns, Rows, conflict_of, state_of
 from projections.memory.encoded_rows import EncodedRows, Raw, raw_records
 from projections.memory.keywords import keywords_of
 from projections.memory.record import SECRET, Memory, with_changes, without_content
+from projections.memory.rejection import TURN_BYTES
 from projections.memory.tags import Context, context_of
 from projections.memory.triples import Graph, triples_of
 from projections.memory.twins import Twins, is_decisive
@@ -131,14 +134,18 @@ class OwnerView:
         """The view of many records that stand encoded, in order; each is decoded, read and let go. It answers as any other."""
         found = cls(owner, OwnerState(), (), base)
         found.columns = Columns.of_rows(ids, rows)
-        decisive = [one for one in rows if is_decisive(one, state.rejections)]
-        for memory in found._read(state, decisive):
-            row = found.columns.row(memory.id)
-            if row is not None and memory != rows[row]:
-                rows[row] = memory
         for first in range(0, len(ids), _AT_ONCE):
             found._index.put_said(found._filled(ids, first, min(first + _AT_ONCE, len(ids)), check))
+        read = found._read(state, found._decisive(state))
+        found._put([one for one in read if one != found.get(one.id)], unchecked)
         return found
+
+    def _decisive(self, state: OwnerState) -> list[Memory]:
+        """The records that decide how others read, of which all columns are there."""
+        if state.rejections:
+            return [one for one in self.columns if is_decisive(one, state.rejections)]
+        found = (self.columns.memories[row] for row in np.flatnonzero(self.columns.conflict >= Columns.KEEP).tolist())
+        return [one for one in found if is_decisive(one, ())]
 
     def _filled(self, ids: Sequence[str], first: int, end: int, check: Check) -> Iterator[tuple[str, TermSequence]]:
         """What search reads of encoded rows from one to another, once their columns have them."""
@@ -164,30 +171,36 @@ class OwnerView:
         Raises ValueError where its parts do not fit each other.
         """
         found = cls(owner, OwnerState(), (), base)
-        memories, brought = kept.columns.memories, dict(zip(kept.hidden, hidden, strict=True))
-        changed: Sequence[Memory] = hidden
-        if kept.beside:  # before the columns are there, as in a view that is made anew
-            read = found._read(state, [brought.get(row, one) for row, one in enumerate(memories)])
-            changed = [read[row] for row in kept.hidden]
-            for row, memory in enumerate(read):
-                if row not in brought:
-                    memories[row] = memory
-        found._text_bytes, found.columns = kept.text_bytes, kept.columns
-        found._index = Bm25Index.of_kept(kept.ids, kept.texts)
+        memories, told = kept.columns.memories, {one.id: one for one in hidden}
+        if kept.beside and (state.rejections or state.asides):
+            # all are taken in at once, as in a view that is made anew
+            read = found._read(state, [told.get(name, one) for name, one in zip(kept.ids, memories, strict=True)])
+            found.columns = kept.columns
+        else:
+            found.columns = kept.columns
+            decisive = found._decisive(state) if kept.beside else ()
+            read = found._read(state, [*hidden, *(one for one in decisive if one.id not in told)])
+        for memory in read:
+            row = kept.columns.row(memory.id)
+            if memory.id not in told and row is not None and memory != memories[row]:
+                memories[row] = memory
+        found._text_bytes, found._index = kept.text_bytes, Bm25Index.of_kept(kept.ids, kept.texts)
         found._conversation = ConversationIndex.of_kept(found._index, kept.columns, kept.talk)
         found._indexes[CorrectionIndex] = corrections = CorrectionIndex()
-        if not kept.beside:
-            changed = found._read(state, hidden)
         for row in kept.bearing:
             corrections.put(row, memories[row])
-        found._put(changed, unchecked)
+        found._put([one for one in read if one.id in told], unchecked)
         return found
 
     def taken(self) -> TakenView:
         """A copy of what `of_kept` makes the view again of."""
         (ids, columns), memories = self.columns.taken(), self.columns.memories
         hidden, beside = hidden_rows(self.columns).tolist(), self._twins.watches or self._set_aside.sets_aside
-        records: Sequence[Memory | Raw] = [self.as_folded(one) for one in memories] if beside else raw_records(memories)
+        records = raw_records(memories)
+        for name in {*self._twins.read_otherwise, *self._set_aside.read_otherwise}:
+            row = self.columns.row(name)
+            if row is not None:
+                records[row] = self.as_folded(memories[row])
         (texts, documents), talk = self._index.taken(), self.conversation.taken(len(ids))
         text_bytes = self._text_bytes - sum(getsizeof(memories[row].content) for row in hidden)
         bearing = self.index(CorrectionIndex).bearing_rows
@@ -203,7 +216,13 @@ class OwnerView:
         self.parameters = parameters_of(state.settings, self._base)
         folded = (self._twins.as_folded(one) for one in self.columns)
         changed = self._set_aside.follow(state.asides, changed, folded)
-        return self._twins.follow(state.rejections, changed, self.columns, talk=self.parameters.talk_reaffirms)
+        return self._twins.follow(state.rejections, changed, self._watchable, talk=self.parameters.talk_reaffirms)
+
+    def _watchable(self, keys: set[bytes]) -> Iterable[Memory]:
+        """All records that may be watched under these keys."""
+        if any(len(one) == TURN_BYTES for one in keys):
+            return self.columns
+        return (self.columns.memories[row] for row in self.columns.saying(keys).tolist())
 
     def _put(self, changed: Sequence[Memory], check: Check) -> None:
         self._index.put_said(self._newly_said(counted(changed, check, len(changed))))
