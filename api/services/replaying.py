@@ -25,7 +25,8 @@ from projections.redis.view import RedisViews
 from projections.reports.standing import LawStanding, differences, standings
 from projections.views.query import ViewQuery
 from projections.views.set_aside import SetAside
-from projections.views.view import OwnerView, as_hidden_today, hidden_in
+from projections.views.hidden import as_hidden_today, hidden_in
+from projections.views.view import OwnerView
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, ParameterValue]:

@@ -207,8 +207,8 @@ class ConversationIndex:
             speaker = speakers.get(who)
             if speaker is None:
                 speaker = speakers[who] = self._speaker(memory)
-            key, role = (memory.created_at, memory.created_seq, row), _ROLES.get(memory.source, OTHER)
-            place = _place(memory)
+            key, role = (memory.created_at, memory.created_seq, row), role_of(memory)
+            place = place_of(memory)
             place = places.setdefault(place, place)
             content = memory.content if content_of is None else None
             self._entries[row] = _Entry(place, key, speaker, role, lengths[row], content)
@@ -328,13 +328,12 @@ class ConversationIndex:
         return isinstance(row, (int, np.integer)) and 0 <= row < self.member.size and bool(self.member[row])
 
     def _entry(self, row: int, memory: Memory) -> _Entry:
-        key, role = (memory.created_at, memory.created_seq, row), _ROLES.get(memory.source, OTHER)
-        return _Entry(_place(memory), key, self._speaker(memory), role, self._texts.length(memory.id), memory.content)
+        key = (memory.created_at, memory.created_seq, row)
+        return _Entry(place_of(memory), key, self._speaker(memory), role_of(memory), self._texts.length(memory.id), memory.content)
 
     def _speaker(self, memory: Memory) -> int:
-        """The number of who speaks: told by name, else apart by the source, whose brackets keep it from being taken for a name."""
-        name = (memory.speaker or "").casefold().strip()
-        return self._numbers.setdefault(name or f"({memory.source})", len(self._numbers))
+        """The number of who speaks."""
+        return self._numbers.setdefault(speaker_of(memory), len(self._numbers))
 
     def _count(self, entry: _Entry, step: int) -> None:
         for counter, key in ((self._lengths, entry.length), (self._speaking, entry.speaker)):
@@ -390,6 +389,16 @@ class ConversationIndex:
             setattr(self, name, column)
 
 
-def _place(memory: Memory) -> str | None:
+def place_of(memory: Memory) -> str | None:
     """The session in which a memory stands between others."""
     return None if is_episode(memory) else memory.session
+
+
+def role_of(memory: Memory) -> int:
+    """Whose word a memory is."""
+    return _ROLES.get(memory.source, OTHER)
+
+
+def speaker_of(memory: Memory) -> str:
+    """Who speaks: told by name, else apart by the source, whose brackets keep it from being taken for a name."""
+    return (memory.speaker or "").casefold().strip() or f"({memory.source})"

@@ -19,6 +19,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -80,6 +81,22 @@ class Bm25Index:
     def taken(self) -> tuple[TakenTexts, Integers]:
         """A copy of what the texts say, and the document of each row."""
         return self._postings.taken(), np.array(self._document_of, dtype=np.int64)
+
+    def among(self, keys: Sequence[str], rows: Rows) -> Bm25Index:
+        """An index of its own of some of these texts: each key has that of one row, none yet where that is NONE.
+
+        Before it is asked, the keys without are to be put. What it holds of other texts shows in nothing that it answers.
+        """
+        found = Bm25Index(self._formula.k1, self._formula.b, self._analyse)
+        found._postings, found._keys = self._postings.copied(), KeyRows.of(keys)
+        here, documents = np.flatnonzero(rows != NONE), np.full(len(keys), _DEAD, dtype=np.int64)
+        documents[here] = np.frombuffer(self._document_of, dtype=np.int64)[rows[here]]
+        found._document_of = array("q", documents.tobytes())
+        found._rows = np.full(max(64, found._postings.documents), _DEAD, dtype=np.int64)
+        found._rows[documents[here]] = here
+        found._total_length = int(found._postings.lengths[documents[here]].sum())
+        found._change()
+        return found
 
     def weigh(self, k1: float, b: float) -> None:
         """Use these parameters from the next query on."""
@@ -216,7 +233,8 @@ class Bm25Index:
 
     def terms_beginning(self, prefix: str, most: int) -> list[str]:
         """The first `most` terms that begin so, in alphabetical order."""
-        return self._postings.beginning(prefix, most)
+        living = (one for one in self._postings.beginning(prefix) if self._living(self._postings.packed(one)).size)
+        return list(islice(living, most))
 
     def idf(self, term: str) -> float:
         """How rare a term is: above 0, and highest where no text holds it."""
@@ -287,6 +305,8 @@ class Bm25Index:
 
     def _bury(self, row: int) -> None:
         document = self._document_of[row]
+        if document == _DEAD:
+            return
         self._rows[document] = _DEAD
         self._total_length -= int(self._postings.lengths[document])
         self._change()

@@ -6,7 +6,9 @@ Rows are kept by id, and a memory put again takes its own row. Times are int64 m
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from operator import attrgetter
+from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,17 +22,18 @@ STATES = ("live", "merged", "retired", "proposed", "set_aside", "rejected", "del
 """Words for what hides a memory by itself, as `Columns.LIVE` to `Columns.PURGED` number them."""
 NEVER = np.iinfo(np.int64).min // 4
 """Stands for "no such time"; far enough from the edge that differences do not overflow."""
+_SIGN, _SIGN_BYTES = Struct("<q").unpack_from, 8
 _CATEGORY = {name: number for number, name in enumerate(CATEGORIES)}
 _TIER = {"system": 0, "core": 1, "fact": 2, "episode": 3}
 
 
 def _or_never(at: int | None) -> int:
-    return int(NEVER) if at is None else at
+    return NEVER if at is None else at
 
 
 def sign_of(digest: bytes) -> int:
     """The first eight bytes of a digest as a number: what stands for it in a column; 0 for none."""
-    return int.from_bytes(digest[:8], "little", signed=True)
+    return _SIGN(digest)[0] if len(digest) >= _SIGN_BYTES else 0  # type: ignore[no-any-return]
 
 
 def state_of(memory: Memory) -> int:
@@ -196,6 +199,17 @@ class Columns:
         """Read these records, which stand from row `first` on."""
         self._write(slice(first, first + len(memories)), memories)
 
+    def fill_rows(self, memories: Mapping[int, Memory]) -> None:
+        """Read these records, by row."""
+        self._write(list(memories), memories.values())
+
+    def fill_from(self, others: Columns, rows: Rows) -> None:
+        """Before any other is read: take over what stands in these rows of others, by row; -1 for what `fill_rows` reads."""
+        self.kinds, self._kinds = list(others.kinds), dict(others._kinds)
+        here = np.flatnonzero(rows >= 0)
+        for name, held in self._held.items():
+            held[here] = getattr(others, name)[rows[here]]
+
     def taken(self) -> tuple[list[str], dict[str, np.ndarray]]:
         """Ids and a copy of the columns, by row."""
         return list(self._rows), {name: held[: len(self)].copy() for name, held in self._held.items()}
@@ -290,6 +304,10 @@ class Columns:
     def row(self, memory_id: str) -> int | None:
         """The row of a memory, or None."""
         return self._rows.get(memory_id)
+
+    def rows(self, memory_ids: Iterable[str]) -> Rows:
+        """The rows of memories; -1 for what is not there."""
+        return np.fromiter(map(self._rows.get, memory_ids, repeat(-1)), np.int64)
 
     def mentions(self, row: int) -> tuple[int, ...]:
         """Mention times of a row, ascending."""

@@ -14,9 +14,9 @@ from projections.checks import Check, counted, unchecked
 from projections.fold.evolve import parameters_of
 from projections.fold.owner import OwnerHistory, OwnerState
 from projections.index.associations import AssociationIndex
-from projections.index.conversation_index import ConversationIndex
+from projections.index.conversation_index import ConversationIndex, KeptConversation
 from projections.index.correction_index import CorrectionIndex
-from projections.index.indexed_terms import indexed_terms
+from projections.index.indexed_terms import has_text, indexed_terms, indexed_text
 from projections.index.meaning_index import MeaningIndex
 from projections.index.postings import TermSequence
 from projections.index.search_index import Bm25Index, Scores
@@ -27,12 +27,14 @@ from projections.laws.law import Floats
 from projections.memory.columns import Columns, Rows, conflict_of, state_of
 from projections.memory.encoded_rows import EncodedRows, Raw, raw_records
 from projections.memory.keywords import keywords_of
-from projections.memory.record import SECRET, Memory, with_changes, without_content
+from projections.memory.record import Memory
 from projections.memory.rejection import TURN_BYTES
 from projections.memory.tags import Context, context_of
 from projections.memory.triples import Graph, triples_of
 from projections.memory.twins import Twins, is_decisive
+from projections.views.hidden import as_hidden_today, hidden_in
 from projections.views.kept_view import KeptView, TakenView, hidden_rows
+from projections.views.moment import Moment, Present, said
 from projections.views.set_aside import SetAside
 
 # Measured with tracemalloc: what an empty view takes, and a record and its columns beside its text.
@@ -90,7 +92,11 @@ class OwnerView:
         """By what ids are made of the owner's words; without a secret until somebody who has the log tells it."""
         self._text_bytes = 0
         self.columns = Columns()
-        self._index = Bm25Index()
+        self._texts = Bm25Index()
+        self._unsaid: Sequence[int] = ()
+        """Rows of a past whose texts are not in the index yet."""
+        self._talk: KeptConversation | None = None
+        """The shape of a past's talk, until it is asked for."""
         self._base = base
         self._associations: AssociationIndex | None = None
         self._contexts: dict[int, Context] = {}
@@ -112,14 +118,50 @@ class OwnerView:
         today: Iterable[Memory] = (),
         base: Parameters = DEFAULTS,
         check: Check = unchecked,
+        present: OwnerView | None = None,
     ) -> OwnerView:
-        """The view of a folded history, in which what is purged or secret in the records of `today` stays so."""
+        """The view of a folded history, in which what is purged or secret in the records of `today` stays so.
+
+        `present`: the owner's view today; the same is made out of it, where most texts are read already, and hides what it hides.
+        """
+        if present is not None:
+            return cls._of_moment(owner, history.owner, Moment(history.memories, present._told(), check), base)
         hidden = hidden_in(today)
         memories = (
             as_hidden_today(memory, hidden[memory.id]) if memory.id in hidden else memory
             for memory in history.memories.values()
         )
         return cls(owner, history.owner, memories, base, check)
+
+    @classmethod
+    def _of_moment(cls, owner: str, state: OwnerState, moment: Moment, base: Parameters) -> OwnerView:
+        found = cls(owner, OwnerState(), (), base)
+        found.columns = moment.columns()
+        moment.read(found.columns, found._read(state, found._decisive(state)))
+        worded = moment.worded()
+        found._texts, found._unsaid = moment.texts(worded)
+        found._talk, bearing = moment.talk(worded), moment.bearing()
+        if bearing is not None:
+            found._indexes[CorrectionIndex] = corrections = CorrectionIndex()
+            for row, memory in bearing.items():
+                corrections.put(row, memory)
+        return found
+
+    def _told(self) -> Present:
+        """What of this view serves for a moment of the past."""
+        otherwise = {*self._twins.read_otherwise, *self._set_aside.read_otherwise}
+        talk = None if self._conversation is None else self._conversation.taken(len(self.columns))
+        corrections = cast("CorrectionIndex | None", self._indexes.get(CorrectionIndex))
+        bearing = None if corrections is None else corrections.bearing_rows
+        return Present(self.columns, otherwise, self._index, talk, bearing)
+
+    @property
+    def _index(self) -> Bm25Index:
+        """The index of texts; what of a past is not read yet is, when it is first asked."""
+        if self._unsaid:
+            rows, self._unsaid = self._unsaid, []
+            self._texts.put_said(said(cast("EncodedRows", self.columns.memories), rows))
+        return self._texts
 
     @classmethod
     def of_encoded(
@@ -184,7 +226,7 @@ class OwnerView:
             row = kept.columns.row(memory.id)
             if memory.id not in told and row is not None and memory != memories[row]:
                 memories[row] = memory
-        found._text_bytes, found._index = kept.text_bytes, Bm25Index.of_kept(kept.ids, kept.texts)
+        found._text_bytes, found._texts = kept.text_bytes, Bm25Index.of_kept(kept.ids, kept.texts)
         found._conversation = ConversationIndex.of_kept(found._index, kept.columns, kept.talk)
         found._indexes[CorrectionIndex] = corrections = CorrectionIndex()
         for row in kept.bearing:
@@ -275,9 +317,12 @@ class OwnerView:
     @property
     def conversation(self) -> ConversationIndex:
         """Who said what after what; made at first use, then kept level."""
+        if self._conversation is None and self._talk is not None:
+            self._conversation = ConversationIndex.of_kept(self._index, self.columns, self._talk)
+            self._talk = None
         if self._conversation is None:
             self._conversation = ConversationIndex(self._index)
-            texts = [bool(indexed_text(memory)) for memory in self.columns]
+            texts = [has_text(memory) for memory in self.columns]
             memories = self.columns.memories
             lazy = isinstance(memories, EncodedRows)
             self._conversation.fill(memories, texts, (lambda row: memories[row].content) if lazy else None)
@@ -285,7 +330,7 @@ class OwnerView:
         return self._conversation
 
     def _converse(self, conversation: ConversationIndex, row: int, memory: Memory) -> None:
-        conversation.put(row, memory, bool(indexed_text(memory)))
+        conversation.put(row, memory, has_text(memory))
 
     def known_meaning(self, model: str) -> MeaningIndex | None:
         """What `meaning` made last under a model; None before."""
@@ -415,7 +460,7 @@ class OwnerView:
             rows = memories.bytes_used() + _BYTES_A_ROW * len(memories)
         else:
             rows = self._text_bytes + _BYTES_A_MEMORY * len(self.columns)
-        return _BYTES_A_VIEW + rows + self._index.bytes_used()
+        return _BYTES_A_VIEW + rows + self._texts.bytes_used()
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -426,24 +471,3 @@ def _told_by(memory: Memory | None) -> tuple[object, ...]:
     if memory is None or not (memory.facts or memory.merged_from or memory.merged_into):
         return ()
     return memory.facts, state_of(memory), memory.merged_into, conflict_of(memory), memory.sensitivity
-
-
-def indexed_text(memory: Memory) -> str:
-    """What search reads: speaker, content, summary and keywords; nothing of what is purged or secret."""
-    if memory.sensitivity >= SECRET or memory.purged_at is not None:
-        return ""
-    parts = (memory.speaker, memory.content, memory.summary, *memory.keywords)
-    return "\n".join(part for part in parts if part)
-
-
-def hidden_in(memories: Iterable[Memory]) -> dict[str, Memory]:
-    """Those of these records of which no past may show the content either: purged ones and secrets."""
-    return {memory.id: memory for memory in memories if memory.purged_at is not None or memory.sensitivity >= SECRET}
-
-
-def as_hidden_today(memory: Memory, today: Memory) -> Memory:
-    """A record of the past, of which today's record hides the content: a secret, or a tombstone where it was purged."""
-    if today.purged_at is None:
-        return with_changes(memory, sensitivity=SECRET)
-    gone = {"deleted_at": today.deleted_at, "purged_at": today.purged_at}
-    return with_changes(memory, **without_content(memory), **gone)

@@ -14,7 +14,7 @@ from projections.index.postings import whole
 from projections.index.search_index import Bm25Index
 from projections.language.text import tokens
 from projections.memory.record import Memory, with_changes
-from projections.views.view import indexed_text
+from projections.index.indexed_terms import indexed_text
 from tests.given.events import created, folded
 
 WORDS = [

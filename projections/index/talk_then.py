@@ -1,0 +1,40 @@
+"""The shape of an owner's talk at a moment of the past, made out of the present one: most turns stand where they stood. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from projections.index.conversation_index import (
+    NONE,
+    KeptConversation,
+    Rows,
+    place_of,
+    role_of,
+    speaker_of,
+)
+from projections.index.indexed_terms import has_text
+from projections.memory.record import Memory
+
+
+def talk_then(now: KeptConversation, rows: Rows, others: Mapping[int, Memory], worded: Rows) -> KeptConversation:
+    """What `ConversationIndex.of_kept` makes the talk of.
+
+    `rows`: by row of the past the one of today, NONE where there is none. `others`: the records of the rows that do not stand as
+    today; of these the `worded` have the same words, so that their traits are known too.
+    """
+    speakers, sessions = ({name: at for at, name in enumerate(names)} for names in (now.speakers, now.sessions))
+    member, speaker, role, session, traits, known = (column[rows] for column in now[2:])
+    changed = np.array(list(others), dtype=np.int64)
+    unread = np.setdiff1d(changed, worded)
+    traits[unread] = known[unread] = 0
+    member[changed], session[changed] = False, NONE
+    for row, memory in others.items():
+        if has_text(memory):
+            place = place_of(memory)
+            member[row], role[row] = True, role_of(memory)
+            speaker[row] = speakers.setdefault(speaker_of(memory), len(speakers))
+            if place is not None:
+                session[row] = sessions.setdefault(place, len(sessions))
+    return KeptConversation(list(speakers), list(sessions), member, speaker, role, session, traits, known)
