@@ -23,9 +23,9 @@ from projections.ranking.recall import search
 from projections.ranking.search_request import ALONE
 from projections.redis.view import RedisViews
 from projections.reports.standing import LawStanding, differences, standings
+from projections.views.hidden import as_hidden_today, hidden_in
 from projections.views.query import ViewQuery
 from projections.views.set_aside import SetAside
-from projections.views.hidden import as_hidden_today, hidden_in
 from projections.views.view import OwnerView
 
 

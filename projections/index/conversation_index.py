@@ -325,11 +325,13 @@ class ConversationIndex:
         return int(np.count_nonzero(self.member))
 
     def __contains__(self, row: object) -> bool:
-        return isinstance(row, (int, np.integer)) and 0 <= row < self.member.size and bool(self.member[row])
+        return isinstance(row, int) and 0 <= row < self.member.size and bool(self.member[row])
 
     def _entry(self, row: int, memory: Memory) -> _Entry:
         key = (memory.created_at, memory.created_seq, row)
-        return _Entry(place_of(memory), key, self._speaker(memory), role_of(memory), self._texts.length(memory.id), memory.content)
+        return _Entry(
+            place_of(memory), key, self._speaker(memory), role_of(memory), self._texts.length(memory.id), memory.content
+        )
 
     def _speaker(self, memory: Memory) -> int:
         """The number of who speaks."""

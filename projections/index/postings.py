@@ -116,9 +116,10 @@ class Postings:
         return found
 
     def copied(self) -> Postings:
-        """The same, to go another way from here on; what is never changed is shared."""
+        """The same, to go another way from here on. A block that postings were kept in is not held by it."""
         found, size = Postings(), self.documents
-        found.documents, found._held, found._kept, found._ends = size, self._held, self._kept, self._ends
+        found.documents, found._held, found._ends = size, self._held, self._ends
+        found._kept = self._kept.copy()
         for name in ("lengths", "_starts", "_begins", "_read"):
             setattr(found, name, getattr(self, name)[:size].copy())
         found._told, found._vocabulary = self._told[:], _Vocabulary(self._vocabulary)

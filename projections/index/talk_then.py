@@ -6,16 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from projections.index.conversation_index import (
-    NONE,
-    KeptConversation,
-    Rows,
-    place_of,
-    role_of,
-    speaker_of,
-)
+from projections.index.conversation_index import NONE, KeptConversation, Rows, place_of, role_of, speaker_of
 from projections.index.indexed_terms import has_text
 from projections.memory.record import Memory
+
+_BY_ROW = KeptConversation._fields[2:]
 
 
 def talk_then(now: KeptConversation, rows: Rows, others: Mapping[int, Memory], worded: Rows) -> KeptConversation:
@@ -25,16 +20,16 @@ def talk_then(now: KeptConversation, rows: Rows, others: Mapping[int, Memory], w
     today; of these the `worded` have the same words, so that their traits are known too.
     """
     speakers, sessions = ({name: at for at, name in enumerate(names)} for names in (now.speakers, now.sessions))
-    member, speaker, role, session, traits, known = (column[rows] for column in now[2:])
+    then = now._replace(**{name: getattr(now, name)[rows] for name in _BY_ROW})
     changed = np.array(list(others), dtype=np.int64)
     unread = np.setdiff1d(changed, worded)
-    traits[unread] = known[unread] = 0
-    member[changed], session[changed] = False, NONE
+    then.traits[unread] = then.known[unread] = 0
+    then.member[changed], then.session[changed] = False, NONE
     for row, memory in others.items():
         if has_text(memory):
             place = place_of(memory)
-            member[row], role[row] = True, role_of(memory)
-            speaker[row] = speakers.setdefault(speaker_of(memory), len(speakers))
+            then.member[row], then.role[row] = True, role_of(memory)
+            then.speaker[row] = speakers.setdefault(speaker_of(memory), len(speakers))
             if place is not None:
-                session[row] = sessions.setdefault(place, len(sessions))
-    return KeptConversation(list(speakers), list(sessions), member, speaker, role, session, traits, known)
+                then.session[row] = sessions.setdefault(place, len(sessions))
+    return then._replace(speakers=list(speakers), sessions=list(sessions))

@@ -18,6 +18,7 @@ from projections.memory.record import CATEGORIES, Memory
 
 Rows = npt.NDArray[np.int64]
 """Places of memories in the columns."""
+Flags = npt.NDArray[np.bool_]
 STATES = ("live", "merged", "retired", "proposed", "set_aside", "rejected", "deleted", "purged")
 """Words for what hides a memory by itself, as `Columns.LIVE` to `Columns.PURGED` number them."""
 NEVER = np.iinfo(np.int64).min // 4
@@ -33,7 +34,7 @@ def _or_never(at: int | None) -> int:
 
 def sign_of(digest: bytes) -> int:
     """The first eight bytes of a digest as a number: what stands for it in a column; 0 for none."""
-    return _SIGN(digest)[0] if len(digest) >= _SIGN_BYTES else 0  # type: ignore[no-any-return]
+    return _SIGN(digest)[0] if len(digest) >= _SIGN_BYTES else 0
 
 
 def state_of(memory: Memory) -> int:
@@ -195,6 +196,16 @@ class Columns:
         found._trim()
         return found
 
+    @classmethod
+    def of_others(cls, ids: Sequence[str], memories: list[Memory], others: Columns, rows: Rows) -> Columns:
+        """Columns of records that stand as in these rows of others; where that is -1, `fill_rows` has to read them."""
+        held = {name: column[rows] for name, column in others._filled().items()}
+        return cls.of_kept(ids, memories, others.kinds, held)
+
+    def _filled(self) -> dict[str, np.ndarray]:
+        """The columns as far as they are filled."""
+        return {name: held[: len(self)] for name, held in self._held.items()}
+
     def fill(self, first: int, memories: Sequence[Memory]) -> None:
         """Read these records, which stand from row `first` on."""
         self._write(slice(first, first + len(memories)), memories)
@@ -203,16 +214,9 @@ class Columns:
         """Read these records, by row."""
         self._write(list(memories), memories.values())
 
-    def fill_from(self, others: Columns, rows: Rows) -> None:
-        """Before any other is read: take over what stands in these rows of others, by row; -1 for what `fill_rows` reads."""
-        self.kinds, self._kinds = list(others.kinds), dict(others._kinds)
-        here = np.flatnonzero(rows >= 0)
-        for name, held in self._held.items():
-            held[here] = getattr(others, name)[rows[here]]
-
     def taken(self) -> tuple[list[str], dict[str, np.ndarray]]:
         """Ids and a copy of the columns, by row."""
-        return list(self._rows), {name: held[: len(self)].copy() for name, held in self._held.items()}
+        return list(self._rows), {name: held.copy() for name, held in self._filled().items()}
 
     def _grow(self, capacity: int) -> None:
         kinds: dict[str, type[np.generic]] = {field.name: field.kind for field in _FIELDS} | {"kind": np.int32}

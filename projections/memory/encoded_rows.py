@@ -89,6 +89,11 @@ class EncodedRows(list[Memory]):
         super().append(memory)
         self._set += 1
 
+    def read_as(self, rows: Mapping[int, int], others: list[Memory]) -> None:
+        """What others read already need not be decoded again: their rows, and the rows here that hold the same."""
+        if isinstance(others, EncodedRows):
+            self._read |= {rows[row]: one for row, one in others._read.items() if row in rows}
+
     def passing(self, start: int, end: int) -> list[Memory]:
         """The records of these rows, which are not kept decoded for it."""
         read, encoded, some = self._read, self._encoded, super().__getitem__(slice(start, end))

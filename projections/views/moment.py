@@ -13,15 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from projections.checks import Check, counted
-from projections.index.conversation_index import NONE, Flags, KeptConversation
+from projections.index.conversation_index import NONE, KeptConversation
 from projections.index.indexed_terms import has_text, indexed_terms, indexed_text
 from projections.index.postings import TermSequence
 from projections.index.search_index import Bm25Index
 from projections.index.talk_then import talk_then
-from projections.memory.columns import Columns, Rows
+from projections.memory.columns import Columns, Flags, Rows
 from projections.memory.encoded_rows import EncodedRows, encoded_of
-from projections.memory.record import SECRET, Memory, encode_memory, words_of
-from projections.views.hidden import as_hidden_today
+from projections.memory.record import Memory, encode_memory, words_of
+from projections.views.hidden import as_hidden_today, hides_today
 
 _PAGE = 1_000
 
@@ -48,12 +48,13 @@ class Moment:
         now = self._now = present
         self._rows: Rows = now.columns.rows(self.ids)
         """By row: that of today, or NONE."""
-        hidden = (now.columns.sensitivity >= SECRET) | (now.columns.state == Columns.PURGED)
-        self._hidden: Flags = np.append(hidden, False)[self._rows]
+        self._hidden: Flags = np.append(hides_today(now.columns), False)[self._rows]
         """By row: whether today hides the content."""
         differing = self._differing(check)
         self._others = {row: self.records.passing(row, row + 1)[0] for row in counted(differing, check, len(differing))}
         """The records of rows that do not stand as today."""
+        same = np.delete(np.arange(len(self.ids)), differing)
+        self.records.read_as(dict(zip(self._rows[same].tolist(), same.tolist(), strict=True)), now.columns.memories)
         for row in np.flatnonzero(self._hidden).tolist():
             today = now.columns.memories[self._rows[row]]
             self.records[row] = self._others[row] = as_hidden_today(self._others[row], today)
@@ -75,9 +76,7 @@ class Moment:
 
     def columns(self) -> Columns:
         """Columns of the records as they were folded."""
-        found, same = Columns.of_rows(self.ids, self.records), self._rows.copy()
-        same[list(self._others)] = NONE
-        found.fill_from(self._now.columns, same)
+        found = Columns.of_others(self.ids, self.records, self._now.columns, self._rows)
         found.fill_rows(self._others)
         return found
 
@@ -97,9 +96,7 @@ class Moment:
         raw = memories.raw_at if isinstance(memories, EncodedRows) else memories.__getitem__
         may = (~self._hidden & (self._rows != NONE))[others].tolist()
         told = zip(others, self._others.values(), may, self._rows[others].tolist(), strict=True)
-        found = [
-            row for row, then, may, at in told if may and has_text(then) and words_of(then) == words_of(raw(at))
-        ]
+        found = [row for row, then, may, at in told if may and has_text(then) and words_of(then) == words_of(raw(at))]
         return np.array(found, dtype=np.int64)
 
     def texts(self, worded: Rows) -> tuple[Bm25Index, list[int]]:

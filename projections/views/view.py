@@ -25,7 +25,7 @@ from projections.language.keywords.text import Keyword
 from projections.laws import LAWS, Law
 from projections.laws.law import Floats
 from projections.memory.columns import Columns, Rows, conflict_of, state_of
-from projections.memory.encoded_rows import EncodedRows, Raw, raw_records
+from projections.memory.encoded_rows import EncodedRows, raw_records
 from projections.memory.keywords import keywords_of
 from projections.memory.record import Memory
 from projections.memory.rejection import TURN_BYTES
@@ -124,7 +124,7 @@ class OwnerView:
 
         `present`: the owner's view today; the same is made out of it, where most texts are read already, and hides what it hides.
         """
-        if present is not None:
+        if present is not None and len(present):
             return cls._of_moment(owner, history.owner, Moment(history.memories, present._told(), check), base)
         hidden = hidden_in(today)
         memories = (

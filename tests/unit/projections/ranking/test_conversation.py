@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from projections.index.conversation_index import ConversationIndex
-from projections.ranking.conversation_weights import WEIGHTS
 from projections.index.indexed_terms import indexed_text
+from projections.ranking.conversation_weights import WEIGHTS
 from projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, folded, parameters, profile, purged, revised
