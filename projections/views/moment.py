@@ -22,6 +22,7 @@ from projections.memory.columns import Columns, Flags, Rows
 from projections.memory.encoded_rows import EncodedRows, encoded_of
 from projections.memory.record import Memory, encode_memory, words_of
 from projections.views.hidden import as_hidden_today, hides_today
+from projections.views.texts import Unsaid
 
 _PAGE = 1_000
 
@@ -99,12 +100,12 @@ class Moment:
         found = [row for row, then, may, at in told if may and has_text(then) and words_of(then) == words_of(raw(at))]
         return np.array(found, dtype=np.int64)
 
-    def texts(self, worded: Rows) -> tuple[Bm25Index, list[int]]:
-        """The index, and rows whose texts are to be put yet."""
+    def texts(self, worded: Rows) -> tuple[Bm25Index, Unsaid]:
+        """The index, and what is to be put into it before it is asked: other texts than today's."""
         unsaid = np.setdiff1d(np.array(list(self._others), dtype=np.int64), worded)
-        rows = self._rows.copy()
+        rows, records = self._rows.copy(), self.records
         rows[unsaid] = NONE
-        return self._now.texts.among(self.ids, rows), unsaid.tolist()
+        return self._now.texts.among(self.ids, rows), lambda: _said(records, unsaid.tolist())
 
     def talk(self, worded: Rows) -> KeptConversation | None:
         """The shape of the talk; None where that of today was never asked for."""
@@ -120,7 +121,7 @@ class Moment:
         return {row: self.records[row] for row in np.flatnonzero(bears[self._rows]).tolist()} | self._others
 
 
-def said(records: EncodedRows, rows: Iterable[int]) -> Iterator[tuple[str, TermSequence]]:
+def _said(records: EncodedRows, rows: Iterable[int]) -> Iterator[tuple[str, TermSequence]]:
     """What search reads of some records."""
     for row in rows:
         memory = records.passing(row, row + 1)[0]

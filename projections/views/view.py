@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from sys import getsizeof
-from typing import NamedTuple, Protocol, TypeVar, cast
-
-import numpy as np
+from typing import Protocol, TypeVar, cast
 
 from events.naming import Naming
 from events.parameters import DEFAULTS, Parameters
@@ -19,23 +17,21 @@ from projections.index.correction_index import CorrectionIndex
 from projections.index.indexed_terms import has_text, indexed_terms, indexed_text
 from projections.index.meaning_index import MeaningIndex
 from projections.index.postings import TermSequence
-from projections.index.search_index import Bm25Index, Scores
+from projections.index.search_index import Bm25Index
 from projections.language.keywords.synonyms import Pair
 from projections.language.keywords.text import Keyword
 from projections.laws import LAWS, Law
-from projections.laws.law import Floats
-from projections.memory.columns import Columns, Rows, conflict_of, state_of
+from projections.memory.columns import Columns, conflict_of, state_of
 from projections.memory.encoded_rows import EncodedRows, raw_records
 from projections.memory.keywords import keywords_of
 from projections.memory.record import Memory
-from projections.memory.rejection import TURN_BYTES
 from projections.memory.tags import Context, context_of
 from projections.memory.triples import Graph, triples_of
-from projections.memory.twins import Twins, is_decisive
+from projections.views.beside import Beside
 from projections.views.hidden import as_hidden_today, hidden_in
 from projections.views.kept_view import KeptView, TakenView, hidden_rows
-from projections.views.moment import Moment, Present, said
-from projections.views.set_aside import SetAside
+from projections.views.moment import Moment, Present
+from projections.views.texts import SearchedTexts
 
 # Measured with tracemalloc: what an empty view takes, and a record and its columns beside its text.
 _BYTES_A_VIEW = 25_000
@@ -62,17 +58,7 @@ class RowIndex(Protocol):
 Index = TypeVar("Index", bound=RowIndex)
 
 
-class Weighing(NamedTuple):
-    """The parameters of BM25."""
-
-    k1: float = 1.2
-    b: float = 0.75
-
-
-PLAIN_WEIGHING = Weighing()
-
-
-class OwnerView:
+class OwnerView(SearchedTexts):
     """One owner, ready to be asked. Columns and text index share their rows. Guard it with a lock between threads."""
 
     def __init__(
@@ -83,6 +69,7 @@ class OwnerView:
         base: Parameters = DEFAULTS,
         check: Check = unchecked,
     ) -> None:
+        super().__init__()
         self.owner = owner
         self.deletions_seen: Mapping[str, int] | None = None
         """Memory id -> since when its deletion is known, microseconds; None: the dates that were told are believed."""
@@ -92,9 +79,6 @@ class OwnerView:
         """By what ids are made of the owner's words; without a secret until somebody who has the log tells it."""
         self._text_bytes = 0
         self.columns = Columns()
-        self._texts = Bm25Index()
-        self._unsaid: Sequence[int] = ()
-        """Rows of a past whose texts are not in the index yet."""
         self._talk: KeptConversation | None = None
         """The shape of a past's talk, until it is asked for."""
         self._base = base
@@ -106,8 +90,7 @@ class OwnerView:
         self._conversation: ConversationIndex | None = None
         self._meanings: dict[str, MeaningIndex] = {}
         self._indexes: dict[object, RowIndex] = {}
-        self._set_aside = SetAside()
-        self._twins = Twins(self.get)
+        self._beside = Beside(lambda: self.columns)
         self._take(state, list(memories), check)
 
     @classmethod
@@ -137,7 +120,7 @@ class OwnerView:
     def _of_moment(cls, owner: str, state: OwnerState, moment: Moment, base: Parameters) -> OwnerView:
         found = cls(owner, OwnerState(), (), base)
         found.columns = moment.columns()
-        moment.read(found.columns, found._read(state, found._decisive(state)))
+        moment.read(found.columns, found._read(state, found._beside.decisive(state)))
         worded = moment.worded()
         found._texts, found._unsaid = moment.texts(worded)
         found._talk, bearing = moment.talk(worded), moment.bearing()
@@ -149,19 +132,10 @@ class OwnerView:
 
     def _told(self) -> Present:
         """What of this view serves for a moment of the past."""
-        otherwise = {*self._twins.read_otherwise, *self._set_aside.read_otherwise}
         talk = None if self._conversation is None else self._conversation.taken(len(self.columns))
         corrections = cast("CorrectionIndex | None", self._indexes.get(CorrectionIndex))
         bearing = None if corrections is None else corrections.bearing_rows
-        return Present(self.columns, otherwise, self._index, talk, bearing)
-
-    @property
-    def _index(self) -> Bm25Index:
-        """The index of texts; what of a past is not read yet is, when it is first asked."""
-        if self._unsaid:
-            rows, self._unsaid = self._unsaid, []
-            self._texts.put_said(said(cast("EncodedRows", self.columns.memories), rows))
-        return self._texts
+        return Present(self.columns, self._beside.read_otherwise, self._index, talk, bearing)
 
     @classmethod
     def of_encoded(
@@ -178,16 +152,9 @@ class OwnerView:
         found.columns = Columns.of_rows(ids, rows)
         for first in range(0, len(ids), _AT_ONCE):
             found._index.put_said(found._filled(ids, first, min(first + _AT_ONCE, len(ids)), check))
-        read = found._read(state, found._decisive(state))
+        read = found._read(state, found._beside.decisive(state))
         found._put([one for one in read if one != found.get(one.id)], unchecked)
         return found
-
-    def _decisive(self, state: OwnerState) -> list[Memory]:
-        """The records that decide how others read, of which all columns are there."""
-        if state.rejections:
-            return [one for one in self.columns if is_decisive(one, state.rejections)]
-        found = (self.columns.memories[row] for row in np.flatnonzero(self.columns.conflict >= Columns.KEEP).tolist())
-        return [one for one in found if is_decisive(one, ())]
 
     def _filled(self, ids: Sequence[str], first: int, end: int, check: Check) -> Iterator[tuple[str, TermSequence]]:
         """What search reads of encoded rows from one to another, once their columns have them."""
@@ -220,7 +187,7 @@ class OwnerView:
             found.columns = kept.columns
         else:
             found.columns = kept.columns
-            decisive = found._decisive(state) if kept.beside else ()
+            decisive = found._beside.decisive(state) if kept.beside else ()
             read = found._read(state, [*hidden, *(one for one in decisive if one.id not in told)])
         for memory in read:
             row = kept.columns.row(memory.id)
@@ -237,9 +204,9 @@ class OwnerView:
     def taken(self) -> TakenView:
         """A copy of what `of_kept` makes the view again of."""
         (ids, columns), memories = self.columns.taken(), self.columns.memories
-        hidden, beside = hidden_rows(self.columns).tolist(), self._twins.watches or self._set_aside.sets_aside
+        hidden, beside = hidden_rows(self.columns).tolist(), self._beside.counts
         records = raw_records(memories)
-        for name in {*self._twins.read_otherwise, *self._set_aside.read_otherwise}:
+        for name in self._beside.read_otherwise:
             row = self.columns.row(name)
             if row is not None:
                 records[row] = self.as_folded(memories[row])
@@ -256,15 +223,7 @@ class OwnerView:
         """How changed records, and others for their sake, read at this state."""
         self.state = state
         self.parameters = parameters_of(state.settings, self._base)
-        folded = (self._twins.as_folded(one) for one in self.columns)
-        changed = self._set_aside.follow(state.asides, changed, folded)
-        return self._twins.follow(state.rejections, changed, self._watchable, talk=self.parameters.talk_reaffirms)
-
-    def _watchable(self, keys: set[bytes]) -> Iterable[Memory]:
-        """All records that may be watched under these keys."""
-        if any(len(one) == TURN_BYTES for one in keys):
-            return self.columns
-        return (self.columns.memories[row] for row in self.columns.saying(keys).tolist())
+        return self._beside.read(state, changed, talk=self.parameters.talk_reaffirms)
 
     def _put(self, changed: Sequence[Memory], check: Check) -> None:
         self._index.put_said(self._newly_said(counted(changed, check, len(changed))))
@@ -387,10 +346,6 @@ class OwnerView:
         """The owner's own synonyms, and pairs that are none here (similarity 0), ascending."""
         return self.state.synonyms
 
-    def coverage(self, query: str, rows: Rows) -> Floats:
-        """Share in [0, 1] of the query's different terms that each of these rows holds, shape (len(rows),)."""
-        return self._index.coverage(query, [self.columns.memories[int(row)].id for row in rows])
-
     def get(self, memory_id: str) -> Memory | None:
         """A memory by id."""
         row = self.columns.row(memory_id)
@@ -399,46 +354,11 @@ class OwnerView:
     @property
     def said_again(self) -> Collection[str]:
         """Ids of what somebody says the user said since he negated it; it is withheld as negated, and waits for him."""
-        return self._twins.said_again
+        return self._beside.said_again
 
     def as_folded(self, memory: Memory) -> Memory:
         """A memory as its own events made it; the view's own reads it beside others that say the same, and what is set aside."""
-        return self._set_aside.as_folded(self._twins.as_folded(memory))
-
-    def matches(self, query: str) -> Scores:
-        """Rows that share a term with the query, with their BM25 scores."""
-        self._index.weigh(*PLAIN_WEIGHING)
-        return self._index.scores(query)
-
-    def explain(self, query: str, memory_ids: Sequence[str]) -> list[dict[str, float]]:
-        """What each term of the query brought to each memory's BM25 score; the values add up to it."""
-        self._index.weigh(*PLAIN_WEIGHING)
-        return self._index.explain_all(query, memory_ids)
-
-    def matches_of(self, terms: Mapping[str, float], weighing: Weighing) -> Scores:
-        """`matches` of a query that has each term so many times, under parameters of its own."""
-        self._index.weigh(*weighing)
-        return self._index.scores_of(terms)
-
-    def explain_of(
-        self, terms: Mapping[str, float], memory_ids: Sequence[str], weighing: Weighing
-    ) -> list[dict[str, float]]:
-        """`explain` of such a query."""
-        self._index.weigh(*weighing)
-        return self._index.explain_of(terms, memory_ids)
-
-    def terms_beginning(self, prefix: str, most: int) -> list[str]:
-        """Terms of what search reads that begin so, at most so many."""
-        return self._index.terms_beginning(prefix, most)
-
-    def idf(self, term: str) -> float:
-        """How rare a term is in what search reads, above 0."""
-        return self._index.idf(term)
-
-    @property
-    def mean_length(self) -> float:
-        """Mean length, in tokens, of what search reads."""
-        return self._index.mean_length
+        return self._beside.as_folded(memory)
 
     def bytes_used(self) -> int:
         """About how much memory this view takes, told at once whatever its size."""
