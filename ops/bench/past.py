@@ -9,6 +9,7 @@ from api.services.reading import Reader
 from events.envelope import prepare
 from events.partitions import partition_of
 from events.redis.log import RedisEventLog
+from ops.bench import past_view
 from ops.bench.sample import sample
 from ops.bench.search import OWNER
 from ops.bench.server import BenchServer
@@ -30,6 +31,7 @@ def measure(server: BenchServer, events: int, rounds: int) -> dict[str, Any]:
         start = perf_counter()
         reader.search(OWNER, "coffee", mode="review", as_of=f"{partition}:{events - number}")
         taken.append(perf_counter() - start)
+    beside = past_view.measure(views, log)
     views.close()
     log.close()
     histories = [_history(server, tags, f"{OWNER}-m{number + 1}") for number in range(rounds + 1)]
@@ -40,6 +42,7 @@ def measure(server: BenchServer, events: int, rounds: int) -> dict[str, Any]:
         "milliseconds": round(middle * 1e3, 1),
         "microseconds_an_event": round(middle / events * 1e6, 1),
         "aim": AIM_MICROSECONDS,
+        **beside,
         "history_first_cpu_milliseconds": histories[0],
         "history_cpu_milliseconds": sorted(histories[1:])[rounds // 2],
     }

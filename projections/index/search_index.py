@@ -8,8 +8,9 @@
 A **row** is the caller's number for a key: it stays the same while the key is in the index, replaced or not, and is
 given to another key after a drop, so that numpy columns aligned to rows never need renumbering. Inside, each put takes
 a fresh **document** number, so a term's postings always ascend; those of replaced or dropped documents stay as
-tombstones until they are more than half of all. Nothing about them shows: the same texts give the same scores to the
-last bit, whatever was put, replaced or dropped before. What texts say stands in `projections.index.postings`.
+tombstones until they are more than half of all (in an index of some texts of another, three quarters). Nothing about
+them shows: the same texts give the same scores to the last bit, whatever was put, replaced or dropped before. What texts
+say stands in `projections.index.postings`.
 
 Not for use by two threads at once: whoever shares an index guards it with a lock.
 """
@@ -33,6 +34,9 @@ from projections.memory.columns import Rows
 
 _DEAD = -1
 _SMALLEST_COMPACTION = 64
+_ROOM, _ROOM_AMONG = 2, 4
+"""Documents a living one from which on the living are numbered anew; later where an index was made of some texts of another, for
+that costs more than its first questions."""
 _TOGETHER = 1 << 14
 """Postings that are scored in one go: terms of few texts together, one of many by itself."""
 # Bytes beside the postings, measured with tracemalloc: a key's entries.
@@ -64,6 +68,7 @@ class Bm25Index:
         self._rows = np.full(64, _DEAD, dtype=np.int64)
         """By document: its row, or dead."""
         self._total_length = 0
+        self._room = _ROOM
 
     @classmethod
     def of_kept(cls, keys: Sequence[str], texts: KeptTexts) -> Bm25Index:
@@ -95,6 +100,7 @@ class Bm25Index:
         found._rows = np.full(max(64, found._postings.documents), _DEAD, dtype=np.int64)
         found._rows[documents[here]] = here
         found._total_length = int(found._postings.lengths[documents[here]].sum())
+        found._room = _ROOM_AMONG
         found._change()
         return found
 
@@ -312,7 +318,7 @@ class Bm25Index:
         self._change()
 
     def _compact_if_due(self) -> None:
-        if self._postings.documents > max(2 * len(self), _SMALLEST_COMPACTION):
+        if self._postings.documents > max(self._room * len(self), _SMALLEST_COMPACTION):
             self._compact()
 
     def _compact(self) -> None:

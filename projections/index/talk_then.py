@@ -25,11 +25,10 @@ def talk_then(now: KeptConversation, rows: Rows, others: Mapping[int, Memory], w
     unread = np.setdiff1d(changed, worded)
     then.traits[unread] = then.known[unread] = 0
     then.member[changed], then.session[changed] = False, NONE
-    for row, memory in others.items():
-        if has_text(memory):
-            place = place_of(memory)
-            then.member[row], then.role[row] = True, role_of(memory)
-            then.speaker[row] = speakers.setdefault(speaker_of(memory), len(speakers))
-            if place is not None:
-                then.session[row] = sessions.setdefault(place, len(sessions))
+    said = [(row, one, place_of(one)) for row, one in others.items() if has_text(one)]
+    rows_said = [row for row, _, _ in said]
+    then.member[rows_said] = True
+    then.role[rows_said] = [role_of(one) for _, one, _ in said]
+    then.speaker[rows_said] = [speakers.setdefault(speaker_of(one), len(speakers)) for _, one, _ in said]
+    then.session[rows_said] = [NONE if at is None else sessions.setdefault(at, len(sessions)) for _, _, at in said]
     return then._replace(speakers=list(speakers), sessions=list(sessions))

@@ -180,7 +180,7 @@ class OwnerView(SearchedTexts):
         Raises ValueError where its parts do not fit each other.
         """
         found = cls(owner, OwnerState(), (), base)
-        memories, told = kept.columns.memories, {one.id: one for one in hidden}
+        memories, told = kept.columns.memories, dict(zip((kept.ids[row] for row in kept.hidden), hidden, strict=True))
         if kept.beside and (state.rejections or state.asides):
             # all are taken in at once, as in a view that is made anew
             read = found._read(state, [told.get(name, one) for name, one in zip(kept.ids, memories, strict=True)])
