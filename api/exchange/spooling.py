@@ -70,7 +70,7 @@ class SpooledSelection:
     def _as_read(self, page: list[Memory]) -> list[Memory]:
         """How these records read beside those that say the same."""
         talk = self._view.parameters.talk_reaffirms
-        return self._twins.follow(self._view.state.rejections, page, (), talk=talk)[: len(page)]
+        return self._twins.follow(self._view.state.rejections, page, lambda _keys: (), talk=talk)[: len(page)]
 
     def _follow_merges(self, states: npt.NDArray[np.int8], into: dict[int, str]) -> None:
         """As `Columns.standing`: what was merged counts as deleted or rejected where its merge is."""

@@ -21,10 +21,11 @@ from projections.checks import Bounds
 from projections.fold.changelog import Entry
 from projections.fold.owner import fold_owner
 from projections.fold.partition import Quarantine
-from projections.memory.record import SECRET, Memory
+from projections.memory.record import Memory
 from projections.memory.timelines import Lines, recorded_at
 from projections.redis.view import PartitionStanding, RedisViews
 from projections.shapes import Lagging, Placed, Warned
+from projections.views.hidden import hidden_ids
 from projections.views.view import OwnerView
 
 KEPT_PASTS = 8
@@ -196,7 +197,7 @@ class Snapshots:
         counted = counted_of(times, asked, log)
         key: tuple[Any, ...] = (owner, view.state.applied, view.state.chain, counted.lines)
         if counted.seqs is not None:  # what comes later changes nothing of it, but for what is hidden
-            hidden = (m.id for m in view.columns if m.purged_at is not None or m.sensitivity >= SECRET)
+            hidden = hidden_ids(view.columns)
             key = (
                 owner,
                 counted.lines,
@@ -225,7 +226,7 @@ class Snapshots:
             held=lambda position: self._holds(owner, position),
             secret=self._log.secrets_of([owner]).get(owner, b""),
         )
-        seen = OwnerView.of_history(owner, history, view.columns, check=current_check())
+        seen = OwnerView.of_history(owner, history, present=view, check=current_check())
         past = Past(seen, history.newest, history.entries, counting)
         with self._lock:
             self._pasts[key] = past

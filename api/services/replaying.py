@@ -23,9 +23,10 @@ from projections.ranking.recall import search
 from projections.ranking.search_request import ALONE
 from projections.redis.view import RedisViews
 from projections.reports.standing import LawStanding, differences, standings
+from projections.views.hidden import as_hidden_today, hidden_in
 from projections.views.query import ViewQuery
 from projections.views.set_aside import SetAside
-from projections.views.view import OwnerView, as_hidden_today, hidden_in
+from projections.views.view import OwnerView
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, ParameterValue]:
@@ -146,7 +147,7 @@ class _Replayed:
         memories = SetAside().follow(settings.asides, list(self._memories()), ())
         parameters = parameters_of(settings)
         twins = Twins(lambda _none: None)  # all are taken in at once
-        columns.put_all(twins.follow(settings.rejections, memories, (), talk=parameters.talk_reaffirms))
+        columns.put_all(twins.follow(settings.rejections, memories, lambda _keys: (), talk=parameters.talk_reaffirms))
         return standings(columns, LAWS[settings.profile], now, parameters)
 
     def view(self) -> OwnerView:

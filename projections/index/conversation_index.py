@@ -83,6 +83,16 @@ class _Session:
     keys: list[_Key] = field(default_factory=list)
 
 
+class _KeptOrder(NamedTuple):
+    """Member rows, when each was made and at which seq; their places in the order of sessions, and where those of each end."""
+
+    rows: Rows
+    at: Rows
+    seqs: Rows
+    order: Rows
+    ends: Rows
+
+
 class ConversationIndex:
     """Columns by row of the view; a row that is no member has no neighbours."""
 
@@ -115,6 +125,8 @@ class ConversationIndex:
         self._traits = self._known = np.zeros(0, dtype=np.int8)
         """Traits by row, and which of them were read."""
         self._content_of: Callable[[int], str] | None = None
+        self._kept: _KeptOrder | None = None
+        """While nothing was put since the index was kept, its columns say all: entries and keys are made when something is."""
         self._grow(64)
 
     @classmethod
@@ -135,20 +147,30 @@ class ConversationIndex:
         found.member[rows], found.speaker[rows], found.role[rows] = True, speakers, roles
         found.length[rows] = lengths = texts.lengths()[rows]
         found._traits[rows], found._known[rows] = kept.traits[rows], kept.known[rows]
-        found._speaking.update(speakers.tolist())
-        found._lengths.update(lengths.tolist())
+        for counter, numbers in ((found._speaking, speakers), (found._lengths, lengths)):
+            different, counts = np.unique(numbers, return_counts=True)
+            counter.update(dict(zip(different.tolist(), counts.tolist(), strict=True)))
         at, seqs = columns.created_at[rows], columns.created_seq[rows]
-        keys = list(zip(at.tolist(), seqs.tolist(), rows.tolist(), strict=True))
-        names = map([*kept.sessions, None].__getitem__, places.tolist())  # NONE is the last
-        told = zip(names, keys, speakers.tolist(), roles.tolist(), lengths.tolist(), repeat(None))
-        found._entries = dict(zip(rows.tolist(), map(_Entry._make, told), strict=True))
-        sorted_by_place = np.lexsort((rows, seqs, at, places))
-        ends = np.searchsorted(places[sorted_by_place], np.arange(-1, len(kept.sessions)), side="right").tolist()
-        order = sorted_by_place.tolist()
-        for number, (start, end) in enumerate(pairwise(ends)):
-            found._sessions[kept.sessions[number]] = _Session(number, [keys[one] for one in order[start:end]])
-        found._link(list(found._sessions.values()))
+        order = np.lexsort((rows, seqs, at, places))
+        ends = np.searchsorted(places[order], np.arange(-1, len(kept.sessions)), side="right")
+        found._sessions = {name: _Session(number) for number, name in enumerate(kept.sessions)}
+        found._link(rows[order[ends[0] :]], np.diff(ends))
+        found._kept = _KeptOrder(rows, at, seqs, order, ends)
         return found
+
+    def _wake(self) -> None:
+        """Make entries and keys of what was kept, before the first change."""
+        if self._kept is None:
+            return
+        (rows, at, seqs, order, ends), self._kept = self._kept, None
+        keys = list(zip(at.tolist(), seqs.tolist(), rows.tolist(), strict=True))
+        names = map([*self._sessions, None].__getitem__, self.session[rows].tolist())  # NONE is the last
+        columns = (column[rows].tolist() for column in (self.speaker, self.role, self.length))
+        told = zip(names, keys, *columns, repeat(None))
+        self._entries = dict(zip(rows.tolist(), map(_Entry._make, told), strict=True))
+        inside = order.tolist()
+        for session, (start, end) in zip(self._sessions.values(), pairwise(ends.tolist()), strict=True):
+            session.keys = [keys[one] for one in inside[start:end]]
 
     def taken(self, size: int) -> KeptConversation:
         """A copy of what is read off the records of so many rows."""
@@ -185,8 +207,8 @@ class ConversationIndex:
             speaker = speakers.get(who)
             if speaker is None:
                 speaker = speakers[who] = self._speaker(memory)
-            key, role = (memory.created_at, memory.created_seq, row), _ROLES.get(memory.source, OTHER)
-            place = _place(memory)
+            key, role = (memory.created_at, memory.created_seq, row), role_of(memory)
+            place = place_of(memory)
             place = places.setdefault(place, place)
             content = memory.content if content_of is None else None
             self._entries[row] = _Entry(place, key, speaker, role, lengths[row], content)
@@ -203,12 +225,15 @@ class ConversationIndex:
         self._lengths.update(told)
         for session in self._sessions.values():
             session.keys.sort()
-        self._link(list(self._sessions.values()))
+        self._link_keys(list(self._sessions.values()))
 
     def put(self, row: int, memory: Memory, with_text: bool) -> None:
         """Take in a memory that is new, or changed, after the text index did; `with_text`: whether search reads any of it."""
         if row >= self.role.size:
             self._grow(max(row + 1, 2 * self.role.size))
+        if not with_text and not self.member[row]:
+            return
+        self._wake()
         before, entry = self._entries.get(row), self._entry(row, memory) if with_text else None
         if before == entry:
             return
@@ -232,17 +257,21 @@ class ConversationIndex:
 
     def settle(self) -> None:
         """Link the sessions into which something came late: to be called before the columns are read."""
-        self._link([self._sessions[name] for name in self._late])
+        self._link_keys([self._sessions[name] for name in self._late])
         self._late.clear()
 
-    def _link(self, sessions: Sequence[_Session]) -> None:
+    def _link_keys(self, sessions: Sequence[_Session]) -> None:
         """Tell the turns of sessions, whose keys are in order, of each other."""
         rows = np.array([key[2] for session in sessions for key in session.keys], dtype=np.int64)
+        sizes = np.array([len(session.keys) for session in sessions], dtype=np.int64)
+        self._link(rows, sizes, np.array([session.number for session in sessions], dtype=np.int64))
+
+    def _link(self, rows: Rows, sizes: Rows, numbers: Rows | None = None) -> None:
+        """The same of rows, session after session, so many each; without numbers the sessions stand in their order."""
         if not rows.size:
             return
-        sizes = np.array([len(session.keys) for session in sessions])
         starts = np.cumsum(sizes) - sizes
-        self.session[rows] = np.repeat([session.number for session in sessions], sizes)
+        self.session[rows] = np.repeat(np.arange(sizes.size) if numbers is None else numbers, sizes)
         self.place[rows] = place = np.arange(rows.size) - np.repeat(starts, sizes)
         self.previous[rows] = np.where(place > 0, np.roll(rows, 1), NONE)
         self.next[rows] = np.where(np.roll(place, -1) > 0, np.roll(rows, -1), NONE)
@@ -252,7 +281,7 @@ class ConversationIndex:
         """The shape of the members; read anew after a change."""
         self.settle()
         if self._shape is None:
-            size = len(self._entries) or 1
+            size = len(self) or 1
             counted = [(log(max(length, 1)), count) for length, count in sorted(self._lengths.items())]
             mean = fsum(value * count for value, count in counted) / size
             spread = sqrt(fsum(count * (value - mean) ** 2 for value, count in counted) / size)
@@ -276,7 +305,7 @@ class ConversationIndex:
         """The traits of the texts of member rows, as bits; of those not wanted, what was read before."""
         for row in rows[self._known[rows] & wanted != wanted].tolist():
             lacking = wanted & ~int(self._known[row])
-            content = self._entries[row].content
+            content = None if self._kept is not None else self._entries[row].content
             if content is None and self._content_of is not None:
                 content = self._content_of(row)
             self._traits[row] |= traits(content or "", lacking)
@@ -289,22 +318,24 @@ class ConversationIndex:
 
     def bytes_used(self) -> int:
         """About how much memory this takes."""
-        return 420 * len(self._entries) + 8 * self.role.nbytes
+        kept = 0 if self._kept is None else sum(column.nbytes for column in self._kept)
+        return kept + 420 * len(self._entries) + 52 * self.role.size
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return int(np.count_nonzero(self.member))
 
     def __contains__(self, row: object) -> bool:
-        return row in self._entries
+        return isinstance(row, int) and 0 <= row < self.member.size and bool(self.member[row])
 
     def _entry(self, row: int, memory: Memory) -> _Entry:
-        key, role = (memory.created_at, memory.created_seq, row), _ROLES.get(memory.source, OTHER)
-        return _Entry(_place(memory), key, self._speaker(memory), role, self._texts.length(memory.id), memory.content)
+        key = (memory.created_at, memory.created_seq, row)
+        return _Entry(
+            place_of(memory), key, self._speaker(memory), role_of(memory), self._texts.length(memory.id), memory.content
+        )
 
     def _speaker(self, memory: Memory) -> int:
-        """The number of who speaks: told by name, else apart by the source, whose brackets keep it from being taken for a name."""
-        name = (memory.speaker or "").casefold().strip()
-        return self._numbers.setdefault(name or f"({memory.source})", len(self._numbers))
+        """The number of who speaks."""
+        return self._numbers.setdefault(speaker_of(memory), len(self._numbers))
 
     def _count(self, entry: _Entry, step: int) -> None:
         for counter, key in ((self._lengths, entry.length), (self._speaking, entry.speaker)):
@@ -360,6 +391,16 @@ class ConversationIndex:
             setattr(self, name, column)
 
 
-def _place(memory: Memory) -> str | None:
+def place_of(memory: Memory) -> str | None:
     """The session in which a memory stands between others."""
     return None if is_episode(memory) else memory.session
+
+
+def role_of(memory: Memory) -> int:
+    """Whose word a memory is."""
+    return _ROLES.get(memory.source, OTHER)
+
+
+def speaker_of(memory: Memory) -> str:
+    """Who speaks: told by name, else apart by the source, whose brackets keep it from being taken for a name."""
+    return (memory.speaker or "").casefold().strip() or f"({memory.source})"

@@ -6,7 +6,21 @@ from functools import lru_cache
 
 from projections.index.postings import TermSequence, whole
 from projections.language.text import kept_tokens, tokens
-from projections.memory.record import Memory
+from projections.memory.record import SECRET, Memory
+
+
+def indexed_text(memory: Memory) -> str:
+    """What search reads: speaker, content, summary and keywords; nothing of what is purged or secret."""
+    if memory.sensitivity >= SECRET or memory.purged_at is not None:
+        return ""
+    parts = (memory.speaker, memory.content, memory.summary, *memory.keywords)
+    return "\n".join(part for part in parts if part)
+
+
+def has_text(memory: Memory) -> bool:
+    """Whether `indexed_text` has any."""
+    told = memory.content or memory.speaker or memory.summary or any(memory.keywords)
+    return bool(told) and memory.sensitivity < SECRET and memory.purged_at is None
 
 
 def indexed_terms(memory: Memory, text: str) -> TermSequence:

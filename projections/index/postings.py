@@ -115,6 +115,17 @@ class Postings:
         found.documents = sizes.pop()
         return found
 
+    def copied(self) -> Postings:
+        """The same, to go another way from here on. A block that postings were kept in is not held by it."""
+        found, size = Postings(), self.documents
+        found.documents, found._held, found._ends = size, self._held, self._ends
+        found._kept = self._kept.copy()
+        for name in ("lengths", "_starts", "_begins", "_read"):
+            setattr(found, name, getattr(self, name)[:size].copy())
+        found._told, found._vocabulary = self._told[:], _Vocabulary(self._vocabulary)
+        found._of_term = [None if one is None else one[:] for one in self._of_term]
+        return found
+
     def taken(self) -> TakenTexts:
         """A copy of what was told, of all documents."""
         columns = (column[: self.documents].copy() for column in (self.lengths, self._starts, self._begins, self._read))
@@ -182,9 +193,9 @@ class Postings:
         """The numbers of terms, NONE where no text ever had one."""
         return [self._vocabulary.get(term, NONE) for term in terms]
 
-    def beginning(self, prefix: str, most: int) -> list[str]:
-        """The first `most` terms that begin so, in alphabetical order; takes time by the number of all terms."""
-        return sorted(term for term in self._vocabulary if term.startswith(prefix))[:most]
+    def beginning(self, prefix: str) -> list[str]:
+        """The terms that begin so, in alphabetical order, those of unwanted documents too; takes time by the number of all."""
+        return sorted(term for term in self._vocabulary if term.startswith(prefix))
 
     @property
     def terms(self) -> int:

@@ -8,8 +8,9 @@
 A **row** is the caller's number for a key: it stays the same while the key is in the index, replaced or not, and is
 given to another key after a drop, so that numpy columns aligned to rows never need renumbering. Inside, each put takes
 a fresh **document** number, so a term's postings always ascend; those of replaced or dropped documents stay as
-tombstones until they are more than half of all. Nothing about them shows: the same texts give the same scores to the
-last bit, whatever was put, replaced or dropped before. What texts say stands in `projections.index.postings`.
+tombstones until they are more than half of all (in an index of some texts of another, three quarters). Nothing about
+them shows: the same texts give the same scores to the last bit, whatever was put, replaced or dropped before. What texts
+say stands in `projections.index.postings`.
 
 Not for use by two threads at once: whoever shares an index guards it with a lock.
 """
@@ -19,6 +20,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +34,9 @@ from projections.memory.columns import Rows
 
 _DEAD = -1
 _SMALLEST_COMPACTION = 64
+_ROOM, _ROOM_AMONG = 2, 4
+"""Documents a living one from which on the living are numbered anew; later where an index was made of some texts of another, for
+that costs more than its first questions."""
 _TOGETHER = 1 << 14
 """Postings that are scored in one go: terms of few texts together, one of many by itself."""
 # Bytes beside the postings, measured with tracemalloc: a key's entries.
@@ -63,6 +68,7 @@ class Bm25Index:
         self._rows = np.full(64, _DEAD, dtype=np.int64)
         """By document: its row, or dead."""
         self._total_length = 0
+        self._room = _ROOM
 
     @classmethod
     def of_kept(cls, keys: Sequence[str], texts: KeptTexts) -> Bm25Index:
@@ -80,6 +86,23 @@ class Bm25Index:
     def taken(self) -> tuple[TakenTexts, Integers]:
         """A copy of what the texts say, and the document of each row."""
         return self._postings.taken(), np.array(self._document_of, dtype=np.int64)
+
+    def among(self, keys: Sequence[str], rows: Rows) -> Bm25Index:
+        """An index of its own of some of these texts: each key has that of one row, none yet where that is NONE.
+
+        Before it is asked, the keys without are to be put. What it holds of other texts shows in nothing that it answers.
+        """
+        found = Bm25Index(self._formula.k1, self._formula.b, self._analyse)
+        found._postings, found._keys = self._postings.copied(), KeyRows.of(keys)
+        here, documents = np.flatnonzero(rows != NONE), np.full(len(keys), _DEAD, dtype=np.int64)
+        documents[here] = np.frombuffer(self._document_of, dtype=np.int64)[rows[here]]
+        found._document_of = array("q", documents.tobytes())
+        found._rows = np.full(max(64, found._postings.documents), _DEAD, dtype=np.int64)
+        found._rows[documents[here]] = here
+        found._total_length = int(found._postings.lengths[documents[here]].sum())
+        found._room = _ROOM_AMONG
+        found._change()
+        return found
 
     def weigh(self, k1: float, b: float) -> None:
         """Use these parameters from the next query on."""
@@ -216,7 +239,8 @@ class Bm25Index:
 
     def terms_beginning(self, prefix: str, most: int) -> list[str]:
         """The first `most` terms that begin so, in alphabetical order."""
-        return self._postings.beginning(prefix, most)
+        living = (one for one in self._postings.beginning(prefix) if self._living(self._postings.packed(one)).size)
+        return list(islice(living, most))
 
     def idf(self, term: str) -> float:
         """How rare a term is: above 0, and highest where no text holds it."""
@@ -287,12 +311,14 @@ class Bm25Index:
 
     def _bury(self, row: int) -> None:
         document = self._document_of[row]
+        if document == _DEAD:
+            return
         self._rows[document] = _DEAD
         self._total_length -= int(self._postings.lengths[document])
         self._change()
 
     def _compact_if_due(self) -> None:
-        if self._postings.documents > max(2 * len(self), _SMALLEST_COMPACTION):
+        if self._postings.documents > max(self._room * len(self), _SMALLEST_COMPACTION):
             self._compact()
 
     def _compact(self) -> None:

@@ -6,7 +6,9 @@ Rows are kept by id, and a memory put again takes its own row. Times are int64 m
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from operator import attrgetter
+from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,16 +18,23 @@ from projections.memory.record import CATEGORIES, Memory
 
 Rows = npt.NDArray[np.int64]
 """Places of memories in the columns."""
+Flags = npt.NDArray[np.bool_]
 STATES = ("live", "merged", "retired", "proposed", "set_aside", "rejected", "deleted", "purged")
 """Words for what hides a memory by itself, as `Columns.LIVE` to `Columns.PURGED` number them."""
 NEVER = np.iinfo(np.int64).min // 4
 """Stands for "no such time"; far enough from the edge that differences do not overflow."""
+_SIGN, _SIGN_BYTES = Struct("<q").unpack_from, 8
 _CATEGORY = {name: number for number, name in enumerate(CATEGORIES)}
 _TIER = {"system": 0, "core": 1, "fact": 2, "episode": 3}
 
 
 def _or_never(at: int | None) -> int:
-    return int(NEVER) if at is None else at
+    return NEVER if at is None else at
+
+
+def sign_of(digest: bytes) -> int:
+    """The first eight bytes of a digest as a number: what stands for it in a column; 0 for none."""
+    return _SIGN(digest)[0] if len(digest) >= _SIGN_BYTES else 0
 
 
 def state_of(memory: Memory) -> int:
@@ -92,12 +101,15 @@ _FIELDS = (
     _Field("decay_rate", np.float64, lambda m: np.nan if m.decay_rate is None else m.decay_rate),
     _Field("used_at", np.int64, lambda m: _or_never(m.used_at)),
     _Field("graded_at", np.int64, lambda m: NEVER if m.schedule is None else m.schedule.graded_at),
+    _Field("said", np.int64, lambda m: sign_of(m.stated)),
+    _Field("backed", np.int64, lambda m: sign_of(m.facts[0].stated) if len(m.facts) == 1 else 0),
 )
 """One column each; kinds, being words of an open list, have a column of their own below."""
 
 
 class Columns:
-    """Columns with one row a memory. `state`: what hides it; `conflict`: which curve C follows; `kind`: index in `kinds`."""
+    """Columns with one row a memory. `state`: what hides it; `conflict`: which curve C follows; `kind`: index in `kinds`;
+    `said`, `backed`: signs of what it says, and of its triple where it backs just one."""
 
     HELD, FADE, KEEP, SUPERSEDED = 0, 1, 2, 3
     """conflict: not negated, weight_balance, version_keep, latest_wins."""
@@ -138,6 +150,8 @@ class Columns:
     decay_rate: np.ndarray
     used_at: np.ndarray
     graded_at: np.ndarray
+    said: np.ndarray
+    backed: np.ndarray
     kind: np.ndarray
 
     def __init__(self) -> None:
@@ -182,13 +196,27 @@ class Columns:
         found._trim()
         return found
 
+    @classmethod
+    def of_others(cls, ids: Sequence[str], memories: list[Memory], others: Columns, rows: Rows) -> Columns:
+        """Columns of records that stand as in these rows of others; where that is -1, `fill_rows` has to read them."""
+        held = {name: column[rows] for name, column in others._filled().items()}
+        return cls.of_kept(ids, memories, others.kinds, held)
+
+    def _filled(self) -> dict[str, np.ndarray]:
+        """The columns as far as they are filled."""
+        return {name: held[: len(self)] for name, held in self._held.items()}
+
     def fill(self, first: int, memories: Sequence[Memory]) -> None:
         """Read these records, which stand from row `first` on."""
         self._write(slice(first, first + len(memories)), memories)
 
+    def fill_rows(self, memories: Mapping[int, Memory]) -> None:
+        """Read these records, by row."""
+        self._write(list(memories), memories.values())
+
     def taken(self) -> tuple[list[str], dict[str, np.ndarray]]:
         """Ids and a copy of the columns, by row."""
-        return list(self._rows), {name: held[: len(self)].copy() for name, held in self._held.items()}
+        return list(self._rows), {name: held.copy() for name, held in self._filled().items()}
 
     def _grow(self, capacity: int) -> None:
         kinds: dict[str, type[np.generic]] = {field.name: field.kind for field in _FIELDS} | {"kind": np.int32}
@@ -271,9 +299,19 @@ class Columns:
                 states[row] = min(self.state[following], self.DELETED)
         return states
 
+    def saying(self, digests: Iterable[bytes]) -> Rows:
+        """Rows that say one of these values, by what begins its digest: all that do, and perhaps others. Ascending."""
+        signs = np.array([sign_of(one) for one in digests], dtype=np.int64)
+        rows: Rows = np.flatnonzero(np.isin(self.said, signs) | np.isin(self.backed, signs))
+        return rows
+
     def row(self, memory_id: str) -> int | None:
         """The row of a memory, or None."""
         return self._rows.get(memory_id)
+
+    def rows(self, memory_ids: Iterable[str]) -> Rows:
+        """The rows of memories; -1 for what is not there."""
+        return np.fromiter(map(self._rows.get, memory_ids, repeat(-1)), np.int64)
 
     def mentions(self, row: int) -> tuple[int, ...]:
         """Mention times of a row, ascending."""

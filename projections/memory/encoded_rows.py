@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, SupportsIndex, cast, overload
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, SupportsIndex, cast, overload, runtime_checkable
 
-from projections.memory.record import Memory, decode_memory
+from projections.memory.record import Memory, decode_memory, encode_memory
 
 Raw = bytes | memoryview
 MOST_READ = 20_000
@@ -30,9 +30,14 @@ class Block(Sequence[memoryview]):
     @overload
     def __getitem__(self, at: slice) -> list[memoryview]: ...
     def __getitem__(self, at: Any) -> Any:
-        if isinstance(at, slice):
+        if type(at) is slice:
             return [self[row] for row in range(*at.indices(len(self)))]
         return self._block[self._ends[at] : self._ends[at + 1]]
+
+    def bytes_of(self, rows: Iterable[int]) -> list[bytes]:
+        """The same of many, as bytes of their own."""
+        block, ends = self._block, self._ends
+        return [block[ends[at] : ends[at + 1]].tobytes() for at in rows]
 
     def __len__(self) -> int:
         return len(self._ends) - 1
@@ -84,6 +89,11 @@ class EncodedRows(list[Memory]):
         super().append(memory)
         self._set += 1
 
+    def read_as(self, rows: Mapping[int, int], others: list[Memory]) -> None:
+        """What others read already need not be decoded again: their rows, and the rows here that hold the same."""
+        if isinstance(others, EncodedRows):
+            self._read |= {rows[row]: one for row, one in others._read.items() if row in rows}
+
     def passing(self, start: int, end: int) -> list[Memory]:
         """The records of these rows, which are not kept decoded for it."""
         read, encoded, some = self._read, self._encoded, super().__getitem__(slice(start, end))
@@ -93,6 +103,23 @@ class EncodedRows(list[Memory]):
         """The records that somebody set, and the bytes of the others."""
         encoded = self._encoded
         return [encoded[row] if one is None else one for row, one in enumerate(super().__iter__())]
+
+    def raw_at(self, row: int) -> Memory | Raw:
+        """The same of one row."""
+        one = super().__getitem__(row)
+        return self._encoded[row] if one is None else one
+
+    def encoded(self, rows: Sequence[int]) -> list[bytes]:
+        """The bytes of the records of these rows."""
+        told, plain = self._encoded, [*super().__iter__()]
+        if isinstance(told, Block):
+            found = told.bytes_of(rows)
+        else:
+            found = [bytes(told[row]) if plain[row] is None else b"" for row in rows]
+        for at, row in enumerate(rows):
+            if plain[row] is not None:
+                found[at] = encode_memory(plain[row])
+        return found
 
     def bytes_used(self) -> int:
         """About how much memory they take."""
@@ -105,6 +132,24 @@ class EncodedRows(list[Memory]):
             yield one or read.get(row) or decode_memory(encoded[row])
 
 
-def raw_records(memories: list[Memory]) -> Sequence[Memory | Raw]:
+@runtime_checkable
+class Encoded(Protocol):
+    """A mapping of records that holds the bytes of some."""
+
+    def raw(self, memory_id: str) -> bytes | None:
+        """The bytes of a record; None where only the record is known."""
+
+
+def encoded_of(memories: Mapping[str, Memory]) -> EncodedRows:
+    """The records of a mapping, in its order, as rows; nothing is decoded for it."""
+    if isinstance(memories, Encoded):
+        told = zip(memories, map(memories.raw, memories), strict=True)
+        encoded = [encode_memory(memories[one]) if raw is None else raw for one, raw in told]
+    else:
+        encoded = [*map(encode_memory, memories.values())]
+    return EncodedRows(encoded, sum(map(len, encoded)))
+
+
+def raw_records(memories: list[Memory]) -> list[Memory | Raw]:
     """A copy of the list, without decoding what nobody read."""
     return memories.raw() if isinstance(memories, EncodedRows) else [*memories]

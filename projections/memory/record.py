@@ -347,6 +347,37 @@ def decode_memory(raw: bytes | memoryview) -> Memory:
     return _DECODE.decode(raw)
 
 
+class _Words(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The fields of a record up to its last words, in their order."""
+
+    id: str
+    content: str
+    category: str
+    kind: str
+    tier: str
+    source: str
+    created_at: int
+    updated_at: int
+    last_activated_at: int
+    stamp: int
+    created_seq: int
+    summary: str | None = None
+    confidence: float = 0.6
+    importance: float = 1.0
+    speaker: str | None = None
+    keywords: tuple[str, ...] = ()
+
+
+Words = tuple[str | None, str, str | None, tuple[str, ...]]
+_DECODE_WORDS = msgspec.msgpack.Decoder(_Words)
+
+
+def words_of(record: Memory | bytes | memoryview) -> Words:
+    """Speaker, content, summary and keywords: all that search reads of a record. Of bytes no more is decoded."""
+    found = record if isinstance(record, Memory) else _DECODE_WORDS.decode(record)
+    return found.speaker, found.content, found.summary, found.keywords
+
+
 with_changes: Callable[..., Memory] = msgspec.structs.replace
 """The record with some fields replaced, given by name."""
 

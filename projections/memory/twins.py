@@ -7,13 +7,15 @@ Records stay as they were folded: here is how they read beside the others (ADR 0
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import chain
 
 from events.trust import ASSERTED, ORDER
 from projections.memory.kind import is_drawn, is_summary, is_turn
 from projections.memory.record import Memory, with_changes
 from projections.memory.rejection import TURN_BYTES, Rejection, Rejections, known, turn_hash
 
+Others = Callable[[set[bytes]], Iterable[Memory]]
 BEFORE_ANY = -(1 << 62)
 """When evidence without a time of its own was given: before whatever was rejected."""
 _OWN = ORDER[ASSERTED]
@@ -55,6 +57,8 @@ class Twins:
         self._get = get
         self._new: dict[str, Memory] = {}
         """Records that are being taken in, by id."""
+        self._negations: dict[tuple[bytes, str], Memory | None] = {}
+        """Value and speaker -> the negation that stands of it, while records are read."""
         self._talk = True
         self._told_in: dict[str, set[bytes]] = {}
         """Id of a turn -> watched values that were drawn from it."""
@@ -71,10 +75,11 @@ class Twins:
         """Records that read otherwise than they were folded."""
 
     def follow(
-        self, rejections: Rejections, changed: Sequence[Memory], others: Iterable[Memory], *, talk: bool = True
+        self, rejections: Rejections, changed: Sequence[Memory], others: Others, *, talk: bool = True
     ) -> list[Memory]:
         """How these changed records read, in their order, and then those of `others`, all the rest, that read otherwise now.
 
+        `others` is asked for those that may be watched under some keys: all that are, perhaps more, as they read or were folded.
         `talk`: what the user says in a conversation takes back his own negation (`Parameters.talk_reaffirms`).
         """
         touched = self._changed(rejections)
@@ -94,11 +99,17 @@ class Twins:
         touched |= unknown
         for value in tuple(touched):  # what becomes of a statement decides about the turn that says it
             touched.update(key for name in self._saying[value] for key in self._under[name])
+        self._negations.clear()
         mine = {memory.id for memory in changed}
         beside = {one.id: one for value in touched for one in self._saying[value].values()}
         read = [self._read(one) for one in changed] + [self._read(one) for one in beside.values() if one.id not in mine]
         self._new = {}
         return read
+
+    @property
+    def read_otherwise(self) -> Collection[str]:
+        """Ids of what reads otherwise than it was folded."""
+        return self._folded.keys()
 
     @property
     def watches(self) -> bool:
@@ -121,11 +132,10 @@ class Twins:
                 self._drawn.setdefault(turn, []).append(one)
         return {one.digest for one in differ} | {turn for one in differ for turn in one.turn_hashes}
 
-    def _watch(self, values: Iterable[bytes], others: Iterable[Memory]) -> None:
-        new = set(values)
+    def _watch(self, new: set[bytes], others: Others) -> None:
         keys = keys_of if any(len(one) == TURN_BYTES for one in new) else values_of
         self._saying.update((value, {}) for value in new)
-        for memory in others:
+        for memory in chain(self._folded.values(), others(new)):
             folded = self._folded.get(memory.id, memory)
             if not new.isdisjoint(keys(folded)):
                 self._put(folded)
@@ -206,20 +216,22 @@ class Twins:
     def _negated_twin(self, memory: Memory) -> Memory | None:
         """What says the same and was negated last, unless the user said it again since."""
         for value in values_of(memory):
-            if value not in self._saying:
-                continue
-            saying = [
-                one
-                for one in self._saying[value].values()
-                if one.aside_seq is None and _speaker(one) == _speaker(memory)
-            ]
-            negated = [one for one in saying if _is_negated(one)]
-            if negated:
-                said, own = max(map(said_at, saying)), max(map(self._own_said_at, saying))
-                standing = [one for one in negated if (own if _own_negation(one) else said) <= _negated_at(one)]
-                if standing:
-                    return max(standing, key=lambda one: (_negated_at(one), one.id))
+            if value in self._saying:
+                asked = value, _speaker(memory)
+                if asked not in self._negations:
+                    self._negations[asked] = self._negation_of(*asked)
+                if (found := self._negations[asked]) is not None:
+                    return found
         return None
+
+    def _negation_of(self, value: bytes, speaker: str) -> Memory | None:
+        saying = [one for one in self._saying[value].values() if one.aside_seq is None and _speaker(one) == speaker]
+        negated = [one for one in saying if _is_negated(one)]
+        if not negated:
+            return None
+        said, own = max(map(said_at, saying)), max(map(self._own_said_at, saying))
+        standing = [one for one in negated if (own if _own_negation(one) else said) <= _negated_at(one)]
+        return max(standing, key=lambda one: (_negated_at(one), one.id), default=None)
 
     def _own_said_at(self, memory: Memory) -> int:
         """The same as `said_at` of what takes back a person's own negation: his own word, and not what lower sources say of him."""

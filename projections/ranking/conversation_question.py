@@ -13,7 +13,8 @@ from projections.laws.modes import Flags
 from projections.ranking.conversation_dates import QuestionTimes, times_in
 from projections.ranking.conversation_weights import SETTINGS
 from projections.ranking.keyword_match import expanded_terms
-from projections.views.view import OwnerView, Weighing
+from projections.views.texts import Weighing
+from projections.views.view import OwnerView
 
 
 class QuestionReading(NamedTuple):

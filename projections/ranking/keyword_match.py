@@ -26,7 +26,8 @@ from projections.laws.law import Floats
 from projections.memory.columns import Rows
 from projections.ranking.ranked import best
 from projections.shapes import KeywordMatched
-from projections.views.view import PLAIN_WEIGHING, OwnerView
+from projections.views.texts import PLAIN_WEIGHING
+from projections.views.view import OwnerView
 
 MOST_ASKED = 8
 """Keywords of a question that count."""

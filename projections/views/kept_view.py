@@ -93,6 +93,7 @@ def packed_view(taken: TakenView) -> Packed:
         "sessions": talk.sessions,
     }
     arrays: dict[str, Array] = {f"{_COLUMN}{name}": column for name, column in taken.columns.items()}
+    arrays |= {f"{_COLUMN}{name}": np.where(shown, taken.columns[name], 0) for name in ("said", "backed")}
     arrays[f"{_COLUMN}kind"] = kind
     arrays |= {f"{_TEXT}{name}": getattr(texts, name) for name in _TEXT_ARRAYS}
     arrays |= {f"{_TALK}{name}": getattr(talk, name) for name in _TALK_ARRAYS}

@@ -7,7 +7,7 @@ a deletion stays one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from projections.fold.conflict import negation_state
@@ -55,6 +55,11 @@ class SetAside:
         return [now[memory.id] for memory in changed] + [
             now[one] for one in before if one not in mine and now[one] is not before[one] and now[one] != before[one]
         ]
+
+    @property
+    def read_otherwise(self) -> Collection[str]:
+        """Ids of what reads otherwise than it was folded."""
+        return self._read.keys()
 
     @property
     def sets_aside(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from sys import getsizeof
-from typing import NamedTuple, Protocol, TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
 from events.naming import Naming
 from events.parameters import DEFAULTS, Parameters
@@ -12,25 +12,26 @@ from projections.checks import Check, counted, unchecked
 from projections.fold.evolve import parameters_of
 from projections.fold.owner import OwnerHistory, OwnerState
 from projections.index.associations import AssociationIndex
-from projections.index.conversation_index import ConversationIndex
+from projections.index.conversation_index import ConversationIndex, KeptConversation
 from projections.index.correction_index import CorrectionIndex
-from projections.index.indexed_terms import indexed_terms
+from projections.index.indexed_terms import has_text, indexed_terms, indexed_text
 from projections.index.meaning_index import MeaningIndex
 from projections.index.postings import TermSequence
-from projections.index.search_index import Bm25Index, Scores
+from projections.index.search_index import Bm25Index
 from projections.language.keywords.synonyms import Pair
 from projections.language.keywords.text import Keyword
 from projections.laws import LAWS, Law
-from projections.laws.law import Floats
-from projections.memory.columns import Columns, Rows, conflict_of, state_of
-from projections.memory.encoded_rows import EncodedRows, Raw, raw_records
+from projections.memory.columns import Columns, conflict_of, state_of
+from projections.memory.encoded_rows import EncodedRows, raw_records
 from projections.memory.keywords import keywords_of
-from projections.memory.record import SECRET, Memory, with_changes, without_content
+from projections.memory.record import Memory
 from projections.memory.tags import Context, context_of
 from projections.memory.triples import Graph, triples_of
-from projections.memory.twins import Twins, is_decisive
+from projections.views.beside import Beside
+from projections.views.hidden import as_hidden_today, hidden_in
 from projections.views.kept_view import KeptView, TakenView, hidden_rows
-from projections.views.set_aside import SetAside
+from projections.views.moment import Moment, Present
+from projections.views.texts import SearchedTexts
 
 # Measured with tracemalloc: what an empty view takes, and a record and its columns beside its text.
 _BYTES_A_VIEW = 25_000
@@ -57,17 +58,7 @@ class RowIndex(Protocol):
 Index = TypeVar("Index", bound=RowIndex)
 
 
-class Weighing(NamedTuple):
-    """The parameters of BM25."""
-
-    k1: float = 1.2
-    b: float = 0.75
-
-
-PLAIN_WEIGHING = Weighing()
-
-
-class OwnerView:
+class OwnerView(SearchedTexts):
     """One owner, ready to be asked. Columns and text index share their rows. Guard it with a lock between threads."""
 
     def __init__(
@@ -78,6 +69,7 @@ class OwnerView:
         base: Parameters = DEFAULTS,
         check: Check = unchecked,
     ) -> None:
+        super().__init__()
         self.owner = owner
         self.deletions_seen: Mapping[str, int] | None = None
         """Memory id -> since when its deletion is known, microseconds; None: the dates that were told are believed."""
@@ -87,7 +79,8 @@ class OwnerView:
         """By what ids are made of the owner's words; without a secret until somebody who has the log tells it."""
         self._text_bytes = 0
         self.columns = Columns()
-        self._index = Bm25Index()
+        self._talk: KeptConversation | None = None
+        """The shape of a past's talk, until it is asked for."""
         self._base = base
         self._associations: AssociationIndex | None = None
         self._contexts: dict[int, Context] = {}
@@ -97,8 +90,7 @@ class OwnerView:
         self._conversation: ConversationIndex | None = None
         self._meanings: dict[str, MeaningIndex] = {}
         self._indexes: dict[object, RowIndex] = {}
-        self._set_aside = SetAside()
-        self._twins = Twins(self.get)
+        self._beside = Beside(lambda: self.columns)
         self._take(state, list(memories), check)
 
     @classmethod
@@ -109,14 +101,41 @@ class OwnerView:
         today: Iterable[Memory] = (),
         base: Parameters = DEFAULTS,
         check: Check = unchecked,
+        present: OwnerView | None = None,
     ) -> OwnerView:
-        """The view of a folded history, in which what is purged or secret in the records of `today` stays so."""
+        """The view of a folded history, in which what is purged or secret in the records of `today` stays so.
+
+        `present`: the owner's view today; the same is made out of it, where most texts are read already, and hides what it hides.
+        """
+        if present is not None and len(present):
+            return cls._of_moment(owner, history.owner, Moment(history.memories, present._told(), check), base)
         hidden = hidden_in(today)
         memories = (
             as_hidden_today(memory, hidden[memory.id]) if memory.id in hidden else memory
             for memory in history.memories.values()
         )
         return cls(owner, history.owner, memories, base, check)
+
+    @classmethod
+    def _of_moment(cls, owner: str, state: OwnerState, moment: Moment, base: Parameters) -> OwnerView:
+        found = cls(owner, OwnerState(), (), base)
+        found.columns = moment.columns()
+        moment.read(found.columns, found._read(state, found._beside.decisive(state)))
+        worded = moment.worded()
+        found._texts, found._unsaid = moment.texts(worded)
+        found._talk, bearing = moment.talk(worded), moment.bearing()
+        if bearing is not None:
+            found._indexes[CorrectionIndex] = corrections = CorrectionIndex()
+            for row, memory in bearing.items():
+                corrections.put(row, memory)
+        return found
+
+    def _told(self) -> Present:
+        """What of this view serves for a moment of the past."""
+        talk = None if self._conversation is None else self._conversation.taken(len(self.columns))
+        corrections = cast("CorrectionIndex | None", self._indexes.get(CorrectionIndex))
+        bearing = None if corrections is None else corrections.bearing_rows
+        return Present(self.columns, self._beside.read_otherwise, self._index, talk, bearing)
 
     @classmethod
     def of_encoded(
@@ -131,13 +150,10 @@ class OwnerView:
         """The view of many records that stand encoded, in order; each is decoded, read and let go. It answers as any other."""
         found = cls(owner, OwnerState(), (), base)
         found.columns = Columns.of_rows(ids, rows)
-        decisive = [one for one in rows if is_decisive(one, state.rejections)]
-        for memory in found._read(state, decisive):
-            row = found.columns.row(memory.id)
-            if row is not None and memory != rows[row]:
-                rows[row] = memory
         for first in range(0, len(ids), _AT_ONCE):
             found._index.put_said(found._filled(ids, first, min(first + _AT_ONCE, len(ids)), check))
+        read = found._read(state, found._beside.decisive(state))
+        found._put([one for one in read if one != found.get(one.id)], unchecked)
         return found
 
     def _filled(self, ids: Sequence[str], first: int, end: int, check: Check) -> Iterator[tuple[str, TermSequence]]:
@@ -164,30 +180,36 @@ class OwnerView:
         Raises ValueError where its parts do not fit each other.
         """
         found = cls(owner, OwnerState(), (), base)
-        memories, brought = kept.columns.memories, dict(zip(kept.hidden, hidden, strict=True))
-        changed: Sequence[Memory] = hidden
-        if kept.beside:  # before the columns are there, as in a view that is made anew
-            read = found._read(state, [brought.get(row, one) for row, one in enumerate(memories)])
-            changed = [read[row] for row in kept.hidden]
-            for row, memory in enumerate(read):
-                if row not in brought:
-                    memories[row] = memory
-        found._text_bytes, found.columns = kept.text_bytes, kept.columns
-        found._index = Bm25Index.of_kept(kept.ids, kept.texts)
+        memories, told = kept.columns.memories, dict(zip((kept.ids[row] for row in kept.hidden), hidden, strict=True))
+        if kept.beside and (state.rejections or state.asides):
+            # all are taken in at once, as in a view that is made anew
+            read = found._read(state, [told.get(name, one) for name, one in zip(kept.ids, memories, strict=True)])
+            found.columns = kept.columns
+        else:
+            found.columns = kept.columns
+            decisive = found._beside.decisive(state) if kept.beside else ()
+            read = found._read(state, [*hidden, *(one for one in decisive if one.id not in told)])
+        for memory in read:
+            row = kept.columns.row(memory.id)
+            if memory.id not in told and row is not None and memory != memories[row]:
+                memories[row] = memory
+        found._text_bytes, found._texts = kept.text_bytes, Bm25Index.of_kept(kept.ids, kept.texts)
         found._conversation = ConversationIndex.of_kept(found._index, kept.columns, kept.talk)
         found._indexes[CorrectionIndex] = corrections = CorrectionIndex()
-        if not kept.beside:
-            changed = found._read(state, hidden)
         for row in kept.bearing:
             corrections.put(row, memories[row])
-        found._put(changed, unchecked)
+        found._put([one for one in read if one.id in told], unchecked)
         return found
 
     def taken(self) -> TakenView:
         """A copy of what `of_kept` makes the view again of."""
         (ids, columns), memories = self.columns.taken(), self.columns.memories
-        hidden, beside = hidden_rows(self.columns).tolist(), self._twins.watches or self._set_aside.sets_aside
-        records: Sequence[Memory | Raw] = [self.as_folded(one) for one in memories] if beside else raw_records(memories)
+        hidden, beside = hidden_rows(self.columns).tolist(), self._beside.counts
+        records = raw_records(memories)
+        for name in self._beside.read_otherwise:
+            row = self.columns.row(name)
+            if row is not None:
+                records[row] = self.as_folded(memories[row])
         (texts, documents), talk = self._index.taken(), self.conversation.taken(len(ids))
         text_bytes = self._text_bytes - sum(getsizeof(memories[row].content) for row in hidden)
         bearing = self.index(CorrectionIndex).bearing_rows
@@ -201,9 +223,7 @@ class OwnerView:
         """How changed records, and others for their sake, read at this state."""
         self.state = state
         self.parameters = parameters_of(state.settings, self._base)
-        folded = (self._twins.as_folded(one) for one in self.columns)
-        changed = self._set_aside.follow(state.asides, changed, folded)
-        return self._twins.follow(state.rejections, changed, self.columns, talk=self.parameters.talk_reaffirms)
+        return self._beside.read(state, changed, talk=self.parameters.talk_reaffirms)
 
     def _put(self, changed: Sequence[Memory], check: Check) -> None:
         self._index.put_said(self._newly_said(counted(changed, check, len(changed))))
@@ -256,9 +276,12 @@ class OwnerView:
     @property
     def conversation(self) -> ConversationIndex:
         """Who said what after what; made at first use, then kept level."""
+        if self._conversation is None and self._talk is not None:
+            self._conversation = ConversationIndex.of_kept(self._index, self.columns, self._talk)
+            self._talk = None
         if self._conversation is None:
             self._conversation = ConversationIndex(self._index)
-            texts = [bool(indexed_text(memory)) for memory in self.columns]
+            texts = [has_text(memory) for memory in self.columns]
             memories = self.columns.memories
             lazy = isinstance(memories, EncodedRows)
             self._conversation.fill(memories, texts, (lambda row: memories[row].content) if lazy else None)
@@ -266,7 +289,7 @@ class OwnerView:
         return self._conversation
 
     def _converse(self, conversation: ConversationIndex, row: int, memory: Memory) -> None:
-        conversation.put(row, memory, bool(indexed_text(memory)))
+        conversation.put(row, memory, has_text(memory))
 
     def known_meaning(self, model: str) -> MeaningIndex | None:
         """What `meaning` made last under a model; None before."""
@@ -323,10 +346,6 @@ class OwnerView:
         """The owner's own synonyms, and pairs that are none here (similarity 0), ascending."""
         return self.state.synonyms
 
-    def coverage(self, query: str, rows: Rows) -> Floats:
-        """Share in [0, 1] of the query's different terms that each of these rows holds, shape (len(rows),)."""
-        return self._index.coverage(query, [self.columns.memories[int(row)].id for row in rows])
-
     def get(self, memory_id: str) -> Memory | None:
         """A memory by id."""
         row = self.columns.row(memory_id)
@@ -335,46 +354,11 @@ class OwnerView:
     @property
     def said_again(self) -> Collection[str]:
         """Ids of what somebody says the user said since he negated it; it is withheld as negated, and waits for him."""
-        return self._twins.said_again
+        return self._beside.said_again
 
     def as_folded(self, memory: Memory) -> Memory:
         """A memory as its own events made it; the view's own reads it beside others that say the same, and what is set aside."""
-        return self._set_aside.as_folded(self._twins.as_folded(memory))
-
-    def matches(self, query: str) -> Scores:
-        """Rows that share a term with the query, with their BM25 scores."""
-        self._index.weigh(*PLAIN_WEIGHING)
-        return self._index.scores(query)
-
-    def explain(self, query: str, memory_ids: Sequence[str]) -> list[dict[str, float]]:
-        """What each term of the query brought to each memory's BM25 score; the values add up to it."""
-        self._index.weigh(*PLAIN_WEIGHING)
-        return self._index.explain_all(query, memory_ids)
-
-    def matches_of(self, terms: Mapping[str, float], weighing: Weighing) -> Scores:
-        """`matches` of a query that has each term so many times, under parameters of its own."""
-        self._index.weigh(*weighing)
-        return self._index.scores_of(terms)
-
-    def explain_of(
-        self, terms: Mapping[str, float], memory_ids: Sequence[str], weighing: Weighing
-    ) -> list[dict[str, float]]:
-        """`explain` of such a query."""
-        self._index.weigh(*weighing)
-        return self._index.explain_of(terms, memory_ids)
-
-    def terms_beginning(self, prefix: str, most: int) -> list[str]:
-        """Terms of what search reads that begin so, at most so many."""
-        return self._index.terms_beginning(prefix, most)
-
-    def idf(self, term: str) -> float:
-        """How rare a term is in what search reads, above 0."""
-        return self._index.idf(term)
-
-    @property
-    def mean_length(self) -> float:
-        """Mean length, in tokens, of what search reads."""
-        return self._index.mean_length
+        return self._beside.as_folded(memory)
 
     def bytes_used(self) -> int:
         """About how much memory this view takes, told at once whatever its size."""
@@ -396,7 +380,7 @@ class OwnerView:
             rows = memories.bytes_used() + _BYTES_A_ROW * len(memories)
         else:
             rows = self._text_bytes + _BYTES_A_MEMORY * len(self.columns)
-        return _BYTES_A_VIEW + rows + self._index.bytes_used()
+        return _BYTES_A_VIEW + rows + self._texts.bytes_used()
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -407,24 +391,3 @@ def _told_by(memory: Memory | None) -> tuple[object, ...]:
     if memory is None or not (memory.facts or memory.merged_from or memory.merged_into):
         return ()
     return memory.facts, state_of(memory), memory.merged_into, conflict_of(memory), memory.sensitivity
-
-
-def indexed_text(memory: Memory) -> str:
-    """What search reads: speaker, content, summary and keywords; nothing of what is purged or secret."""
-    if memory.sensitivity >= SECRET or memory.purged_at is not None:
-        return ""
-    parts = (memory.speaker, memory.content, memory.summary, *memory.keywords)
-    return "\n".join(part for part in parts if part)
-
-
-def hidden_in(memories: Iterable[Memory]) -> dict[str, Memory]:
-    """Those of these records of which no past may show the content either: purged ones and secrets."""
-    return {memory.id: memory for memory in memories if memory.purged_at is not None or memory.sensitivity >= SECRET}
-
-
-def as_hidden_today(memory: Memory, today: Memory) -> Memory:
-    """A record of the past, of which today's record hides the content: a secret, or a tombstone where it was purged."""
-    if today.purged_at is None:
-        return with_changes(memory, sensitivity=SECRET)
-    gone = {"deleted_at": today.deleted_at, "purged_at": today.purged_at}
-    return with_changes(memory, **without_content(memory), **gone)

@@ -24,9 +24,11 @@ from tests.doubles.embedding import DIMENSIONS, WordEmbedder
 from tests.given.events import (
     Told,
     at,
+    brought_back,
     compressed,
     created,
     deleted,
+    in_session,
     linked,
     mentioned,
     merged,
@@ -34,7 +36,11 @@ from tests.given.events import (
     of_old,
     profile,
     purged,
+    readmitted,
+    rejected,
+    restored,
     revised,
+    set_aside,
 )
 from tests.given.views import viewed
 
@@ -146,6 +152,28 @@ changes = st.one_of(
     st.builds(
         lambda one, other: Told(SynonymDefined(keyword=one[:100], synonym=other[:100], similarity=0.9)), texts, texts
     ),
+)
+
+
+TEXTS = ("I like green tea", "i like GREEN tea.", "我喜欢绿茶")
+named_ids = st.sampled_from([*IDS, "s0", "s1", "s2"])
+later = st.integers(3, 9)
+others = st.one_of(
+    changes,
+    st.builds(created, st.sampled_from(TEXTS), st.sampled_from(["s0", "s1", "s2"]), later),
+    st.builds(rejected, st.sampled_from(TEXTS), day=later),
+    st.builds(readmitted, st.sampled_from(TEXTS), day=later),
+    st.builds(
+        lambda of, day, s: in_session(negated(of, day, resolution="latest_wins"), s),
+        named_ids,
+        later,
+        st.none() | st.just("s1"),
+    ),
+    st.builds(mentioned, named_ids, later),
+    st.builds(deleted, named_ids, later),
+    st.builds(restored, named_ids, later),
+    st.builds(set_aside, st.sampled_from(["s1", "s2"]), later),
+    st.builds(brought_back, st.sampled_from(["s1", "s2"]), later),
 )
 
 

@@ -6,13 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from projections.choices import RANKINGS
-from projections.fold.owner import OwnerHistory
 from projections.laws.modes import MODES, Mode
-from projections.memory.encoded_rows import EncodedRows
-from projections.memory.record import Memory, encode_memory
 from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
-from projections.redis.view import in_order
 from projections.views.kept_view import kept_view, packed_view
 from projections.views.packed import packed, unpacked
 from projections.views.query import ViewQuery, listing
@@ -20,69 +16,14 @@ from projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import (
     at,
-    brought_back,
     created,
     deleted,
     folded,
-    in_session,
-    mentioned,
-    negated,
-    readmitted,
-    rejected,
-    restored,
-    set_aside,
 )
-from tests.given.search_stories import IDS, changes, queries, stories
+from tests.given.search_stories import TEXTS, others, queries, stories
+from tests.given.views import anew, encoded, kept_again, moved
 
 fuzzed = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-TEXTS = ("I like green tea", "i like GREEN tea.", "我喜欢绿茶")
-ids = st.sampled_from([*IDS, "s0", "s1", "s2"])
-days = st.integers(3, 9)
-others = st.one_of(
-    changes,
-    st.builds(created, st.sampled_from(TEXTS), st.sampled_from(["s0", "s1", "s2"]), days),
-    st.builds(rejected, st.sampled_from(TEXTS), day=days),
-    st.builds(readmitted, st.sampled_from(TEXTS), day=days),
-    st.builds(
-        lambda of, day, s: in_session(negated(of, day, resolution="latest_wins"), s),
-        ids,
-        days,
-        st.none() | st.just("s1"),
-    ),
-    st.builds(mentioned, ids, days),
-    st.builds(deleted, ids, days),
-    st.builds(restored, ids, days),
-    st.builds(set_aside, st.sampled_from(["s1", "s2"]), days),
-    st.builds(brought_back, st.sampled_from(["s1", "s2"]), days),
-)
-
-
-def moved(view: OwnerView, before: OwnerHistory | None, now: OwnerHistory) -> OwnerView:
-    """A view brought forward by what changed, as Redis tells it."""
-    known: dict[str, Memory] = {} if before is None else before.memories
-    changed = [one for name, one in now.memories.items() if known.get(name) != one]
-    view.follow(now.owner, sorted(changed, key=in_order))
-    return view
-
-
-def anew(history: OwnerHistory) -> OwnerView:
-    return OwnerView("ada", history.owner, sorted(history.memories.values(), key=in_order))
-
-
-def encoded(history: OwnerHistory) -> OwnerView:
-    """The view of records as Redis has them."""
-    memories = sorted(history.memories.values(), key=in_order)
-    raw = [encode_memory(one) for one in memories]
-    rows = EncodedRows(raw, sum(map(len, raw)))
-    return OwnerView.of_encoded("ada", history.owner, [one.id for one in memories], rows)
-
-
-def kept_again(view: OwnerView, history: OwnerHistory) -> OwnerView:
-    """The view by way of bytes alone, and of the records that are not kept."""
-    block = bytearray(b"".join(packed(packed_view(view.taken()))))
-    kept = kept_view(unpacked(memoryview(block)))
-    hidden = [history.memories[kept.ids[row]] for row in kept.hidden]
-    return OwnerView.of_kept("ada", history.owner, kept, hidden)
 
 
 def same(one: OwnerView, other: OwnerView, asked: list[tuple[str, str, Mode]]) -> None:

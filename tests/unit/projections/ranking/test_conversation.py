@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from projections.index.conversation_index import ConversationIndex
+from projections.index.indexed_terms import indexed_text
 from projections.ranking.conversation_weights import WEIGHTS
-from projections.views.view import OwnerView, indexed_text
+from projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, folded, parameters, profile, purged, revised
 from tests.given.views import asked, found, viewed

@@ -1,0 +1,81 @@
+"""What is asked of the texts of a view: the index that its rows are found by. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from projections.index.postings import TermSequence
+from projections.index.search_index import Bm25Index, Scores
+from projections.laws.law import Floats
+from projections.memory.columns import Columns, Rows
+
+Unsaid = Callable[[], Iterable[tuple[str, TermSequence]]]
+
+
+class Weighing(NamedTuple):
+    """The parameters of BM25."""
+
+    k1: float = 1.2
+    b: float = 0.75
+
+
+PLAIN_WEIGHING = Weighing()
+
+
+class SearchedTexts:
+    """The texts of rows of columns. Not for two threads at once."""
+
+    columns: Columns
+
+    def __init__(self) -> None:
+        self._texts = Bm25Index()
+        self._unsaid: Unsaid | None = None
+        """What of a past is to be put into the index yet."""
+
+    @property
+    def _index(self) -> Bm25Index:
+        """The index; what is not in it yet is read when it is first asked."""
+        if self._unsaid is not None:
+            unsaid, self._unsaid = self._unsaid, None
+            self._texts.put_said(unsaid())
+        return self._texts
+
+    def coverage(self, query: str, rows: Rows) -> Floats:
+        """Share in [0, 1] of the query's different terms that each of these rows holds, shape (len(rows),)."""
+        return self._index.coverage(query, [self.columns.memories[int(row)].id for row in rows])
+
+    def matches(self, query: str) -> Scores:
+        """Rows that share a term with the query, with their BM25 scores."""
+        self._index.weigh(*PLAIN_WEIGHING)
+        return self._index.scores(query)
+
+    def explain(self, query: str, memory_ids: Sequence[str]) -> list[dict[str, float]]:
+        """What each term of the query brought to each memory's BM25 score; the values add up to it."""
+        self._index.weigh(*PLAIN_WEIGHING)
+        return self._index.explain_all(query, memory_ids)
+
+    def matches_of(self, terms: Mapping[str, float], weighing: Weighing) -> Scores:
+        """`matches` of a query that has each term so many times, under parameters of its own."""
+        self._index.weigh(*weighing)
+        return self._index.scores_of(terms)
+
+    def explain_of(
+        self, terms: Mapping[str, float], memory_ids: Sequence[str], weighing: Weighing
+    ) -> list[dict[str, float]]:
+        """`explain` of such a query."""
+        self._index.weigh(*weighing)
+        return self._index.explain_of(terms, memory_ids)
+
+    def terms_beginning(self, prefix: str, most: int) -> list[str]:
+        """Terms of what search reads that begin so, at most so many."""
+        return self._index.terms_beginning(prefix, most)
+
+    def idf(self, term: str) -> float:
+        """How rare a term is in what search reads, above 0."""
+        return self._index.idf(term)
+
+    @property
+    def mean_length(self) -> float:
+        """Mean length, in tokens, of what search reads."""
+        return self._index.mean_length
