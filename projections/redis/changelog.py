@@ -6,6 +6,7 @@ So a place (pack, number) holds for as long as the build does.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -57,10 +58,22 @@ class ChangeLogs:
         self._wires = wires
         self._tags = list(tags)
 
-    def seqs(self, owner: str, check: Check = unchecked) -> list[int]:
-        """Seqs of all of the owner's applied events, in the order of folding; no entry is read."""
-        packs = self._packs(owner, self.live(owner), check=check)
-        return [seq for _, raw in packs for seq in _readable(owner, raw, unpack_seqs)]
+    def seqs(
+        self, owner: str, check: Check = unchecked, *, after: int = 0, build: str | None = None
+    ) -> list[int]:
+        """Seqs of all of the owner's applied events but so many first ones, in the order of folding; no entry is read.
+
+        Where some are passed over, packs have to have the names of today's version.
+        """
+
+        def only(names: list[int]) -> list[int]:
+            return names[max(bisect_right(names, after + 1) - 1, 0) :] if after else names
+
+        found, first = list[int](), 0
+        for pack, raw in self._packs(owner, build or self.live(owner), check=check, only=only):
+            first = first or pack
+            found += _readable(owner, raw, unpack_seqs)
+        return found[max(after + 1 - first, 0) :] if after else found
 
     def entries(
         self,

@@ -1,0 +1,170 @@
+"""When each of an owner's events happened, and where it stands: numpy arrays, in blocks of 4,096 events. Pure.
+
+Events are numbered from 0 in the order in which they were applied. About ten bytes an event; no contents.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from events.catalogue import EventDiscarded, MemoriesAccessed, ToolResultRecorded, TurnRecorded
+from events.envelope import AnyEvent, Stored, decode, micros
+from events.partitions import parse_position
+from projections.past.summed import with_sum, without_sum
+
+BLOCK = 4_096
+CHANGES, SAID, NOTHING_DROPPED, DROPPED = range(4)
+"""Kinds: what may change a memory; turns, tool results and accesses, which no change log tells; discards, of nothing and of
+a parked event."""
+_SAID = (TurnRecorded, ToolResultRecorded, MemoriesAccessed)
+_BYTES = 17
+_LEVEL = 6
+Integers = npt.NDArray[np.int64]
+
+
+class TimesHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """How far the blocks reach."""
+
+    events: int = 0
+    size: int = 0
+    """Bytes of the bodies of those events."""
+
+
+class EventTimes(NamedTuple):
+    """An owner's events, by their numbers."""
+
+    seqs: Integers
+    happened: Integers
+    """Microseconds since 1970."""
+    kinds: npt.NDArray[np.uint8]
+    size: int = 0
+    """Bytes of their bodies."""
+
+    def __len__(self) -> int:  # type: ignore[override] - of the events, and not of the tuple
+        return len(self.seqs)
+
+    def followed_by(self, more: EventTimes) -> EventTimes:
+        """These and then those."""
+        joined = (np.concatenate(pair) for pair in zip(self[:3], more[:3], strict=True))
+        return EventTimes(*joined, self.size + more.size)
+
+    @property
+    def ascend(self) -> bool:
+        """Whether each stands behind the one before it: then what ends at a position is a beginning of it."""
+        return bool((np.diff(self.seqs) > 0).all())
+
+    def count(self, happened: int | None, upto: int) -> Integers:
+        """Numbers below one of what had happened by an instant; None: of all."""
+        if happened is None:
+            return np.arange(upto)
+        return np.flatnonzero(self.happened[:upto] <= happened)
+
+    def parting(self, one: int | None, other: int | None, upto: int) -> int:
+        """The first number below one at which what had happened by two instants differs; that one where none is."""
+        if one == other:
+            return upto
+        low, high = sorted((one, other), key=lambda at: (at is None, at or 0))
+        happened = self.happened[:upto]
+        between = happened > low
+        if high is not None:
+            between &= happened <= high
+        return int(between.argmax()) if between.any() else upto
+
+
+def no_times() -> EventTimes:
+    """Before the first event."""
+    return EventTimes(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint8))
+
+
+def times_of(
+    stored: Iterable[Stored],
+    held: Callable[[str], bool],
+    before: Callable[[], tuple[Iterable[int], Iterable[Stored]]],
+) -> EventTimes:
+    """What stands in these events, in the order in which they were applied.
+
+    `held`: as `fold_owner` asks it. `before`: seqs of all events before them, and those of these that dropped a parked one; asked
+    where something is discarded.
+    """
+    seqs, happened, kinds, size, over = list[int](), list[int](), bytearray(), 0, set[int]()
+    for one in stored:
+        event = decode(one.kind, one.body)
+        kind = CHANGES
+        if isinstance(event.data, _SAID):
+            kind = SAID
+        elif type(event.data) is EventDiscarded:
+            if not over:
+                all_before, dropping = before()
+                over = {*all_before, *(_discarded(decode(each.kind, each.body)) for each in dropping)}
+            seq = _discarded(event)
+            dropped = seq < one.seq and seq not in over and seq not in seqs and held(event.data.position)
+            kind = DROPPED if dropped else NOTHING_DROPPED
+            over.update({seq, one.seq} if dropped else {one.seq})
+        seqs.append(one.seq)
+        happened.append(micros(event.occurred_at))
+        kinds.append(kind)
+        size += len(one.body)
+    return EventTimes(
+        np.array(seqs, np.int64), np.array(happened, np.int64), np.frombuffer(bytes(kinds), np.uint8), size
+    )
+
+
+def _discarded(event: AnyEvent) -> int:
+    assert isinstance(event.data, EventDiscarded)
+    return parse_position(event.data.position)[1]
+
+
+def stored_block(times: EventTimes, number: int) -> bytes:
+    """A block by its number from 0, as it is stored: steps from one event to the next, like bytes beside each other."""
+    some = slice(number * BLOCK, (number + 1) * BLOCK)
+    steps = [np.diff(one[some], prepend=np.int64(0)).astype("<i8") for one in (times.seqs, times.happened)]
+    planes = b"".join(one.view(np.uint8).reshape(-1, 8).T.tobytes() for one in steps)
+    return with_sum(zlib.compress(planes + times.kinds[some].tobytes(), _LEVEL))
+
+
+def read_blocks(head: TimesHead, blocks: Sequence[bytes | None]) -> EventTimes:
+    """The events of these blocks. Raises ValueError where they are not what the head tells, or cannot be read."""
+    found, left = no_times(), head.events
+    parts = list[EventTimes]()
+    for raw in blocks:
+        parts.append(_read_block(raw or b"", min(left, BLOCK)))
+        left -= BLOCK
+    if parts:
+        found = EventTimes(*(np.concatenate(one) for one in zip(*(part[:3] for part in parts), strict=True)), head.size)
+    return found
+
+
+def _read_block(raw: bytes, events: int) -> EventTimes:
+    try:
+        told = zlib.decompress(without_sum(raw))
+    except zlib.error as error:
+        raise ValueError(f"a block of times that is damaged: {error}") from error
+    if len(told) != _BYTES * events:
+        raise ValueError(f"a block of times of {len(told)} bytes for {events} events")
+    planes = np.frombuffer(told, np.uint8, 16 * events).reshape(2, 8, events)
+    seqs, happened = (np.ascontiguousarray(one.T).view("<i8").ravel().cumsum() for one in planes)
+    return EventTimes(seqs, happened, np.frombuffer(told, np.uint8, events, 16 * events))
+
+
+def blocks_of(events: int) -> int:
+    """How many blocks so many events take."""
+    return -(-events // BLOCK)
+
+
+_DECODE_HEAD = msgspec.msgpack.Decoder(TimesHead)
+
+
+def read_times_head(raw: bytes | None) -> TimesHead:
+    """How far the blocks reach; nothing stored is before the first. Raises MsgspecError, ValueError."""
+    return TimesHead() if raw is None else _DECODE_HEAD.decode(without_sum(raw))
+
+
+def stored_times_head(head: TimesHead) -> bytes:
+    """The same as it is stored: nothing before the first."""
+    return with_sum(msgspec.msgpack.encode(head)) if head.events else b""
