@@ -160,7 +160,7 @@ class OwnerHistory(NamedTuple):
     """An owner folded from its events: the answer to "what was it, then"."""
 
     owner: OwnerState
-    memories: dict[str, Memory]
+    memories: Mapping[str, Memory]
     entries: list[Entry]
     newest: int
     """Newest `occurred_at` among the events folded, microseconds; 0 for none."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -36,7 +36,8 @@ class TimesHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Bytes of the bodies of those events."""
 
 
-class EventTimes(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class EventTimes:
     """An owner's events, by their numbers."""
 
     seqs: Integers
@@ -46,20 +47,19 @@ class EventTimes(NamedTuple):
     size: int = 0
     """Bytes of their bodies."""
 
-    def __len__(self) -> int:  # type: ignore[override] - of the events, and not of the tuple
+    def __len__(self) -> int:
         return len(self.seqs)
 
     def followed_by(self, more: EventTimes) -> EventTimes:
         """These and then those."""
-        joined = (np.concatenate(pair) for pair in zip(self[:3], more[:3], strict=True))
-        return EventTimes(*joined, self.size + more.size)
+        return joined([self, more], self.size + more.size)
 
     @property
     def ascend(self) -> bool:
         """Whether each stands behind the one before it: then what ends at a position is a beginning of it."""
         return bool((np.diff(self.seqs) > 0).all())
 
-    def count(self, happened: int | None, upto: int) -> Integers:
+    def counting(self, happened: int | None, upto: int) -> Integers:
         """Numbers below one of what had happened by an instant; None: of all."""
         if happened is None:
             return np.arange(upto)
@@ -69,17 +69,22 @@ class EventTimes(NamedTuple):
         """The first number below one at which what had happened by two instants differs; that one where none is."""
         if one == other:
             return upto
-        low, high = sorted((one, other), key=lambda at: (at is None, at or 0))
-        happened = self.happened[:upto]
-        between = happened > low
-        if high is not None:
-            between &= happened <= high
+        bounds, happened = [at for at in (one, other) if at is not None], self.happened[:upto]
+        between = happened > min(bounds)
+        if len(bounds) > 1:
+            between &= happened <= max(bounds)
         return int(between.argmax()) if between.any() else upto
 
 
 def no_times() -> EventTimes:
     """Before the first event."""
     return EventTimes(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.uint8))
+
+
+def joined(parts: Sequence[EventTimes], size: int) -> EventTimes:
+    """Events as they follow on each other."""
+    seqs, happened, kinds = (np.concatenate([getattr(one, name) for one in parts]) for name in EventTimes.__slots__[:3])
+    return EventTimes(seqs, happened, kinds, size)
 
 
 def times_of(
@@ -130,14 +135,8 @@ def stored_block(times: EventTimes, number: int) -> bytes:
 
 def read_blocks(head: TimesHead, blocks: Sequence[bytes | None]) -> EventTimes:
     """The events of these blocks. Raises ValueError where they are not what the head tells, or cannot be read."""
-    found, left = no_times(), head.events
-    parts = list[EventTimes]()
-    for raw in blocks:
-        parts.append(_read_block(raw or b"", min(left, BLOCK)))
-        left -= BLOCK
-    if parts:
-        found = EventTimes(*(np.concatenate(one) for one in zip(*(part[:3] for part in parts), strict=True)), head.size)
-    return found
+    parts = [_read_block(raw or b"", min(head.events - at * BLOCK, BLOCK)) for at, raw in enumerate(blocks)]
+    return joined([no_times(), *parts], head.size)
 
 
 def _read_block(raw: bytes, events: int) -> EventTimes:

@@ -9,7 +9,7 @@ Each is told by the records that changed since the moment before it; which those
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -106,14 +106,16 @@ _HEAD = msgspec.msgpack.Decoder(MomentsHead)
 
 
 def made_part(
-    owner: OwnerState, memories: Mapping[str, Memory], changed: Iterable[str], purged: Mapping[str, Memory]
+    owner: OwnerState, memories: Mapping[str, Memory], changed: Iterable[str], purged: Collection[str]
 ) -> KeptPart:
-    """A moment's part. `purged`: by id, what is purged today; of those no content is kept."""
+    """A moment's part. `purged`: ids of what is purged today; of those no content is kept."""
     ids = tuple(changed)
     bare = tuple(at for at, one in enumerate(ids) if one in purged)
     without = {ids[at] for at in bare}
     records = (memories[one] for one in ids)
-    encoded = (encode_memory(with_changes(one, **without_content(one)) if one.id in without else one) for one in records)
+    encoded = (
+        encode_memory(with_changes(one, **without_content(one)) if one.id in without else one) for one in records
+    )
     return KeptPart(encode_owner(owner), ids, tuple(encoded), bare)
 
 

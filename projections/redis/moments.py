@@ -1,0 +1,252 @@
+"""An owner's times of events and kept moments as they lie in the store: read, and made by the questions that need them.
+
+Everything is written behind what it was made from, so two who make the same do no harm. A purge takes the moments away in the
+commit that folds it, and leaves a head of another text: whoever began before it adds nothing any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
+
+from events.admission import ACCESS_FULL
+from events.envelope import Stored
+from events.errors import DamagedState
+from events.redis.admission import memory_share
+from events.redis.wire import Argument, Wire, WirePool
+from events.text.unreadable import UNREADABLE
+from projections.checks import Check, unchecked
+from projections.fold.builds import BuildKeys, version_of
+from projections.fold.owner import PROJECTION_VERSION, FoldStep, OwnerState, encode_owner
+from projections.past.event_times import (
+    BLOCK,
+    DROPPED,
+    EventTimes,
+    Integers,
+    TimesHead,
+    blocks_of,
+    read_blocks,
+    read_times_head,
+    stored_block,
+    stored_times_head,
+    times_of,
+)
+from projections.past.moments import (
+    KeptMoment,
+    MomentsHead,
+    Start,
+    begin_at,
+    interval,
+    made_part,
+    read_moments,
+    read_part,
+    started,
+    stored_moments,
+    stored_part,
+)
+from projections.redis.changelog import ChangeLogs
+from projections.redis.made import write_made
+from projections.redis.store import MOMENTS
+
+TIMES, HEAD = "times", MOMENTS
+"""The fields that say how far each reaches; of a block of times `times:` and its number from 0, of a moment its number."""
+LEAST = 2_048
+"""Events of an owner from which on anything is made: fewer are folded in about 0.1 s."""
+WORTH_TIMES = 512
+"""Events beyond the blocks from which on a reader makes blocks of them."""
+WORTH = 1_024
+"""Events that a question folds from which on it keeps moments on its way."""
+_AT_ONCE = 64
+_T = TypeVar("_T")
+
+
+class Source(NamedTuple):
+    """An owner's log, as whoever asks reads it."""
+
+    read: Callable[[Sequence[int]], Iterator[Stored]]
+    """The events at these seqs, in pieces."""
+    held: Callable[[str], bool]
+    """As `fold_owner` asks it."""
+
+
+class Passage(NamedTuple):
+    """What a fold passes."""
+
+    times: EventTimes
+    happened: int | None
+    numbers: Integers
+    """Of the events that it folds."""
+    known: OwnerState
+    """The owner as whoever asks knows it."""
+    purged: frozenset[str]
+    """Ids of what is purged today."""
+    keyed: bool
+    """Whether the owner's secret is known: without it a state is another."""
+
+
+class RedisMoments:
+    """Times and moments of a store's owners. Safe for threads."""
+
+    def __init__(self, wires: WirePool, changelogs: ChangeLogs) -> None:
+        self._wires, self._keys, self._changelogs = wires, changelogs.keys, changelogs
+
+    def times(
+        self, owner: str, build: str, applied: int, source: Source, check: Check = unchecked
+    ) -> EventTimes | None:
+        """When each of an owner's events happened; made as far as it is not. None of few events, or by a build of another version.
+
+        Raises DamagedState where what is stored cannot be read.
+        """
+        if applied < LEAST or version_of(build) != PROJECTION_VERSION:
+            return None
+        keys = self._keys(owner, build)
+        with self._wires.wire() as wire:
+            head = read_head_of_times(wire, keys, owner)
+            known = read_times(wire, keys, owner, head)
+        further = self._changelogs.seqs(owner, check, after=head.events, build=build)
+        if not further:
+            return known
+
+        def before() -> tuple[Iterable[int], Iterable[Stored]]:
+            return known.seqs.tolist(), source.read(known.seqs[known.kinds == DROPPED].tolist())
+
+        found = known.followed_by(times_of(source.read(further), source.held, before))
+        if not found.ascend:  # nothing folds so; where it did, positions would end nothing
+            return None
+        if len(further) >= WORTH_TIMES:
+            self._write_times(keys, owner, head, found)
+        return found
+
+    def _write_times(self, keys: BuildKeys, owner: str, head: TimesHead, times: EventTimes) -> None:
+        """Some blocks at a time; the one that was not full is written again."""
+        while head.events < len(times):
+            first = head.events // BLOCK
+            events = min((first + _AT_ONCE) * BLOCK, len(times))
+            reaches = TimesHead(events, times.size if events == len(times) else head.size)
+            values: list[Argument] = [TIMES, stored_times_head(reaches)]
+            upto = EventTimes(times.seqs[:events], times.happened[:events], times.kinds[:events])
+            for number in range(first, blocks_of(events)):
+                values += (f"{TIMES}:{number}", stored_block(upto, number))
+            if not write_made(self._wires, keys, owner, keys.index(owner), (TIMES, stored_times_head(head)), values):
+                return
+            head = reaches
+
+    def begin(
+        self, owner: str, build: str, times: EventTimes, happened: int | None, upto: int, known: OwnerState
+    ) -> tuple[Start, MomentsHead | None]:
+        """Where to begin what counts the first so many events that had happened by an instant, and what is kept of the owner.
+
+        `known`: the owner's state as whoever asks knows it; None is kept where he does not know of a purge that came since.
+        Raises DamagedState where what is stored cannot be read.
+        """
+        keys = self._keys(owner, build)
+        with self._wires.wire() as wire:
+            head = read_moments_head(wire, keys, owner)
+            if head is None:
+                return started(None, ()), MomentsHead()
+            if head.since > known.seq:
+                return started(None, ()), None
+            kept = begin_at(head, times, happened, upto)
+            if kept is None:
+                return started(None, ()), head
+            path = _readable(owner, lambda: head.path(kept.number))
+            raw = wire.call("HMGET", keys.moments(owner), *(one.number for one in path))
+        return _readable(owner, lambda: started(kept, [read_part(one) for one in raw])), head
+
+    def keeping(
+        self, owner: str, build: str, head: MomentsHead | None, start: Start, passage: Passage
+    ) -> Keeping | None:
+        """What keeps moments while a fold passes; None where it is not worth it, or Redis should take no more."""
+        if head is None or len(passage.numbers) < WORTH or not passage.keyed:
+            return None
+        keys = self._keys(owner, build)
+        with self._wires.wire() as wire:
+            if (memory_share(wire) or 0) >= ACCESS_FULL:
+                return None
+        if not head.since:  # from here on a purge finds something to take away
+            head = MomentsHead(passage.known.seq)
+            values = (HEAD, stored_moments(head))
+            token = encode_owner(passage.known)
+            if not write_made(self._wires, keys, owner, keys.moments(owner), (HEAD, b""), values, token=token):
+                return None
+        return Keeping(self._wires, keys, owner, head, start, passage)
+
+
+class Keeping:
+    """Keeps a moment wherever enough was folded since the last: never of more bytes than the events that it spares."""
+
+    def __init__(
+        self, wires: WirePool, keys: BuildKeys, owner: str, head: MomentsHead, start: Start, passage: Passage
+    ) -> None:
+        self._wires, self._keys, self._owner = wires, keys, owner
+        self._head, self._before, self._memories, self._passage = head, start.moment, start.memories, passage
+        self._changed = dict[str, None]()
+        self._passed = self._since = self._bytes = self._least = 0
+        self._every = interval(len(passage.times))
+        self._ended = False
+
+    def reading(self, stored: Iterable[Stored]) -> Iterator[Stored]:
+        """The events, as they pass."""
+        for one in stored:
+            self._bytes += len(one.body)
+            yield one
+
+    def took(self, step: FoldStep) -> None:
+        """After each event."""
+        self._changed.update(dict.fromkeys(step.changed))
+        self._passed += 1
+        self._since += 1
+        if self._since >= self._every and self._bytes >= self._least and not self._ended:
+            self._keep(step.owner)
+
+    def _keep(self, state: OwnerState) -> None:
+        passage, head = self._passage, self._head
+        part = stored_part(made_part(state, self._memories, self._changed, passage.purged))
+        if len(part) > self._bytes:
+            self._least = len(part)
+            return
+        upto = int(passage.numbers[self._passed - 1]) + 1
+        kept = KeptMoment(head.made + 1, self._before, upto, passage.happened, len(part))
+        with_it = head.with_one(kept, passage.times.size)
+        self._ended = with_it is None
+        if with_it is None:
+            return
+        following, gone = with_it
+        key, values = self._keys.moments(self._owner), (HEAD, stored_moments(following), kept.number, part)
+        told = (HEAD, stored_moments(head))
+        if not write_made(self._wires, self._keys, self._owner, key, told, values, gone=[str(one) for one in gone]):
+            self._ended = True  # somebody else keeps them, or may not
+            return
+        self._head, self._before, self._changed = following, kept.number, {}
+        self._since = self._bytes = self._least = 0
+
+
+def read_head_of_times(wire: Wire, keys: BuildKeys, owner: str) -> TimesHead:
+    """How far the blocks of times reach. Raises DamagedState, StoreError."""
+    raw = wire.call("HGET", keys.index(owner), TIMES)
+    return _readable(owner, lambda: read_times_head(raw))
+
+
+def read_times(wire: Wire, keys: BuildKeys, owner: str, head: TimesHead) -> EventTimes:
+    """The events that the blocks tell. Raises DamagedState, StoreError."""
+    raw, fields = list[bytes | None](), [f"{TIMES}:{number}" for number in range(blocks_of(head.events))]
+    for at in range(0, len(fields), _AT_ONCE):
+        raw += wire.call("HMGET", keys.index(owner), *fields[at : at + _AT_ONCE])
+    return _readable(owner, lambda: read_blocks(head, raw))
+
+
+def read_moments_head(wire: Wire, keys: BuildKeys, owner: str) -> MomentsHead | None:
+    """What is kept of an owner's past; None where nothing ever was. Raises DamagedState, StoreError."""
+    raw = wire.call("HGET", keys.moments(owner), HEAD)
+    return None if raw is None else _readable(owner, lambda: read_moments(raw))
+
+
+def _readable(owner: str, read: Callable[[], _T]) -> _T:
+    try:
+        return read()
+    except (*UNREADABLE, ValueError) as error:
+        raise DamagedState(
+            f"what was made of the past of owner {owner} cannot be read ({error}); its events are folded instead, and"
+            " `engramlog rebuild` makes it anew",
+            owner=owner,
+        ) from error
