@@ -25,8 +25,9 @@ from projections.fold.owner import OwnerHistory, fold_on, fold_owner
 from projections.memory.columns import Columns
 from projections.memory.record import SECRET
 from projections.past.event_times import DROPPED, SAID, EventTimes
+from projections.past.keeping import Passage
 from projections.past.moments import NotKept
-from projections.redis.moments import Passage, Source
+from projections.redis.moments import Source
 from projections.redis.view import RedisViews
 from projections.views.view import OwnerView
 

@@ -218,6 +218,6 @@ def started(kept: KeptMoment | None, parts: Sequence[KeptPart]) -> Start:
     return Start(kept.number, kept.upto, decode_owner(parts[-1].owner), KeptMemories(parts))
 
 
-def interval(events: int) -> int:
+def interval(events: int, least: int = EVERY_EVENTS) -> int:
     """Events from one moment to the next, of so many."""
-    return max(EVERY_EVENTS, events // _PARTS)
+    return max(least, events // _PARTS)

@@ -17,12 +17,11 @@ from events.redis.wire import Argument, Wire, WirePool
 from events.text.unreadable import UNREADABLE
 from projections.checks import Check, unchecked
 from projections.fold.builds import BuildKeys, version_of
-from projections.fold.owner import PROJECTION_VERSION, FoldStep, OwnerState, encode_owner
+from projections.fold.owner import PROJECTION_VERSION, OwnerState, encode_owner
 from projections.past.event_times import (
     BLOCK,
     DROPPED,
     EventTimes,
-    Integers,
     TimesHead,
     blocks_of,
     read_blocks,
@@ -31,18 +30,16 @@ from projections.past.event_times import (
     stored_times_head,
     times_of,
 )
+from projections.past.keeping import Added, Keeping, Passage
 from projections.past.moments import (
-    KeptMoment,
+    EVERY_EVENTS,
     MomentsHead,
     Start,
     begin_at,
-    interval,
-    made_part,
     read_moments,
     read_part,
     started,
     stored_moments,
-    stored_part,
 )
 from projections.redis.changelog import ChangeLogs
 from projections.redis.made import write_made
@@ -50,12 +47,6 @@ from projections.redis.store import MOMENTS
 
 TIMES, HEAD = "times", MOMENTS
 """The fields that say how far each reaches; of a block of times `times:` and its number from 0, of a moment its number."""
-LEAST = 2_048
-"""Events of an owner from which on anything is made: fewer are folded in about 0.1 s."""
-WORTH_TIMES = 512
-"""Events beyond the blocks from which on a reader makes blocks of them."""
-WORTH = 1_024
-"""Events that a question folds from which on it keeps moments on its way."""
 _AT_ONCE = 64
 _T = TypeVar("_T")
 
@@ -69,19 +60,17 @@ class Source(NamedTuple):
     """As `fold_owner` asks it."""
 
 
-class Passage(NamedTuple):
-    """What a fold passes."""
+class MomentLimits(NamedTuple):
+    """From when on anything is made."""
 
-    times: EventTimes
-    happened: int | None
-    numbers: Integers
-    """Of the events that it folds."""
-    known: OwnerState
-    """The owner as whoever asks knows it."""
-    purged: frozenset[str]
-    """Ids of what is purged today."""
-    keyed: bool
-    """Whether the owner's secret is known: without it a state is another."""
+    least: int = 2_048
+    """Events of an owner: fewer are folded in about 0.1 s."""
+    times: int = 512
+    """Events beyond the blocks of times."""
+    fold: int = 1_024
+    """Events that a question folds."""
+    every: int = EVERY_EVENTS
+    """Events from one moment to the next, at least."""
 
 
 class RedisMoments:
@@ -89,6 +78,7 @@ class RedisMoments:
 
     def __init__(self, wires: WirePool, changelogs: ChangeLogs) -> None:
         self._wires, self._keys, self._changelogs = wires, changelogs.keys, changelogs
+        self.limits = MomentLimits()
 
     def times(
         self, owner: str, build: str, applied: int, source: Source, check: Check = unchecked
@@ -97,7 +87,7 @@ class RedisMoments:
 
         Raises DamagedState where what is stored cannot be read.
         """
-        if applied < LEAST or version_of(build) != PROJECTION_VERSION:
+        if applied < self.limits.least or version_of(build) != PROJECTION_VERSION:
             return None
         keys = self._keys(owner, build)
         with self._wires.wire() as wire:
@@ -113,7 +103,7 @@ class RedisMoments:
         found = known.followed_by(times_of(source.read(further), source.held, before))
         if not found.ascend:  # nothing folds so; where it did, positions would end nothing
             return None
-        if len(further) >= WORTH_TIMES:
+        if len(further) >= self.limits.times:
             self._write_times(keys, owner, head, found)
         return found
 
@@ -157,68 +147,25 @@ class RedisMoments:
         self, owner: str, build: str, head: MomentsHead | None, start: Start, passage: Passage
     ) -> Keeping | None:
         """What keeps moments while a fold passes; None where it is not worth it, or Redis should take no more."""
-        if head is None or len(passage.numbers) < WORTH or not passage.keyed:
+        if head is None or len(passage.numbers) < self.limits.fold or not passage.keyed:
             return None
         keys = self._keys(owner, build)
+        key = keys.moments(owner)
         with self._wires.wire() as wire:
             if (memory_share(wire) or 0) >= ACCESS_FULL:
                 return None
         if not head.since:  # from here on a purge finds something to take away
-            head = MomentsHead(passage.known.seq)
+            head, token = MomentsHead(passage.known.seq), encode_owner(passage.known)
             values = (HEAD, stored_moments(head))
-            token = encode_owner(passage.known)
-            if not write_made(self._wires, keys, owner, keys.moments(owner), (HEAD, b""), values, token=token):
+            if not write_made(self._wires, keys, owner, key, (HEAD, b""), values, token=token):
                 return None
-        return Keeping(self._wires, keys, owner, head, start, passage)
 
+        def write(before: MomentsHead, added: Added) -> bool:
+            values = (HEAD, stored_moments(added.head), added.number, added.part)
+            told = (HEAD, stored_moments(before))
+            return write_made(self._wires, keys, owner, key, told, values, gone=[str(one) for one in added.gone])
 
-class Keeping:
-    """Keeps a moment wherever enough was folded since the last: never of more bytes than the events that it spares."""
-
-    def __init__(
-        self, wires: WirePool, keys: BuildKeys, owner: str, head: MomentsHead, start: Start, passage: Passage
-    ) -> None:
-        self._wires, self._keys, self._owner = wires, keys, owner
-        self._head, self._before, self._memories, self._passage = head, start.moment, start.memories, passage
-        self._changed = dict[str, None]()
-        self._passed = self._since = self._bytes = self._least = 0
-        self._every = interval(len(passage.times))
-        self._ended = False
-
-    def reading(self, stored: Iterable[Stored]) -> Iterator[Stored]:
-        """The events, as they pass."""
-        for one in stored:
-            self._bytes += len(one.body)
-            yield one
-
-    def took(self, step: FoldStep) -> None:
-        """After each event."""
-        self._changed.update(dict.fromkeys(step.changed))
-        self._passed += 1
-        self._since += 1
-        if self._since >= self._every and self._bytes >= self._least and not self._ended:
-            self._keep(step.owner)
-
-    def _keep(self, state: OwnerState) -> None:
-        passage, head = self._passage, self._head
-        part = stored_part(made_part(state, self._memories, self._changed, passage.purged))
-        if len(part) > self._bytes:
-            self._least = len(part)
-            return
-        upto = int(passage.numbers[self._passed - 1]) + 1
-        kept = KeptMoment(head.made + 1, self._before, upto, passage.happened, len(part))
-        with_it = head.with_one(kept, passage.times.size)
-        self._ended = with_it is None
-        if with_it is None:
-            return
-        following, gone = with_it
-        key, values = self._keys.moments(self._owner), (HEAD, stored_moments(following), kept.number, part)
-        told = (HEAD, stored_moments(head))
-        if not write_made(self._wires, self._keys, self._owner, key, told, values, gone=[str(one) for one in gone]):
-            self._ended = True  # somebody else keeps them, or may not
-            return
-        self._head, self._before, self._changed = following, kept.number, {}
-        self._since = self._bytes = self._least = 0
+        return Keeping(head, start, passage, write, self.limits.every)
 
 
 def read_head_of_times(wire: Wire, keys: BuildKeys, owner: str) -> TimesHead:
