@@ -21,10 +21,11 @@ from events.errors import DamagedState, LogGap
 from events.log import EventLog
 from events.partitions import parse_position, partition_of
 from projections.fold.changelog import Entry
-from projections.fold.owner import OwnerHistory, fold_on, fold_owner
+from projections.fold.owner import OwnerHistory, fold_owner
 from projections.memory.columns import Columns
 from projections.memory.record import SECRET
-from projections.past.event_times import DROPPED, SAID, EventTimes
+from projections.past.event_times import SAID, EventTimes
+from projections.past.folding import fold_from, to_fold
 from projections.past.keeping import Passage
 from projections.past.moments import NotKept
 from projections.redis.moments import Source
@@ -183,30 +184,16 @@ class Pasts:
         moments, lines, upto = self._views.moments, asked.counted.lines, len(asked.wanted)
         known, columns = asked.view.state, asked.view.columns
         start, head = moments.begin(asked.owner, asked.build, events, lines.happened, upto, known)
-        counting = events.counting(lines.happened, upto)
-        numbers = counting[counting.searchsorted(start.upto) :]
+        numbers = to_fold(start, events, lines.happened, upto)
         weigh(len(numbers))
         purged = frozenset(_ids(columns, columns.state == Columns.PURGED))
         passage = Passage(events, lines.happened, numbers, known, purged, bool(asked.secret))
         keeping = moments.keeping(asked.owner, asked.build, head, start, passage)
-        seqs = events.seqs[numbers].tolist()
-        dropping = set(events.seqs[numbers[events.kinds[numbers] == DROPPED]].tolist())
-        stored, owner = asked.source.read(seqs), start.owner
-        for _, step in fold_on(
-            start.owner,
-            start.memories,
-            stored if keeping is None else keeping.reading(stored),
-            lambda one, _event: one.seq in dropping,
-            check=current_check(),
-            total=len(seqs),
-            secret=asked.secret,
-        ):
-            owner = step.owner
-            if keeping is not None:
-                keeping.took(step)
-        start.memories.folds = False
+        history = fold_from(
+            start, events, numbers, asked.source.read, secret=asked.secret, keeping=keeping, check=current_check()
+        )
+        counting = events.counting(lines.happened, upto)
         newest = int(events.happened[counting].max()) if len(counting) else 0
-        history = OwnerHistory(owner, start.memories, [], newest)
         said = events.seqs[counting[events.kinds[counting] == SAID]].tolist()
         counted = array("q", events.seqs[counting].tolist())
         return Past(self._seen(asked, history), newest, counted, said, lambda: self._entries(asked))
