@@ -101,7 +101,7 @@ class Pasts:
         self, owner: str, view: OwnerView, build: str, times: RequestedTimes, asked: TimesAsked
     ) -> tuple[Past, Counted]:
         """The owner as of a place; what is purged or secret today stays so. Raises as `counted_of` does."""
-        source = Source(lambda seqs: self.stored(owner, seqs), lambda position: self._holds(owner, position))
+        source = self.source(owner)
         events = self._times(owner, build, view, source)
         began = self._views.format_began(owner) if times.known != PRESENT else None
         log = Owned(
@@ -208,6 +208,10 @@ class Pasts:
 
     def _seen(self, asked: _Asked, history: OwnerHistory) -> OwnerView:
         return OwnerView.of_history(asked.owner, history, asked.view.columns, check=current_check())
+
+    def source(self, owner: str) -> Source:
+        """The owner's log."""
+        return Source(lambda seqs: self.stored(owner, seqs), lambda position: self._holds(owner, position))
 
     def _holds(self, owner: str, position: str) -> bool:
         partition, seq = parse_position(position)

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from events.errors import DamagedState
+from events.text.unreadable import UNREADABLE
 from projections.fold.owner import OwnerState, decode_owner, encode_owner
 from projections.memory.record import Memory, decode_memory, encode_memory, with_changes, without_content
 from projections.past.event_times import EventTimes
@@ -172,7 +174,10 @@ class KeptMemories(MutableMapping[str, Memory]):
             assert raw is not None
             if self.folds and memory_id in self._bare:
                 raise NotKept
-            found = self._read[memory_id] = decode_memory(raw)
+            try:
+                found = self._read[memory_id] = decode_memory(raw)
+            except UNREADABLE as error:
+                raise DamagedState(f"the kept record of memory {memory_id} cannot be read: {error}") from error
         return found
 
     def get(self, memory_id: str, default: Memory | None = None) -> Memory | None:  # type: ignore[override]
