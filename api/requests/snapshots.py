@@ -19,7 +19,7 @@ from projections.fold.partition import Quarantine
 from projections.memory.record import Memory
 from projections.memory.timelines import Lines, recorded_at
 from projections.redis.view import PartitionStanding, RedisViews
-from projections.shapes import Lagging, Placed, Warned
+from projections.shapes import Lagging, MomentsOfPast, Placed, Warned
 from projections.views.view import OwnerView
 
 
@@ -155,6 +155,11 @@ class Snapshots:
         """Whether what stands at a seq of the owner's partition was recorded early enough."""
         recorded = recorded_at(self._views.stored(owner, [seq])[0], lines.began)
         return lines.recorded is None or recorded <= lines.recorded
+
+    def moments(self, owner: str) -> MomentsOfPast:
+        """What is kept of the owner's past to begin at, and how many bytes that takes."""
+        kept = self._views.moments.kept(owner)
+        return {"kept": len(kept.kept), "bytes": kept.size}
 
     def seqs(self, owner: str, snapshot: Snapshot) -> Sequence[int]:
         """Seqs of the events that a snapshot is made of, ascending. Asked while it is held."""

@@ -155,14 +155,14 @@ class KeptMemories(MutableMapping[str, Memory]):
     """An owner's records at a moment and after it, in the order in which they were made; each is decoded when somebody reads it."""
 
     def __init__(self, parts: Sequence[KeptPart] = ()) -> None:
-        raw = dict[str, bytes]()
+        raw = dict[str, bytes | None]()
         bare = set[str]()
         for part in parts:
             raw.update(zip(part.ids, part.records, strict=True))
             if bare or part.bare:
                 bare.difference_update(part.ids)
                 bare.update(part.ids[at] for at in part.bare)
-        self._raw: dict[str, bytes | None] = {**raw}
+        self._raw = raw
         self._bare, self._read = bare, dict[str, Memory]()
         self.folds = True
         """While a fold reads it, which what is bare ends by NotKept."""

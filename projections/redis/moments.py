@@ -107,6 +107,11 @@ class RedisMoments:
             self._write_times(keys, owner, head, found)
         return found
 
+    def kept(self, owner: str) -> MomentsHead:
+        """What is kept of the owner's past. Raises DamagedState where that cannot be read."""
+        with self._wires.wire() as wire:
+            return read_moments_head(wire, self._keys(owner, self._changelogs.live(owner)), owner) or MomentsHead()
+
     def _write_times(self, keys: BuildKeys, owner: str, head: TimesHead, times: EventTimes) -> None:
         """Some blocks at a time; the one that was not full is written again."""
         while head.events < len(times):

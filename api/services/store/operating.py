@@ -170,6 +170,7 @@ class Operator:
                 "position": snapshot.position,
                 "events": view.state.applied,
                 "change_log_entries": view.state.entries,
+                "moments": self._reader.moments(owner),
                 "profile": view.state.profile,
                 "parameters": dict(view.state.parameters),
                 "memories": len(columns),
