@@ -1,56 +1,133 @@
-"""Long histories: an as-of answer, folded from the owner's own events, and what happened to one memory, asked by a new reader."""
+"""Long histories: a moment of an owner's past, asked by a reader that holds nothing, and what happened to one memory.
+
+By CPU of the client. The first question makes what the others begin at: times of events and kept moments. The owner is told in
+order, and with all but the first fiftieth imported last, dated before it.
+"""
 
 from __future__ import annotations
 
-from time import perf_counter, process_time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from random import Random
+from time import process_time
 from typing import Any
 
+import msgspec
+
 from api.services.reading import Reader
-from events.envelope import prepare
+from events.envelope import AnyEvent, prepare, utc_text
 from events.partitions import partition_of
 from events.redis.log import RedisEventLog
-from ops.bench.sample import sample
+from ops.bench.sample import SEED, sample
 from ops.bench.search import OWNER
 from ops.bench.server import BenchServer
 from ops.bench.store import filled
+from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.redis.view import RedisViews
 
 AIM_MICROSECONDS = 50
+AIM_COLD_MILLISECONDS = 300
+LIVE_SHARE = 50
+"""One in so many events came before the import."""
+LIVE_BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
+LIVE_LASTED, TALKED = timedelta(days=200), timedelta(days=3_652)
+
+
+class _Store:
+    """A filled store, asked by readers that hold nothing."""
+
+    def __init__(self, server: BenchServer, told: Sequence[AnyEvent]) -> None:
+        self._server = server
+        self.tags = filled(server, [prepare(event) for event in told])
+        self.partition = partition_of(OWNER, len(self.tags))
+
+    def asked(self, **times: Any) -> dict[str, float]:
+        """CPU of one question, milliseconds: all of it, and of that loading the owner as it is today."""
+        views, log = RedisViews(self._server.client, self.tags), RedisEventLog(self._server.client, self.tags)
+        reader = Reader(log, views)
+        start = process_time()
+        reader.list(OWNER, limit=1)
+        today = process_time()
+        reader.search(OWNER, "coffee", mode="review", trace=False, **times)
+        taken = process_time()
+        views.close()
+        log.close()
+        return {"today": (today - start) * 1e3, "past": (taken - today) * 1e3}
+
+    def history(self, memory_id: str) -> float:
+        """CPU of what happened to one memory, milliseconds; the first that asks makes the index."""
+        views, log = RedisViews(self._server.client, self.tags), RedisEventLog(self._server.client, self.tags)
+        start = process_time()
+        Reader(log, views).history(OWNER, memory_id, limit=100)
+        taken = process_time() - start
+        views.close()
+        log.close()
+        return round(taken * 1e3, 1)
+
+    def kept(self) -> dict[str, int]:
+        """What is kept of the past, and what the log and the records take beside it, bytes in Redis."""
+        keys, usage = BuildKeys(self.tags[self.partition], FIRST_BUILD), self._server.client.memory_usage
+        told = {
+            "moments_bytes": usage(keys.moments(OWNER), samples=0),
+            "index_bytes": usage(keys.index(OWNER), samples=0),
+            "log_bytes": usage(keys.log.stream, samples=0),
+            "records_bytes": usage(keys.records(OWNER), samples=0),
+        }
+        return {name: int(size or 0) for name, size in told.items()}
 
 
 def measure(server: BenchServer, events: int, rounds: int) -> dict[str, Any]:
-    """Median over positions near the head, so that no round finds the last one's answer kept."""
-    tags = filled(server, [prepare(event) for event in sample(events, 1)])
-    views, log = RedisViews(server.client, tags), RedisEventLog(server.client, tags)
-    reader = Reader(log, views)
-    partition = partition_of(OWNER, len(tags))
-    reader.list(OWNER)
-    taken = []
-    for number in range(rounds):
-        start = perf_counter()
-        reader.search(OWNER, "coffee", mode="review", as_of=f"{partition}:{events - number}")
-        taken.append(perf_counter() - start)
-    views.close()
-    log.close()
-    histories = [_history(server, tags, f"{OWNER}-m{number + 1}") for number in range(rounds + 1)]
-    middle = sorted(taken)[len(taken) // 2]
+    """Figures of an owner told in order, and of one whose past was imported last."""
+    told = sample(events, 1)
+    store = _Store(server, told)
+    place = f"{store.partition}:{events}"
+    first = store.asked(as_of=place)
+    chance = Random(SEED)
+    known = [store.asked(known=f"{store.partition}:{chance.randint(1, events)}") for _ in range(rounds)]
+    days = [store.asked(as_of=utc_text(chance.choice(told).occurred_at)) for _ in range(rounds)]
+    kept = store.kept()
+    histories = [store.history(f"{OWNER}-m{number + 1}") for number in range(rounds + 1)]
+    late = _Store(server, _imported_last(told))
+    late_first = late.asked(as_of=utc_text(LIVE_BEGAN - timedelta(seconds=1)))
+    back = [
+        late.asked(as_of=utc_text(LIVE_BEGAN - chance.random() * TALKED), known=f"{late.partition}:{events}")
+        for _ in range(rounds)
+    ]
     return {
         "events": events,
         "rounds": rounds,
-        "milliseconds": round(middle * 1e3, 1),
-        "microseconds_an_event": round(middle / events * 1e6, 1),
+        "microseconds_an_event": round(first["past"] * 1e3 / events, 1),
         "aim": AIM_MICROSECONDS,
+        "aim_cold_milliseconds": AIM_COLD_MILLISECONDS,
+        "first_cpu_milliseconds": round(first["past"], 1),
+        **_spread("known", known),
+        **_spread("as_of", days),
+        **kept,
+        "imported_last_first_cpu_milliseconds": round(late_first["past"], 1),
+        **_spread("imported_last", back),
+        **{f"imported_last_{name}": size for name, size in late.kept().items()},
         "history_first_cpu_milliseconds": histories[0],
         "history_cpu_milliseconds": sorted(histories[1:])[rounds // 2],
     }
 
 
-def _history(server: BenchServer, tags: tuple[str, ...], memory_id: str) -> float:
-    """CPU of what happened to one memory, milliseconds: a reader that holds nothing; the first that asks makes the index."""
-    views, log = RedisViews(server.client, tags), RedisEventLog(server.client, tags)
-    start = process_time()
-    Reader(log, views).history(OWNER, memory_id, limit=100)
-    taken = process_time() - start
-    views.close()
-    log.close()
-    return round(taken * 1e3, 1)
+def _imported_last(told: Sequence[AnyEvent]) -> list[AnyEvent]:
+    """The same events: those told first in 2026, those behind them in the ten years before it."""
+    live = len(told) // LIVE_SHARE
+    steps = (LIVE_LASTED / live, TALKED / (len(told) - live))
+    dated = (
+        LIVE_BEGAN + steps[0] * number if number < live else LIVE_BEGAN - TALKED + steps[1] * (number - live)
+        for number in range(len(told))
+    )
+    return [msgspec.structs.replace(one, occurred_at=at) for one, at in zip(told, dated, strict=True)]
+
+
+def _spread(name: str, asked: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Median and the most of random moments, beside loading the owner as it is today."""
+    past, today = sorted(one["past"] for one in asked), sorted(one["today"] for one in asked)
+    middle = len(past) // 2
+    return {
+        f"{name}_cpu_milliseconds": round(past[middle], 1),
+        f"{name}_most_cpu_milliseconds": round(past[-1], 1),
+        f"{name}_today_cpu_milliseconds": round(today[middle], 1),
+    }
