@@ -25,7 +25,7 @@ from projections.fold.owner import OwnerHistory, fold_owner
 from projections.memory.columns import Columns
 from projections.memory.record import SECRET
 from projections.past.event_times import SAID, EventTimes
-from projections.past.folding import fold_from, to_fold
+from projections.past.folding import FoldedPast, behind, fold_from, nothing_folded, to_fold
 from projections.past.keeping import Passage
 from projections.past.moments import NotKept
 from projections.redis.moments import Source
@@ -41,6 +41,13 @@ _BYTES_AN_ENTRY = 600
 logger = logging.getLogger(__name__)
 
 
+class PastLog(NamedTuple):
+    """A change log up to some place, and the chain over it where the owner's state does not tell it."""
+
+    entries: list[Entry]
+    chain: bytes = b""
+
+
 class Past:
     """An owner folded as of some place."""
 
@@ -50,25 +57,33 @@ class Past:
         newest: int,
         seqs: Sequence[int],
         said: Sequence[int],
-        entries: list[Entry] | Callable[[], list[Entry]],
+        log: PastLog | Callable[[], PastLog],
     ) -> None:
         self.view = view
         self.newest = newest
         """Newest `occurred_at` in it, microseconds; 0 for none."""
         self.seqs = seqs
         """Of the events that count, ascending."""
-        self._said, self._entries = said, entries
+        self._said, self._log = said, log
 
     @property
     def entries(self) -> list[Entry]:
         """Its change log up to there; read or folded when somebody asks."""
-        if callable(self._entries):
-            self._entries = self._entries()
-        return self._entries
+        return self._whole().entries
+
+    @property
+    def chain(self) -> bytes:
+        """The chain over it."""
+        return self.view.state.chain or self._whole().chain
+
+    def _whole(self) -> PastLog:
+        if callable(self._log):
+            self._log = self._log()
+        return self._log
 
     def bytes_used(self) -> int:
         """About how much it takes: the view, the change log as far as it was asked for, the seqs."""
-        entries = 0 if callable(self._entries) else len(self._entries)
+        entries = 0 if callable(self._log) else len(self._log.entries)
         return self.view.bytes_used() + _BYTES_AN_ENTRY * entries + 8 * len(self.seqs)
 
     def silent(self) -> Sequence[int]:
@@ -161,7 +176,7 @@ class Pasts:
         history = self._history(asked, counting)
         told = {entry.seq for entry in history.entries}
         silent = [seq for seq in counting if seq not in told]
-        return Past(self._seen(asked, history), history.newest, counting, silent, history.entries)
+        return Past(self._seen(asked, history), history.newest, counting, silent, PastLog(history.entries))
 
     def _history(self, asked: _Asked, counting: array[int]) -> OwnerHistory:
         def counts(stored: Stored, event: AnyEvent) -> bool:
@@ -180,31 +195,50 @@ class Pasts:
         )
 
     def _from_a_moment(self, asked: _Asked, events: EventTimes) -> Past:
-        """What counts after the nearest kept moment, folded; on a long way moments are kept for those who ask next."""
-        moments, lines, upto = self._views.moments, asked.counted.lines, len(asked.wanted)
-        known, columns = asked.view.state, asked.view.columns
-        start, head = moments.begin(asked.owner, asked.build, events, lines.happened, upto, known)
-        numbers = to_fold(start, events, lines.happened, upto)
-        weigh(len(numbers))
-        purged = frozenset(_ids(columns, columns.state == Columns.PURGED))
-        passage = Passage(events, lines.happened, numbers, known, purged, bool(asked.secret))
-        keeping = moments.keeping(asked.owner, asked.build, head, start, passage)
-        history = fold_from(
-            start, events, numbers, asked.source.read, secret=asked.secret, keeping=keeping, check=current_check()
-        )
-        counting = events.counting(lines.happened, upto)
+        """What counts after the nearest kept moment, folded."""
+        happened, upto, folded = asked.counted.lines.happened, len(asked.wanted), None
+        if happened is not None:
+            limits = self._views.moments.limits
+            first = events.split(limits.before, limits.behind)
+            if 0 < first < upto:
+                folded = self._apart(asked, events, happened, first)
+        folded = folded or self._after(asked, events, 0)
+        folded.memories.folds = False
+        counting = events.counting(happened, upto)
         newest = int(events.happened[counting].max()) if len(counting) else 0
         said = events.seqs[counting[events.kinds[counting] == SAID]].tolist()
         counted = array("q", events.seqs[counting].tolist())
-        return Past(self._seen(asked, history), newest, counted, said, lambda: self._entries(asked))
+        seen = self._seen(asked, OwnerHistory(folded.owner, folded.memories, [], newest))
+        return Past(seen, newest, counted, said, lambda: self._log_of(asked))
 
-    def _entries(self, asked: _Asked) -> list[Entry]:
+    def _apart(self, asked: _Asked, events: EventTimes, happened: int, first: int) -> FoldedPast | None:
+        """What was imported last, put behind what was told before it; None where that does not do."""
+        numbers, read = events.counting(happened, first), asked.source.read
+        before = fold_from(nothing_folded(), events, numbers, read, secret=asked.secret, check=current_check())
+        return behind(before, self._after(asked, events, first)) if before.alone else None
+
+    def _after(self, asked: _Asked, events: EventTimes, first: int) -> FoldedPast:
+        """What counts from one event on, from the nearest moment; on a long way moments are kept for those who ask next."""
+        moments, happened, upto = self._views.moments, asked.counted.lines.happened, len(asked.wanted)
+        known, columns = asked.view.state, asked.view.columns
+        start, head = moments.begin(asked.owner, asked.build, events, happened, upto, known, first)
+        numbers = to_fold(start, events, happened, upto, first)
+        weigh(len(numbers))
+        purged = frozenset(_ids(columns, columns.state == Columns.PURGED))
+        passage = Passage(events, happened, numbers, known, purged, bool(asked.secret), first)
+        keeping = moments.keeping(asked.owner, asked.build, head, start, passage)
+        return fold_from(
+            start, events, numbers, asked.source.read, secret=asked.secret, keeping=keeping, check=current_check()
+        )
+
+    def _log_of(self, asked: _Asked) -> PastLog:
         """The change log up to there: where all counts that was recorded, the stored one is it."""
         if asked.counted.lines.happened is not None:
-            return self._history(asked, array("q")).entries
+            history = self._history(asked, array("q"))
+            return PastLog(history.entries, history.owner.chain)
         last = asked.wanted[-1] if asked.wanted else 0
         stored = (entry for _, entry in self._views.changelogs.entries(asked.owner, check=current_check()))
-        return list(takewhile(lambda entry: entry.seq <= last, stored))
+        return PastLog(list(takewhile(lambda entry: entry.seq <= last, stored)))
 
     def _seen(self, asked: _Asked, history: OwnerHistory) -> OwnerView:
         return OwnerView.of_history(asked.owner, history, asked.view.columns, check=current_check())

@@ -51,6 +51,11 @@ class Snapshot(NamedTuple):
         )
 
     @property
+    def chain(self) -> bytes:
+        """The chain over the owner's change log."""
+        return self.view.state.chain if self.past is None else self.past.chain
+
+    @property
     def warning(self) -> Warned:
         """What marks the answers about a quarantined owner: they are as of the event before the one that stuck."""
         if self.quarantine is None:

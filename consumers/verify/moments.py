@@ -16,9 +16,8 @@ from events.text.unreadable import UNREADABLE
 from projections.fold.builds import BuildKeys
 from projections.fold.owner import OwnerState, encode_owner, fold_on
 from projections.fold.partition import WorkingOwner
-from projections.memory.record import Memory
 from projections.past.event_times import DROPPED, EventTimes, blocks_of, times_of
-from projections.past.moments import KeptMoment, KeptPart, MomentsHead, made_part, read_part
+from projections.past.moments import KeptMemories, KeptMoment, KeptPart, MomentsHead, is_alone, made_part, read_part
 from projections.redis.moments import HEAD, TIMES, read_head_of_times, read_moments_head, read_times
 from projections.redis.store import read_entries, slices
 
@@ -81,14 +80,18 @@ class PastComparison:
     def _along(self, path: Sequence[KeptMoment], times: EventTimes, told: set[int]) -> Iterator[str]:
         """Fold once along a path; each moment is compared where it stands, those that another path had are passed over."""
         last = path[-1]
-        if any(
-            one.upto > len(times) or times.parting(one.happened, last.happened, one.upto) < one.upto for one in path
-        ) or any(one.upto >= two.upto for one, two in pairwise(path)):
+        fits = all(
+            one.first == last.first
+            and one.upto <= len(times)
+            and times.parting(one.happened, last.happened, one.upto, one.first) == one.upto
+            for one in path
+        )
+        if not fits or any(one.upto >= two.upto for one, two in pairwise(path)):
             yield "kept moments that are not beginnings of each other"
             return
-        counting = times.counting(last.happened, last.upto)
+        counting = times.counting(last.happened, last.upto, last.first)
         dropping = set(times.seqs[counting[times.kinds[counting] == DROPPED]].tolist())
-        state, memories, changed, at = OwnerState(), dict[str, Memory](), dict[str, None](), 0
+        state, memories, changed, at, alone = OwnerState(), KeptMemories(), dict[str, None](), 0, True
         purged = {one.id for one in self._mine.memories.values() if one.purged_at is not None}
         steps = fold_on(
             state,
@@ -102,11 +105,12 @@ class PastComparison:
                 _, step = next(steps)
                 state, at = step.owner, at + 1
                 changed.update(dict.fromkeys(step.changed))
+                alone = alone and is_alone(state)
             if moment.number not in told:
                 told.add(moment.number)
                 raw = self._wire.call("HGET", self._keys.moments(self._owner), moment.number)
                 part = read_part(raw)
-                if part != made_part(state, memories, changed, purged) or len(raw) != moment.size:
+                if part != made_part(state, memories, changed, purged, alone) or len(raw) != moment.size:
                     yield f"a kept moment that is not what the log folds into: {_told(part, state)}"
             changed = {}
 

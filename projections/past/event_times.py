@@ -59,21 +59,30 @@ class EventTimes:
         """Whether each stands behind the one before it: then what ends at a position is a beginning of it."""
         return bool((np.diff(self.seqs) > 0).all())
 
-    def counting(self, happened: int | None, upto: int) -> Integers:
-        """Numbers below one of what had happened by an instant; None: of all."""
+    def counting(self, happened: int | None, upto: int, first: int = 0) -> Integers:
+        """Numbers from one below another of what had happened by an instant; None: of all."""
         if happened is None:
-            return np.arange(upto)
-        return np.flatnonzero(self.happened[:upto] <= happened)
+            return np.arange(first, upto)
+        return np.flatnonzero(self.happened[first:upto] <= happened) + first
 
-    def parting(self, one: int | None, other: int | None, upto: int) -> int:
-        """The first number below one at which what had happened by two instants differs; that one where none is."""
+    def parting(self, one: int | None, other: int | None, upto: int, first: int = 0) -> int:
+        """The first such number at which what had happened by two instants differs; the upper one where none is."""
         if one == other:
             return upto
-        bounds, happened = [at for at in (one, other) if at is not None], self.happened[:upto]
+        bounds, happened = [at for at in (one, other) if at is not None], self.happened[first:upto]
         between = happened > min(bounds)
         if len(bounds) > 1:
             between &= happened <= max(bounds)
-        return int(between.argmax()) if between.any() else upto
+        return int(between.argmax()) + first if between.any() else upto
+
+    def split(self, most: int, least: int) -> int:
+        """How many events were told before an older past was imported behind them; 0 where it was not so.
+
+        Those before the first that is older than the very first: at most so many, and behind them at least so many are older.
+        """
+        older = self.happened < self.happened[0] if len(self) else np.zeros(0, np.bool_)
+        first = int(older[: most + 1].argmax()) if older.any() else 0
+        return first if int(older[first:].sum()) >= least else 0
 
 
 def no_times() -> EventTimes:

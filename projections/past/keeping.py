@@ -8,7 +8,16 @@ from typing import NamedTuple
 from events.envelope import Stored
 from projections.fold.owner import FoldStep, OwnerState
 from projections.past.event_times import EventTimes, Integers
-from projections.past.moments import EVERY_EVENTS, KeptMoment, MomentsHead, Start, interval, made_part, stored_part
+from projections.past.moments import (
+    EVERY_EVENTS,
+    KeptMoment,
+    MomentsHead,
+    Start,
+    interval,
+    is_alone,
+    made_part,
+    stored_part,
+)
 
 
 class Passage(NamedTuple):
@@ -24,6 +33,8 @@ class Passage(NamedTuple):
     """Ids of what is purged today."""
     keyed: bool
     """Whether the owner's secret is known: without it a state is another."""
+    first: int = 0
+    """As `KeptMoment.first`."""
 
 
 class Added(NamedTuple):
@@ -53,7 +64,7 @@ class Keeping:
         self._write, self._every = write, interval(len(passage.times), every)
         self._changed = dict[str, None]()
         self._passed = self._since = self._bytes = self._least = 0
-        self._ended = False
+        self._ended, self._alone = False, start.alone
 
     def reading(self, stored: Iterable[Stored]) -> Iterator[Stored]:
         """The events, as they pass."""
@@ -64,6 +75,7 @@ class Keeping:
     def took(self, step: FoldStep) -> None:
         """After each event."""
         self._passed += 1
+        self._alone = self._alone and is_alone(step.owner)
         if self._ended:
             return
         self._changed.update(dict.fromkeys(step.changed))
@@ -73,12 +85,12 @@ class Keeping:
 
     def _keep(self, state: OwnerState) -> None:
         passage, head = self._passage, self._head
-        part = stored_part(made_part(state, self._memories, self._changed, passage.purged))
+        part = stored_part(made_part(state, self._memories, self._changed, passage.purged, self._alone))
         self._least = len(part)
         if len(part) > self._bytes:
             return
         upto = int(passage.numbers[self._passed - 1]) + 1
-        kept = KeptMoment(head.made + 1, self._before, upto, passage.happened, len(part))
+        kept = KeptMoment(head.made + 1, self._before, upto, passage.happened, len(part), passage.first)
         with_it = head.with_one(kept, passage.times.size)
         if with_it is None or not self._write(head, Added(with_it[0], kept.number, part, with_it[1])):
             self._ended, self._changed = True, {}

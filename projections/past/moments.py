@@ -9,7 +9,7 @@ Each is told by the records that changed since the moment before it; which those
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, MutableMapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -42,6 +42,8 @@ class KeptMoment(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """By when those that count had happened, microseconds since 1970; None: all count."""
     size: int
     """Bytes as it is stored."""
+    first: int = 0
+    """The number of the first event that may count: those before are folded by themselves (`projections.past.folding`)."""
 
 
 class MomentsHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -84,10 +86,13 @@ class MomentsHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return MomentsHead(self.since, added.number, (*kept, added)), gone
 
 
-def begin_at(head: MomentsHead, times: EventTimes, happened: int | None, upto: int) -> KeptMoment | None:
-    """The furthest moment at which may begin what counts the first so many events that had happened by an instant."""
-    partings = {one: times.parting(one, happened, upto) for one in {kept.happened for kept in head.kept}}
-    fit = [one for one in head.kept if one.upto <= partings[one.happened]]
+def begin_at(
+    head: MomentsHead, times: EventTimes, happened: int | None, upto: int, first: int = 0
+) -> KeptMoment | None:
+    """The furthest moment at which may begin what counts the first so many events, from one on, that had happened by an instant."""
+    mine = [one for one in head.kept if one.first == first]
+    partings = {one: times.parting(one, happened, upto, first) for one in {kept.happened for kept in mine}}
+    fit = [one for one in mine if one.upto <= partings[one.happened]]
     return max(fit, key=lambda one: (one.upto, one.number), default=None)
 
 
@@ -101,6 +106,10 @@ class KeptPart(msgspec.Struct, frozen=True, array_like=True, gc=False):
     records: tuple[bytes, ...]
     bare: tuple[int, ...] = ()
     """Which of them stand without content, since they are purged today: they may be shown so, and not folded on."""
+    missed: tuple[str, ...] = ()
+    """Ids that events asked for since the first, and that are not there; ascending."""
+    alone: bool = True
+    """Whether the owner has nothing beside records by which what comes before the first event would change them."""
 
 
 _PART = msgspec.msgpack.Decoder(KeptPart)
@@ -108,7 +117,7 @@ _HEAD = msgspec.msgpack.Decoder(MomentsHead)
 
 
 def made_part(
-    owner: OwnerState, memories: Mapping[str, Memory], changed: Iterable[str], purged: Collection[str]
+    owner: OwnerState, memories: KeptMemories, changed: Iterable[str], purged: Collection[str], alone: bool
 ) -> KeptPart:
     """A moment's part. `purged`: ids of what is purged today; of those no content is kept."""
     ids = tuple(changed)
@@ -118,7 +127,7 @@ def made_part(
     encoded = (
         encode_memory(with_changes(one, **without_content(one)) if one.id in without else one) for one in records
     )
-    return KeptPart(encode_owner(owner), ids, tuple(encoded), bare)
+    return KeptPart(encode_owner(owner), ids, tuple(encoded), bare, memories.missing, alone)
 
 
 def stored_part(part: KeptPart) -> bytes:
@@ -157,6 +166,7 @@ class KeptMemories(MutableMapping[str, Memory]):
     def __init__(self, parts: Sequence[KeptPart] = ()) -> None:
         raw = dict[str, bytes | None]()
         bare = set[str]()
+        self._missed = set(parts[-1].missed if parts else ())
         for part in parts:
             raw.update(zip(part.ids, part.records, strict=True))
             if bare or part.bare:
@@ -182,7 +192,27 @@ class KeptMemories(MutableMapping[str, Memory]):
 
     def get(self, memory_id: str, default: Memory | None = None) -> Memory | None:  # type: ignore[override]
         """The record, if there is one: what a fold asks most."""
-        return self._read.get(memory_id) or (self[memory_id] if memory_id in self._raw else default)
+        found = self._read.get(memory_id)
+        if found is not None:
+            return found
+        if memory_id in self._raw:
+            return self[memory_id]
+        self._missed.add(memory_id)
+        return default
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Ids that were asked for and are not there, ascending."""
+        return tuple(sorted(self._missed - self._raw.keys()))
+
+    def behind(self, before: KeptMemories) -> KeptMemories | None:
+        """These behind others that were folded before them, each by themselves; None where one of these events asked for theirs."""
+        if not (before.keys().isdisjoint(self._raw) and before.keys().isdisjoint(self._missed)):
+            return None
+        found = KeptMemories()
+        found._raw, found._read = {**before._raw, **self._raw}, {**before._read, **self._read}
+        found._bare, found._missed = before._bare | self._bare, before._missed | self._missed
+        return found
 
     def __setitem__(self, memory_id: str, memory: Memory) -> None:
         self._raw[memory_id] = None
@@ -214,13 +244,23 @@ class Start(NamedTuple):
     upto: int
     owner: OwnerState
     memories: KeptMemories
+    alone: bool = True
+    """As `KeptPart.alone`."""
 
 
 def started(kept: KeptMoment | None, parts: Sequence[KeptPart]) -> Start:
     """At the beginning, or at a moment with the parts of its path. Raises MsgspecError where the state cannot be read."""
     if kept is None:
         return Start(0, 0, OwnerState(), KeptMemories())
-    return Start(kept.number, kept.upto, decode_owner(parts[-1].owner), KeptMemories(parts))
+    return Start(kept.number, kept.upto, decode_owner(parts[-1].owner), KeptMemories(parts), parts[-1].alone)
+
+
+def is_alone(owner: OwnerState) -> bool:
+    """Whether an owner has nothing beside records by which later events fold otherwise."""
+    return owner.settings == _NO_SETTINGS and not owner.waiting
+
+
+_NO_SETTINGS = OwnerState().settings
 
 
 def interval(events: int, least: int = EVERY_EVENTS) -> int:

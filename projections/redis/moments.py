@@ -71,6 +71,10 @@ class MomentLimits(NamedTuple):
     """Events that a question folds."""
     every: int = EVERY_EVENTS
     """Events from one moment to the next, at least."""
+    before: int = 2_048
+    """Events before an import that are folded by themselves, at most."""
+    behind: int = 1_024
+    """Events of an import that are older than all before it, at least."""
 
 
 class RedisMoments:
@@ -127,9 +131,16 @@ class RedisMoments:
             head = reaches
 
     def begin(
-        self, owner: str, build: str, times: EventTimes, happened: int | None, upto: int, known: OwnerState
+        self,
+        owner: str,
+        build: str,
+        times: EventTimes,
+        happened: int | None,
+        upto: int,
+        known: OwnerState,
+        first: int = 0,
     ) -> tuple[Start, MomentsHead | None]:
-        """Where to begin what counts the first so many events that had happened by an instant, and what is kept of the owner.
+        """Where to begin what counts the events from one to another that had happened by an instant, and what is kept of the owner.
 
         `known`: the owner's state as whoever asks knows it; None is kept where he does not know of a purge that came since.
         Raises DamagedState where what is stored cannot be read.
@@ -141,7 +152,7 @@ class RedisMoments:
                 return started(None, ()), MomentsHead()
             if head.since > known.seq:
                 return started(None, ()), None
-            kept = begin_at(head, times, happened, upto)
+            kept = begin_at(head, times, happened, upto, first)
             if kept is None:
                 return started(None, ()), head
             path = _readable(owner, lambda: head.path(kept.number))

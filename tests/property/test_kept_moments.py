@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from events.catalogue import EventDiscarded
-from events.envelope import Stored, decode, micros
-from projections.fold.owner import OwnerState, fold_owner
+from events.catalogue import EventDiscarded, TurnsExtracted
+from events.envelope import Stored
+from projections.fold.owner import OwnerHistory, OwnerState, fold_owner
 from projections.memory.record import Memory, encode_memory
+from projections.memory.timelines import Lines
 from projections.past.event_times import EventTimes, TimesHead, blocks_of, read_blocks, stored_block, times_of
-from projections.past.folding import fold_from, to_fold
+from projections.past.folding import FoldedPast, behind, fold_from, nothing_folded, to_fold
 from projections.past.keeping import Added, Keeping, Passage
 from projections.past.moments import (
+    KeptMemories,
     KeptMoment,
     MomentsHead,
     NotKept,
@@ -28,8 +31,20 @@ from projections.past.moments import (
 )
 from projections.views.view import as_hidden_today, hidden_in
 from tests.examples import examples
-from tests.given.events import Told, at, deleted, purged, secret_of, stored
-from tests.given.histories import histories
+from tests.given.events import (
+    Told,
+    at,
+    created,
+    deleted,
+    linked,
+    mentioned,
+    negated,
+    parameters,
+    purged,
+    secret_of,
+    stored,
+)
+from tests.given.histories import creations, days, histories, ids, mentions, negations
 
 QUICK = settings(deadline=None, max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 SECRET = secret_of("ada")
@@ -88,21 +103,37 @@ class Kept:
         assert {one.number for one in self.head.kept} == self.parts.keys()
         return True
 
-    def start(self, happened: int | None, upto: int) -> Start:
-        kept = begin_at(self.head, self.times, happened, upto)
+    def start(self, happened: int | None, upto: int, first: int = 0) -> Start:
+        kept = begin_at(self.head, self.times, happened, upto, first)
         path = self.head.path(kept.number) if kept else []
         return started(kept, [read_part(self.parts[one.number]) for one in path])
 
-    def answered(self, happened: int | None, upto: int) -> tuple[OwnerState, list[Memory]] | None:
-        start = self.start(happened, upto)
-        numbers = to_fold(start, self.times, happened, upto)
-        passage = Passage(self.times, happened, numbers, OwnerState(), self.purged, True)
+    def answered(self, happened: int | None, upto: int, first: int = 0) -> FoldedPast | None:
+        start = self.start(happened, upto, first)
+        numbers = to_fold(start, self.times, happened, upto, first)
+        passage = Passage(self.times, happened, numbers, OwnerState(), self.purged, True, first)
         keeping = Keeping(self.head, start, passage, self.write, every=2)
         try:
-            found = fold_from(start, self.times, numbers, self.read, secret=SECRET, keeping=keeping)
+            return fold_from(start, self.times, numbers, self.read, secret=SECRET, keeping=keeping)
         except NotKept:
             return None
-        return found.owner, list(found.memories.values())
+
+    def apart(self, happened: int | None, upto: int, first: int) -> FoldedPast | None:
+        numbers = self.times.counting(happened, min(first, upto))
+        before = fold_from(nothing_folded(), self.times, numbers, self.read, secret=SECRET)
+        after = self.answered(happened, upto, first)
+        return None if after is None else behind(before, after)
+
+    def expected(self, happened: int | None, upto: int) -> OwnerHistory:
+        """All that counts, folded from the first event on."""
+        lines, log = Lines(happened), list(self.log.values())
+        return fold_owner(log[:upto], keep=lines.counts, held=held, secret=SECRET)
+
+    def told(self, memories: Mapping[str, Memory]) -> list[bytes]:
+        found = memories
+        if isinstance(found, KeptMemories):
+            found.folds = False
+        return self.shown(list(found.values()))
 
     def shown(self, memories: Sequence[Memory]) -> list[bytes]:
         """As a view shows them: what is hidden today stays so."""
@@ -119,20 +150,54 @@ def test_a_past_from_a_kept_moment_is_the_one_from_the_first_event(
     kept = Kept(log, room)
     for happened, share in [*asked, *asked]:
         upto = round(share * len(log))
-        lines = [one for one in log[:upto] if happened is None or happened_at(one) <= happened]
-        expected = fold_owner(
-            log[:upto],
-            keep=lambda one, _event, counting=frozenset(one.seq for one in lines): one.seq in counting,  # type: ignore[misc]
-            held=held,
-            secret=SECRET,
-        )
-        found = kept.answered(happened, upto)
+        found, expected = kept.answered(happened, upto), kept.expected(happened, upto)
+        assert kept.head.size <= room
         if found is None:
             assert kept.purged
             continue
-        assert found[0] == expected.owner
-        assert kept.shown(found[1]) == kept.shown(list(expected.memories.values()))
-        assert kept.head.size <= max(room, 0)
+        assert found.owner == expected.owner
+        assert kept.told(found.memories) == kept.told(expected.memories)
+
+
+NEW = st.sampled_from(["p", "q", "r"])
+RECENT = st.one_of(
+    st.builds(created, st.sampled_from(["I like tea", "我喜欢茶"]), of=NEW, day=st.integers(60, 80)),
+    st.builds(mentioned, NEW, day=st.integers(60, 80)),
+    st.builds(negated, NEW, day=st.integers(60, 80), replaced_by=NEW),
+    st.just(Told(TurnsExtracted(up_to="t1", turns=1, by="rules"), 61, "system")),
+    st.just(parameters(62, frequent_threshold=2)),
+)
+OLD = st.one_of(
+    creations,
+    mentions,
+    negations,
+    st.builds(lambda of, day: linked(of, "p", day=day), ids, days),
+    st.builds(mentioned, NEW, day=days),
+    st.builds(deleted, ids, day=days),
+)
+
+
+CALM = st.one_of(creations, mentions, negations)
+
+
+@QUICK
+@given(st.lists(RECENT, max_size=5), st.lists(CALM, max_size=12), st.lists(OLD, max_size=3), questions)
+def test_what_was_imported_last_is_put_behind_what_was_told_before_or_is_not(
+    recent: list[Told], old: list[Told], mixed: list[Told], asked: list[Question]
+) -> None:
+    log = stored([*recent, *old, *mixed])
+    kept = Kept(log, 1 << 30)
+    for happened, share in [*asked, *asked]:
+        upto = round(share * len(log))
+        found, expected = kept.apart(happened, upto, len(recent)), kept.expected(happened, upto)
+        if found is None:
+            continue
+        assert (found.owner if found.owner.chain else with_chain(found.owner, expected.owner.chain)) == expected.owner
+        assert kept.told(found.memories) == kept.told(expected.memories)
+
+
+def with_chain(owner: OwnerState, chain: bytes) -> OwnerState:
+    return replace(owner, chain=chain)
 
 
 @QUICK
@@ -157,7 +222,3 @@ def test_times_are_read_as_they_were_stored(told: list[tuple[int, int, int]]) ->
     blocks = [stored_block(times, number) for number in range(blocks_of(len(told)))]
     found = read_blocks(TimesHead(len(told), 7), blocks)
     assert all((getattr(found, name) == getattr(times, name)).all() for name in ("seqs", "happened", "kinds"))
-
-
-def happened_at(one: Stored) -> int:
-    return micros(decode(one.kind, one.body).occurred_at)

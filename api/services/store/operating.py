@@ -181,7 +181,7 @@ class Operator:
                 "negated": int((columns.conflict != Columns.HELD).sum()),
                 "secret": int((columns.sensitivity >= SECRET).sum()),
                 "mean_weight": round(float(normal.weights.mean()), 6) if len(columns) else None,
-                "chain": view.state.chain.hex(),
+                "chain": snapshot.chain.hex(),
                 **vectors,
             } | snapshot.told
 
