@@ -196,13 +196,10 @@ class Pasts:
 
     def _from_a_moment(self, asked: _Asked, events: EventTimes) -> Past:
         """What counts after the nearest kept moment, folded."""
-        happened, upto, folded = asked.counted.lines.happened, len(asked.wanted), None
-        if happened is not None:
-            limits = self._views.moments.limits
-            first = events.split(limits.before, limits.behind)
-            if 0 < first < upto:
-                folded = self._apart(asked, events, happened, first)
-        folded = folded or self._after(asked, events, 0)
+        happened, upto, limits = asked.counted.lines.happened, len(asked.wanted), self._views.moments.limits
+        first = 0 if happened is None else events.split(limits.before, limits.behind)
+        folded = self._apart(asked, events, happened, first) if happened is not None and 0 < first < upto else None
+        folded = folded or self._after(asked, events, keeps=not first)
         folded.memories.folds = False
         counting = events.counting(happened, upto)
         newest = int(events.happened[counting].max()) if len(counting) else 0
@@ -217,8 +214,11 @@ class Pasts:
         before = fold_from(nothing_folded(), events, numbers, read, secret=asked.secret, check=current_check())
         return behind(before, self._after(asked, events, first)) if before.alone else None
 
-    def _after(self, asked: _Asked, events: EventTimes, first: int) -> FoldedPast:
-        """What counts from one event on, from the nearest moment; on a long way moments are kept for those who ask next."""
+    def _after(self, asked: _Asked, events: EventTimes, first: int = 0, *, keeps: bool = True) -> FoldedPast:
+        """What counts from one event on, from the nearest moment; on a long way moments are kept for those who ask next.
+
+        `keeps`: not where each instant has another list of events from the first on, for nobody asks for just that again.
+        """
         moments, happened, upto = self._views.moments, asked.counted.lines.happened, len(asked.wanted)
         known, columns = asked.view.state, asked.view.columns
         start, head = moments.begin(asked.owner, asked.build, events, happened, upto, known, first)
@@ -226,7 +226,7 @@ class Pasts:
         weigh(len(numbers))
         purged = frozenset(_ids(columns, columns.state == Columns.PURGED))
         passage = Passage(events, happened, numbers, known, purged, bool(asked.secret), first)
-        keeping = moments.keeping(asked.owner, asked.build, head, start, passage)
+        keeping = moments.keeping(asked.owner, asked.build, head if keeps else None, start, passage)
         return fold_from(
             start, events, numbers, asked.source.read, secret=asked.secret, keeping=keeping, check=current_check()
         )

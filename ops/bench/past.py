@@ -12,7 +12,7 @@ from random import Random
 from time import process_time
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from api.services.reading import Reader
 from events.envelope import AnyEvent, prepare, utc_text
@@ -31,6 +31,7 @@ LIVE_SHARE = 50
 """One in so many events came before the import."""
 LIVE_BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 LIVE_LASTED, TALKED = timedelta(days=200), timedelta(days=3_652)
+ENDS = LIVE_BEGAN + LIVE_LASTED
 
 
 class _Store:
@@ -77,7 +78,7 @@ class _Store:
 
 
 def measure(server: BenchServer, events: int, rounds: int) -> dict[str, Any]:
-    """Figures of an owner told in order, and of one whose past was imported last."""
+    """Figures of an owner told in order, and of one whose past was imported last: half of the instants since it was told live."""
     told = sample(events, 1)
     store = _Store(server, told)
     place = f"{store.partition}:{events}"
@@ -87,10 +88,11 @@ def measure(server: BenchServer, events: int, rounds: int) -> dict[str, Any]:
     days = [store.asked(as_of=utc_text(chance.choice(told).occurred_at)) for _ in range(rounds)]
     kept = store.kept()
     histories = [store.history(f"{OWNER}-m{number + 1}") for number in range(rounds + 1)]
-    late = _Store(server, _imported_last(told))
-    late_first = late.asked(as_of=utc_text(LIVE_BEGAN - timedelta(seconds=1)))
+    late = _Store(server, _imported_last(events))
+    late_first = late.asked(as_of=utc_text(ENDS))
     back = [
-        late.asked(as_of=utc_text(LIVE_BEGAN - chance.random() * TALKED), known=f"{late.partition}:{events}")
+        late.asked(as_of=utc_text(begins + chance.random() * (ENDS - begins)))
+        for begins in (ENDS - TALKED, LIVE_BEGAN)
         for _ in range(rounds)
     ]
     return {
@@ -111,15 +113,15 @@ def measure(server: BenchServer, events: int, rounds: int) -> dict[str, Any]:
     }
 
 
-def _imported_last(told: Sequence[AnyEvent]) -> list[AnyEvent]:
-    """The same events: those told first in 2026, those behind them in the ten years before it."""
-    live = len(told) // LIVE_SHARE
-    steps = (LIVE_LASTED / live, TALKED / (len(told) - live))
-    dated = (
-        LIVE_BEGAN + steps[0] * number if number < live else LIVE_BEGAN - TALKED + steps[1] * (number - live)
-        for number in range(len(told))
-    )
-    return [msgspec.structs.replace(one, occurred_at=at) for one, at in zip(told, dated, strict=True)]
+def _imported_last(events: int) -> list[AnyEvent]:
+    """So many events of one owner: a fiftieth told in 2026, and behind them what was said in the ten years that end with those."""
+    live = sample(events // LIVE_SHARE, 1, seed=SEED + 1, ids="n")
+    old = sample(events - len(live), 1)
+    step = LIVE_LASTED / len(live), TALKED / len(old)
+    return [
+        *(replace(one, occurred_at=LIVE_BEGAN + step[0] * number) for number, one in enumerate(live)),
+        *(replace(one, occurred_at=ENDS - TALKED + step[1] * number) for number, one in enumerate(old)),
+    ]
 
 
 def _spread(name: str, asked: Sequence[dict[str, float]]) -> dict[str, float]:

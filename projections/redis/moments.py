@@ -99,13 +99,13 @@ class RedisMoments:
             known = read_times(wire, keys, owner, head)
         further = self._changelogs.seqs(owner, check, after=head.events, build=build)
         if not further:
-            return known
+            return known if len(known) >= applied else None
 
         def before() -> tuple[Iterable[int], Iterable[Stored]]:
             return known.seqs.tolist(), source.read(known.seqs[known.kinds == DROPPED].tolist())
 
         found = known.followed_by(times_of(source.read(further), source.held, before))
-        if not found.ascend:  # nothing folds so; where it did, positions would end nothing
+        if not found.ascend or len(found) < applied:  # nothing folds so; or a rebuild took the build away meanwhile
             return None
         if len(further) >= self.limits.times:
             self._write_times(keys, owner, head, found)

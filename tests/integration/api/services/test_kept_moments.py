@@ -275,6 +275,39 @@ def test_two_who_keep_the_same_do_no_harm(store: Store, ada: str, monkeypatch: p
     assert differences(store, ada) == []
 
 
+def test_what_was_imported_last_answers_as_a_whole_fold_at_every_instant(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = store.owner()
+    store.tell(owner, *(created(f"said live {number}", f"n{number}", day=50 + number) for number in range(6)))
+    store.tell(owner, mentioned("n2", day=57))
+    for number in range(30):
+        store.tell(
+            owner, created(f"old tea {number}", f"m{number}", day=number), mentioned(f"m{number // 2}", day=number)
+        )
+    store.tell(owner, mentioned("n3", day=60), created("newest tea", "new", day=61))
+    for number in (12.2, 53.1, 56.5, 60.5, 12.2, 53.1):
+        store.app.views.moments.limits = NEVER
+        forget(store)
+        expected = asked(store, owner, as_of=day(number)), store.app.operator.stats(owner, as_of=day(number))
+        store.app.views.moments.limits = SOON._replace(behind=3)
+        forget(store)
+        found = asked(store, owner, as_of=day(number)), store.app.operator.stats(owner, as_of=day(number))
+        assert found[0] == expected[0]
+        assert found[1] | {"moments": 0} == expected[1] | {"moments": 0}
+    assert differences(store, owner) == []
+    read = fold_lengths(store, monkeypatch)
+    forget(store)
+    store.reader.list(owner, as_of=day(54.5))
+    store.app.views.moments.limits = SOON
+    assert sum(read) <= 6 + 2 * SOON.every
+
+
+def test_a_build_that_was_taken_away_meanwhile_tells_nothing(store: Store, ada: str) -> None:
+    source = store.reader._pasts.source(ada)
+    assert store.app.views.moments.times(ada, f"{FIRST_BUILD}.7", 80, source) is None
+
+
 def test_an_undecodable_record_is_damage_too() -> None:
     kept = moments.KeptMemories([moments.KeptPart(b"", ("m",), (b"\xc1",))])
     with pytest.raises(DamagedState):
