@@ -1029,10 +1029,15 @@ class OwnerPage(TypedDict):
     matching: int
     next: str | None
 
+class MomentsOfPast(TypedDict):
+    kept: int
+    bytes: int
+
 class OwnerStatsAlone(TypedDict):
     owner: str
     events: int
     change_log_entries: int
+    moments: MomentsOfPast
     profile: str
     parameters: dict[str, Any]
     memories: int

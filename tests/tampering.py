@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import redis
 
+from api.services.reading import Reader
 from consumers.jobs.embedding import EmbeddingJob
 from consumers.verify.store import verify_store
 from consumers.verify.store_and_log import verify_partition
@@ -34,7 +35,9 @@ from events.redis.wire import Wire, WirePool
 from projections.redis.changelog import ChangeLogs
 from projections.redis.create import StoreIdentity
 from projections.redis.deletions import RedisDeletions
+from projections.redis.moments import MomentLimits
 from projections.redis.vectors import RedisVectors
+from projections.redis.view import RedisViews
 from tests.doubles.embedding import WordEmbedder
 from tests.integration.live import Live, wait_until
 
@@ -86,8 +89,14 @@ def populate(store: Live, rounds: int = 6) -> None:
     RedisDeletions(wires, store.identity.tags).add(OWNERS[0], {"m2": 1}, store.log.now())
     RedisDeletions(wires, store.identity.tags).add(STUCK, {"m0": 1}, store.log.now())
     logs = ChangeLogs(wires, store.identity.tags)
+    views = RedisViews(store.client, store.identity.tags)
+    views.moments.limits = MomentLimits(1, 1, 1, 8)
+    reader = Reader(store.log, views)
     for owner in OWNERS:
         logs.index(owner, worth=1)
+        for end in ("2026-01-02", "2100-01-01"):
+            reader.list(owner, as_of=end)
+    views.close()
     wires.close()
     for owner in (STUCK, OWNERS[0]):
         store.client.hset(f"{{{store.tag_of(owner)}}}:ctl", f"retry:{owner}", owner)

@@ -2,58 +2,25 @@
 
 from __future__ import annotations
 
-from array import array
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import blake2b
-from threading import Lock
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 from api.requests.checks import PRESENT, check_memory_id, check_owner
-from api.requests.timelines import Counted, Owned, Progress, RequestedTimes, TimesAsked, counted_of, times_of
+from api.requests.pasts import Past, Pasts
+from api.requests.timelines import Progress, TimesAsked, times_of
 from api.work.patience import current_check, weigh
-from events.envelope import AnyEvent, Stored
-from events.errors import LogGap, NotFound
+from events.envelope import Stored
+from events.errors import NotFound
 from events.log import EventLog
-from events.partitions import parse_position, partition_of, position_text
+from events.partitions import parse_position, position_text
 from projections.checks import Bounds
-from projections.fold.changelog import Entry
-from projections.fold.owner import fold_owner
 from projections.fold.partition import Quarantine
 from projections.memory.record import Memory
 from projections.memory.timelines import Lines, recorded_at
 from projections.redis.view import PartitionStanding, RedisViews
-from projections.shapes import Lagging, Placed, Warned
-from projections.views.hidden import hidden_ids
+from projections.shapes import Lagging, MomentsOfPast, Placed, Warned
 from projections.views.view import OwnerView
-
-KEPT_PASTS = 8
-PASTS_BYTES = 96 << 20
-"""About how much the views of the past may take together; the newest stays whatever its size."""
-PIECE = 500
-_BYTES_AN_ENTRY = 600
-"""About what a change-log entry takes with what hangs on it."""
-
-
-class Past(NamedTuple):
-    """An owner folded as of some place, with its change log up to there."""
-
-    view: OwnerView
-    newest: int
-    """Newest `occurred_at` in it, microseconds; 0 for none."""
-    entries: list[Entry]
-    seqs: Sequence[int]
-    """Of the events that count, ascending."""
-
-    def bytes_used(self) -> int:
-        """About how much it takes: the view, the change log and the seqs."""
-        return self.view.bytes_used() + _BYTES_AN_ENTRY * len(self.entries) + 8 * len(self.seqs)
-
-    def silent(self) -> list[int]:
-        """Seqs of the events that count and changed no memory: turns, tool results, accesses."""
-        told = {entry.seq for entry in self.entries}
-        return [seq for seq in self.seqs if seq not in told]
 
 
 class Snapshot(NamedTuple):
@@ -82,6 +49,11 @@ class Snapshot(NamedTuple):
         return (today.deleted_at is not None and then.deleted_at is None) or (
             today.purged_at is not None and then.purged_at is None
         )
+
+    @property
+    def chain(self) -> bytes:
+        """The chain over the owner's change log."""
+        return self.view.state.chain if self.past is None else self.past.chain
 
     @property
     def warning(self) -> Warned:
@@ -128,8 +100,7 @@ class Snapshots:
     def __init__(self, log: EventLog, views: RedisViews) -> None:
         self._log = log
         self._views = views
-        self._pasts: OrderedDict[tuple[Any, ...], Past] = OrderedDict()
-        self._lock = Lock()
+        self._pasts = Pasts(log, views)
 
     def memory(self, snapshot: Snapshot, owner: str, memory_id: str) -> Memory:
         """The memory, or NotFound."""
@@ -176,7 +147,7 @@ class Snapshots:
                 now = self._log.now() if instant is None else instant
                 yield Snapshot(view, now, position, partition, None, view, stuck, behind, standing.owner_head)
                 return
-            past, counted = self._past(owner, view, times, asked)
+            past, counted = self._pasts.past(owner, view, standing.build, times, asked)
             if times.known != PRESENT and seq is None:
                 behind = behind if behind and self._in_time(owner, folded + 1, counted.lines) else 0
                 position = position if behind else position_text(partition, max(counted.seqs or [0]))
@@ -185,70 +156,15 @@ class Snapshots:
                 past.view, now if instant is None else instant, position, partition, past, view, stuck, behind
             )
 
-    def _past(self, owner: str, view: OwnerView, times: RequestedTimes, asked: TimesAsked) -> tuple[Past, Counted]:
-        """The owner folded from its own events up to a place; what is purged or secret today stays so."""
-        began = self._views.format_began(owner) if times.known != PRESENT else None
-        log = Owned(
-            lambda: self._views.changelogs.seqs(owner),
-            view.parameters.time_zone,
-            lambda seq: self._views.stored(owner, [seq])[0],
-            began,
-        )
-        counted = counted_of(times, asked, log)
-        key: tuple[Any, ...] = (owner, view.state.applied, view.state.chain, counted.lines)
-        if counted.seqs is not None:  # what comes later changes nothing of it, but for what is hidden
-            hidden = hidden_ids(view.columns)
-            key = (
-                owner,
-                counted.lines,
-                _sum(array("q", counted.seqs).tobytes()),
-                _sum("\n".join(sorted(hidden)).encode()),
-            )
-        with self._lock:
-            if key in self._pasts:
-                self._pasts.move_to_end(key)
-                return self._pasts[key], counted
-        wanted = log.seqs() if counted.seqs is None else counted.seqs
-        weigh(len(wanted))
-        counting = array("q")
-
-        def counts(stored: Stored, event: AnyEvent) -> bool:
-            if counted.lines.counts(stored, event):
-                counting.append(stored.seq)
-                return True
-            return False
-
-        history = fold_owner(
-            self.stored(owner, wanted, asked.get("on_progress")),
-            keep=counts,
-            check=current_check(),
-            total=len(wanted),
-            held=lambda position: self._holds(owner, position),
-            secret=self._log.secrets_of([owner]).get(owner, b""),
-        )
-        seen = OwnerView.of_history(owner, history, present=view, check=current_check())
-        past = Past(seen, history.newest, history.entries, counting)
-        with self._lock:
-            self._pasts[key] = past
-            sizes = [one.bytes_used() for one in self._pasts.values()]
-            while len(sizes) > 1 and (len(sizes) > KEPT_PASTS or sum(sizes) > PASTS_BYTES):
-                self._pasts.popitem(last=False)
-                del sizes[0]
-        return past, counted
-
     def _in_time(self, owner: str, seq: int, lines: Lines) -> bool:
         """Whether what stands at a seq of the owner's partition was recorded early enough."""
         recorded = recorded_at(self._views.stored(owner, [seq])[0], lines.began)
         return lines.recorded is None or recorded <= lines.recorded
 
-    def _holds(self, owner: str, position: str) -> bool:
-        partition, seq = parse_position(position)
-        if partition != partition_of(owner, self._log.partitions):
-            return False
-        try:
-            return self._views.stored(owner, [seq])[0].owner == owner
-        except LogGap:  # beyond what the log holds
-            return False
+    def moments(self, owner: str) -> MomentsOfPast:
+        """What is kept of the owner's past to begin at, and how many bytes that takes."""
+        kept = self._views.moments.kept(owner)
+        return {"kept": len(kept.kept), "bytes": kept.size}
 
     def seqs(self, owner: str, snapshot: Snapshot) -> Sequence[int]:
         """Seqs of the events that a snapshot is made of, ascending. Asked while it is held."""
@@ -258,10 +174,7 @@ class Snapshots:
 
     def stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None = None) -> Iterator[Stored]:
         """The owner's events at these seqs, read in pieces as they are asked for."""
-        for start in range(0, len(seqs), PIECE):
-            yield from self._views.stored(owner, seqs[start : start + PIECE])
-            if on_progress is not None:
-                on_progress(min(start + PIECE, len(seqs)), len(seqs))
+        return self._pasts.stored(owner, seqs, on_progress)
 
 
 def weigh_load(memories: int) -> None:
@@ -270,8 +183,3 @@ def weigh_load(memories: int) -> None:
     So owners of 4,000 memories, a quarter of a second, are loaded where they are asked about; larger ones in the heavy lane.
     """
     weigh(memories // 2)
-
-
-def _sum(told: bytes) -> bytes:
-    """What stands for long lists in the name of a kept past."""
-    return blake2b(told, digest_size=32).digest()

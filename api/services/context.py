@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Unpack
 
 from api.choices import BUDGET
 from api.requests.checks import MAX_QUERY, check_id_of, check_limit, check_owner, check_query
-from api.requests.snapshots import Past, Snapshot
+from api.requests.pasts import Past
+from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, told_lines
 from api.services.accesses import AccessRecorder, BlockRequest, Read
 from api.services.reading import Reader

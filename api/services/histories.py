@@ -63,7 +63,7 @@ class Histories(Snapshots):
             if memory_id is not None:
                 self._weigh_search(owner, snapshot)
                 self._named(owner, snapshot, memory_id)
-            chain = snapshot.view.state.chain.hex()
+            chain = snapshot.chain.hex()
         changes, following = self._page(owner, snapshot, memory_id, asked, times.get("on_progress"))
         return {
             "owner": owner,

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.requests.checks import check_memory_id, check_owner
+from api.requests.pasts import PIECE
 from api.requests.refusals import taken
-from api.requests.snapshots import PIECE, Snapshot
+from api.requests.snapshots import Snapshot
 from api.services.carried import carried_before
 from api.services.histories import SCANNED
 from api.services.reading import Reader

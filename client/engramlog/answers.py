@@ -106,6 +106,14 @@ class Provenance(Result):
     provenance: OriginTree
 
 
+class MomentsOfPast(Result):
+    """Moments of an owner's past that questions kept to begin at, as of today."""
+
+    kept: int
+    bytes: int
+    """What they take in Redis, about."""
+
+
 class Coverage(Result):
     """How many of an owner's memories have a vector."""
 
@@ -138,6 +146,7 @@ class OwnerStats(Result):
     owner: str
     events: int
     change_log_entries: int
+    moments: MomentsOfPast
     profile: str
     parameters: dict[str, Any]
     memories: int

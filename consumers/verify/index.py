@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from consumers.verify.moments import times_fields
 from consumers.verify.verdict import Findings
 from events.errors import DamagedState
 from events.redis.wire import Wire
@@ -13,6 +14,7 @@ from projections.fold.builds import BuildKeys
 from projections.fold.changelog import unpack
 from projections.past.entry_blocks import EntryHead, sum_of
 from projections.redis.entry_index import HEAD, blocks, read_entry_head
+from projections.redis.moments import read_head_of_times
 
 Pairs = set[tuple[int, int]]
 """Sums of memory ids with names of packs."""
@@ -31,11 +33,12 @@ def read_index(wire: Wire, keys: BuildKeys, owner: str, verdict: Findings) -> St
     try:
         head = read_entry_head(wire, keys, owner)
         pairs = {pair for block in blocks(wire, keys, owner, head) for pair in block.pairs()}
+        of_times = times_fields(read_head_of_times(wire, keys, owner).events)
     except DamagedState as error:
         verdict.differs("an index of a change log that cannot be read", owner=owner, problem=error.message)
         return None
     known = {HEAD, *(f"{HEAD}:{number + 1}" for number in range(head.blocks))} if head.blocks else set[str]()
-    if unknown := sorted(fields - known):
+    if unknown := sorted(fields - known - of_times):
         verdict.differs("fields of an index that nothing writes", owner=owner, fields=unknown[:20])
     return StoredIndex(head, pairs)
 

@@ -24,7 +24,14 @@ LOG_TABLES = {b"meta": b"hash", b"ev": b"stream"} | dict.fromkeys(
 META_NUMBERS = (b"head", b"rec", b"format2", b"format2_at")
 META_TEXTS = (b"live", b"format2_sum", b"seq")
 BUILD_TABLES = {b"ck": b"hash", b"own": b"hash", b"q": b"hash"}
-OWNER_TABLES = {b"st": b"hash", b"log": b"hash", b"tail": b"string", b"chg": b"zset", b"park": b"list", b"idx": b"hash"}
+OWNER_TABLES = {
+    b"st": b"hash",
+    b"log": b"hash",
+    b"tail": b"string",
+    b"chg": b"zset",
+    b"park": b"list",
+    b"idx": b"hash",
+} | {b"past": b"hash"}
 MODEL_TABLES = (b"ven", b"vea")
 VECTOR_TABLES = (b"vec", b"vep")
 

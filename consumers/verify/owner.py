@@ -67,7 +67,7 @@ def read_some(wire: Wire, keys: BuildKeys, names: Sequence[str]) -> list[StoredO
 
 def _asked(keys: BuildKeys, name: str) -> list[list[Argument]]:
     return [
-        ["EXISTS", keys.index(name)],
+        ["EXISTS", keys.index(name), keys.moments(name)],
         *_standing_asked(keys, name),
         ["HSCAN", keys.records(name), 0, "COUNT", PAGE],
         ["HSCAN", keys.changelog(name), 0, "COUNT", PAGE],

@@ -26,6 +26,7 @@ from consumers.verify.keys import (
 from consumers.verify.ledger import Ledger, is_number
 from consumers.verify.levels import believed_mark, compare_levels, compare_read
 from consumers.verify.log import compare_log_keys
+from consumers.verify.moments import PastComparison
 from consumers.verify.oracle import Oracle
 from consumers.verify.owner import StoredOwner, compare_owner, read_found, read_some
 from consumers.verify.scan import pairs
@@ -223,6 +224,9 @@ class _Verification:
             self._fold_to(found.standing.at)
             if compare_owner(name, self._oracle, found, self._verdict) and index is not None:
                 compare_index(name, index, found.packs, self._verdict)
+                mine, kept = self._oracle.owners.get(name), self._oracle.kept.get(name)
+                if mine is not None and kept is not None:
+                    PastComparison(self._wire, self._keys, name, mine, kept, self._verdict).compare()
 
     def _found(self, names: list[str]) -> Iterator[tuple[str, StoredIndex | None, StoredOwner | None]]:
         """What is stored of each owner, as of moments that follow on each other, with its index where it has one."""

@@ -87,11 +87,15 @@ class BuildKeys:
         """Hash of what readers and jobs made of the change log, to find things in it; holds no contents."""
         return self._key(f"idx:{owner}")
 
+    def moments(self, owner: str) -> str:
+        """Hash of what readers made of the owner's past, to begin a fold at; holds contents, and goes when one is purged."""
+        return self._key(f"past:{owner}")
+
     def parked(self, owner: str) -> str:
         """List: seqs of the owner's parked events, in order."""
         return self._key(f"park:{owner}")
 
     def of_owner(self, owner: str) -> tuple[str, ...]:
         """Every key of one owner."""
-        told = (self.changelog(owner), self.tail(owner), self.index(owner))
+        told = (self.changelog(owner), self.tail(owner), self.index(owner), self.moments(owner))
         return (self.records(owner), self.changes(owner), self.parked(owner), *told)

@@ -6,7 +6,7 @@ without one event are all this one function.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from typing import NamedTuple
 
 import msgspec
@@ -158,7 +158,7 @@ class OwnerHistory(NamedTuple):
     """An owner folded from its events: the answer to "what was it, then"."""
 
     owner: OwnerState
-    memories: dict[str, Memory]
+    memories: Mapping[str, Memory]
     entries: list[Entry]
     newest: int
     """Newest `occurred_at` among the events folded, microseconds; 0 for none."""
@@ -185,26 +185,57 @@ def fold_owner(
     `check` is asked between events whether to go on, and told how many of `total` are folded.
     Raises UndecodableEvent as `decode` does, and what `check` raises.
     """
-    owner, memories, entries, newest = OwnerState(), dict[str, Memory](), list[Entry](), None
     over = set[int]()
-    for number, one in enumerate(stored):
-        if not number % EVERY:
-            check(number, total)
-        event, drops = decode(one.kind, one.body), True
+
+    def drops(one: Stored, event: AnyEvent) -> bool:
         over.add(one.seq)
-        if type(event.data) is EventDiscarded:
-            seq = parse_position(event.data.position)[1]
-            drops = seq < one.seq and seq not in over and held(event.data.position)
-            over |= {seq} if drops else set()
-        if not keep(one, event):
-            continue
-        step = fold_event(_with(owner, forced), memories, event, one, base, drops, secret)
+        if type(event.data) is not EventDiscarded:
+            return True
+        seq = parse_position(event.data.position)[1]
+        dropped = seq < one.seq and seq not in over and held(event.data.position)
+        over.update({seq} if dropped else ())
+        return dropped
+
+    memories, entries, newest = dict[str, Memory](), list[Entry](), None
+    owner = OwnerState()
+    for event, step in fold_on(
+        owner, memories, stored, drops, base=base, keep=keep, forced=forced, check=check, total=total, secret=secret
+    ):
         owner = step.owner
-        memories.update(step.changed)
         entries.extend(step.entries)
         at = micros(event.occurred_at)
         newest = at if newest is None else max(newest, at)
     return OwnerHistory(_with(owner, forced), memories, entries, newest or 0)
+
+
+def fold_on(
+    owner: OwnerState,
+    memories: MutableMapping[str, Memory],
+    stored: Iterable[Stored],
+    drops: Callable[[Stored, AnyEvent], bool],
+    *,
+    base: Parameters = DEFAULTS,
+    keep: Callable[[Stored, AnyEvent], bool] = lambda _stored, _event: True,
+    forced: Mapping[str, ParameterValue] | None = None,
+    check: Check = unchecked,
+    total: int = 0,
+    secret: bytes = b"",
+) -> Iterator[tuple[AnyEvent, FoldStep]]:
+    """The steps of `fold_owner` from an owner's state and memories on, which are brought forward.
+
+    `drops`: of each event, whether `keep` lets it through or not: see `fold_event`.
+    """
+    for number, one in enumerate(stored):
+        if not number % EVERY:
+            check(number, total)
+        event = decode(one.kind, one.body)
+        dropped = drops(one, event)
+        if not keep(one, event):
+            continue
+        step = fold_event(_with(owner, forced), memories, event, one, base, dropped, secret)
+        owner = step.owner
+        memories.update(step.changed)
+        yield event, step
 
 
 class Folded(NamedTuple):

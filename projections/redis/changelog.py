@@ -6,6 +6,7 @@ So a place (pack, number) holds for as long as the build does.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -57,10 +58,20 @@ class ChangeLogs:
         self._wires = wires
         self._tags = list(tags)
 
-    def seqs(self, owner: str, check: Check = unchecked) -> list[int]:
-        """Seqs of all of the owner's applied events, in the order of folding; no entry is read."""
-        packs = self._packs(owner, self.live(owner), check=check)
-        return [seq for _, raw in packs for seq in _readable(owner, raw, unpack_seqs)]
+    def seqs(self, owner: str, check: Check = unchecked, *, after: int = 0, build: str | None = None) -> list[int]:
+        """Seqs of all of the owner's applied events but so many first ones, in the order of folding; no entry is read.
+
+        Where some are passed over, packs have to have the names of today's version.
+        """
+
+        def only(names: list[int]) -> list[int]:
+            return names[max(bisect_right(names, after + 1) - 1, 0) :] if after else names
+
+        found, first = list[int](), 0
+        for pack, raw in self._packs(owner, build or self.live(owner), check=check, only=only):
+            first = first or pack
+            found += _readable(owner, raw, unpack_seqs)
+        return found[max(after + 1 - first, 0) :] if after else found
 
     def entries(
         self,
@@ -94,7 +105,7 @@ class ChangeLogs:
 
     def unread(self, owner: str, entries: int) -> int:
         """About how many of so many entries no index tells of yet: they are read to find a memory's."""
-        keys = self._keys(owner, self.live(owner))
+        keys = self.keys(owner, self.live(owner))
         with self._wires.wire() as wire:
             return max(entries - read_entry_head(wire, keys, owner).entries, 0)
 
@@ -103,7 +114,7 @@ class ChangeLogs:
         return self._indexed(owner, self.live(owner), worth, check)
 
     def _indexed(self, owner: str, build: str, worth: int, check: Check) -> BuildKeys:
-        keys = self._keys(owner, build)
+        keys = self.keys(owner, build)
         with self._wires.wire() as wire:
             raw = wire.call("HGET", keys.owners, owner)
         entries = read_owner(keys, owner, raw).entries if raw else 0
@@ -169,7 +180,8 @@ class ChangeLogs:
                 return seqs, entries, following
         return seqs, entries, following if seqs else mark
 
-    def _keys(self, owner: str, build: str) -> BuildKeys:
+    def keys(self, owner: str, build: str) -> BuildKeys:
+        """The keys of an owner's partition in a build."""
         return BuildKeys(self._tags[partition_of(owner, len(self._tags))], build)
 
     def live(self, owner: str) -> str:
@@ -193,7 +205,7 @@ class ChangeLogs:
 
         `only`: those that are read of all packs that are there. `tail`: whether what is no pack yet comes too.
         """
-        keys = self._keys(owner, build)
+        keys = self.keys(owner, build)
         with self._wires.wire() as wire:
             last, names = read_names(wire, keys, owner)
         ends = [last] if tail and last and (not start or (last[0] <= start if newest else last[0] >= start)) else []

@@ -27,6 +27,11 @@ while i <= #ARGV do
     local tail = call('GET', key)
     if tail then call('HSET', KEYS[tonumber(ARGV[i + 3])], ARGV[i + 4], tail) end
     call('DEL', key)
+  elseif command == 'FORGET' then  -- what readers made, where they made anything: it is made anew behind this
+    if call('EXISTS', key) == 1 then
+      call('DEL', key)
+      call('HSET', key, unpack(ARGV, i + 3, i + 2 + n))
+    end
   else
     call(command, key, unpack(ARGV, i + 3, i + 2 + n))
   end

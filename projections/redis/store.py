@@ -24,6 +24,7 @@ from projections.fold.changelog import pack
 from projections.fold.owner import OwnerState, decode_owner, encode_owner
 from projections.fold.partition import Checkpoint, EncodedOutcome, Outcome, OwnerWrites, Quarantine, WorkingOwner
 from projections.memory.record import Memory, decode_memory
+from projections.past.moments import MomentsHead, stored_moments
 from projections.redis.scripts import LEASE
 
 PACK_BYTES = 4_096
@@ -33,6 +34,8 @@ MOST_VALUES = 1_000
 CHECKPOINT_FIELDS = ("seq", "head", "digest", "memories", "waiting", "full", "refused", "pieces", "reach", "reached")
 """Of the hash, what a fold writes; builds of before have nothing behind `memories`, whole ones nothing behind `refused`."""
 PIECE_FIELDS = CHECKPOINT_FIELDS[-3:]
+MOMENTS = "head"
+"""The field that says what is kept of an owner's past."""
 _T = TypeVar("_T")
 
 
@@ -215,6 +218,11 @@ def commit_command(
             _write_log(writes, keys, name, part, owner)
             states += (name, encode_owner(owner.state))
         _write_owner(writes, keys, name, part, sealed.records[name], owner)
+        if any(
+            owner.memories[one].purged_at is not None for one in part.touched
+        ):  # no past may hold its content either
+            gone = stored_moments(MomentsHead(owner.state.seq))
+            writes.add("FORGET", keys.moments(name), (MOMENTS, gone))
     if states:
         writes.add("HSET", keys.owners, states)
     if control:

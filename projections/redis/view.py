@@ -34,6 +34,7 @@ from projections.memory.rejection import Rejections
 from projections.redis.changelog import ChangeLogs, Mark, read_names, read_packs
 from projections.redis.deletions import RedisDeletions
 from projections.redis.kept import MANY_CHANGED, KeptFiles, ViewFiles
+from projections.redis.moments import RedisMoments
 from projections.redis.scripts import DELTA
 from projections.redis.spool import Spool
 from projections.redis.store import decode_quarantine, read_entries, read_order, read_owner, read_record, slices
@@ -110,6 +111,7 @@ class RedisViews:
         self._files = None if files is None else KeptFiles(files, store_id, tags, self._wires, self._brought_level)
         self._passing = set[str]()
         self.changelogs = ChangeLogs(self._wires, tags)
+        self.moments = RedisMoments(self._wires, self.changelogs)
         self._tags = list(tags)
         self.deletions = RedisDeletions(self._wires, self._tags)
         self._base = base

@@ -22,7 +22,7 @@ MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob
 STORE_KEYS = {"engramlog:store", "engramlog:workers", "engramlog:alarms", "engramlog:accepted", "engramlog:rebuild"}
 PARTITION_KEYS = {"meta", "ev", "ids", "dd", "keys", "heads", "ctl", "del", "lvl"}
 VECTOR_KEYS = {"vem", "ven", "vea", "vec", "vep"}
-BUILD_KEYS = {"ck", "own", "q", "st", "log", "tail", "chg", "park", "idx"}
+BUILD_KEYS = {"ck", "own", "q", "st", "log", "tail", "chg", "park", "idx", "past"}
 """Every key of a store; a further one needs an ADR and a line in docs/events.md."""
 
 IMPORT_ALL = """
@@ -173,7 +173,7 @@ def test_the_documented_keys_are_in_the_documentation() -> None:
     shown = {f"`{key}`" for key in STORE_KEYS}
     shown |= {f"`{{t}}:{key}`" for key in PARTITION_KEYS - {"dd", "ids"}} | {"`{t}:ids:<bucket>`"}
     shown |= {f"`{{t}}:<build>:{key}`" for key in ("ck", "own", "q")}
-    shown |= {f"`{{t}}:<build>:{key}:<owner>`" for key in ("st", "log", "tail", "chg", "park", "idx")}
+    shown |= {f"`{{t}}:<build>:{key}:<owner>`" for key in ("st", "log", "tail", "chg", "park", "idx", "past")}
     shown |= {"`{t}:vem`", *(f"`{{t}}:{key}:<model>`" for key in ("ven", "vea"))}
     shown |= {f"`{{t}}:{key}:<model>:<owner>`" for key in ("vec", "vep")}
     assert {key for key in shown if key not in text} == set()

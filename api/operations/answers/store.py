@@ -182,6 +182,13 @@ class OwnerPage(BaseModel):
     next: str | None = Field(description="What to give as `after` for the next page; null on the last.")
 
 
+class MomentsOfPast(BaseModel):
+    """Moments of an owner's past that questions kept to begin at, as of today."""
+
+    kept: int
+    bytes: int = Field(description="What they take in Redis, about.")
+
+
 class OwnerStats(Place):
     """Counts of one owner's memories."""
 
@@ -194,6 +201,7 @@ class OwnerStats(Place):
             "position": "3:131",
             "events": 4,
             "change_log_entries": 4,
+            "moments": {"kept": 0, "bytes": 0},
             "profile": "weighted",
             "parameters": {},
             "memories": 1,
@@ -211,6 +219,7 @@ class OwnerStats(Place):
     owner: str
     events: int
     change_log_entries: int
+    moments: MomentsOfPast
     profile: str
     parameters: dict[str, Any]
     memories: int

@@ -170,6 +170,7 @@ class Operator:
                 "position": snapshot.position,
                 "events": view.state.applied,
                 "change_log_entries": view.state.entries,
+                "moments": self._reader.moments(owner),
                 "profile": view.state.profile,
                 "parameters": dict(view.state.parameters),
                 "memories": len(columns),
@@ -180,7 +181,7 @@ class Operator:
                 "negated": int((columns.conflict != Columns.HELD).sum()),
                 "secret": int((columns.sensitivity >= SECRET).sum()),
                 "mean_weight": round(float(normal.weights.mean()), 6) if len(columns) else None,
-                "chain": view.state.chain.hex(),
+                "chain": snapshot.chain.hex(),
                 **vectors,
             } | snapshot.told
 

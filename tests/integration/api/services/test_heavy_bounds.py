@@ -28,7 +28,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
 @pytest.fixture(autouse=True)
 def no_past_is_kept(store: HttpStore) -> None:
     """A past that another test has asked about would be answered without any work."""
-    store.application.reader._pasts.clear()
+    store.application.reader._pasts._kept.clear()
 
 
 class Stopping(Patience):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import api.requests.snapshots as snapshots
+import api.requests.pasts as pasts
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given.events import created, mentioned
 
@@ -44,12 +44,12 @@ def test_pasts_are_kept_by_all_that_they_take(store: Store, monkeypatch: pytest.
     many = 30
     places = [store.tell(owner, created("green tea", "tea"))]
     places += [store.tell(owner, mentioned("tea", number)) for number in range(1, many)]
-    kept = store.reader._pasts
+    kept = store.reader._pasts._kept
     kept.clear()
     store.reader.list(owner, as_of=places[-2])
     (one,) = kept.values()
     assert one.bytes_used() >= one.view.bytes_used() + 100 * len(one.entries)
-    monkeypatch.setattr(snapshots, "PASTS_BYTES", one.view.bytes_used() * 2 + 100 * len(one.entries))
+    monkeypatch.setattr(pasts, "PASTS_BYTES", one.view.bytes_used() * 2 + 100 * len(one.entries))
     store.reader.list(owner, as_of=places[-3])
     assert len(kept) == 1, "two views would fit, their change logs do not"
     assert all(len(part) <= 64 for name in kept for part in name if isinstance(part, bytes))

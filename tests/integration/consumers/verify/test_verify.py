@@ -25,7 +25,7 @@ from tests.servers import RedisServer
 from tests.tampering import OWNERS, STUCK, findings, kinds_of, missed, populate
 
 KINDS = {
-    "store", "meta", "ev", "heads", "ctl", "ids", "keys", "ck", "own", "q", "st", "log", "tail", "chg", "park", "idx",
+    "store", "meta", "ev", "heads", "ctl", "ids", "keys", "ck", "own", "q", "st", "log", "tail", "chg", "park", "idx", "past",
     "del", "vem", "ven", "vea", "vec", "vep",
 }  # fmt: skip
 FLIPS = 500

@@ -1,0 +1,138 @@
+"""What questions made of an owner's past, times and kept moments, against its events: read from the log and folded again, as each
+moment says. One owner's records are held, and one moment's part at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from consumers.verify.oracle import ExpectedKeys
+from consumers.verify.verdict import Findings
+from events.envelope import Stored
+from events.errors import DamagedState, LogGap
+from events.partitions import parse_position
+from events.redis.wire import Wire
+from events.text.unreadable import UNREADABLE
+from projections.fold.builds import BuildKeys
+from projections.fold.owner import OwnerState, encode_owner, fold_on
+from projections.fold.partition import WorkingOwner
+from projections.past.event_times import DROPPED, EventTimes, blocks_of, times_of
+from projections.past.moments import KeptMemories, KeptMoment, KeptPart, MomentsHead, is_alone, made_part, read_part
+from projections.redis.moments import HEAD, TIMES, read_head_of_times, read_moments_head, read_times
+from projections.redis.store import read_entries, slices
+
+READ = 500
+
+
+class PastComparison:
+    """Compares what was made of one owner's past. The owner was folded up to where it was read, or further."""
+
+    def __init__(
+        self, wire: Wire, keys: BuildKeys, owner: str, mine: WorkingOwner, kept: ExpectedKeys, verdict: Findings
+    ) -> None:
+        self._wire, self._keys, self._owner, self._mine, self._verdict = wire, keys, owner, mine, verdict
+        self._applied = list(kept.applied)
+
+    def compare(self) -> None:
+        """Times first: by them it is known which events each moment has."""
+        wire, keys, owner = self._wire, self._keys, self._owner
+        before = wire.call("HGET", keys.moments(owner), HEAD)
+        try:
+            head = read_moments_head(wire, keys, owner)
+            times_head = read_head_of_times(wire, keys, owner)
+            stored = read_times(wire, keys, owner, times_head)
+        except DamagedState as error:
+            self._verdict.differs("what was made of a past that cannot be read", owner=owner, problem=error.message)
+            return
+        if not times_head.events and head is None:
+            return
+        true = times_of(self._read(self._applied), self._held, lambda: ((), ()))
+        self._compare_times(stored, true)
+        if head is not None:
+            found = list(self._differences(head, true))
+            if wire.call("HGET", keys.moments(owner), HEAD) == before:  # else they were made or taken away meanwhile
+                for what in found:
+                    self._verdict.differs(what, owner=owner)
+
+    def _compare_times(self, stored: EventTimes, true: EventTimes) -> None:
+        many = len(stored)
+        same = many <= len(true) and all(
+            (getattr(stored, name) == getattr(true, name)[:many]).all() for name in ("seqs", "happened", "kinds")
+        )
+        if not same:
+            self._verdict.differs("an index of times that does not tell what the log holds", owner=self._owner)
+
+    def _differences(self, head: MomentsHead, times: EventTimes) -> Iterator[str]:
+        fields = set(self._wire.call("HKEYS", self._keys.moments(self._owner)))
+        if fields != {HEAD.encode(), *(b"%d" % one.number for one in head.kept)}:
+            yield "kept moments that no head tells of, or that are gone"
+            return
+        told, numbers = set[int](), [one.number for one in head.kept]
+        if numbers != sorted(set(numbers)) or head.made < max(numbers, default=0):
+            yield "kept moments that do not follow on each other"
+        followed = {one.before for one in head.kept}
+        try:
+            for last in (one for one in head.kept if one.number not in followed):
+                yield from self._along(head.path(last.number), times, told)
+        except (*UNREADABLE, ValueError) as error:
+            yield f"kept moments that cannot be read: {error}"
+
+    def _along(self, path: Sequence[KeptMoment], times: EventTimes, told: set[int]) -> Iterator[str]:
+        """Fold once along a path; each moment is compared where it stands, those that another path had are passed over."""
+        last = path[-1]
+        fits = all(
+            one.first == last.first
+            and one.upto <= len(times)
+            and times.parting(one.happened, last.happened, one.upto, one.first) == one.upto
+            for one in path
+        )
+        if not fits or any(one.upto >= two.upto for one, two in pairwise(path)):
+            yield "kept moments that are not beginnings of each other"
+            return
+        counting = times.counting(last.happened, last.upto, last.first)
+        dropping = set(times.seqs[counting[times.kinds[counting] == DROPPED]].tolist())
+        state, memories, changed, at, alone = OwnerState(), KeptMemories(), dict[str, None](), 0, True
+        purged = {one.id for one in self._mine.memories.values() if one.purged_at is not None}
+        steps = fold_on(
+            state,
+            memories,
+            self._read(times.seqs[counting].tolist()),
+            lambda one, _event: one.seq in dropping,
+            secret=self._mine.secret,
+        )
+        for moment in path:
+            while at < len(counting) and counting[at] < moment.upto:
+                _, step = next(steps)
+                state, at = step.owner, at + 1
+                changed.update(dict.fromkeys(step.changed))
+                alone = alone and is_alone(state)
+            if moment.number not in told:
+                told.add(moment.number)
+                raw = self._wire.call("HGET", self._keys.moments(self._owner), moment.number)
+                part = read_part(raw)
+                if part != made_part(state, memories, changed, purged, alone) or len(raw) != moment.size:
+                    yield f"a kept moment that is not what the log folds into: {_told(part, state)}"
+            changed = {}
+
+    def _read(self, seqs: Sequence[int]) -> Iterator[Stored]:
+        for some in slices(seqs, READ):
+            yield from read_entries(self._wire, self._keys, some)
+
+    def _held(self, position: str) -> bool:
+        partition, seq = parse_position(position)
+        try:
+            return partition == self._verdict.partition and (
+                read_entries(self._wire, self._keys, [seq])[0].owner == self._owner
+            )
+        except LogGap:
+            return False
+
+
+def _told(part: KeptPart, state: OwnerState) -> str:
+    """Which part of it differs."""
+    return "its records" if part.owner == encode_owner(state) else "its owner's state"
+
+
+def times_fields(events: int) -> set[str]:
+    """The fields that an index of so many events has."""
+    return {TIMES, *(f"{TIMES}:{number}" for number in range(blocks_of(events)))} if events else set()
