@@ -14,7 +14,7 @@ from projections.memory.twins import Twins, is_decisive
 from projections.views.set_aside import SetAside
 
 
-class Beside:
+class ReadBeside:
     """Records stay as they were folded; what is held of an owner is how they read."""
 
     def __init__(self, columns: Callable[[], Columns]) -> None:

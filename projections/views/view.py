@@ -27,7 +27,7 @@ from projections.memory.keywords import keywords_of
 from projections.memory.record import Memory
 from projections.memory.tags import Context, context_of
 from projections.memory.triples import Graph, triples_of
-from projections.views.beside import Beside
+from projections.views.beside import ReadBeside
 from projections.views.hidden import as_hidden_today, hidden_in
 from projections.views.kept_view import KeptView, TakenView, hidden_rows
 from projections.views.moment import Moment, Present
@@ -90,7 +90,7 @@ class OwnerView(SearchedTexts):
         self._conversation: ConversationIndex | None = None
         self._meanings: dict[str, MeaningIndex] = {}
         self._indexes: dict[object, RowIndex] = {}
-        self._beside = Beside(lambda: self.columns)
+        self._beside = ReadBeside(lambda: self.columns)
         self._take(state, list(memories), check)
 
     @classmethod
