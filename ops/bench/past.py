@@ -18,7 +18,7 @@ from api.services.reading import Reader
 from events.envelope import AnyEvent, prepare, utc_text
 from events.partitions import partition_of
 from events.redis.log import RedisEventLog
-from ops.bench import past_views
+from ops.bench.costs import past_views
 from ops.bench.sample import SEED, sample
 from ops.bench.search import OWNER
 from ops.bench.server import BenchServer
