@@ -27,7 +27,7 @@ from projections.past.event_times import SAID, EventTimes
 from projections.past.folding import FoldedPast, behind, fold_from, nothing_folded, to_fold
 from projections.past.keeping import Passage
 from projections.past.moments import NotKept
-from projections.redis.moments import Source
+from projections.redis.moments import OwnerLog
 from projections.redis.view import RedisViews
 from projections.views.hidden import hidden_ids
 from projections.views.view import OwnerView
@@ -100,7 +100,7 @@ class _Asked(NamedTuple):
     counted: Counted
     wanted: Sequence[int]
     """Seqs of what may count."""
-    source: Source
+    source: OwnerLog
     secret: bytes
 
 
@@ -151,7 +151,7 @@ class Pasts:
                 del sizes[0]
         return past, counted
 
-    def _times(self, owner: str, build: str, view: OwnerView, source: Source) -> EventTimes | None:
+    def _times(self, owner: str, build: str, view: OwnerView, source: OwnerLog) -> EventTimes | None:
         try:
             return self._views.moments.times(owner, build, view.state.applied, source, current_check())
         except DamagedState as error:
@@ -242,9 +242,9 @@ class Pasts:
     def _seen(self, asked: _Asked, history: OwnerHistory) -> OwnerView:
         return OwnerView.of_history(asked.owner, history, present=asked.view, check=current_check())
 
-    def source(self, owner: str) -> Source:
+    def source(self, owner: str) -> OwnerLog:
         """The owner's log."""
-        return Source(lambda seqs: self.stored(owner, seqs), lambda position: self._holds(owner, position))
+        return OwnerLog(lambda seqs: self.stored(owner, seqs), lambda position: self._holds(owner, position))
 
     def _holds(self, owner: str, position: str) -> bool:
         partition, seq = parse_position(position)

@@ -16,7 +16,7 @@ from events.envelope import Stored
 from projections.checks import Check, unchecked
 from projections.fold.owner import OwnerState, ReadTurns, fold_on
 from projections.past.event_times import DROPPED, EventTimes, Integers
-from projections.past.keeping import Keeping
+from projections.past.keeping import MomentKeeper
 from projections.past.moments import KeptMemories, Start, is_alone, started
 
 
@@ -44,7 +44,7 @@ def fold_from(
     read: Read,
     *,
     secret: bytes,
-    keeping: Keeping | None = None,
+    keeping: MomentKeeper | None = None,
     check: Check = unchecked,
 ) -> FoldedPast:
     """The owner after these events. Raises NotKept where one is about what is purged today, else as `fold_owner` does."""

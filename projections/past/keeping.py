@@ -48,7 +48,7 @@ class Added(NamedTuple):
     """Numbers of those that go for it."""
 
 
-class Keeping:
+class MomentKeeper:
     """Keeps a moment wherever enough was folded since the last: never of more bytes than the events that it spares."""
 
     def __init__(

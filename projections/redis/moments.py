@@ -30,7 +30,7 @@ from projections.past.event_times import (
     stored_times_head,
     times_of,
 )
-from projections.past.keeping import Added, Keeping, Passage
+from projections.past.keeping import Added, MomentKeeper, Passage
 from projections.past.moments import (
     EVERY_EVENTS,
     MomentsHead,
@@ -51,7 +51,7 @@ _AT_ONCE = 64
 _T = TypeVar("_T")
 
 
-class Source(NamedTuple):
+class OwnerLog(NamedTuple):
     """An owner's log, as whoever asks reads it."""
 
     read: Callable[[Sequence[int]], Iterator[Stored]]
@@ -85,7 +85,7 @@ class RedisMoments:
         self.limits = MomentLimits()
 
     def times(
-        self, owner: str, build: str, applied: int, source: Source, check: Check = unchecked
+        self, owner: str, build: str, applied: int, source: OwnerLog, check: Check = unchecked
     ) -> EventTimes | None:
         """When each of an owner's events happened; made as far as it is not. None of few events, or by a build of another version.
 
@@ -161,7 +161,7 @@ class RedisMoments:
 
     def keeping(
         self, owner: str, build: str, head: MomentsHead | None, start: Start, passage: Passage
-    ) -> Keeping | None:
+    ) -> MomentKeeper | None:
         """What keeps moments while a fold passes; None where it is not worth it, or Redis should take no more."""
         if head is None or len(passage.numbers) < self.limits.fold or not passage.keyed:
             return None
@@ -181,7 +181,7 @@ class RedisMoments:
             told = (HEAD, stored_moments(before))
             return write_made(self._wires, keys, owner, key, told, values, gone=[str(one) for one in added.gone])
 
-        return Keeping(head, start, passage, write, self.limits.every)
+        return MomentKeeper(head, start, passage, write, self.limits.every)
 
 
 def read_head_of_times(wire: Wire, keys: BuildKeys, owner: str) -> TimesHead:

@@ -16,7 +16,7 @@ from projections.memory.record import Memory, encode_memory
 from projections.memory.timelines import Lines
 from projections.past.event_times import EventTimes, TimesHead, blocks_of, read_blocks, stored_block, times_of
 from projections.past.folding import FoldedPast, behind, fold_from, nothing_folded, to_fold
-from projections.past.keeping import Added, Keeping, Passage
+from projections.past.keeping import Added, MomentKeeper, Passage
 from projections.past.moments import (
     KeptMemories,
     KeptMoment,
@@ -112,7 +112,7 @@ class Kept:
         start = self.start(happened, upto, first)
         numbers = to_fold(start, self.times, happened, upto, first)
         passage = Passage(self.times, happened, numbers, OwnerState(), self.purged, True, first)
-        keeping = Keeping(self.head, start, passage, self.write, every=2)
+        keeping = MomentKeeper(self.head, start, passage, self.write, every=2)
         try:
             return fold_from(start, self.times, numbers, self.read, secret=SECRET, keeping=keeping)
         except NotKept:
