@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -182,6 +182,8 @@ CALM = st.one_of(creations, mentions, negations)
 
 @QUICK
 @given(st.lists(RECENT, max_size=5), st.lists(CALM, max_size=12), st.lists(OLD, max_size=3), questions)
+@example([created("tea", of="p", day=60)], [created("old", of="a", day=1)], [mentioned("p", day=70)], [(None, 1.0)])
+@example([parameters(62, frequent_threshold=2)], [created("old", of="a", day=1)], [], [(None, 1.0)])
 def test_what_was_imported_last_is_put_behind_what_was_told_before_or_is_not(
     recent: list[Told], old: list[Told], mixed: list[Told], asked: list[Question]
 ) -> None:
