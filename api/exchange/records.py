@@ -20,9 +20,14 @@ from api.exchange.importing_records import (
 )
 from api.exchange.record_shapes import CUT
 from api.exchange.rejections import KEYED_OTHERWISE, rejection_lines, told_here
+<<<<<<< HEAD
 from api.exchange.spooling import spooled
 from api.requests.pasts import PIECE
 from api.requests.snapshots import Snapshot, placed, weigh_load
+=======
+from api.exchange.spooling import SpooledSelection
+from api.requests.snapshots import PIECE, Snapshot, placed, weigh_load
+>>>>>>> w-review
 from api.requests.timelines import LineTerms, told_lines
 from api.services.judging import Judging
 from api.services.reading import Reader
@@ -238,9 +243,8 @@ class Records:
             if not spool.state.asides:
                 now, view = glanced.now, OwnerView(owner, spool.state, (), self._views.base)
                 standing_there = placed(view, now, standing)
-                return self._exported(
-                    owner, form, options, times, standing_there, spooled(spool, view, options, current_check())
-                )
+                found = SpooledSelection(spool, view, options, current_check())
+                return self._exported(owner, form, options, times, standing_there, found)
         with self._reader.snapshot(owner, **times) as snapshot:
             return self._exported(
                 owner, form, options, times, snapshot, selection(snapshot.view, options, current_check())

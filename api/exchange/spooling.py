@@ -83,8 +83,3 @@ class SpooledSelection:
                 found[row] = min(int(states[following]), Columns.DELETED)
         for row, state in found.items():
             states[row] = state
-
-
-def spooled(spool: Spool, view: OwnerView, options: ExportOptions, check: Check) -> SpooledSelection:
-    """The memories of a spool to export."""
-    return SpooledSelection(spool, view, options, check)

@@ -10,7 +10,7 @@ EngramlogError
 |- OwnerTooLarge        the owner has more memories than the service loads (507)
 |- NotYetFolded         it is written, but was not folded in time (504)
 |- DeadlineExceeded     the question took longer than the service lets one take, and would again (504)
-|- Unavailable          the service cannot do it now; the same call can be made again (429, 503), under its `key` if it tells
+|- Unavailable          the service cannot do it now; the same call can be made again (429, 503, 507), under its `key` if it tells
 |  |- StoreFull         too close to the store's memory limit (507)
 |  `- Unreachable       no answer came at all
 `- UnexpectedAnswer     an answer that is none of the service's (500, or no JSON)
@@ -118,6 +118,7 @@ BY_NAME: Mapping[str, type[EngramlogError]] = {
     "DeadlineExceeded": DeadlineExceeded,
     "KeyTaken": InputError,
     "OwnerTooLarge": OwnerTooLarge,
+    "OutputCut": Unavailable,
 }
 BY_STATUS: Mapping[int, type[EngramlogError]] = {
     401: TokenRefused,

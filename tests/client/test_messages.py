@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog import InputError
+from engramlog import EngramlogError, InputError, OwnerTooLarge, StoreFull, Unavailable
 from engramlog.edge import Edge, instant, uuid7
+from engramlog.errors import error_of
 from engramlog.events import said, spoken
 from engramlog.wire import Lost, Pause, Request, Scope, ask, got, quoted
 
@@ -96,3 +97,11 @@ def test_every_try_sends_the_same_request() -> None:
     steps = [next(plan), *(plan.send(one) for one in (Lost("reset"), None, Lost("reset"), None))]
     assert [type(step) for step in steps] == [Request, Pause, Request, Pause, Request]
     assert all(step is request for step in steps[::2])
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("StoreFull", StoreFull), ("OwnerTooLarge", OwnerTooLarge), ("OutputCut", Unavailable)]
+)
+def test_whatever_has_no_room_says_which_room_that_is(name: str, kind: type[EngramlogError]) -> None:
+    found = error_of(507, {"error": name, "detail": "there is no room"})
+    assert (type(found), found.error) == (kind, name)
