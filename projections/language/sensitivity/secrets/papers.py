@@ -36,9 +36,10 @@ SURE = Cues(
     führerschein, permis de conduire, carnet de conducir, carta d'identità, carte vitale, permesso, rijbewijs, driving permit
     dl is, licence is, license is, green card no, uscis, visa number, visa no, medical card, health card, ohip, mbi, policy number
     policy no, superannuation, tax code, taxpayer, sin card, vat id, npi, philhealth, sss no, tin number, hospital number
-""")
+"""),
+    by_word=True,
 )
-WEAK = Cues(listed("account, acc, licence, license, social, bank, visa, chequing, savings, transfer to, wire"))
+WEAK = Cues(listed("account, acc, licence, license, social, bank, visa, chequing, savings, transfer to, wire"), by_word=True)
 """Words that say it of a long number just beside them."""
 SPELLED = Cues(
     listed(
@@ -77,9 +78,9 @@ _SHAPE_OF = {
     for names, shape in _SHAPES.items()
     for name in names.split("|")
 }
-ABROAD = Cues(_SHAPE_OF)
+ABROAD = Cues(_SHAPE_OF, by_word=True)
 _ID = Cues(["id"])
-PAPERS = Cues(SURE, WEAK, ABROAD, _ID)
+PAPERS = Cues(SURE, WEAK, ABROAD, _ID, by_word=True)
 _LETTERED = regex(r"[0-9]{2} ?[0-9]{2} ?(?:[0-9]{2} ?)?[a-z]")
 _BY_LETTERS = regex(r"\b(?P<value>[a-z]{2} ?(?:\d{2} ?){3}[a-z]|[a-z]{5}\d{4}[a-z])\b")  # NINO, PAN
 _NO_NUMBER = regex(

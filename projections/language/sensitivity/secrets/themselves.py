@@ -110,6 +110,9 @@ def holds_issued_token(read: TextReading) -> bool:
     return any(_starts_a_word(text, match) and _looks_random(match["value"]) for match in _TOKEN.finditer(text))
 
 
+NAMED = Cues(KEYS, by_word=True)
+
+
 def holds_named_key(read: TextReading) -> bool:
     """Whether the text holds a random-looking value called a key, a token or a secret."""
     if _CLOUD_SECRET.search(read.lower):
@@ -184,7 +187,7 @@ def says_an_account(read: TextReading) -> bool:
 RULES = (
     Rule("private-key", 3, found_in_text(_PRIVATE_KEY), signs=Sign.LONG),
     Rule("api-key", 3, holds_issued_token, signs=Sign.LONG),
-    Rule("api-key", 3, holds_named_key, KEYS, signs=Sign.WIDE_DIGIT),
+    Rule("api-key", 3, holds_named_key, NAMED, signs=Sign.WIDE_DIGIT),
     Rule("json-web-token", 3, found_in_text(_JWT), signs=Sign.LONG),
     Rule("login-in-url", 3, holds_login_in_url, signs=Sign.AT),
     Rule("pin", 3, holds_pin, CODES, needs=Sign.DIGIT),
