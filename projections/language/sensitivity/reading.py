@@ -7,12 +7,13 @@ the words and phrases they go by (`Cues`), and about those alone, as far as they
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
 from projections.language.patterns import regex
 from projections.language.sensitivity.beside import AFTER, BEFORE, Piece, letter_at, pieces, spaced, stands, with_others
+from projections.language.sensitivity.numbers import regions
 from projections.language.sensitivity.sign import LONG
 
 _TELLING = regex("[0-9]|[Ww][Ii][Ff][Ii]:")
@@ -48,7 +49,7 @@ class Cues:
         self._before = {cue: _before(cue, key) for key, cues in self._by_key.items() for cue in cues}
 
     @property
-    def keys(self) -> Iterable[str]:
+    def keys(self) -> KeysView[str]:
         """What the cues are looked up by: whole Latin words, and parts of texts in other scripts."""
         return self._by_key.keys()
 
@@ -117,25 +118,43 @@ class TextReading:
         """The same of all of them: each end with its start."""
         return cues.ends(self.lower, self.at)
 
+    def starts(self, cues: Cues) -> Iterator[int]:
+        """Where the Latin words of which each is a cue begin, in no order."""
+        return chain.from_iterable(self.at[key] for key in cues.keys & self.at.keys())
+
+    @cached_property
+    def numbers(self) -> list[tuple[int, int]]:
+        """Where long numbers may be (`numbers.regions`)."""
+        return regions(self.text)
+
+    @cached_property
+    def kinds(self) -> bytes:
+        """The text in one byte a character: `a` for a letter, `0` for a digit, `-` for a sign within what is made up, else a blank."""
+        return self.text.encode("ascii", "replace").translate(_KINDS)
+
     @cached_property
     def long_runs(self) -> str:
         """The runs without white space that are as long as a key and hold a digit, or a network's name, with blanks between."""
         return " ".join(run for run in long_runs(self.text) if _TELLING.search(run))
 
 
-_KINDS = bytes(32 if byte in b" \t\n\r\v\f" else 120 for byte in range(256))
+_WHITE = bytes(32 if byte in b" \t\n\r\v\f" else 120 for byte in range(256))
+_KINDS = bytes(
+    97 if bytes([byte]).isalpha() else 48 if byte in b"0123456789" else 45 if byte in b"._-&@#!$*+'%^~" else 32
+    for byte in range(256)
+)
 _LONG = b"x" * LONG
 
 
 def holds_a_long_run(data: bytes) -> bool:
     """Whether `LONG` bytes of a text stand together without white space; many times faster than cutting it into runs."""
-    return _LONG in data.translate(_KINDS)
+    return _LONG in data.translate(_WHITE)
 
 
 def long_runs(text: str) -> Iterator[str]:
     """The runs of at least `LONG` characters without white space."""
     data = text.encode("utf-8", "replace")
-    kinds = data.translate(_KINDS)
+    kinds = data.translate(_WHITE)
     start = kinds.find(_LONG)
     while start >= 0:
         end = kinds.find(b" ", start)

@@ -216,8 +216,11 @@ _BEFORE_SIGN = regex(r"[!-~]{0,64}$")
 
 def holds_a_password(read: TextReading) -> bool:
     """Whether the text holds what is typed as a password and as nothing else: letters, signs and digits mixed."""
-    end = 0
-    if not _SIGN_WITHIN_KINDS.search(read.text.encode("utf-8", "replace").translate(_KINDS)):
+    end, kinds = 0, read.text.encode("utf-8", "replace").translate(_KINDS)
+    at = kinds.find(b"a!")
+    while at >= 0 and not _SIGN_WITHIN_KINDS.match(kinds, at):
+        at = kinds.find(b"a!", at + 2)
+    if at < 0:
         return False
     for sign in _SIGN_WITHIN.finditer(read.text):
         if sign.start() >= end:
@@ -306,9 +309,9 @@ _NAMES = frozenset(["pass", "pw", "pwd", "psw", "pswd", "password", "passwd"])
 def _credentials_in(piece: Piece) -> bool:
     """Whether a user's name and a password follow the word: `login: ada / tr0ub4dor`."""
     pair = _CREDENTIALS.match(piece.text, piece.end) if may_be_strong(piece.text[piece.end :]) else None
-    if pair is None or strength(pair["user"]) == 3:
+    if pair is None or not (found := strength(pair["value"])) or strength(pair["user"]) == 3:
         return False
-    return strength(pair["value"]) >= (1 if pair["between"] in "/|" or pair["named"] in _NAMES else 2)
+    return found >= (1 if pair["between"] in "/|" or pair["named"] in _NAMES else 2)
 
 
 RULES = (
