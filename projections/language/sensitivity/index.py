@@ -12,7 +12,6 @@ from functools import cached_property, lru_cache
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from projections.language.patterns import regex
 from projections.language.sensitivity.digits_said import OF_A_ROW, in_digits
 from projections.language.sensitivity.reading import TextReading, holds_a_long_run
 from projections.language.sensitivity.rule import Rule
@@ -63,8 +62,8 @@ class Index:
         for place, rule in enumerate(rules, _FIRST):
             for key in rule.cues.keys:
                 bits[key] = bits.get(key, 0) | 1 << place
-        self._bits = bits
         self._keys = _Keys(bits)
+        self._bits = [bits[key] for key in self._keys.all]
         self._by_signs = lru_cache(maxsize=1 << _SIGN_BITS)(self._opened_by)
 
     def read(self, text: str, lower: str) -> tuple[TextReading, Sequence[Rule]]:
@@ -73,12 +72,16 @@ class Index:
         Its words for a password are spelt right and numbers said digit by digit are digits.
         """
         data = lower.encode("ascii", "replace")
-        found = _signs(lower, data)
-        at = self._keys.words_in(data)
-        if found & _WIDE:
-            at |= self._keys.parts_in(lower)
-        for key in at:
-            found |= self._bits[key]
+        found, bits = _signs(lower, data), self._bits
+        places = self._keys.words_in(data)
+        for number, _, _ in places:
+            found |= bits[number]
+        parts = self._keys.parts_in(lower) if found & _WIDE else ()
+        for number in parts:
+            found |= bits[number]
+        if not found:
+            return _NONE
+        at = self._keys.named(places, parts)
         # `pass` and `word` stand in many texts, `pass word` in few.
         if found & _MISSPELT and any(cue in lower for cue in MISSPELT.among(at)) and (right := corrected(text, lower)):
             return self.read(*right)
@@ -106,37 +109,44 @@ _NONE: tuple[TextReading, Sequence[Rule]] = TextReading("", "", {}), ()
 
 
 class _Keys:
-    """Latin words, and parts of texts in other scripts by the characters that they begin with."""
+    """Latin words and phrases, and parts of texts in other scripts; each is told by its number."""
 
     def __init__(self, keys: Iterable[str]) -> None:
-        self._words = [key for key in keys if key.isascii()]
-        self._parts: dict[str, list[str]] = {}
-        for key in keys:
-            if not key.isascii():
-                self._parts.setdefault(key[0], []).append(key)
-        parts = [part for parts in self._parts.values() for part in parts]
-        alone = "".join(part for part in parts if len(part) == 1)
-        seconds = "".join(sorted({part[1] for part in parts if len(part) > 1}))
-        self._starts = regex(f"[{''.join(self._parts)}](?:(?<=[{alone}])|(?=[{seconds}]))")
+        self.all = sorted(keys, key=lambda key: not key.isascii())
+        self._words = sum(map(str.isascii, self.all))
 
-    def words_in(self, data: bytes) -> dict[str, list[int]]:
-        """Where each of the words begins, of a text in lower case with one byte for each character."""
-        at: dict[str, list[int]] = {}
-        for number, start, _ in self._found(b" %b " % data.translate(_WORDS), True):
-            at.setdefault(self._words[number], []).append(start)
+    def words_in(self, data: bytes) -> list[tuple[int, int, int]]:
+        """The words in a text in lower case with one byte for each character: the number of each, where it begins, and more."""
+        return self._found_words(b" %b " % data.translate(_WORDS), True)
+
+    def parts_in(self, lower: str) -> set[int]:
+        """The numbers of the other keys that stand in the text."""
+        found = self._found_parts(lower.encode("utf-8", "replace"), True)
+        return {number + self._words for number, _, _ in found}
+
+    def named(self, words: Iterable[tuple[int, int, int]], parts: Iterable[int]) -> dict[str, list[int]]:
+        """What was found by name, the words with where they begin."""
+        at: dict[str, list[int]] = {self.all[number]: [] for number in parts}
+        for number, start, _ in words:
+            at.setdefault(self.all[number], []).append(start)
         return at
 
-    def parts_in(self, lower: str) -> dict[str, list[int]]:
-        """The other keys that stand in the text; where, is not told."""
-        return {
-            part: [] for start in set(self._starts.findall(lower)) for part in self._parts[start] if part in lower
-        }
+    @cached_property
+    def _found_words(self) -> _Find:
+        """Each word between blanks."""
+        return _all_at_once(b" %b " % word.encode() for word in self.all[: self._words])
 
     @cached_property
-    def _found(self) -> Callable[[bytes, bool], list[tuple[int, int, int]]]:
-        """All words at once, each between blanks: its number, where the blank before it stands, and its end."""
-        words = [b" %b " % word.encode() for word in self._words]
-        return BytesAhoCorasick(words, implementation=Implementation.DFA).find_matches_as_indexes
+    def _found_parts(self) -> _Find:
+        return _all_at_once(part.encode() for part in self.all[self._words :])
+
+
+_Find = Callable[[bytes, bool], list[tuple[int, int, int]]]
+"""What finds many words at once, each wherever it stands: its number, where it begins, where it ends."""
+
+
+def _all_at_once(words: Iterable[bytes]) -> _Find:
+    return BytesAhoCorasick(list(words), implementation=Implementation.DFA).find_matches_as_indexes
 
 
 def _signs(lower: str, data: bytes) -> int:

@@ -41,8 +41,10 @@ _DIGIT = regex("[0-9]")
 _OF_A_KEY = bytes(
     120 if byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.~-" else 32 for byte in range(256)
 )
-_LONG_ENOUGH = b"x" * 12
-"""What `_TOKEN` needs, in kinds of bytes."""
+_WITHOUT_DIGITS = 20
+"""Characters of the shortest key without a digit."""
+_LONG_ENOUGH, _LONG_WITHOUT_DIGITS = b"x" * 12, b"x" * _WITHOUT_DIGITS
+"""What `_TOKEN` needs, in kinds of bytes, and what it needs where no digit stands."""
 _OF_LETTERS = bytes(97 if byte in b"abcdefghijklmnopqrstuvwxyz" else 45 if byte in b" -" else 32 for byte in range(256))
 _TEN_LETTERS, _FOURS = b"a" * 10, b"-".join([b"aaaa"] * 4)
 """What `_LETTERS` needs, so."""
@@ -108,6 +110,8 @@ _ADDRESSED = Begun(
 def holds_issued_key(read: TextReading) -> bool:
     """Whether the text holds what only an issuer makes: a bot's token, a webhook's address, a wallet's key."""
     runs = read.long_runs
+    if not runs:
+        return False
     kinds = _kinds(runs, _ISSUING)
     at = kinds.find(_LONGER)
     while at >= 0:
@@ -145,20 +149,29 @@ def _key_in(piece: Piece) -> bool:
     if not _MAY_BE_KEY.search(piece.text) and piece.word not in _LETTERED:
         return False
     after = piece.after
-    long, digits = _LONG_ENOUGH in _kinds(piece.text, _OF_A_KEY), _DIGIT.search(after)
+    kinds, digits = _kinds(piece.text, _OF_A_KEY), _DIGIT.search(after)
+    long = _LONG_ENOUGH in kinds and (_LONG_WITHOUT_DIGITS in kinds or digits or _DIGIT.search(piece.text))
     firm = (long or digits) and _FIRM.search(piece.lower, max(0, piece.at - 16), piece.end + 12) is not None
     if long and any(_is_key(piece, token, bool(firm)) for token in _TOKEN.finditer(piece.text)):
         return True
     if digits and _holds_codes(piece, after, bool(firm)):
         return True
-    kinds = _kinds(after, _OF_LETTERS) if piece.word in _LETTERED else b""
-    if not (_TEN_LETTERS in kinds or _FOURS in kinds):
-        return False
-    return any(random_letters(re.sub("[ -]", "", run[0])) for run in _LETTERS.finditer(after))
+    return piece.word in _LETTERED and _holds_random_letters(after)
 
 
 def _kinds(text: str, table: bytes) -> bytes:
     return text.encode("ascii", "replace").translate(table)
+
+
+def _holds_random_letters(after: str) -> bool:
+    """Whether ten letters or more, or four times four, are random as a key's are."""
+    kinds = _kinds(after, _OF_LETTERS)
+    at = kinds.find(_TEN_LETTERS)
+    while at >= 0:
+        if (run := _LETTERS.match(after, at)) and random_letters(run[0]):
+            return True
+        at = kinds.find(_TEN_LETTERS, at + len(kinds[at:]) - len(kinds[at:].lstrip(b"a")))
+    return _FOURS in kinds and any(random_letters(re.sub("[ -]", "", run[0])) for run in _LETTERS.finditer(after))
 
 
 def _holds_codes(piece: Piece, after: str, firm: bool) -> bool:
@@ -173,7 +186,7 @@ def _holds_codes(piece: Piece, after: str, firm: bool) -> bool:
 def _is_key(piece: Piece, token: re.Match[str], firm: bool) -> bool:
     """Whether a token after the word, or just before a firm one, is random as a key is and not called something else."""
     start, end = token.span()
-    if end - start < 20 and not _DIGIT.search(token[0]):  # most words of most texts
+    if end - start < _WITHOUT_DIGITS and not _DIGIT.search(token[0]):  # most words of most texts
         return False
     if end <= piece.at and (end < piece.at - 24 or not firm):
         return False

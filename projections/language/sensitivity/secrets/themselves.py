@@ -105,6 +105,8 @@ _PASSPORT = Begun(
 def holds_issued_token(read: TextReading) -> bool:
     """Whether the text holds a key by its issuer's prefix."""
     text = read.long_runs
+    if not text:
+        return False
     if any(_starts_a_word(text, match) for match in _CLOUD_KEY.finditer(text)):
         return True
     return any(_starts_a_word(text, match) and _looks_random(match["value"]) for match in _TOKEN.finditer(text))
