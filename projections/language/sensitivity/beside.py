@@ -76,6 +76,19 @@ def spaced(lower: str, found: dict[int, int]) -> list[tuple[int, int]]:
     return [(found[end], end) for end in sorted(found)]
 
 
+def joined(windows: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Windows in reading order, those as one that meet: however many there are, no character is read twice."""
+    first = last = -1
+    for start, end in windows:
+        if start > last:
+            if last >= 0:
+                yield first, last
+            first = start
+        last = max(last, end)
+    if last >= 0:
+        yield first, last
+
+
 def stands(lower: str, word: str, at: int) -> bool:
     """Whether a word begins there with no small Latin letter beside it."""
     return at >= 0 and lower.startswith(word, at) and not (letter_at(lower, at - 1) or letter_at(lower, at + len(word)))

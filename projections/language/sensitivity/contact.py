@@ -6,6 +6,7 @@ import re
 
 from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
+from projections.language.sensitivity.beside import joined
 from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, found_in_lower, found_in_text, listed
 from projections.language.sensitivity.sign import Sign
@@ -104,8 +105,8 @@ def holds_phone(read: TextReading) -> bool:
             return True
     return any(
         7 <= _digits(match["number"]) <= 15
-        for start, end in read.numbers
-        for match in _CALLED_PHONE.finditer(read.lower, max(0, start - _CALLED), end + 2)
+        for window in joined((max(0, start - _CALLED), end + 2) for start, end in read.numbers)
+        for match in _CALLED_PHONE.finditer(read.lower, *window)
     )
 
 
@@ -116,7 +117,8 @@ def says_where_someone_lives(read: TextReading) -> bool:
 
 def names_a_street(read: TextReading) -> bool:
     """Whether a number and a street's name with a capital stand before a word for a street."""
-    return any(_STREET.search(read.text, max(0, end - _ON_STREET), end + 1) for end in read.ends(STREETS))
+    windows = joined((max(0, end - _ON_STREET), end + 1) for end in sorted(read.ends(STREETS)))
+    return any(_STREET.search(read.text, *window) for window in windows)
 
 
 def _digits(number: str) -> int:

@@ -7,7 +7,7 @@ match.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
@@ -37,6 +37,7 @@ _DIGIT, _FIVE_DIGITS, _SEVEN_DIGITS, _AT, _LONG, _SPOKEN, _WIDE, _WIDE_DIGIT = (
 _SIGN_BITS = len(Sign)
 _MISSPELT = 1 << _SIGN_BITS
 _SAID = 2 << _SIGN_BITS
+_READ_AGAIN = _MISSPELT | _SAID
 _FIRST = _SIGN_BITS + 2
 _ALL_SIGNS = (1 << _SIGN_BITS) - 1
 # A text as bytes of a few kinds, so that a run of one kind is looked for at the speed of any other few bytes.
@@ -73,23 +74,17 @@ class Index:
         """
         data = lower.encode("ascii", "replace")
         found, bits = _signs(lower, data), self._bits
-        places = self._keys.words_in(data)
-        for number, _, _ in places:
+        words = self._keys.words_in(data)
+        for number, _, _ in words:
             found |= bits[number]
         parts = self._keys.parts_in(lower) if found & _WIDE else ()
         for number in parts:
             found |= bits[number]
-        if not found:
-            return _NONE
-        at = self._keys.named(places, parts)
-        # `pass` and `word` stand in many texts, `pass word` in few.
-        if found & _MISSPELT and any(cue in lower for cue in MISSPELT.among(at)) and (right := corrected(text, lower)):
+        if found & _READ_AGAIN and (right := _right(text, lower, self._keys.named(words, parts))):
             return self.read(*right)
-        if found & _SAID and (said := in_digits(text, lower, at)):
-            return self.read(*said)
         opened, allowed = self._by_signs(found & _ALL_SIGNS)
         asked = (found >> _FIRST | opened) & allowed
-        return (TextReading(text, lower, at), self._at(asked)) if asked else _NONE
+        return (TextReading(text, lower, self._keys.named(words, parts)), self._at(asked)) if asked else _NONE
 
     def _opened_by(self, signs: int) -> tuple[int, int]:
         """The rules that one of the signs makes worth asking, and those that need no other."""
@@ -106,6 +101,13 @@ class Index:
 
 
 _NONE: tuple[TextReading, Sequence[Rule]] = TextReading("", "", {}), ()
+
+
+def _right(text: str, lower: str, at: Mapping[str, Sequence[int]]) -> tuple[str, str] | None:
+    """The text with its words spelt right, or else with its rows of words for digits as digits; None where neither is needed."""
+    # `pass` and `word` stand in many texts, `pass word` in few.
+    misspelt = any(cue in lower for cue in MISSPELT.among(at))
+    return (corrected(text, lower) if misspelt else None) or in_digits(text, lower, at)
 
 
 class _Keys:

@@ -19,7 +19,6 @@ from projections.language.sensitivity.sign import LONG
 _TELLING = regex("[0-9]|[Ww][Ii][Ff][Ii]:")
 
 
-_PHRASE = regex("[a-z]+(?: [a-z]+)+")
 _FREQUENT = frozenset(["code", "file", "first", "number", "people", "company", "collection", "screen"])
 
 
@@ -29,7 +28,7 @@ def key_of(cue: str, *, by_word: bool = False) -> str:
 
     Of words of one letter it is the last; a cue without Latin words is looked up as it is.
     """
-    if not by_word and _PHRASE.fullmatch(cue):
+    if not by_word and " " in cue and cue.isascii() and cue.replace(" ", "").isalpha():
         return cue
     words = re.findall("[a-z]{2,}", cue) or re.findall("[a-z]", cue)[-1:]
     return max([word for word in words if word not in _FREQUENT] or words, key=len, default=cue)
@@ -71,8 +70,8 @@ class Cues:
                     others.append(cue)
                     continue
                 word = cue == key and cue.isalpha()
-                for start in at[key]:
-                    start -= before
+                for place in at[key]:
+                    start = place - before
                     end = start + len(cue)
                     if start <= ends.get(end, start) and (word or stands(lower, cue, start)):
                         ends[end] = start
@@ -85,9 +84,16 @@ def _before(cue: str, key: str) -> int | None:
     So it is with cues in other scripts, which also count within words, and with `social's`, of which the next may begin with the
     end of the one before.
     """
-    if not cue.isascii() or any(cue.endswith(cue[:n]) and not letter_at(cue, len(cue) - n - 1) for n in range(1, len(cue))):
+    if not cue.isascii():
         return None
-    return next((word.start() for word in re.finditer(f"{key}|[a-z]+", cue) if word[0] == key), None)
+    if not cue.isalpha() and any(
+        cue.endswith(cue[:n]) and not letter_at(cue, len(cue) - n - 1) for n in range(1, len(cue))
+    ):
+        return None
+    at = cue.find(key)
+    while at >= 0 and not stands(cue, key, at):
+        at = cue.find(key, at + 1)
+    return at if at >= 0 else None
 
 
 NO_CUES = Cues()
@@ -129,7 +135,7 @@ class TextReading:
 
     @cached_property
     def kinds(self) -> bytes:
-        """The text in one byte a character: `a` for a letter, `0` for a digit, `-` for a sign within what is made up, else a blank."""
+        """The text in one byte a character: `a` for a letter, `0` for a digit, `-` for a sign within a word, else a blank."""
         return self.text.encode("ascii", "replace").translate(_KINDS)
 
     @cached_property

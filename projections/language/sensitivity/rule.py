@@ -57,7 +57,9 @@ class Begun:
     def __init__(self, *alternatives: str, then: str = "") -> None:
         self.pattern = regex(f"(?:{'|'.join(alternatives)}){then}")
         heads = set(map(_head, alternatives))
-        self._heads = tuple(head for head in heads if not any(head != other and head.startswith(other) for other in heads))
+        self._heads = tuple(
+            head for head in heads if not any(head != other and head.startswith(other) for other in heads)
+        )
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """The matches in reading order, none of which overlap."""

@@ -39,7 +39,8 @@ _NO_KEY = regex(
 )
 _DIGIT = regex("[0-9]")
 _OF_A_KEY = bytes(
-    120 if byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.~-" else 32 for byte in range(256)
+    120 if byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.~-" else 32
+    for byte in range(256)
 )
 _WITHOUT_DIGITS = 20
 """Characters of the shortest key without a digit."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from projections.language.patterns import regex
 from projections.language.scripts import in_han_block
-from projections.language.sensitivity.beside import letter_at
+from projections.language.sensitivity.beside import joined, letter_at
 from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, either, listed
 from projections.language.sensitivity.sign import Sign
@@ -39,7 +39,9 @@ SURE = Cues(
 """),
     by_word=True,
 )
-WEAK = Cues(listed("account, acc, licence, license, social, bank, visa, chequing, savings, transfer to, wire"), by_word=True)
+WEAK = Cues(
+    listed("account, acc, licence, license, social, bank, visa, chequing, savings, transfer to, wire"), by_word=True
+)
 """Words that say it of a long number just beside them."""
 SPELLED = Cues(
     listed(
@@ -148,8 +150,9 @@ def says_a_paper(read: TextReading) -> bool:
 
 def _letters_behind(lower: str, ends: list[int]) -> Iterator[re.Match[str]]:
     """Of the matches of `_BY_LETTERS` those that begin less than `FAR` characters behind one of the places, and some others."""
-    digits = (digit.start() for end in ends for digit in _FIRST_DIGIT.finditer(lower, end, end + FAR + max(_LETTERS_LEAD)))
-    found = (_BY_LETTERS.match(lower, digit - letters) for digit in digits for letters in _LETTERS_LEAD if digit >= letters)
+    windows = joined((end, end + FAR + max(_LETTERS_LEAD)) for end in ends)
+    digits = [digit.start() for window in windows for digit in _FIRST_DIGIT.finditer(lower, *window)]
+    found = (_BY_LETTERS.match(lower, at - letters) for at in digits for letters in _LETTERS_LEAD if at >= letters)
     return (match for match in found if match)
 
 
@@ -160,7 +163,7 @@ def _numbers_behind(lower: str, ends: list[int]) -> Iterator[re.Match[str]]:
     """
     at, match = 0, None
     for end in ends:
-        if match is None:
+        if match is None and at < end - FAR:
             at = max(at, 1 + max(lower.rfind(sign, max(0, end - 2 * FAR), end) for sign in _NEVER_WITHIN))
         while match := match or _NUMBER.search(lower, at):
             if match.start() >= end + FAR:
