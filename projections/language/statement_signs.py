@@ -40,6 +40,8 @@ _MAY_STAY = regex(
     f"|(?<=[*-])(?:(?<=[a-z].)(?<![a-z]{{3}}.)(?! *{_SIGN})|(?<=-)(?= +[0-9])))"  # A- and A*, 5 - 3
 )
 """The last sign of each run of which something may stay."""
+MOST_ASKED = 32
+"""So many runs of signs, and one for so many characters, are asked about one by one."""
 _SIGN_OR_SPACE = frozenset(_SIGNS + " ")
 _SPACES = bytes(32 if chr(byte) in _SIGNS else byte for byte in range(256))
 _NUMBERS = bytes(120 if chr(byte) in "0123456789.,~-" else byte if byte == 32 else 97 for byte in range(256))
@@ -54,7 +56,7 @@ def closed_up(plain: str) -> str:
 
 def closed_up_ascii(data: bytes) -> str | None:
     """The same of a text of small ASCII letters with any number of spaces; None where it is to be asked of the whole text."""
-    plain, kept, done = data.decode(), [], 0
+    plain, kept, done, asked = data.decode(), [], 0, len(data) // MOST_ASKED + MOST_ASKED
     for found in _MAY_STAY.finditer(plain):
         at = found.start()
         if plain[at - 1 : at].isalnum() and plain[at + 1 : at + 2].isalnum():
@@ -63,7 +65,8 @@ def closed_up_ascii(data: bytes) -> str | None:
                 done = at + 1
             continue
         start, end, told = _staying(plain, at)
-        if not told.isascii():  # A- and A*
+        asked -= 1
+        if not asked or not told.isascii():  # many, which costs more than all; A- and A*
             return None
         kept += [data[done:start].translate(_SPACES), told.encode()]
         done = end

@@ -14,7 +14,7 @@ from ops.bench.sample import sample
 from projections.language import statement_signs
 from projections.language.look_alikes import IN_LATIN, LIKE
 from projections.language.normal_letters import letters, letters_slowly
-from projections.language.statement_signs import closed_up, signed
+from projections.language.statement_signs import MOST_ASKED, closed_up, signed
 from projections.language.statements import normalised
 
 _PIECES = (
@@ -79,8 +79,19 @@ SIGNED = st.text(_SIGNS + "  ab1", max_size=20) | st.text(
 @example("a- 11,'.a-b")
 @example("3 - 5, 1,000 3.5 -.5 .5 A-, *I* **b**: rock-'n'-roll")
 @example("5\n   - 3\n  -  4 a\n -5  ~ 6")
+@example("-5 .b " * 100)
 def test_what_may_stay_is_all_that_stays_where_each_run_is_asked(text: str) -> None:
     assert normalised(text) == _asked_of_each_run(text)
+
+
+@pytest.mark.parametrize("unit", ["-5 ", "- 1 ", "..a", "a- ", "5 - 3 ", "(-5) ", "b* "])
+def test_few_runs_of_signs_are_asked_about_one_by_one(unit: str) -> None:
+    asked: list[int] = []
+    staying = statement_signs._staying
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(statement_signs, "_staying", lambda plain, at: asked.append(at) or staying(plain, at))
+        normalised(unit * 2_000)
+    assert len(asked) <= len(unit) * 2_000 // MOST_ASKED + MOST_ASKED
 
 
 def test_long_answers_are_written_as_if_each_run_had_been_asked() -> None:

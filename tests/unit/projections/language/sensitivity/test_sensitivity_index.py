@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from projections.language.sensitivity import background as sensitivity_background
 from projections.language.sensitivity import contact as sensitivity_contact
-from projections.language.sensitivity.beside import AFTER, BEFORE, Piece, pieces, with_others
+from projections.language.sensitivity.beside import AFTER, BEFORE, Piece, joined, pieces, with_others
 from projections.language.sensitivity.digits_said import in_digits
 from projections.language.sensitivity.fold import folded, in_lower_case
 from projections.language.sensitivity.numbers import holds_iban
@@ -255,6 +255,14 @@ def test_where_a_cue_stands_is_told_by_where_its_key_does(text: str) -> None:
     for rule in RULES:
         looked_for = [cue for cue in rule.cues if cue.isascii() or key_of(cue) in at]
         assert (rule.name, read.ends(rule.cues)) == (rule.name, with_others(lower, {}, looked_for))
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20))))
+def test_windows_that_meet_are_read_as_one(begins: list[tuple[int, int]]) -> None:
+    windows = sorted((start, start + length) for start, length in begins)
+    read = [at for start, end in joined(windows) for at in range(start, end)]
+    assert len(read) == len(set(read))
+    assert set(read) == {at for start, end in windows for at in range(start, end)}
 
 
 NEAR_NUMBERS = st.lists(
