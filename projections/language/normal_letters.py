@@ -50,11 +50,11 @@ _RAISED = "\x1f"
 _FIRST_RAISED = regex(f"(?<!{_RAISED}[0-9]){_RAISED}")
 _STOPS = (("\uff0c", ","), ("\uff1f", "?"), ("\uff01", "!"), ("\uff1a", ":"), ("`", "'"))
 """The most frequent ones: a Chinese text without others needs no further step."""
-_CONTROLS = bytes(byte for byte in (*range(32), 127) if not chr(byte).isspace())
 _SMALL = bytes(
-    32 if chr(byte).isspace() else ord("'" if byte == 96 else chr(byte).lower()) for byte in range(128)
+    32 if chr(byte).isspace() else 0 if not chr(byte).isprintable() else ord("'" if byte == 96 else chr(byte).lower())
+    for byte in range(128)
 ) + bytes(128)
-"""Each ASCII character as its letter: small, white space a space, a backquote a quote."""
+"""Each ASCII character as its letter: small, white space a space, a backquote a quote; a control is 0."""
 _LAID_OVER = "\u0334-\u0338\u0488\u0489\u20d0-\u20f0"
 _ACCENTS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\ufe20-\ufe2f"
 _LAID = regex(f"[{_LAID_OVER}]")
@@ -104,15 +104,18 @@ def letters(text: str) -> str:
     At most 18 times as long as the text (one Arabic ligature), mostly no longer.
     """
     if text.isascii():
-        plain = text.encode().translate(_SMALL, _CONTROLS).decode()
-        while "  " in plain:
-            plain = plain.replace("  ", " ")
-        return plain.strip()
+        return b" ".join(small_ascii(text).split()).decode()
     for written, plain in _STOPS:
         text = text.replace(written, plain)
     if not CHANGED.search(text):
         return " ".join(as_they_look(text.lower()).split())
     return _joined(CHANGED.sub(_plainly, composed(text)))
+
+
+def small_ascii(text: str) -> bytes:
+    """The same of an ASCII text, but with all its spaces."""
+    data = text.encode().translate(_SMALL)
+    return data.translate(None, b"\0") if b"\0" in data else data
 
 
 def letters_slowly(text: str) -> str:

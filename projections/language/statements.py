@@ -16,9 +16,6 @@ raises `STATEMENT_RULES` (tests/golden/test_statement_figures.py).
 
 from __future__ import annotations
 
-import re
-import unicodedata
-
 from events.catalogue import (
     EventData,
     FactAsserted,
@@ -29,9 +26,9 @@ from events.catalogue import (
     ValueRejected,
 )
 from events.envelope import AnyEvent
-from projections.language.normal_letters import composed, letters
+from projections.language.normal_letters import composed, letters, small_ascii
 from projections.language.patterns import regex
-from projections.language.scripts import WORDS_BY_THEMSELVES
+from projections.language.statement_signs import closed_up, closed_up_ascii
 
 STATEMENT_RULES = 1
 """Version of everything that decides bytes of a statement; written beside its digest. 1 to 255."""
@@ -40,36 +37,7 @@ TRIPLE = b"f"
 _BETWEEN = "\x1f"
 """Between the parts of a triple; no normal form holds a control."""
 
-_SOFT = (
-    "!\"'()*,\\-.:;\\[\\]_{}~"
-    "\u00a1\u00ab\u00b7\u00bb\u00bf\u055b-\u055f\u0589\u058a\u05be\u05c0\u05c3\u05c6\u05f3\u05f4\u060c\u060d\u061b\u061d\u061e"
-    "\u066d\u06d4\u0700-\u070d\u0964\u0965\u0970\u0df4\u0e4f\u0e5a\u0e5b\u0f04-\u0f0b\u0f0d-\u0f12\u0f14\u0f3a-\u0f3d\u104a-\u104f"
-    "\u10fb\u1360-\u1368\u1400\u166e\u17d4-\u17d6\u17d8-\u17da\u1800-\u180a\u2010\u2012-\u2016\u2018-\u201f\u2022\u2023\u2027"
-    "\u2032\u2035\u2038-\u203a\u203f-\u2041\u2043\u2045\u2046\u204b-\u2051\u2053-\u2056\u2058-\u205e\u2219\u22c5\u2308-\u230b"
-    "\u25cf\u25e6\u2768-\u2775\u27e6-\u27ef\u2983-\u2998\u2e00-\u2e2d\u2e30-\u2e52\u3001-\u3003\u3008-\u3011\u3014-\u301f\u3030"
-    "\u303d\u30a0\u30fb\ua4fe\ua4ff\ua60d-\ua60f\ua92e\ua92f\ufd3e\ufd3f\ufe45\ufe46"
-)
-_RUN = regex(f"([{_SOFT}][{_SOFT} ]*)")
-_BY_ITSELF = regex(f"[{WORDS_BY_THEMSELVES}]")
-"""A character that is a word by itself: Han, kana, bopomofo."""
-_NEVER_WITHIN = frozenset(",;!\u3001\u3002\u060c\u061b\u06d4\u0964")
-_ENDS = _NEVER_WITHIN | {" "}
-_MEANT_BEHIND = {"-": "\u2296", "*": "\u2217"}
-"""What stands behind one or two letters and makes them another word, as it is kept: A-, A*, O-, Rh-."""
-_SHORT_WORD = regex(rf"(?:^|[^a-z{WORDS_BY_THEMSELVES}]|[{WORDS_BY_THEMSELVES}])[a-z]{{1,2}}\Z")
-_APART = regex(r" (?<=[0-9.,~-] )(?=[0-9.,~-])")  # the space first: it is looked for at the speed of a literal
 _QUESTIONS = regex(r"\?{2,}")
-_ASCII = "!\"'()*,.:;\\[\\]_{}~\\-"
-"""Those of `_SOFT` that are ASCII, for a character class."""
-_GONE = regex(
-    f"[{_ASCII}](?<![{_ASCII}].)(?<![{_ASCII}] .)(?:(?<![*-])|(?<![^ ].)|(?= ?[{_ASCII}]))"  # a run begins; no A- and no A*
-    f"[{_ASCII} ]*+(?:\\Z|(?![0-9=$])(?:(?<=[ ,;!])"
-    "|(?<=[\"'():\\[\\]_{}*-])(?<![a-z0-9].)(?!(?<=[*-])[a-z]{1,2}[*-])))"  # no sign within a word; `*I*` is asked about
-)
-"""A run of signs that nothing stays of, whatever it stands between: nearly all of a text."""
-_ASKED = regex(f"([{_ASCII}](?!(?<=[a-z0-9][^!,;])[a-z0-9]|(?<=[0-9],)[0-9])[{_ASCII} ]*)")
-"""A run of signs, but one sign within a word or a number: that one stays."""
-_NUMBERS = bytes(120 if chr(byte) in "0123456789.,~-" else byte if byte == 32 else 97 for byte in range(256))
 
 
 def normalised(text: str) -> str:
@@ -77,89 +45,14 @@ def normalised(text: str) -> str:
 
     Any text; empty only where it shows nothing at all. Times grow with its length.
     """
-    plain = letters(text)
-    told = _close_up(_signed_ascii(plain) if plain.isascii() else _signed(plain, _RUN))
+    told = closed_up_ascii(small_ascii(text)) if text.isascii() else None
+    if told is None:
+        told = closed_up(letters(text))
     if "??" in told:
         told = _QUESTIONS.sub("?", told)
     if not told.isascii():
         told = composed(told)
-    return told or plain.replace(" ", "")
-
-
-def _close_up(told: str) -> str:
-    """Words without the spaces between them, but one between two numbers; at most two stand together."""
-    told = told.replace("  ", " ").strip()
-    if " " not in told:
-        return told
-    if not told.isascii():
-        return _APART.sub(_BETWEEN, told).replace(" ", "").replace(_BETWEEN, " ")
-    kinds, parts, start = told.encode().translate(_NUMBERS), [], 0
-    while (at := kinds.find(b"x x", start)) >= 0:
-        parts.append(told[start : at + 1])
-        start = at + 2
-    parts.append(told[start:])
-    return " ".join([part.replace(" ", "") for part in parts])
-
-
-def _signed_ascii(plain: str) -> str:
-    """What `_signed` gives of all runs: of ASCII letters only those are asked about that two expressions leave."""
-    return _signed(_GONE.sub(" ", plain), _ASKED)
-
-
-def _signed(plain: str, runs: re.Pattern[str]) -> str:
-    """The letters of a text with those of its signs that stay; spaces are not counted yet."""
-    parts, led_by = runs.split(plain), ""
-    for at in range(1, len(parts), 2):
-        run, after = parts[at], parts[at + 1][:1]
-        if run[0] not in _MEANT_BEHIND and (not after or (run[-1] in _ENDS and after != "=" and not after.isdigit())):
-            parts[at] = " "  # nearly all: a stop or a comma between two words, without asking more
-        else:
-            parts[at] = _kept((led_by + parts[at - 1])[-3:], run, after)
-        led_by = run[-1]
-    return "".join(parts)
-
-
-def _kept(behind: str, run: str, after: str) -> str:
-    """What stays of a run of signs and the spaces in it, a space where nothing does; `behind`: up to three characters before it."""
-    before = behind[-1:]
-    sign = run.rstrip()
-    number = after.isdigit() and behind[-2:].rstrip()[-1:].isdigit()
-    if number and (sign == "-" or (before != " " and " " not in run)):
-        return run
-    within = len(run) == 1 and _is_joined(before)
-    if within and _is_joined(after):
-        return " " if run in _NEVER_WITHIN else run
-    if within and run == ":" and after and after in "/\\":
-        return run
-    led = _led(run, after) if after else " "
-    if led == " " and sign in _MEANT_BEHIND and _stands_behind(behind, sign):
-        return _MEANT_BEHIND[sign]
-    return led
-
-
-def _is_joined(character: str) -> bool:
-    """Whether a character is part of a word that a sign can stand within."""
-    if character.isascii():
-        return character.isalnum()
-    return not _BY_ITSELF.match(character) and (character.isalnum() or unicodedata.category(character)[0] == "M")
-
-
-def _stands_behind(end: str, sign: str) -> bool:
-    """Whether a text ends with a word of one or two letters, and the sign before it is not the same: `*I*` is emphasis."""
-    word = _SHORT_WORD.search(end)
-    return word is not None and word[0][0] != sign
-
-
-def _led(run: str, after: str) -> str:
-    """What stays of a run before a word: the sign that the word begins with."""
-    sign = run[-1]
-    if run[-2:-1] == sign:
-        return " "
-    number = after.isdigit() or unicodedata.category(after) == "Sc"
-    if sign == ".":
-        return " -." if number and run[-2:-1] == "-" else " ." if _is_joined(after) else " "
-    meant = number if sign == "-" else (number or after == "/") if sign == "~" else sign == "!" and after == "="
-    return f" {sign}" if meant else " "
+    return told or letters(text).replace(" ", "")
 
 
 def statements_of(event: AnyEvent) -> tuple[bytes, ...]:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from events.catalogue import MemoryCreated
 from ops.bench.sample import sample
-from projections.language import statements
+from projections.language import statement_signs
 from projections.language.look_alikes import IN_LATIN, LIKE
 from projections.language.normal_letters import letters, letters_slowly
+from projections.language.statement_signs import MOST_ASKED, closed_up, signed
 from projections.language.statements import normalised
 
 _PIECES = (
@@ -59,10 +60,11 @@ def test_the_short_way_of_ascii_gives_what_the_long_one_does(text: str) -> None:
 
 @given(TEXTS)
 def test_a_sign_that_can_only_end_a_word_is_read_as_if_all_had_been_asked(text: str) -> None:
-    quickly = normalised(text)
+    plain = letters(text)
+    quickly = closed_up(plain)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(statements, "_ENDS", frozenset())
-        assert normalised(text) == quickly
+        patch.setattr(statement_signs, "_ENDS", frozenset())
+        assert closed_up(plain) == quickly
 
 
 _SIGNS = "!\"'()*,-.:;[]_{}~"
@@ -76,8 +78,20 @@ SIGNED = st.text(_SIGNS + "  ab1", max_size=20) | st.text(
 @example("',b*'-a-")
 @example("a- 11,'.a-b")
 @example("3 - 5, 1,000 3.5 -.5 .5 A-, *I* **b**: rock-'n'-roll")
-def test_what_two_expressions_decide_is_decided_as_if_each_run_had_been_asked(text: str) -> None:
+@example("5\n   - 3\n  -  4 a\n -5  ~ 6")
+@example("-5 .b " * 100)
+def test_what_may_stay_is_all_that_stays_where_each_run_is_asked(text: str) -> None:
     assert normalised(text) == _asked_of_each_run(text)
+
+
+@pytest.mark.parametrize("unit", ["-5 ", "- 1 ", "..a", "a- ", "5 - 3 ", "(-5) ", "b* "])
+def test_few_runs_of_signs_are_asked_about_one_by_one(unit: str) -> None:
+    asked: list[int] = []
+    staying = statement_signs._staying
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(statement_signs, "_staying", lambda plain, at: asked.append(at) or staying(plain, at))
+        normalised(unit * 2_000)
+    assert len(asked) <= len(unit) * 2_000 // MOST_ASKED + MOST_ASKED
 
 
 def test_long_answers_are_written_as_if_each_run_had_been_asked() -> None:
@@ -87,10 +101,9 @@ def test_long_answers_are_written_as_if_each_run_had_been_asked() -> None:
 
 
 def _asked_of_each_run(text: str) -> str:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(statements, "_signed_ascii", lambda plain: statements._signed(plain, statements._RUN))
-        patch.setattr(statements, "_close_up", _spaced_between_numbers)
-        return normalised(text)
+    plain = letters(text)
+    told = re.sub(r"\?{2,}", "?", _spaced_between_numbers(signed(plain)))
+    return unicodedata.normalize("NFC", told) or plain.replace(" ", "")
 
 
 def _spaced_between_numbers(told: str) -> str:

@@ -29,11 +29,11 @@ STUDY = Cues(
     """)
 )
 
-_OCCUPATION = Begun(
+_OCCUPATION = regex(
     r"work(?<![a-z]work)(?:s|ed|ing)?\s(?:for|at)\s(?:an?|the)\s"
-    r"(?!time|moment|same|first|best|future|next|other|most)[a-z]",
-    r"job(?<=[arswy] job) (?:as an?|at|with)\s",
-    r"my (?:profession|occupation|job|job title) is\b",
+    r"(?!time|moment|same|first|best|future|next|other|most)[a-z]"
+    r"|job(?<=[arswy] job) (?:as an?|at|with)\s"
+    r"|(?:profession(?<=my profession)|occupation(?<=my occupation)|job(?<=my job)(?: title)?) is\b"
 )
 _EDUCATION = Begun(
     r"graduat(?:ed|ing|e) (?:from|in|with)\b",
@@ -73,6 +73,11 @@ _BACKGROUND_ZH = regex(
 )
 
 
+def says_where_someone_works(read: TextReading) -> bool:
+    """Whether the text says for whom or as what someone works, as in "works at the mill"; each way of it begins with a cue."""
+    return any(_OCCUPATION.match(read.lower, start) for start in read.starts(WORK))
+
+
 def says_profession(read: TextReading) -> bool:
     """Whether the text says what someone is, as in "I'm a nurse" or "works as an actor"."""
     return any(
@@ -83,7 +88,7 @@ def says_profession(read: TextReading) -> bool:
 
 RULES = (
     Rule("occupation", 1, says_profession, PROFESSIONS),
-    Rule("occupation", 1, found_in_lower(_OCCUPATION), WORK),
+    Rule("occupation", 1, says_where_someone_works, WORK),
     Rule("education", 1, found_in_lower(_EDUCATION), STUDY),
     Rule("occupation-zh", 1, found_in_text(_IS_PROFESSION_ZH), PROFESSIONS_ZH),
     Rule("occupation-or-education-zh", 1, found_in_text(_BACKGROUND_ZH), BACKGROUND_ZH),

@@ -39,17 +39,26 @@ class Piece(NamedTuple):
         return self.lower[self.at : self.end]
 
 
-def pieces(text: str, lower: str, words: Iterable[str], before: int = BEFORE, after: int = AFTER) -> Iterator[Piece]:
-    """About each place of the words, in reading order. A Latin word counts only where no letter stands beside it."""
-    for start, end in places(lower, words):
+def pieces(
+    text: str, lower: str, found: Iterable[tuple[int, int]], before: int = BEFORE, after: int = AFTER
+) -> Iterator[Piece]:
+    """About each of the places, in their order."""
+    for start, end in found:
         first = max(0, start - before, lower.rfind("\n", max(0, start - before), start) + 1)
         last = _line_end(lower, end, min(len(lower), end + after))
         yield Piece(text[first:last], lower[first:last], start - first, end - first)
 
 
 def places(lower: str, words: Iterable[str]) -> list[tuple[int, int]]:
-    """Where the words stand, in reading order: (start, end). Of words that end in one place the longest counts."""
-    found: dict[int, int] = {}
+    """Where the words stand, in reading order: (start, end). Of words that end in one place the longest counts.
+
+    A Latin word counts only where no letter stands beside it.
+    """
+    return spaced(lower, with_others(lower, {}, words))
+
+
+def with_others(lower: str, found: dict[int, int], words: Iterable[str]) -> dict[int, int]:
+    """Places that are known, each end with its start, and those of words to be looked for."""
     for word in words:
         at = lower.find(word)
         while at >= 0:
@@ -57,9 +66,32 @@ def places(lower: str, words: Iterable[str]) -> list[tuple[int, int]]:
             if not word.isascii() or not (letter_at(lower, at - 1) or letter_at(lower, end)):
                 found[end] = min(at, found.get(end, at))
             at = lower.find(word, end)
+    return found
+
+
+def spaced(lower: str, found: dict[int, int]) -> list[tuple[int, int]]:
+    """The places in reading order: (start, end). Of those that crowd the last."""
     if len(found) > FREE + len(lower) // SPACING:
         found = dict({end // SPACING: (end, found[end]) for end in sorted(found)}.values())
     return [(found[end], end) for end in sorted(found)]
+
+
+def joined(windows: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Windows in reading order, those as one that meet: however many there are, no character is read twice."""
+    first = last = -1
+    for start, end in windows:
+        if start > last:
+            if last >= 0:
+                yield first, last
+            first = start
+        last = max(last, end)
+    if last >= 0:
+        yield first, last
+
+
+def stands(lower: str, word: str, at: int) -> bool:
+    """Whether a word begins there with no small Latin letter beside it."""
+    return at >= 0 and lower.startswith(word, at) and not (letter_at(lower, at - 1) or letter_at(lower, at + len(word)))
 
 
 def letter_at(lower: str, at: int) -> bool:

@@ -6,7 +6,7 @@ import re
 
 from projections.language.patterns import regex
 from projections.language.scripts import HAN_BLOCK
-from projections.language.sensitivity.numbers import regions
+from projections.language.sensitivity.beside import joined
 from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, found_in_lower, found_in_text, listed
 from projections.language.sensitivity.sign import Sign
@@ -35,6 +35,8 @@ _CALLED_PHONE = regex(
     r"|his number|her number|our number|their number|电话|手机|联系方式|座机)(?:\snumber|\sno\.?|号码?)?"
     r"(?:\s{0,4}(?:\bis|\bwas|[:：=]|就?是|为))?\s{0,4}(?P<number>[0-9(][0-9 ().-]{4,20}[0-9])(?![0-9]|\s?[元块])"
 )
+_CALLED = 64
+"""Characters before a long number within which it is called one: `_CALLED_PHONE` needs 52."""
 CONTACTS = Cues(listed("qq, wechat, wechatid, weixin, weixinid, telegram, telegramid, skype, skypeid, 微信"))
 PLACES = Cues(
     listed("""
@@ -69,6 +71,8 @@ _STREET = regex(
     r"(?:[Ss]treet|[Ss]t|[Aa]venue|[Aa]ve|[Rr]oad|[Rr]d|[Ll]ane|Ln|[Dd]rive|Dr|[Bb]oulevard|Blvd|[Cc]ourt|Ct|[Tt]errace"
     r"|[Cc]rescent|Close|[Ss]quare|Sq|[Pp]arkway|Pkwy|[Hh]ighway|Hwy|Circle|Alley|Mews|Way|Place|Pl)\b"
 )
+_ON_STREET = 128
+"""Characters within which a street's number, its name and the word stand: `_STREET` needs 110."""
 _STATE_AND_ZIP = regex(r", [A-Z]{2} [0-9]{5}(?:-[0-9]{4})?(?![0-9])")
 
 _NUMBER_ZH = "[0-9一二三四五六七八九十百零〇]"
@@ -92,19 +96,29 @@ def holds_email(read: TextReading) -> bool:
 
 def holds_phone(read: TextReading) -> bool:
     """Whether the text holds a telephone number by its form, or digits called one."""
-    for start, end in regions(read.text):
+    for start, end in read.numbers:
         if any(shape.search(read.text, start, end) for shape in _PHONE_SHAPES):
             return True
-    for match in _INTERNATIONAL.finditer(read.text):
+    for match in _INTERNATIONAL.finditer(read.text) if "+" in read.text else ():
         number = match["number"]
         if 8 <= _digits(number) <= 15 and number.count(".") != 1:
             return True
-    return any(7 <= _digits(match["number"]) <= 15 for match in _CALLED_PHONE.finditer(read.lower))
+    return any(
+        7 <= _digits(match["number"]) <= 15
+        for window in joined((max(0, start - _CALLED), end + 2) for start, end in read.numbers)
+        for match in _CALLED_PHONE.finditer(read.lower, *window)
+    )
 
 
 def says_where_someone_lives(read: TextReading) -> bool:
     """Whether a number and a street follow a word such as `live at`, in small letters."""
     return any(_AT_STREET.match(read.lower, end) for _, end in read.places(PLACES))
+
+
+def names_a_street(read: TextReading) -> bool:
+    """Whether a number and a street's name with a capital stand before a word for a street."""
+    windows = joined((max(0, end - _ON_STREET), end + 1) for end in sorted(read.ends(STREETS)))
+    return any(_STREET.search(read.text, *window) for window in windows)
 
 
 def _digits(number: str) -> int:
@@ -115,7 +129,7 @@ RULES = (
     Rule("e-mail", 2, holds_email, signs=Sign.AT),
     Rule("telephone", 2, holds_phone, signs=Sign.SEVEN_DIGITS),
     Rule("messenger", 2, found_in_lower(_MESSENGER), CONTACTS),
-    Rule("address", 2, found_in_text(_STREET), STREETS, needs=Sign.DIGIT),
+    Rule("address", 2, names_a_street, STREETS, needs=Sign.DIGIT),
     Rule("address", 2, found_in_text(_STATE_AND_ZIP), signs=Sign.FIVE_DIGITS),
     Rule("address", 2, says_where_someone_lives, PLACES, needs=Sign.DIGIT),
     Rule("address", 2, found_in_lower(_BOX), BOX, needs=Sign.DIGIT),

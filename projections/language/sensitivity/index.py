@@ -1,15 +1,17 @@
 """Which sensitivity rules can match a text: told by the cues and signs of the rules themselves, looked up for all of them at once.
 
-Byte translation and one set of words beat a search for each word. What is found are candidates: a rule that is not among them
-cannot match.
+One automaton finds all words at once, and where they stand. What is found are candidates: a rule that is not among them cannot
+match.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
 
-from projections.language.patterns import regex
+from ahocorasick_rs import BytesAhoCorasick, Implementation
+
 from projections.language.sensitivity.digits_said import OF_A_ROW, in_digits
 from projections.language.sensitivity.reading import TextReading, holds_a_long_run
 from projections.language.sensitivity.rule import Rule
@@ -32,17 +34,16 @@ _DIGIT, _FIVE_DIGITS, _SEVEN_DIGITS, _AT, _LONG, _SPOKEN, _WIDE, _WIDE_DIGIT = (
         Sign.WIDE_DIGIT,
     )
 )
-_OF_DIGITS = Sign.DIGIT | Sign.FIVE_DIGITS | Sign.SEVEN_DIGITS | Sign.LONG | Sign.WIDE_DIGIT
 _SIGN_BITS = len(Sign)
 _MISSPELT = 1 << _SIGN_BITS
 _SAID = 2 << _SIGN_BITS
+_READ_AGAIN = _MISSPELT | _SAID
 _FIRST = _SIGN_BITS + 2
 _ALL_SIGNS = (1 << _SIGN_BITS) - 1
-# A text as bytes of three kinds, so that a run of one kind is looked for at the speed of any other few bytes.
+# A text as bytes of a few kinds, so that a run of one kind is looked for at the speed of any other few bytes.
 _WORDS = bytes(byte if byte in b"abcdefghijklmnopqrstuvwxyz" else 32 for byte in range(256))
-_DIGITS = bytes(48 if byte in b"0123456789" else 120 for byte in range(256))
-_BETWEEN_DIGITS = b" ().-"
-_FIVE, _SEVEN = b"0" * 5, b"0" * 7
+_DIGITS = bytes(48 if byte in b"0123456789" else 45 if byte in b" ().-" else 120 for byte in range(256))
+_FIVE, _SEVEN = (re.compile(b"-*+".join([b"0"] * count)) for count in (5, 7))
 
 
 class Index:
@@ -62,12 +63,8 @@ class Index:
         for place, rule in enumerate(rules, _FIRST):
             for key in rule.cues.keys:
                 bits[key] = bits.get(key, 0) | 1 << place
-        self._bits = bits
-        need_digits = sum(
-            1 << place for place, rule in enumerate(rules, _FIRST) if rule.needs and not rule.needs & ~_OF_DIGITS
-        )
-        self._with_digits = _Keys(bits)
-        self._without_digits = _Keys(key for key in bits if bits[key] & ~need_digits)
+        self._keys = _Keys(bits)
+        self._bits = [bits[key] for key in self._keys.all]
         self._by_signs = lru_cache(maxsize=1 << _SIGN_BITS)(self._opened_by)
 
     def read(self, text: str, lower: str) -> tuple[TextReading, Sequence[Rule]]:
@@ -75,21 +72,19 @@ class Index:
 
         Its words for a password are spelt right and numbers said digit by digit are digits.
         """
-        data = lower.encode("utf-8", "replace")
-        found = _signs(lower, data)
-        possible = self._with_digits if found & _DIGIT else self._without_digits
-        keys = possible.words_in(data)
-        if found & _WIDE:
-            keys += possible.parts_in(lower)
-        for key in keys:
-            found |= self._bits[key]
-        if found & _MISSPELT and (right := corrected(text, lower)):
+        data = lower.encode("ascii", "replace")
+        found, bits = _signs(lower, data), self._bits
+        words = self._keys.words_in(data)
+        for number, _, _ in words:
+            found |= bits[number]
+        parts = self._keys.parts_in(lower) if found & _WIDE else ()
+        for number in parts:
+            found |= bits[number]
+        if found & _READ_AGAIN and (right := _right(text, lower, self._keys.named(words, parts))):
             return self.read(*right)
-        if found & _SAID and (said := in_digits(text, lower, keys)):
-            return self.read(*said)
         opened, allowed = self._by_signs(found & _ALL_SIGNS)
         asked = (found >> _FIRST | opened) & allowed
-        return (TextReading(text, lower, keys), self._at(asked)) if asked else _NONE
+        return (TextReading(text, lower, self._keys.named(words, parts)), self._at(asked)) if asked else _NONE
 
     def _opened_by(self, signs: int) -> tuple[int, int]:
         """The rules that one of the signs makes worth asking, and those that need no other."""
@@ -105,43 +100,65 @@ class Index:
         return rules
 
 
-_NONE: tuple[TextReading, Sequence[Rule]] = TextReading("", "", ()), ()
+_NONE: tuple[TextReading, Sequence[Rule]] = TextReading("", "", {}), ()
+
+
+def _right(text: str, lower: str, at: Mapping[str, Sequence[int]]) -> tuple[str, str] | None:
+    """The text with its words spelt right, or else with its rows of words for digits as digits; None where neither is needed."""
+    # `pass` and `word` stand in many texts, `pass word` in few.
+    misspelt = any(cue in lower for cue in MISSPELT.among(at))
+    return (corrected(text, lower) if misspelt else None) or in_digits(text, lower, at)
 
 
 class _Keys:
-    """Latin words, and parts of texts in other scripts by the characters that they begin with."""
+    """Latin words and phrases, and parts of texts in other scripts; each is told by its number."""
 
     def __init__(self, keys: Iterable[str]) -> None:
-        self._word: dict[bytes, str] = {}
-        self._parts: dict[str, list[str]] = {}
-        for key in keys:
-            if key.isascii():
-                self._word[key.encode()] = key
-            else:
-                self._parts.setdefault(key[0], []).append(key)
-        self._words = frozenset(self._word)
-        parts = [part for parts in self._parts.values() for part in parts]
-        alone = "".join(part for part in parts if len(part) == 1)
-        seconds = "".join(sorted({part[1] for part in parts if len(part) > 1}))
-        self._starts = regex(f"[{''.join(self._parts)}](?:(?<=[{alone}])|(?=[{seconds}]))")
+        self.all = sorted(keys, key=lambda key: not key.isascii())
+        self._words = sum(map(str.isascii, self.all))
 
-    def words_in(self, data: bytes) -> list[str]:
-        """The words among those of a text in lower case."""
-        return [self._word[word] for word in self._words.intersection(data.translate(_WORDS).split())]
+    def words_in(self, data: bytes) -> list[tuple[int, int, int]]:
+        """The words in a text in lower case with one byte for each character: the number of each, where it begins, and more."""
+        return self._found_words(b" %b " % data.translate(_WORDS), True)
 
-    def parts_in(self, lower: str) -> list[str]:
-        """The other keys that stand in the text."""
-        return [part for start in set(self._starts.findall(lower)) for part in self._parts[start] if part in lower]
+    def parts_in(self, lower: str) -> set[int]:
+        """The numbers of the other keys that stand in the text."""
+        found = self._found_parts(lower.encode("utf-8", "replace"), True)
+        return {number + self._words for number, _, _ in found}
+
+    def named(self, words: Iterable[tuple[int, int, int]], parts: Iterable[int]) -> dict[str, list[int]]:
+        """What was found by name, the words with where they begin."""
+        at: dict[str, list[int]] = {self.all[number]: [] for number in parts}
+        for number, start, _ in words:
+            at.setdefault(self.all[number], []).append(start)
+        return at
+
+    @cached_property
+    def _found_words(self) -> _Find:
+        """Each word between blanks."""
+        return _all_at_once(b" %b " % word.encode() for word in self.all[: self._words])
+
+    @cached_property
+    def _found_parts(self) -> _Find:
+        return _all_at_once(part.encode() for part in self.all[self._words :])
+
+
+_Find = Callable[[bytes, bool], list[tuple[int, int, int]]]
+"""What finds many words at once, each wherever it stands: its number, where it begins, where it ends."""
+
+
+def _all_at_once(words: Iterable[bytes]) -> _Find:
+    return BytesAhoCorasick(list(words), implementation=Implementation.DFA).find_matches_as_indexes
 
 
 def _signs(lower: str, data: bytes) -> int:
     signs = 0
-    digits = data.translate(_DIGITS, _BETWEEN_DIGITS)
+    digits = data.translate(_DIGITS)
     if b"0" in digits:
         signs = _DIGIT
-        if _FIVE in digits:
-            signs |= _FIVE_DIGITS | _SEVEN_DIGITS if _SEVEN in digits else _FIVE_DIGITS
-        if holds_a_long_run(data):
+        if _FIVE.search(digits):
+            signs |= _FIVE_DIGITS | _SEVEN_DIGITS if _SEVEN.search(digits) else _FIVE_DIGITS
+        if holds_a_long_run(data if lower.isascii() else lower.encode("utf-8", "replace")):
             signs |= _LONG
     if b"@" in data:
         signs |= _AT

@@ -17,10 +17,6 @@ from projections.language.times.names import MONTH_STARTS, WEEKDAY
 JOINED, WORDS = 1, 2
 """A word with digits; words joined as hardly anything else is."""
 
-_KINDS = bytes(
-    97 if bytes([byte]).isalpha() else 48 if byte in b"0123456789" else 45 if byte in b"._-&@#!$*+'%^~" else 32
-    for byte in range(256)
-)
 _LEAST, _MOST = 7, 40
 _WORD = regex("[A-Za-z]{2,}")
 _PRODUCTS = "|".join(
@@ -66,12 +62,13 @@ _NUMBERED = regex("[A-Z][a-z]+[-.][0-9]{1,3}")
 _ENDS = regex(r"[A-Za-z]{6,24}[0-9]{1,8}")
 
 
-def candidates(text: str) -> Iterator[tuple[int, str]]:
+def candidates(text: str, kinds: bytes) -> Iterator[tuple[int, str]]:
     """What may be made up as a password in a text: where it begins, and the run of letters, digits and signs.
+
+    `kinds` are those of the text (`TextReading.kinds`).
 
     A digit follows a letter in it, at once or after one sign, or it begins with a digit and a letter.
     """
-    kinds = text.encode("ascii", "replace").translate(_KINDS)
     for numbered in (b"a0", b"a-0", b" 0a"):
         at = kinds.find(numbered)
         while at >= 0:

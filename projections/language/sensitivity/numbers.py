@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from projections.language.patterns import regex
 
@@ -48,9 +49,9 @@ def regions(text: str) -> list[tuple[int, int]]:
     ]
 
 
-def holds_card_number(text: str) -> bool:
-    """Whether a number of a known issuer's prefix and length passes the Luhn check."""
-    for start, end in regions(text):
+def holds_card_number(text: str, where: Iterable[tuple[int, int]]) -> bool:
+    """Whether a number of a known issuer's prefix and length passes the Luhn check; `where` are the text's regions."""
+    for start, end in where:
         for match in _CARD.finditer(text, start, end):
             digits = re.sub("[ .-]", "", match[0])
             if _ISSUER.fullmatch(digits) and luhn(digits):
@@ -63,9 +64,9 @@ def holds_iban(text: str) -> bool:
     return any(iban(text[match.start() - 2 : match.end()].replace(" ", "")) for match in _IBAN.finditer(text))
 
 
-def holds_chinese_id(text: str) -> bool:
+def holds_chinese_id(text: str, where: Iterable[tuple[int, int]]) -> bool:
     """Whether an 18-character identity number has a possible birthday and its check character (GB 11643)."""
-    return any(chinese_id(match[0]) for start, end in regions(text) for match in _CHINESE_ID.finditer(text, start, end))
+    return any(chinese_id(match[0]) for start, end in where for match in _CHINESE_ID.finditer(text, start, end))
 
 
 def luhn(digits: str) -> bool:

@@ -56,7 +56,10 @@ class Begun:
 
     def __init__(self, *alternatives: str, then: str = "") -> None:
         self.pattern = regex(f"(?:{'|'.join(alternatives)}){then}")
-        self._heads = tuple(dict.fromkeys(map(_head, alternatives)))
+        heads = set(map(_head, alternatives))
+        self._heads = tuple(
+            head for head in heads if not any(head != other and head.startswith(other) for other in heads)
+        )
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """The matches in reading order, none of which overlap."""
@@ -67,8 +70,9 @@ class Begun:
                 yield match
 
     def search(self, text: str) -> re.Match[str] | None:
-        """The first match."""
-        return next(self.finditer(text), None)
+        """A match, if there is any: not always the first."""
+        found = (self.pattern.match(text, at) for head in self._heads for at in _places(text, head))
+        return next(filter(None, found), None)
 
 
 _HEAD = re.compile(r"(?:[\w@!%~ -]|\\\W)+(?![?*{+|])")

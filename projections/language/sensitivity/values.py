@@ -92,7 +92,7 @@ def strength(token: str) -> int:
 
     0 for anything under 5 characters, without a letter, or shaped as code, an address, a measure, a stand-in.
     """
-    if len(token) < 10 and token.isalpha():  # most words of most texts
+    if (len(token) < 10 and token.isalpha()) or not _STRONG.search(token):  # most words of most texts
         return 0
     value = bare(token)
     if not 5 <= len(value) <= 64 or _FILLED_IN.match(token) or _is_something_else(value):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from projections.language.patterns import regex
 from projections.language.scripts import in_han_block
-from projections.language.sensitivity.beside import letter_at
+from projections.language.sensitivity.beside import joined, letter_at
 from projections.language.sensitivity.reading import Cues, TextReading
 from projections.language.sensitivity.rule import Rule, either, listed
 from projections.language.sensitivity.sign import Sign
@@ -36,9 +36,12 @@ SURE = Cues(
     führerschein, permis de conduire, carnet de conducir, carta d'identità, carte vitale, permesso, rijbewijs, driving permit
     dl is, licence is, license is, green card no, uscis, visa number, visa no, medical card, health card, ohip, mbi, policy number
     policy no, superannuation, tax code, taxpayer, sin card, vat id, npi, philhealth, sss no, tin number, hospital number
-""")
+"""),
+    by_word=True,
 )
-WEAK = Cues(listed("account, acc, licence, license, social, bank, visa, chequing, savings, transfer to, wire"))
+WEAK = Cues(
+    listed("account, acc, licence, license, social, bank, visa, chequing, savings, transfer to, wire"), by_word=True
+)
 """Words that say it of a long number just beside them."""
 SPELLED = Cues(
     listed(
@@ -77,11 +80,12 @@ _SHAPE_OF = {
     for names, shape in _SHAPES.items()
     for name in names.split("|")
 }
-ABROAD = Cues(_SHAPE_OF)
+ABROAD = Cues(_SHAPE_OF, by_word=True)
 _ID = Cues(["id"])
-PAPERS = Cues(SURE, WEAK, ABROAD, _ID)
-_LETTERED = regex(r"[0-9]{2} ?[0-9]{2} ?(?:[0-9]{2} ?)?[a-z]")
+PAPERS = Cues(SURE, WEAK, ABROAD, _ID, by_word=True)
 _BY_LETTERS = regex(r"\b(?P<value>[a-z]{2} ?(?:\d{2} ?){3}[a-z]|[a-z]{5}\d{4}[a-z])\b")  # NINO, PAN
+_FIRST_DIGIT, _LETTERS_LEAD = regex("[0-9](?<![0-9][0-9])"), (2, 3, 5)
+"""Where the digits of `_BY_LETTERS` begin, and how many characters stand before them."""
 _NO_NUMBER = regex(
     r"(?:19|20)\d\d[-./ ]\d{1,2}(?:[-./ ]\d{1,2})?$|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)?\d\d$|(?:19|20)\d{2}$|1[- ]8\d\d[- ]"
     r"|\d+(?:\.\d+){1,3}$"
@@ -118,33 +122,56 @@ _ID_BEFORE = regex(r"(?<![a-z])id(?: number| no\.?)?(?: is)?[: ]{1,2}$")
 FAR, FAR_ZH = 72, 26
 """Characters before a number that are searched for what it is the number of."""
 _LETTERS_OF_ITS_OWN = 6
+_NEVER_WITHIN = "\n,:'*!?()"
 
 
 def says_a_paper(read: TextReading) -> bool:
     """Whether the number of a paper, a tax or bank account stands beside the English word for it."""
     if not _FOUR_DIGITS.search(read.lower):
         return False
-    abroad, sure, weak = read.cues(ABROAD), read.cues(SURE), read.cues(WEAK)
+    if any(_SHAPE_OF[read.lower[start:end]].match(read.lower, start) for end, start in read.ends(ABROAD).items()):
+        return True
+    sure, weak = read.cues(SURE), read.cues(WEAK)
     named = [*sure, *weak, *read.cues(_ID)]
     ends = sorted(end for name in named for end in _ends(read.lower, name))
-    numbered = any(_DIGIT.search(read.lower, end, end + FAR + _LETTERS_OF_ITS_OWN) for end in ends)
-    if not (abroad or numbered):
+    if not any(_DIGIT.search(read.lower, end, end + FAR + _LETTERS_OF_ITS_OWN) for end in ends):
         return False
-    if any(_SHAPE_OF[name].search(read.lower) for name in abroad):
-        return True
-    if not numbered:
-        return False
-    lettered = any(_LETTERED.search(read.lower, end, end + FAR + 16) for end in ends)
-    shapes = ((_NUMBER, 5), (_BY_LETTERS, 4)) if lettered else ((_NUMBER, 5),)
+    found = ((_numbers_behind(read.lower, ends), 5), (_letters_behind(read.lower, ends), 4))
     return any(
         _near(ends, match.start())
         and least <= (digits := _digits(match["value"])) <= 20
         and _begins(read.lower, match.start())
         and not _NO_NUMBER.match(match["value"])
         and _called(read.lower[max(0, match.start() - FAR) : match.start()], digits, sure, weak)
-        for shape, least in shapes
-        for match in shape.finditer(read.lower)
+        for matches, least in found
+        for match in matches
     )
+
+
+def _letters_behind(lower: str, ends: list[int]) -> Iterator[re.Match[str]]:
+    """Of the matches of `_BY_LETTERS` those that begin less than `FAR` characters behind one of the places, and some others."""
+    windows = joined((end, end + FAR + max(_LETTERS_LEAD)) for end in ends)
+    digits = [digit.start() for window in windows for digit in _FIRST_DIGIT.finditer(lower, *window)]
+    found = (_BY_LETTERS.match(lower, at - letters) for at in digits for letters in _LETTERS_LEAD if at >= letters)
+    return (match for match in found if match)
+
+
+def _numbers_behind(lower: str, ends: list[int]) -> Iterator[re.Match[str]]:
+    """The same of the matches of `_NUMBER` in a text, none of which overlap.
+
+    Nothing but small letters, digits, blanks, stops and hyphens stands in a match, so one may be looked for behind any other sign.
+    """
+    at, match = 0, None
+    for end in ends:
+        if match is None and at < end - FAR:
+            at = max(at, 1 + max(lower.rfind(sign, max(0, end - 2 * FAR), end) for sign in _NEVER_WITHIN))
+        while match := match or _NUMBER.search(lower, at):
+            if match.start() >= end + FAR:
+                break
+            yield match
+            at, match = match.end(), None
+        else:
+            return
 
 
 def _near(ends: list[int], at: int) -> bool:

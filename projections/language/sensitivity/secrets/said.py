@@ -306,9 +306,9 @@ _NAMES = frozenset(["pass", "pw", "pwd", "psw", "pswd", "password", "passwd"])
 def _credentials_in(piece: Piece) -> bool:
     """Whether a user's name and a password follow the word: `login: ada / tr0ub4dor`."""
     pair = _CREDENTIALS.match(piece.text, piece.end) if may_be_strong(piece.text[piece.end :]) else None
-    if pair is None or strength(pair["user"]) == 3:
+    if pair is None or not (found := strength(pair["value"])) or strength(pair["user"]) == 3:
         return False
-    return strength(pair["value"]) >= (1 if pair["between"] in "/|" or pair["named"] in _NAMES else 2)
+    return found >= (1 if pair["between"] in "/|" or pair["named"] in _NAMES else 2)
 
 
 RULES = (

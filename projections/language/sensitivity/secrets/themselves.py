@@ -20,11 +20,11 @@ _IS = r"(?:\s{0,4}(?:\bis|\bwas|['’]s|[:：=])(?:\s(?:now|still))?\s{0,4})"
 
 _OWNERS = frozenset(["my", "our", "his", "her", "their", "your"])
 
-_PRIVATE_KEY = regex(
+_PRIVATE_KEY = Begun(
     r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:\\n|\s){0,8}(?:[A-Za-z-]{1,20}: [^\n]{0,200}\n\s{0,8}){0,4}[A-Za-z0-9+/=]{20}"
 )
-_JWT = regex(r"eyJ(?<![\w-]eyJ)[\w-]{8,4096}\.eyJ[\w-]{4,8192}\.[\w-]{16}")
+_JWT = Begun(r"eyJ(?<![\w-]eyJ)[\w-]{8,4096}\.eyJ[\w-]{4,8192}\.[\w-]{16}")
 _TOKEN = Begun(
     *listed(
         "sk-, gh[opsru]_, github_pat_, glpat-, xox[abprs]-, sk_(?:live|test)_, rk_(?:live|test)_, npm_, hf_, pypi-"
@@ -105,15 +105,23 @@ _PASSPORT = Begun(
 def holds_issued_token(read: TextReading) -> bool:
     """Whether the text holds a key by its issuer's prefix."""
     text = read.long_runs
+    if not text:
+        return False
     if any(_starts_a_word(text, match) for match in _CLOUD_KEY.finditer(text)):
         return True
     return any(_starts_a_word(text, match) and _looks_random(match["value"]) for match in _TOKEN.finditer(text))
 
 
+NAMED = Cues(KEYS, by_word=True)
+
+
+def holds_cloud_secret(read: TextReading) -> bool:
+    """Whether the text holds what is called a secret access key and is as long as one."""
+    return "secret" in read.lower and _CLOUD_SECRET.search(read.lower) is not None
+
+
 def holds_named_key(read: TextReading) -> bool:
     """Whether the text holds a random-looking value called a key, a token or a secret."""
-    if _CLOUD_SECRET.search(read.lower):
-        return True
     for match in _ASSIGNED_KEY.finditer(read.lower):
         # "Key" alone says nothing: "the key is ..."; a token, a secret or any kind of key does.
         named = not match[0].startswith("key") or _KIND_OF_KEY.search(
@@ -184,15 +192,16 @@ def says_an_account(read: TextReading) -> bool:
 RULES = (
     Rule("private-key", 3, found_in_text(_PRIVATE_KEY), signs=Sign.LONG),
     Rule("api-key", 3, holds_issued_token, signs=Sign.LONG),
-    Rule("api-key", 3, holds_named_key, KEYS, signs=Sign.WIDE_DIGIT),
+    Rule("api-key", 3, holds_cloud_secret, NAMED, signs=Sign.WIDE_DIGIT),
+    Rule("api-key", 3, holds_named_key, NAMED, needs=Sign.DIGIT, signs=Sign.WIDE_DIGIT),
     Rule("json-web-token", 3, found_in_text(_JWT), signs=Sign.LONG),
     Rule("login-in-url", 3, holds_login_in_url, signs=Sign.AT),
     Rule("pin", 3, holds_pin, CODES, needs=Sign.DIGIT),
     Rule("pin-zh", 3, found_in_lower(_ZH_CODE), signs=Sign.WIDE_DIGIT),
-    Rule("card-number", 3, lambda read: holds_card_number(read.text), signs=Sign.SEVEN_DIGITS),
-    Rule("iban", 3, lambda read: holds_iban(read.text), signs=Sign.SEVEN_DIGITS),
+    Rule("card-number", 3, lambda read: holds_card_number(read.text, read.numbers), signs=Sign.SEVEN_DIGITS),
+    Rule("iban", 3, lambda read: b"aa00" in read.kinds and holds_iban(read.text), signs=Sign.SEVEN_DIGITS),
     Rule("account-number", 3, says_an_account, ACCOUNTS, needs=Sign.FIVE_DIGITS),
     Rule("account-number-zh", 3, found_in_lower(_ZH_ACCOUNT), signs=Sign.WIDE_DIGIT),
-    Rule("identity-number", 3, lambda read: holds_chinese_id(read.text), signs=Sign.SEVEN_DIGITS),
+    Rule("identity-number", 3, lambda read: holds_chinese_id(read.text, read.numbers), signs=Sign.SEVEN_DIGITS),
     Rule("identity-number", 3, found_in_lower(_SSN, _PASSPORT), signs=Sign.FIVE_DIGITS),
 )

@@ -118,7 +118,7 @@ def says_what_is_typed(read: TextReading) -> bool:
     english, chinese = read.places(ASKING), [] if lower.isascii() else read.places(ASKING_ZH)
     if not english and not chinese:
         return False
-    values = [(at, value) for at, value in candidates(read.text) if _may_lead(lower[max(0, at - 12) : at])]
+    values = [(at, value) for at, value in candidates(read.text, read.kinds) if _may_lead(lower[max(0, at - 12) : at])]
     return any(
         (
             led := _typed_as(lower, english, at, value)

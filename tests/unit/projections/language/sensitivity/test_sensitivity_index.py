@@ -11,11 +11,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from projections.language.sensitivity import background as sensitivity_background
-from projections.language.sensitivity.beside import AFTER, BEFORE, Piece, pieces, places
+from projections.language.sensitivity import contact as sensitivity_contact
+from projections.language.sensitivity.beside import AFTER, BEFORE, Piece, joined, pieces, with_others
 from projections.language.sensitivity.digits_said import in_digits
 from projections.language.sensitivity.fold import folded, in_lower_case
+from projections.language.sensitivity.numbers import holds_iban
 from projections.language.sensitivity.reading import Cues, TextReading, key_of, long_runs
 from projections.language.sensitivity.rule import Begun, Rule, listed
+from projections.language.sensitivity.secrets import keys as sensitivity_keys
+from projections.language.sensitivity.secrets import papers as sensitivity_papers
 from projections.language.sensitivity.secrets import passwords as sensitivity_passwords
 from projections.language.sensitivity.secrets import said as sensitivity_said
 from projections.language.sensitivity.secrets import themselves as sensitivity_secrets
@@ -23,7 +27,14 @@ from projections.language.sensitivity.secrets import wallets as sensitivity_wall
 from projections.language.sensitivity.sign import LONG, Sign
 from projections.language.sensitivity.spelling import corrected
 from projections.language.sensitivity.text_level import RULES, detect_sensitivity, reasons
-from projections.language.sensitivity.values import NUMBER_WORDS, TOKEN, may_be_strong, strength, strength_told
+from projections.language.sensitivity.values import (
+    NUMBER_WORDS,
+    TOKEN,
+    may_be_strong,
+    random_letters,
+    strength,
+    strength_told,
+)
 from tests.golden.test_sensitivity_figures import TEXTS
 from tests.places import ROOT
 from tests.unit.projections.language.sensitivity.test_sensitivity_families import NEAR, TOLD
@@ -40,10 +51,45 @@ BETWEEN = st.sampled_from([" ", " ", " ", "\n", ": ", ", ", "", "-", " is ", "�
 SPLICED = st.lists(st.tuples(st.sampled_from(PIECES), BETWEEN), max_size=14).map(
     lambda parts: "".join(map("".join, parts))
 )
+TOLD_OF_NUMBERS = (
+    *(
+        "phone",
+        "number",
+        " is ",
+        "my number",
+        "whatsapp",
+        "电话",
+        "(",
+        "555",
+        "1234567",
+        " ",
+        "-",
+        ".",
+        "+",
+        "12",
+        "live at ",
+    ),
+    *(
+        "Main ",
+        "Old ",
+        "N. ",
+        "Street",
+        "st",
+        "Ave.",
+        "12th ",
+        ", ",
+        "works for the ",
+        "job as a ",
+        "my job is ",
+        "mill ",
+    ),
+    *("GB82", "WEST1234", "https://", "key_", "aB3dE5gH7jK9mN1pQ3rS5t", "12345-", "A1B2C-", "\n"),
+)
 BOUND_TO_THEIR_CUES = frozenset(
     [
         sensitivity_passwords.says_password,
         sensitivity_secrets.holds_named_key,
+        sensitivity_secrets.holds_cloud_secret,
         sensitivity_said.holds_a_password,
         *(rule.matches for rule in RULES if rule.name == "pin-zh"),
         sensitivity_wallets.holds_wallet_words,
@@ -60,16 +106,19 @@ class _Whole(TextReading):
         lower = in_lower_case(text)
         while right := corrected(text, lower) or in_digits(text, lower, re.findall("[a-z]+", lower)):
             text, lower = right
-        super().__init__(text, lower, ())
+        super().__init__(text, lower, {})
 
     def cues(self, cues: Cues) -> list[str]:
         return [cue for cue in cues if cue in self.lower]
 
     def pieces(self, cues: Cues, before: int = BEFORE, after: int = AFTER) -> Iterator[Piece]:
-        return pieces(self.text, self.lower, cues, before, after)
+        return pieces(self.text, self.lower, self.places(cues), before, after)
 
-    def places(self, cues: Cues) -> list[tuple[int, int]]:
-        return places(self.lower, cues)
+    def ends(self, cues: Cues) -> dict[int, int]:
+        return with_others(self.lower, {}, cues)
+
+    def starts(self, cues: Cues) -> Iterator[int]:
+        return iter(range(len(self.lower)))
 
 
 def _signs(read: TextReading) -> Sign:
@@ -136,11 +185,13 @@ def test_what_is_looked_up_for_all_rules_is_what_each_asks_for(text: str) -> Non
 
 
 BEGUN = {
-    "occupation": sensitivity_background._OCCUPATION,
     "education": sensitivity_background._EDUCATION,
     "token": sensitivity_secrets._TOKEN,
     "cloud key": sensitivity_secrets._CLOUD_KEY,
     "assigned key": sensitivity_secrets._ASSIGNED_KEY,
+    "private key": sensitivity_secrets._PRIVATE_KEY,
+    "json web token": sensitivity_secrets._JWT,
+    "addressed": sensitivity_keys._ADDRESSED,
     "social security": sensitivity_secrets._SSN,
     "passport": sensitivity_secrets._PASSPORT,
     "after an address": sensitivity_said._AFTER_ADDRESS,
@@ -154,6 +205,7 @@ def test_a_pattern_that_is_tried_where_it_can_begin_finds_what_it_finds_anywhere
         for name, begun in BEGUN.items():
             plain = [match.span() for match in begun.pattern.finditer(read)]
             assert (name, [match.span() for match in begun.finditer(read)]) == (name, plain)
+            assert (name, begun.search(read) is not None) == (name, bool(plain))
 
 
 @given(SPLICED | st.text(alphabet="aZ9!#*?@+-_ .密", max_size=24))
@@ -181,12 +233,106 @@ def test_long_runs_are_those_that_white_space_leaves(text: str) -> None:
 
 
 def test_a_cue_is_looked_up_by_a_word_of_its_own() -> None:
-    assert [key_of(cue) for cue in listed("get into, first pet, ni number, a/c, 开门, number")] == [
-        "into",
-        "pet",
-        "ni",
-        "c",
-        "开门",
-        "number",
-    ]
-    assert Cues(["get in", "get into"]).among(["get"]) == ["get in"]
+    cues = listed("get into, first pet, ni number, a/c, driver's license, 开门, number")
+    assert [key_of(cue) for cue in cues] == ["get into", "first pet", "ni number", "c", "license", "开门", "number"]
+    assert [key_of(cue, by_word=True) for cue in cues] == ["into", "pet", "ni", "c", "license", "开门", "number"]
+    assert Cues(["get in", "get into"], by_word=True).among(["get"]) == ["get in"]
+
+
+@given(SPLICED)
+@example("social'social's")
+@example("get\u200bin, get-in 2fa password's passwords 不在 passphrase")
+def test_where_a_cue_stands_is_told_by_where_its_key_does(text: str) -> None:
+    plain = folded(text)
+    lower = in_lower_case(plain)
+    keys = sorted({key for rule in RULES for key in rule.cues.keys})
+    at = {
+        key: [found.start() for found in re.finditer(rf"(?<![a-z]){key}(?![a-z])", re.sub("[^a-z]", " ", lower))]
+        for key in keys
+        if key.isascii()
+    } | {key: [] for key in keys if not key.isascii() and key in lower}
+    read = TextReading(plain, lower, {key: starts for key, starts in at.items() if starts or not key.isascii()})
+    for rule in RULES:
+        looked_for = [cue for cue in rule.cues if cue.isascii() or key_of(cue) in at]
+        assert (rule.name, read.ends(rule.cues)) == (rule.name, with_others(lower, {}, looked_for))
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20))))
+def test_windows_that_meet_are_read_as_one(begins: list[tuple[int, int]]) -> None:
+    windows = sorted((start, start + length) for start, length in begins)
+    read = [at for start, end in joined(windows) for at in range(start, end)]
+    assert len(read) == len(set(read))
+    assert set(read) == {at for start, end in windows for at in range(start, end)}
+
+
+NEAR_NUMBERS = st.lists(
+    st.sampled_from(
+        ["1", "2 ", "-3", ".4", "12345", "x9", "id ", "ab ", "ssn ", ", ", "\n", "ab123456c", "abcde1234f ", "word "]
+    ),
+    max_size=40,
+).map("".join)
+
+
+@given(NEAR_NUMBERS | SPLICED)
+def test_the_number_of_a_paper_is_found_behind_its_name_as_in_the_whole_text(text: str) -> None:
+    lower = in_lower_case(folded(text))
+    ends = [found.end() for found in re.finditer("id|ssn|no|card", lower)]
+    for shape, behind in (
+        (sensitivity_papers._NUMBER, sensitivity_papers._numbers_behind),
+        (sensitivity_papers._BY_LETTERS, sensitivity_papers._letters_behind),
+    ):
+        whole = {found.span() for found in shape.finditer(lower) if sensitivity_papers._near(ends, found.start())}
+        near = {found.span() for found in behind(lower, ends) if sensitivity_papers._near(ends, found.start())}
+        assert near == whole
+
+
+@given(SPLICED | st.lists(st.sampled_from(TOLD_OF_NUMBERS), max_size=12).map("".join))
+@example("phone number is ((((((((((((555) 123 4567")
+@example("0" + " 1234" * 4 + " A" + "b" * 20 + (" C" + "d" * 20) * 3 + " Boulevard")
+@example("12345n, N. Aaaaaaaaaaaaaaaaaaaa Bbbbbbbbbbbbbbbbbbbb Cccccccccccccccccccc Dddddddddddddddddddd Boulevard")
+def test_what_is_looked_for_near_what_it_needs_is_found_as_in_the_whole_text(text: str) -> None:
+    plain, whole = folded(text), _Whole(text)
+    phone = any(
+        7 <= sum(map(str.isdigit, found["number"])) <= 15
+        for found in sensitivity_contact._CALLED_PHONE.finditer(whole.lower)
+    )
+    work = sensitivity_background._OCCUPATION
+    runs, letters = whole.long_runs, re.compile("[A-Za-z0-9_.:-]{23,}")
+    for name, found, expected in (
+        ("phone", sensitivity_contact.holds_phone(whole) or not phone, True),
+        ("street", sensitivity_contact.names_a_street(whole), bool(sensitivity_contact._STREET.search(whole.text))),
+        (
+            "work",
+            sensitivity_background.says_where_someone_works(whole),
+            bool(work.search(whole.lower)),
+        ),
+        (
+            "issued",
+            bool(sensitivity_keys._ISSUED.search(runs)),
+            any(map(sensitivity_keys._ISSUED.search, letters.findall(runs))),
+        ),
+        ("strong", any(strength(token[0]) for token in TOKEN.finditer(plain) if not may_be_strong(token[0])), False),
+        ("iban", b"aa00" in whole.kinds or not holds_iban(whole.text), True),
+    ):
+        assert (name, found) == (name, expected)
+
+
+@given(SPLICED | st.text("abcdefghij0123456789-_ .", max_size=150))
+def test_a_piece_without_what_a_key_needs_is_no_key(text: str) -> None:
+    plain = folded(text)
+    lower = in_lower_case(plain)
+    for word in ("key", "token", "backup"):
+        piece = Piece(f"{word} {plain}"[:200], f"{word} {lower}"[:200], 0, len(word))
+        assert sensitivity_keys._key_in(piece) == _key_in_as_asked_of_all(piece)
+
+
+def _key_in_as_asked_of_all(piece: Piece) -> bool:
+    """Every question about a piece, whether it can be answered with yes or not."""
+    keys, after = sensitivity_keys, piece.after
+    firm = keys._FIRM.search(piece.lower, max(0, piece.at - 16), piece.end + 12) is not None
+    letters = (re.sub("[ -]", "", run[0]) for run in keys._LETTERS.finditer(after))
+    return (
+        any(keys._is_key(piece, token, firm) for token in keys._TOKEN.finditer(piece.text))
+        or keys._holds_codes(piece, after, firm)
+        or (piece.word in keys._LETTERED and any(map(random_letters, letters)))
+    )

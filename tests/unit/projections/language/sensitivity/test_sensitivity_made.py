@@ -68,7 +68,7 @@ def test_a_value_is_graded_by_its_form(value: str, grade: int) -> None:
 
 def test_a_made_up_value_alone_says_nothing() -> None:
     for text in ("sproutHater_09", "my favourite is t0ast-Parliament-88", "muddywellies77 was first"):
-        assert not any(rule.matches(TextReading(text, text.lower(), ())) for rule in TOLD)
+        assert not any(rule.matches(TextReading(text, text.lower(), {})) for rule in TOLD)
         assert "password" not in reasons(text)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from projections.language.sensitivity import private as sensitivity_private
-from projections.language.sensitivity.beside import AFTER, BEFORE, FREE, SPACING, pieces
+from projections.language.sensitivity.beside import AFTER, BEFORE, FREE, SPACING, pieces, places
 from projections.language.sensitivity.fold import folded, in_lower_case
 from projections.language.sensitivity.rule import listed
 from projections.language.sensitivity.secrets import codes as sensitivity_codes
@@ -132,6 +132,6 @@ def test_what_is_read_closely_of_64_kib_is_a_few_times_as_long_however_often_a_w
 ) -> None:
     for word in words:
         text = in_lower_case(folded((word + " 1") * (65_536 // (len(word.encode()) + 2))))
-        read = [len(piece.text) for piece in pieces(text, text, words)]
+        read = [len(piece.text) for piece in pieces(text, text, places(text, words))]
         assert len(read) <= FREE + len(text) // SPACING + 1
         assert sum(read) <= (BEFORE + AFTER + SPACING) * (FREE + len(text) // SPACING + 1)
