@@ -20,14 +20,9 @@ from api.exchange.importing_records import (
 )
 from api.exchange.record_shapes import CUT
 from api.exchange.rejections import KEYED_OTHERWISE, rejection_lines, told_here
-<<<<<<< HEAD
-from api.exchange.spooling import spooled
+from api.exchange.spooling import SpooledSelection
 from api.requests.pasts import PIECE
 from api.requests.snapshots import Snapshot, placed, weigh_load
-=======
-from api.exchange.spooling import SpooledSelection
-from api.requests.snapshots import PIECE, Snapshot, placed, weigh_load
->>>>>>> w-review
 from api.requests.timelines import LineTerms, told_lines
 from api.services.judging import Judging
 from api.services.reading import Reader
