@@ -19,7 +19,7 @@ from projections.fold.partition import WorkingOwner
 from projections.past.event_times import DROPPED, EventTimes, blocks_of, times_of
 from projections.past.moments import KeptMemories, KeptMoment, KeptPart, MomentsHead, is_alone, made_part, read_part
 from projections.redis.moments import HEAD, TIMES, read_head_of_times, read_moments_head, read_times
-from projections.redis.store import read_entries, slices
+from projections.redis.store import read_entries, read_owner, slices
 
 READ = 500
 
@@ -32,6 +32,8 @@ class PastComparison:
     ) -> None:
         self._wire, self._keys, self._owner, self._mine, self._verdict = wire, keys, owner, mine, verdict
         self._applied = list(kept.applied)
+        self._now = 0
+        """How many events are applied by now: readers may have made something of those that came meanwhile."""
 
     def compare(self) -> None:
         """Times first: by them it is known which events each moment has."""
@@ -41,23 +43,28 @@ class PastComparison:
             head = read_moments_head(wire, keys, owner)
             times_head = read_head_of_times(wire, keys, owner)
             stored = read_times(wire, keys, owner, times_head)
+            raw = wire.call("HGET", keys.owners, owner)
+            now = read_owner(keys, owner, raw) if raw else self._mine.state
         except DamagedState as error:
             self._verdict.differs("what was made of a past that cannot be read", owner=owner, problem=error.message)
             return
         if not times_head.events and head is None:
             return
+        self._now = now.applied
+        if head is not None and head.since > now.seq:
+            self._verdict.differs("kept moments of more events than there are", owner=owner)
         true = times_of(self._read(self._applied), self._held, lambda: ((), ()))
         self._compare_times(stored, true)
-        if head is not None:
+        if head is not None and head.since <= self._mine.state.seq:  # else perhaps a purge came that is not folded here
             found = list(self._differences(head, true))
             if wire.call("HGET", keys.moments(owner), HEAD) == before:  # else they were made or taken away meanwhile
                 for what in found:
                     self._verdict.differs(what, owner=owner)
 
     def _compare_times(self, stored: EventTimes, true: EventTimes) -> None:
-        many = len(stored)
-        same = many <= len(true) and all(
-            (getattr(stored, name) == getattr(true, name)[:many]).all() for name in ("seqs", "happened", "kinds")
+        many = min(len(stored), len(true))
+        same = len(stored) <= self._now and all(
+            (getattr(stored, name)[:many] == getattr(true, name)[:many]).all() for name in ("seqs", "happened", "kinds")
         )
         if not same:
             self._verdict.differs("an index of times that does not tell what the log holds", owner=self._owner)
@@ -73,7 +80,11 @@ class PastComparison:
         followed = {one.before for one in head.kept}
         try:
             for last in (one for one in head.kept if one.number not in followed):
-                yield from self._along(head.path(last.number), times, told)
+                path = head.path(last.number)
+                if path[-1].upto > self._now:
+                    yield "kept moments of more events than there are"
+                if path := [one for one in path if one.upto <= len(times)]:
+                    yield from self._along(path, times, told)
         except (*UNREADABLE, ValueError) as error:
             yield f"kept moments that cannot be read: {error}"
 
@@ -81,9 +92,7 @@ class PastComparison:
         """Fold once along a path; each moment is compared where it stands, those that another path had are passed over."""
         last = path[-1]
         fits = all(
-            one.first == last.first
-            and one.upto <= len(times)
-            and times.parting(one.happened, last.happened, one.upto, one.first) == one.upto
+            one.first == last.first and times.parting(one.happened, last.happened, one.upto, one.first) == one.upto
             for one in path
         )
         if not fits or any(one.upto >= two.upto for one, two in pairwise(path)):
