@@ -17,7 +17,18 @@ from projections.fold.builds import BuildKeys
 from projections.fold.owner import OwnerState, encode_owner, fold_on
 from projections.fold.partition import WorkingOwner
 from projections.past.event_times import DROPPED, EventTimes, blocks_of, times_of
-from projections.past.moments import KeptMemories, KeptMoment, KeptPart, MomentsHead, is_alone, made_part, read_part
+from projections.past.folding import to_fold
+from projections.past.moments import (
+    KeptMoment,
+    KeptPart,
+    MomentsHead,
+    NotKept,
+    Start,
+    is_alone,
+    made_part,
+    read_part,
+    started,
+)
 from projections.redis.moments import HEAD, TIMES, read_head_of_times, read_moments_head, read_times
 from projections.redis.store import read_entries, read_owner, slices
 
@@ -98,9 +109,22 @@ class PastComparison:
         if not fits or any(one.upto >= two.upto for one, two in pairwise(path)):
             yield "kept moments that are not beginnings of each other"
             return
-        counting = times.counting(last.happened, last.upto, last.first)
+        try:
+            yield from self._folded(path, times, told, self._start(path, told))
+        except NotKept:  # what follows is about what is purged today
+            yield from self._folded(path, times, told, started(None, ()))
+
+    def _start(self, path: Sequence[KeptMoment], told: set[int]) -> Start:
+        """Behind what another path was compared by: paths have long beginnings in common."""
+        known = [one for one in path if one.number in told]
+        raw = self._wire.call("HMGET", self._keys.moments(self._owner), HEAD, *(one.number for one in known))[1:]
+        return started(known[-1] if known else None, map(read_part, raw))
+
+    def _folded(self, path: Sequence[KeptMoment], times: EventTimes, told: set[int], start: Start) -> Iterator[str]:
+        last, state, memories, alone = path[-1], start.owner, start.memories, start.alone
+        counting, at = to_fold(start, times, last.happened, last.upto, last.first), 0
         dropping = set(times.seqs[counting[times.kinds[counting] == DROPPED]].tolist())
-        state, memories, changed, at, alone = OwnerState(), KeptMemories(), dict[str, None](), 0, True
+        changed = dict[str, None]()
         purged = {one.id for one in self._mine.memories.values() if one.purged_at is not None}
         steps = fold_on(
             state,
@@ -110,6 +134,8 @@ class PastComparison:
             secret=self._mine.secret,
         )
         for moment in path:
+            if moment.upto <= start.upto:
+                continue
             while at < len(counting) and counting[at] < moment.upto:
                 _, step = next(steps)
                 state, at = step.owner, at + 1

@@ -195,3 +195,25 @@ def test_a_block_of_times_that_somebody_went_on_with_is_read_as_far_as_the_head_
     store.reader._pasts._kept.clear()
     assert store.reader.list(owner, as_of=day(6))["total"] == 7
     assert caplog.text == ""
+
+
+def test_what_many_moments_have_in_common_is_folded_once_by_a_verification(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store.app.views.moments, "limits", SOON)
+    owner, many, ends = store.owner(), 60, range(6)
+    store.tell(owner, *(created(f"tea {number}", f"m{number}", day=1) for number in range(many)))
+    store.reader.list(owner, known=newest(store, owner))
+    store.tell(owner, *(mentioned("m1", day=day_) for day_ in (9, 8, 7, 6, 5, 4) for _ in range(3)))
+    for number in ends:
+        store.reader.list(owner, as_of=day(number + 4.5))
+    read, really = list[int](), PastComparison._read
+
+    def counted(self: PastComparison, seqs: Any) -> Any:
+        if self._owner == owner:
+            read.append(len(seqs))
+        return really(self, seqs)
+
+    monkeypatch.setattr(PastComparison, "_read", counted)
+    assert findings(store, owner) == []
+    assert sum(read) < 4 * many
