@@ -11,8 +11,6 @@ from itertools import takewhile
 from threading import Lock
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from api.requests.checks import PRESENT
 from api.requests.timelines import Counted, Owned, Progress, RequestedTimes, TimesAsked, counted_of
 from api.work.patience import current_check, weigh
@@ -20,16 +18,18 @@ from events.envelope import AnyEvent, Stored
 from events.errors import DamagedState, LogGap
 from events.log import EventLog
 from events.partitions import parse_position, partition_of
+from projections.checks import Bounds
 from projections.fold.changelog import Entry
 from projections.fold.owner import OwnerHistory, fold_owner
 from projections.memory.columns import Columns
+from projections.memory.timelines import Lines
 from projections.past.event_times import SAID, EventTimes
 from projections.past.folding import FoldedPast, behind, fold_from, nothing_folded, to_fold
 from projections.past.keeping import Passage
 from projections.past.moments import NotKept
 from projections.redis.moments import OwnerLog
 from projections.redis.view import RedisViews
-from projections.views.hidden import hidden_ids
+from projections.views.hidden import hidden_ids, purged_ids
 from projections.views.view import OwnerView
 
 KEPT_PASTS = 8
@@ -55,16 +55,18 @@ class Past:
         self,
         view: OwnerView,
         newest: int,
-        seqs: Sequence[int],
-        said: Sequence[int],
+        seqs: array[int],
+        said: array[int],
         log: PastLog | Callable[[], PastLog],
+        may_count: int = 0,
     ) -> None:
+        """`may_count`: of how many events the change log is yet to be folded."""
         self.view = view
         self.newest = newest
         """Newest `occurred_at` in it, microseconds; 0 for none."""
         self.seqs = seqs
         """Of the events that count, ascending."""
-        self._said, self._log = said, log
+        self._said, self._log, self._may_count = said, log, may_count
 
     @property
     def entries(self) -> list[Entry]:
@@ -84,7 +86,8 @@ class Past:
     def bytes_used(self) -> int:
         """About how much it takes: the view, the change log as far as it was asked for, the seqs."""
         entries = 0 if callable(self._log) else len(self._log.entries)
-        return self.view.bytes_used() + _BYTES_AN_ENTRY * entries + 8 * len(self.seqs)
+        seqs = len(self.seqs) + len(self._said) + self._may_count
+        return self.view.bytes_used() + _BYTES_AN_ENTRY * entries + 8 * seqs
 
     def silent(self) -> Sequence[int]:
         """Seqs of the events that count and of which no change log tells: turns, tool results, accesses."""
@@ -92,13 +95,12 @@ class Past:
 
 
 class _Asked(NamedTuple):
-    """What a past is folded for."""
+    """What a past is folded for: kept with it, so nothing of the present hangs on it."""
 
     owner: str
     build: str
-    view: OwnerView
-    counted: Counted
-    wanted: Sequence[int]
+    lines: Lines
+    wanted: array[int]
     """Seqs of what may count."""
     source: OwnerLog
     secret: bytes
@@ -134,15 +136,16 @@ class Pasts:
                 counted.lines,
                 _sum(array("q", counted.seqs).tobytes()),
                 _sum("\n".join(sorted(hidden)).encode()),
+                int((view.columns.state == Columns.PURGED).sum()),  # a secret may be purged: that hides it further
             )
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key], counted
-        wanted = log.seqs() if counted.seqs is None else counted.seqs
+        wanted = array("q", log.seqs() if counted.seqs is None else counted.seqs)
         read = source._replace(read=lambda seqs: self.stored(owner, seqs, asked.get("on_progress")))
         secret = self._log.secrets_of([owner]).get(owner, b"")
-        past = self._folded(_Asked(owner, build, view, counted, wanted, read, secret), events)
+        past = self._folded(_Asked(owner, build, counted.lines, wanted, read, secret), view, events)
         with self._lock:
             self._kept[key] = past
             sizes = [one.bytes_used() for one in self._kept.values()]
@@ -153,33 +156,33 @@ class Pasts:
 
     def _times(self, owner: str, build: str, view: OwnerView, source: OwnerLog) -> EventTimes | None:
         try:
-            return self._views.moments.times(owner, build, view.state.applied, source, current_check())
+            return self._views.moments.times(owner, build, view.state.applied, source, Bounds(current_check(), weigh))
         except DamagedState as error:
             logger.warning(error.message)
             return None
 
-    def _folded(self, asked: _Asked, events: EventTimes | None) -> Past:
+    def _folded(self, asked: _Asked, view: OwnerView, events: EventTimes | None) -> Past:
         if events is not None:
             try:
-                return self._from_a_moment(asked, events)
+                return self._from_a_moment(asked, view, events)
             except NotKept:  # an event is about what is purged by now: only the log still tells of it
-                return self._from_the_first(asked)
+                return self._from_the_first(asked, view)
             except DamagedState as error:
                 logger.warning(error.message)
-        return self._from_the_first(asked)
+        return self._from_the_first(asked, view)
 
-    def _from_the_first(self, asked: _Asked) -> Past:
+    def _from_the_first(self, asked: _Asked, view: OwnerView) -> Past:
         """All that counts, folded."""
         weigh(len(asked.wanted))
         counting = array("q")
         history = self._history(asked, counting)
         told = {entry.seq for entry in history.entries}
-        silent = [seq for seq in counting if seq not in told]
-        return Past(self._seen(asked, history), history.newest, counting, silent, PastLog(history.entries))
+        silent = array("q", (seq for seq in counting if seq not in told))
+        return Past(self._seen(asked, view, history), history.newest, counting, silent, PastLog(history.entries))
 
     def _history(self, asked: _Asked, counting: array[int]) -> OwnerHistory:
         def counts(stored: Stored, event: AnyEvent) -> bool:
-            if asked.counted.lines.counts(stored, event):
+            if asked.lines.counts(stored, event):
                 counting.append(stored.seq)
                 return True
             return False
@@ -193,38 +196,40 @@ class Pasts:
             secret=asked.secret,
         )
 
-    def _from_a_moment(self, asked: _Asked, events: EventTimes) -> Past:
+    def _from_a_moment(self, asked: _Asked, view: OwnerView, events: EventTimes) -> Past:
         """What counts after the nearest kept moment, folded."""
-        happened, upto, limits = asked.counted.lines.happened, len(asked.wanted), self._views.moments.limits
+        happened, upto, limits = asked.lines.happened, len(asked.wanted), self._views.moments.limits
         first = 0 if happened is None else events.split(limits.before, limits.behind)
-        folded = self._apart(asked, events, happened, first) if happened is not None and 0 < first < upto else None
-        folded = folded or self._after(asked, events, keeps=not first)
+        folded = self._apart(asked, view, events, first) if happened is not None and 0 < first < upto else None
+        folded = folded or self._after(asked, view, events, keeps=not first)
         folded.memories.folds = False
         counting = events.counting(happened, upto)
         newest = int(events.happened[counting].max()) if len(counting) else 0
-        said = events.seqs[counting[events.kinds[counting] == SAID]].tolist()
-        counted = array("q", events.seqs[counting].tolist())
-        seen = self._seen(asked, OwnerHistory(folded.owner, folded.memories, [], newest))
-        return Past(seen, newest, counted, said, lambda: self._log_of(asked))
+        said = array("q", events.seqs[counting[events.kinds[counting] == SAID]].tobytes())
+        counted = array("q", events.seqs[counting].tobytes())
+        seen = self._seen(asked, view, OwnerHistory(folded.owner, folded.memories, [], newest))
+        later = asked._replace(source=self.source(asked.owner))  # whom this one told how far it came is gone by then
+        return Past(seen, newest, counted, said, lambda: self._log_of(later), len(asked.wanted))
 
-    def _apart(self, asked: _Asked, events: EventTimes, happened: int, first: int) -> FoldedPast | None:
+    def _apart(self, asked: _Asked, view: OwnerView, events: EventTimes, first: int) -> FoldedPast | None:
         """What was imported last, put behind what was told before it; None where that does not do."""
-        numbers, read = events.counting(happened, first), asked.source.read
+        numbers, read = events.counting(asked.lines.happened, first), asked.source.read
         before = fold_from(nothing_folded(), events, numbers, read, secret=asked.secret, check=current_check())
-        return behind(before, self._after(asked, events, first)) if before.alone else None
+        return behind(before, self._after(asked, view, events, first)) if before.alone else None
 
-    def _after(self, asked: _Asked, events: EventTimes, first: int = 0, *, keeps: bool = True) -> FoldedPast:
+    def _after(
+        self, asked: _Asked, view: OwnerView, events: EventTimes, first: int = 0, *, keeps: bool = True
+    ) -> FoldedPast:
         """What counts from one event on, from the nearest moment; on a long way moments are kept for those who ask next.
 
         `keeps`: not where each instant has another list of events from the first on, for nobody asks for just that again.
         """
-        moments, happened, upto = self._views.moments, asked.counted.lines.happened, len(asked.wanted)
-        known, columns = asked.view.state, asked.view.columns
-        start, head = moments.begin(asked.owner, asked.build, events, happened, upto, known, first)
+        moments, happened, upto = self._views.moments, asked.lines.happened, len(asked.wanted)
+        start, head = moments.begin(asked.owner, asked.build, events, happened, upto, view.state, first)
         numbers = to_fold(start, events, happened, upto, first)
         weigh(len(numbers))
-        purged = frozenset(_ids(columns, columns.state == Columns.PURGED))
-        passage = Passage(events, happened, numbers, known, purged, bool(asked.secret), first)
+        purged = frozenset(purged_ids(view.columns))
+        passage = Passage(events, happened, numbers, view.state, purged, bool(asked.secret), first)
         keeping = moments.keeping(asked.owner, asked.build, head if keeps else None, start, passage)
         return fold_from(
             start, events, numbers, asked.source.read, secret=asked.secret, keeping=keeping, check=current_check()
@@ -232,15 +237,16 @@ class Pasts:
 
     def _log_of(self, asked: _Asked) -> PastLog:
         """The change log up to there: where all counts that was recorded, the stored one is it."""
-        if asked.counted.lines.happened is not None:
+        weigh(len(asked.wanted))
+        if asked.lines.happened is not None:
             history = self._history(asked, array("q"))
             return PastLog(history.entries, history.owner.chain)
         last = asked.wanted[-1] if asked.wanted else 0
         stored = (entry for _, entry in self._views.changelogs.entries(asked.owner, check=current_check()))
         return PastLog(list(takewhile(lambda entry: entry.seq <= last, stored)))
 
-    def _seen(self, asked: _Asked, history: OwnerHistory) -> OwnerView:
-        return OwnerView.of_history(asked.owner, history, present=asked.view, check=current_check())
+    def _seen(self, asked: _Asked, view: OwnerView, history: OwnerHistory) -> OwnerView:
+        return OwnerView.of_history(asked.owner, history, present=view, bounds=Bounds(current_check(), weigh))
 
     def source(self, owner: str) -> OwnerLog:
         """The owner's log."""
@@ -261,11 +267,6 @@ class Pasts:
             yield from self._views.stored(owner, seqs[start : start + PIECE])
             if on_progress is not None:
                 on_progress(min(start + PIECE, len(seqs)), len(seqs))
-
-
-def _ids(columns: Columns, which: np.ndarray) -> list[str]:
-    """Ids of the rows for which it holds."""
-    return [columns.memories[row].id for row in np.flatnonzero(which).tolist()]
 
 
 def _sum(told: bytes) -> bytes:

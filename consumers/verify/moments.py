@@ -17,9 +17,20 @@ from projections.fold.builds import BuildKeys
 from projections.fold.owner import OwnerState, encode_owner, fold_on
 from projections.fold.partition import WorkingOwner
 from projections.past.event_times import DROPPED, EventTimes, blocks_of, times_of
-from projections.past.moments import KeptMemories, KeptMoment, KeptPart, MomentsHead, is_alone, made_part, read_part
+from projections.past.folding import to_fold
+from projections.past.moments import (
+    KeptMoment,
+    KeptPart,
+    MomentsHead,
+    NotKept,
+    Start,
+    is_alone,
+    made_part,
+    read_part,
+    started,
+)
 from projections.redis.moments import HEAD, TIMES, read_head_of_times, read_moments_head, read_times
-from projections.redis.store import read_entries, slices
+from projections.redis.store import read_entries, read_owner, slices
 
 READ = 500
 
@@ -32,6 +43,8 @@ class PastComparison:
     ) -> None:
         self._wire, self._keys, self._owner, self._mine, self._verdict = wire, keys, owner, mine, verdict
         self._applied = list(kept.applied)
+        self._now = 0
+        """How many events are applied by now: readers may have made something of those that came meanwhile."""
 
     def compare(self) -> None:
         """Times first: by them it is known which events each moment has."""
@@ -41,23 +54,28 @@ class PastComparison:
             head = read_moments_head(wire, keys, owner)
             times_head = read_head_of_times(wire, keys, owner)
             stored = read_times(wire, keys, owner, times_head)
+            raw = wire.call("HGET", keys.owners, owner)
+            now = read_owner(keys, owner, raw) if raw else self._mine.state
         except DamagedState as error:
             self._verdict.differs("what was made of a past that cannot be read", owner=owner, problem=error.message)
             return
         if not times_head.events and head is None:
             return
+        self._now = now.applied
+        if head is not None and head.since > now.seq:
+            self._verdict.differs("kept moments of more events than there are", owner=owner)
         true = times_of(self._read(self._applied), self._held, lambda: ((), ()))
         self._compare_times(stored, true)
-        if head is not None:
+        if head is not None and head.since <= self._mine.state.seq:  # else perhaps a purge came that is not folded here
             found = list(self._differences(head, true))
             if wire.call("HGET", keys.moments(owner), HEAD) == before:  # else they were made or taken away meanwhile
                 for what in found:
                     self._verdict.differs(what, owner=owner)
 
     def _compare_times(self, stored: EventTimes, true: EventTimes) -> None:
-        many = len(stored)
-        same = many <= len(true) and all(
-            (getattr(stored, name) == getattr(true, name)[:many]).all() for name in ("seqs", "happened", "kinds")
+        many = min(len(stored), len(true))
+        same = len(stored) <= self._now and all(
+            (getattr(stored, name)[:many] == getattr(true, name)[:many]).all() for name in ("seqs", "happened", "kinds")
         )
         if not same:
             self._verdict.differs("an index of times that does not tell what the log holds", owner=self._owner)
@@ -73,7 +91,11 @@ class PastComparison:
         followed = {one.before for one in head.kept}
         try:
             for last in (one for one in head.kept if one.number not in followed):
-                yield from self._along(head.path(last.number), times, told)
+                path = head.path(last.number)
+                if path[-1].upto > self._now:
+                    yield "kept moments of more events than there are"
+                if path := [one for one in path if one.upto <= len(times)]:
+                    yield from self._along(path, times, told)
         except (*UNREADABLE, ValueError) as error:
             yield f"kept moments that cannot be read: {error}"
 
@@ -81,17 +103,28 @@ class PastComparison:
         """Fold once along a path; each moment is compared where it stands, those that another path had are passed over."""
         last = path[-1]
         fits = all(
-            one.first == last.first
-            and one.upto <= len(times)
-            and times.parting(one.happened, last.happened, one.upto, one.first) == one.upto
+            one.first == last.first and times.parting(one.happened, last.happened, one.upto, one.first) == one.upto
             for one in path
         )
         if not fits or any(one.upto >= two.upto for one, two in pairwise(path)):
             yield "kept moments that are not beginnings of each other"
             return
-        counting = times.counting(last.happened, last.upto, last.first)
+        try:
+            yield from self._folded(path, times, told, self._start(path, told))
+        except NotKept:  # what follows is about what is purged today
+            yield from self._folded(path, times, told, started(None, ()))
+
+    def _start(self, path: Sequence[KeptMoment], told: set[int]) -> Start:
+        """Behind what another path was compared by: paths have long beginnings in common."""
+        known = [one for one in path if one.number in told]
+        raw = self._wire.call("HMGET", self._keys.moments(self._owner), HEAD, *(one.number for one in known))[1:]
+        return started(known[-1] if known else None, map(read_part, raw))
+
+    def _folded(self, path: Sequence[KeptMoment], times: EventTimes, told: set[int], start: Start) -> Iterator[str]:
+        last, state, memories, alone = path[-1], start.owner, start.memories, start.alone
+        counting, at = to_fold(start, times, last.happened, last.upto, last.first), 0
         dropping = set(times.seqs[counting[times.kinds[counting] == DROPPED]].tolist())
-        state, memories, changed, at, alone = OwnerState(), KeptMemories(), dict[str, None](), 0, True
+        changed = dict[str, None]()
         purged = {one.id for one in self._mine.memories.values() if one.purged_at is not None}
         steps = fold_on(
             state,
@@ -101,6 +134,8 @@ class PastComparison:
             secret=self._mine.secret,
         )
         for moment in path:
+            if moment.upto <= start.upto:
+                continue
             while at < len(counting) and counting[at] < moment.upto:
                 _, step = next(steps)
                 state, at = step.owner, at + 1

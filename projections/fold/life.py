@@ -43,6 +43,7 @@ from projections.memory.record import (
     UserMention,
     Version,
     without_content,
+    without_words,
 )
 
 
@@ -298,10 +299,7 @@ def _forget_correction(working: WorkingSet, purged: Memory) -> None:
         one.replaced_by != purged.id or not (one.reason or one.new_preference) for one in old.negations
     ):
         return
-    negations = tuple(
-        msgspec.structs.replace(one, reason="", new_preference=None) if one.replaced_by == purged.id else one
-        for one in old.negations
-    )
+    negations = tuple(without_words(one) if one.replaced_by == purged.id else one for one in old.negations)
     working.adjust(old, negations=negations)
 
 

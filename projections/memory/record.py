@@ -382,6 +382,11 @@ with_changes: Callable[..., Memory] = msgspec.structs.replace
 """The record with some fields replaced, given by name."""
 
 
+def without_words(negation: CorrectionEntry) -> CorrectionEntry:
+    """A negation that does not tell what holds instead, nor why."""
+    return msgspec.structs.replace(negation, reason="", new_preference=None)
+
+
 def without_content(memory: Memory) -> dict[str, Any]:
     """The fields of a record of which nothing is left to read: what a purge leaves are its id, dates and lineage."""
     return {
@@ -397,9 +402,7 @@ def without_content(memory: Memory) -> dict[str, Any]:
         "versions": (),
         "edges": (),
         "facts": (),
-        "negations": tuple(
-            msgspec.structs.replace(one, reason="", new_preference=None, author=None) for one in memory.negations
-        ),
+        "negations": tuple(msgspec.structs.replace(without_words(one), author=None) for one in memory.negations),
         "user_mentions": tuple(msgspec.structs.replace(one, author=None) for one in memory.user_mentions),
         "revised_by": None,
         "deleted_by": None,

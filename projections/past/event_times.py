@@ -115,11 +115,13 @@ def times_of(
         elif type(event.data) is EventDiscarded:
             if not over:
                 all_before, dropping = before()
-                over = {*all_before, *(_discarded(decode(each.kind, each.body)) for each in dropping)}
+                over = {*all_before, *seqs, *(_discarded(decode(each.kind, each.body)) for each in dropping)}
             seq = _discarded(event)
-            dropped = seq < one.seq and seq not in over and seq not in seqs and held(event.data.position)
+            dropped = seq < one.seq and seq not in over and held(event.data.position)
             kind = DROPPED if dropped else NOTHING_DROPPED
             over.update({seq, one.seq} if dropped else {one.seq})
+        if over:
+            over.add(one.seq)
         seqs.append(one.seq)
         happened.append(micros(event.occurred_at))
         kinds.append(kind)
@@ -153,11 +155,12 @@ def _read_block(raw: bytes, events: int) -> EventTimes:
         told = zlib.decompress(without_sum(raw))
     except zlib.error as error:
         raise ValueError(f"a block of times that is damaged: {error}") from error
-    if len(told) != _BYTES * events:
+    there, rest = divmod(len(told), _BYTES)
+    if rest or there < events:  # more are there where somebody went on since the head was read
         raise ValueError(f"a block of times of {len(told)} bytes for {events} events")
-    planes = np.frombuffer(told, np.uint8, 16 * events).reshape(2, 8, events)
-    seqs, happened = (np.ascontiguousarray(one.T).view("<i8").ravel().cumsum() for one in planes)
-    return EventTimes(seqs, happened, np.frombuffer(told, np.uint8, events, 16 * events))
+    planes = np.frombuffer(told, np.uint8, 16 * there).reshape(2, 8, there)
+    seqs, happened = (np.ascontiguousarray(one.T).view("<i8").ravel().cumsum()[:events] for one in planes)
+    return EventTimes(seqs, happened, np.frombuffer(told, np.uint8, events, 16 * there))
 
 
 def blocks_of(events: int) -> int:

@@ -9,7 +9,7 @@ Each is told by the records that changed since the moment before it; which those
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, MutableMapping
 from typing import NamedTuple
 
 import msgspec
@@ -17,7 +17,7 @@ import msgspec
 from events.errors import DamagedState
 from events.text.unreadable import UNREADABLE
 from projections.fold.owner import OwnerState, decode_owner, encode_owner
-from projections.memory.record import Memory, decode_memory, encode_memory, with_changes, without_content
+from projections.memory.record import Memory, decode_memory, encode_memory, with_changes, without_content, without_words
 from projections.past.event_times import EventTimes
 from projections.past.summed import with_sum, without_sum
 
@@ -105,7 +105,7 @@ class KeptPart(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Of the records that changed since the moment before, in the order in which they first did."""
     records: tuple[bytes, ...]
     bare: tuple[int, ...] = ()
-    """Which of them stand without content, since they are purged today: they may be shown so, and not folded on."""
+    """Which of them stand without what is purged today: they may be shown so, and not folded on."""
     missed: tuple[str, ...] = ()
     """Ids that events asked for since the first, and that are not there; ascending."""
     alone: bool = True
@@ -119,15 +119,23 @@ _HEAD = msgspec.msgpack.Decoder(MomentsHead)
 def made_part(
     owner: OwnerState, memories: KeptMemories, changed: Iterable[str], purged: Collection[str], alone: bool
 ) -> KeptPart:
-    """A moment's part. `purged`: ids of what is purged today; of those no content is kept."""
+    """A moment's part. `purged`: ids of what is purged today; of those no content is kept, nor what they corrected another to."""
     ids = tuple(changed)
-    bare = tuple(at for at, one in enumerate(ids) if one in purged)
-    without = {ids[at] for at in bare}
-    records = (memories[one] for one in ids)
-    encoded = (
-        encode_memory(with_changes(one, **without_content(one)) if one.id in without else one) for one in records
+    records = [memories[one] for one in ids]
+    told = [_without(one, purged) for one in records]
+    bare = tuple(
+        at for at, (one, kept) in enumerate(zip(records, told, strict=True)) if one.id in purged or kept is not one
     )
-    return KeptPart(encode_owner(owner), ids, tuple(encoded), bare, memories.missing, alone)
+    return KeptPart(encode_owner(owner), ids, tuple(map(encode_memory, told)), bare, memories.missing, alone)
+
+
+def _without(memory: Memory, purged: Collection[str]) -> Memory:
+    if memory.id in purged:
+        return with_changes(memory, **without_content(memory))
+    if any(one.replaced_by in purged and (one.reason or one.new_preference) for one in memory.negations):
+        told = (without_words(one) if one.replaced_by in purged else one for one in memory.negations)
+        return with_changes(memory, negations=tuple(told))
+    return memory
 
 
 def stored_part(part: KeptPart) -> bytes:
@@ -163,16 +171,18 @@ class NotKept(Exception):
 class KeptMemories(MutableMapping[str, Memory]):
     """An owner's records at a moment and after it, in the order in which they were made; each is decoded when somebody reads it."""
 
-    def __init__(self, parts: Sequence[KeptPart] = ()) -> None:
+    def __init__(self, parts: Iterable[KeptPart] = ()) -> None:
+        """`parts`: of a path; no two of them are held at once, since all of a large record's states may be in them."""
         raw = dict[str, bytes | None]()
         bare = set[str]()
-        self._missed = set(parts[-1].missed if parts else ())
+        self.last = KeptPart(b"", (), ())
         for part in parts:
+            self.last = part
             raw.update(zip(part.ids, part.records, strict=True))
             if bare or part.bare:
                 bare.difference_update(part.ids)
                 bare.update(part.ids[at] for at in part.bare)
-        self._raw = raw
+        self._raw, self._missed = raw, set(self.last.missed)
         self._bare, self._read = bare, dict[str, Memory]()
         self.folds = True
         """While a fold reads it, which what is bare ends by NotKept."""
@@ -248,11 +258,12 @@ class Start(NamedTuple):
     """As `KeptPart.alone`."""
 
 
-def started(kept: KeptMoment | None, parts: Sequence[KeptPart]) -> Start:
+def started(kept: KeptMoment | None, parts: Iterable[KeptPart]) -> Start:
     """At the beginning, or at a moment with the parts of its path. Raises MsgspecError where the state cannot be read."""
+    memories = KeptMemories(parts)
     if kept is None:
-        return Start(0, 0, OwnerState(), KeptMemories())
-    return Start(kept.number, kept.upto, decode_owner(parts[-1].owner), KeptMemories(parts), parts[-1].alone)
+        return Start(0, 0, OwnerState(), memories)
+    return Start(kept.number, kept.upto, decode_owner(memories.last.owner), memories, memories.last.alone)
 
 
 def is_alone(owner: OwnerState) -> bool:

@@ -15,7 +15,7 @@ from events.errors import DamagedState
 from events.redis.admission import memory_share
 from events.redis.wire import Argument, Wire, WirePool
 from events.text.unreadable import UNREADABLE
-from projections.checks import Check, unchecked
+from projections.checks import UNBOUNDED, Bounds, counted
 from projections.fold.builds import BuildKeys, version_of
 from projections.fold.owner import PROJECTION_VERSION, OwnerState, encode_owner
 from projections.past.event_times import (
@@ -33,6 +33,7 @@ from projections.past.event_times import (
 from projections.past.keeping import Added, MomentKeeper, Passage
 from projections.past.moments import (
     EVERY_EVENTS,
+    KeptMoment,
     MomentsHead,
     Start,
     begin_at,
@@ -48,6 +49,8 @@ from projections.redis.store import MOMENTS
 TIMES, HEAD = "times", MOMENTS
 """The fields that say how far each reaches; of a block of times `times:` and its number from 0, of a moment its number."""
 _AT_ONCE = 64
+_READ_FOR_A_FOLDED = 4
+"""Events that are read, to know when they happened, in the time in which one is folded."""
 _T = TypeVar("_T")
 
 
@@ -85,7 +88,7 @@ class RedisMoments:
         self.limits = MomentLimits()
 
     def times(
-        self, owner: str, build: str, applied: int, source: OwnerLog, check: Check = unchecked
+        self, owner: str, build: str, applied: int, source: OwnerLog, bounds: Bounds = UNBOUNDED
     ) -> EventTimes | None:
         """When each of an owner's events happened; made as far as it is not. None of few events, or by a build of another version.
 
@@ -97,14 +100,17 @@ class RedisMoments:
         with self._wires.wire() as wire:
             head = read_head_of_times(wire, keys, owner)
             known = read_times(wire, keys, owner, head)
-        further = self._changelogs.seqs(owner, check, after=head.events, build=build)
+        further = self._changelogs.seqs(owner, bounds.check, after=head.events, build=build)
         if not further:
             return known if len(known) >= applied else None
+        bounds.weigh(len(further) // _READ_FOR_A_FOLDED)
 
         def before() -> tuple[Iterable[int], Iterable[Stored]]:
             return known.seqs.tolist(), source.read(known.seqs[known.kinds == DROPPED].tolist())
 
-        found = known.followed_by(times_of(source.read(further), source.held, before))
+        found = known.followed_by(
+            times_of(counted(source.read(further), bounds.check, len(further)), source.held, before)
+        )
         if not found.ascend or len(found) < applied:  # nothing folds so; or a rebuild took the build away meanwhile
             return None
         if len(further) >= self.limits.times:
@@ -157,7 +163,14 @@ class RedisMoments:
                 return started(None, ()), head
             path = _readable(owner, lambda: head.path(kept.number))
             raw = wire.call("HMGET", keys.moments(owner), *(one.number for one in path))
-        return _readable(owner, lambda: started(kept, [read_part(one) for one in raw])), head
+        counted_then = len(times.counting(kept.happened, kept.upto, first))
+        try:
+            return _readable(owner, lambda: _started(kept, raw, counted_then)), head
+        except DamagedState:
+            with self._wires.wire() as wire:
+                if read_moments_head(wire, keys, owner) == head:
+                    raise
+            return started(None, ()), None  # somebody took them away meanwhile
 
     def keeping(
         self, owner: str, build: str, head: MomentsHead | None, start: Start, passage: Passage
@@ -182,6 +195,13 @@ class RedisMoments:
             return write_made(self._wires, keys, owner, key, told, values, gone=[str(one) for one in added.gone])
 
         return MomentKeeper(head, start, passage, write, self.limits.every)
+
+
+def _started(kept: KeptMoment, raw: Sequence[bytes | None], events: int) -> Start:
+    found = started(kept, map(read_part, raw))
+    if found.owner.applied != events:
+        raise ValueError(f"moment {kept.number} is of {found.owner.applied} events, not of {events}")
+    return found
 
 
 def read_head_of_times(wire: Wire, keys: BuildKeys, owner: str) -> TimesHead:

@@ -23,7 +23,16 @@ def hides_today(columns: Columns) -> Flags:
 
 def hidden_ids(columns: Columns) -> list[str]:
     """Ids of these, in the order of rows; of a view, without reading the other records."""
-    rows: Rows = np.flatnonzero(hides_today(columns))
+    return _ids(columns, hides_today(columns))
+
+
+def purged_ids(columns: Columns) -> list[str]:
+    """The same of those that are purged."""
+    return _ids(columns, columns.state == Columns.PURGED)
+
+
+def _ids(columns: Columns, which: Flags) -> list[str]:
+    rows: Rows = np.flatnonzero(which)
     return [columns.memories[row].id for row in rows.tolist()]
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.checks import Check, counted
+from projections.checks import Bounds, Check, counted
 from projections.index.conversation_index import NONE, KeptConversation
 from projections.index.indexed_terms import has_text, indexed_terms, indexed_text
 from projections.index.postings import TermSequence
@@ -25,6 +25,8 @@ from projections.views.hidden import as_hidden_today, hides_today
 from projections.views.texts import Unsaid
 
 _PAGE = 1_000
+_READ_FOR_A_FOLDED = 3
+"""Records that are decoded and read into columns in the time in which an event is folded."""
 
 
 class Present(NamedTuple):
@@ -43,7 +45,7 @@ class Present(NamedTuple):
 class Moment:
     """The records of a moment, by row in their order, and what stands of them as today. Asked before the present moves on."""
 
-    def __init__(self, memories: Mapping[str, Memory], present: Present, check: Check) -> None:
+    def __init__(self, memories: Mapping[str, Memory], present: Present, bounds: Bounds) -> None:
         self.ids = list(memories)
         self.records = encoded_of(memories)
         now = self._now = present
@@ -51,8 +53,10 @@ class Moment:
         """By row: that of today, or NONE."""
         self._hidden: Flags = np.append(hides_today(now.columns), False)[self._rows]
         """By row: whether today hides the content."""
-        differing = self._differing(check)
-        self._others = {row: self.records.passing(row, row + 1)[0] for row in counted(differing, check, len(differing))}
+        differing = self._differing(bounds.check)
+        bounds.weigh(len(differing) // _READ_FOR_A_FOLDED)
+        passed = counted(differing, bounds.check, len(differing))
+        self._others = {row: self.records.passing(row, row + 1)[0] for row in passed}
         """The records of rows that do not stand as today."""
         same = np.delete(np.arange(len(self.ids)), differing)
         self.records.read_as(dict(zip(self._rows[same].tolist(), same.tolist(), strict=True)), now.columns.memories)

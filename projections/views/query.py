@@ -272,7 +272,9 @@ def _gone(view: OwnerView, negations: Sequence[CorrectionEntry]) -> frozenset[Co
 
 def _is_deleted(view: OwnerView, memory_id: str | None) -> bool:
     memory = view.get(memory_id) if memory_id else None
-    return memory is not None and (memory.deleted_at is not None or memory.purged_at is not None)
+    if memory is None:
+        return memory_id in view.purged_since
+    return memory.deleted_at is not None or memory.purged_at is not None
 
 
 def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> WhyAlone:

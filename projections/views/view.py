@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar, cast
 
 from events.naming import Naming
 from events.parameters import DEFAULTS, Parameters
-from projections.checks import Check, counted, unchecked
+from projections.checks import UNBOUNDED, Bounds, Check, counted, unchecked
 from projections.fold.evolve import parameters_of
 from projections.fold.owner import OwnerHistory, OwnerState
 from projections.index.associations import AssociationIndex
@@ -28,7 +28,7 @@ from projections.memory.record import Memory
 from projections.memory.tags import Context, context_of
 from projections.memory.triples import Graph, triples_of
 from projections.views.beside import ReadBeside
-from projections.views.hidden import as_hidden_today, hidden_in
+from projections.views.hidden import as_hidden_today, hidden_in, purged_ids
 from projections.views.kept_view import KeptView, TakenView, hidden_rows
 from projections.views.moment import Moment, Present
 from projections.views.texts import SearchedTexts
@@ -75,6 +75,8 @@ class OwnerView(SearchedTexts):
         """Memory id -> since when its deletion is known, microseconds; None: the dates that were told are believed."""
         self.judged_today: Mapping[str, int] | None = None
         """Memory id -> its level by the rules of today, read off the log again; None: nobody did."""
+        self.purged_since: Collection[str] = ()
+        """Of a past, ids of what is purged today: what they corrected is not told, though they came later."""
         self.naming = Naming(owner, b"")
         """By what ids are made of the owner's words; without a secret until somebody who has the log tells it."""
         self._text_bytes = 0
@@ -100,7 +102,7 @@ class OwnerView(SearchedTexts):
         history: OwnerHistory,
         today: Iterable[Memory] = (),
         base: Parameters = DEFAULTS,
-        check: Check = unchecked,
+        bounds: Bounds = UNBOUNDED,
         present: OwnerView | None = None,
     ) -> OwnerView:
         """The view of a folded history, in which what is purged or secret in the records of `today` stays so.
@@ -108,13 +110,17 @@ class OwnerView(SearchedTexts):
         `present`: the owner's view today; the same is made out of it, where most texts are read already, and hides what it hides.
         """
         if present is not None and len(present):
-            return cls._of_moment(owner, history.owner, Moment(history.memories, present._told(), check), base)
+            found = cls._of_moment(owner, history.owner, Moment(history.memories, present._told(), bounds), base)
+            found.purged_since = frozenset(purged_ids(present.columns))
+            return found
         hidden = hidden_in(today)
         memories = (
             as_hidden_today(memory, hidden[memory.id]) if memory.id in hidden else memory
             for memory in history.memories.values()
         )
-        return cls(owner, history.owner, memories, base, check)
+        found = cls(owner, history.owner, memories, base, bounds.check)
+        found.purged_since = frozenset(one.id for one in hidden.values() if one.purged_at is not None)
+        return found
 
     @classmethod
     def _of_moment(cls, owner: str, state: OwnerState, moment: Moment, base: Parameters) -> OwnerView:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -20,14 +21,17 @@ from projections.past.keeping import Added, MomentKeeper, Passage
 from projections.past.moments import (
     KeptMemories,
     KeptMoment,
+    KeptPart,
     MomentsHead,
     NotKept,
     Start,
+    _without,
     begin_at,
     read_moments,
     read_part,
     started,
     stored_moments,
+    stored_part,
 )
 from projections.views.view import as_hidden_today, hidden_in
 from tests.examples import examples
@@ -139,7 +143,7 @@ class Kept:
         """As a view shows them: what is hidden today stays so."""
         hidden = self.hidden
         told = (as_hidden_today(one, hidden[one.id]) if one.id in hidden else one for one in memories)
-        return [encode_memory(one) for one in told]
+        return [encode_memory(_without(one, self.purged)) for one in told]
 
 
 @QUICK
@@ -224,3 +228,14 @@ def test_times_are_read_as_they_were_stored(told: list[tuple[int, int, int]]) ->
     blocks = [stored_block(times, number) for number in range(blocks_of(len(told)))]
     found = read_blocks(TimesHead(len(told), 7), blocks)
     assert all((getattr(found, name) == getattr(times, name)).all() for name in ("seqs", "happened", "kinds"))
+
+
+def test_the_states_of_a_large_record_are_not_held_at_once() -> None:
+    size, many = 1 << 20, 24
+    parts = [stored_part(KeptPart(b"", ("m",), (bytes(size),))) for _ in range(many)]
+    tracemalloc.start()
+    found = KeptMemories(map(read_part, parts))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.raw("m") == bytes(size)
+    assert most < many * size / 3
