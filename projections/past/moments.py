@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Iterable, Iterator, MutableMapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -18,8 +18,10 @@ from events.errors import DamagedState
 from events.text.unreadable import UNREADABLE
 from projections.fold.owner import OwnerState, decode_owner, encode_owner
 from projections.memory.record import Memory, decode_memory, encode_memory, with_changes, without_content, without_words
-from projections.past.event_times import EventTimes
 from projections.past.summed import with_sum, without_sum
+
+if TYPE_CHECKING:  # numpy, which a fold worker does without
+    from projections.past.event_times import EventTimes
 
 EVERY_EVENTS = 512
 """Events from one moment to the next at least, and a 256th of all of the owner's: so many are folded for any answer, and as many

@@ -29,6 +29,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
 def no_past_is_kept(store: HttpStore) -> None:
     """A past that another test has asked about would be answered without any work."""
     store.application.reader._pasts._kept.clear()
+    for key in store.store.client.scan_iter("*:past:*"):
+        store.store.client.delete(key)
 
 
 class Stopping(Patience):
