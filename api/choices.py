@@ -18,8 +18,10 @@ LEAVE: Final = "leave"
 CUT: Final = "cut"
 WAYS = (LEAVE, CUT)
 """What becomes of a turn over 64 KiB: it is left out and counted, or its beginning is kept."""
-FORMATS = ("jsonl", "text")
-"""Of an export."""
+FORMATS = ("jsonl", "text", "html")
+"""Of an export; the last is of everything."""
+LANGUAGES = ("en", "zh")
+"""Of a page for people."""
 MOST_CHAT_TURNS = 10_000
 MOST_CHAT_BYTES = 16 * 1024 * 1024
 """Of one request of exported chats: reading one takes several times its size of memory."""

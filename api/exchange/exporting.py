@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Container, Iterator, Mapping, 
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from api.choices import ASKED_FOR, REJECTIONS
+from api.choices import ASKED_FOR, LANGUAGES, REJECTIONS
 from api.exchange.record_shapes import FORMAT, OF_THE_LOG
 from events.errors import refused
 from events.lateness import late_words
@@ -43,6 +43,10 @@ class ExportOptions:
     """Any of `ASKED_FOR`, and `REJECTIONS`."""
     reveal: bool = False
     """Whether memories of sensitivity 3 are told."""
+    everything: bool = False
+    """Whether also what was said, asked and put into prompts, and the change log; of memories all `ASKED_FOR`."""
+    language: str = LANGUAGES[0]
+    """Of a page."""
 
 
 PAGE = 500
@@ -129,7 +133,8 @@ def allowed_by(options: ExportOptions) -> set[str]:
     for name in options.include:
         if name not in (*ASKED_FOR, REJECTIONS):
             raise refused("include", name, ", ".join((*ASKED_FOR, REJECTIONS)))
-    return {*options.include, *(("sensitive",) if options.reveal else ())}
+    asked_for = ASKED_FOR if options.everything else ()
+    return {*options.include, *asked_for, *(("sensitive",) if options.reveal else ())}
 
 
 _STATES: Mapping[int, str] = {
@@ -254,42 +259,69 @@ def told_text(
     without = ", ".join(f"{number:,} {reason}" for reason, number in sorted(chosen.left_out.items()))
     yield f"# Memories of {owner}\n\n"
     yield f"{count} at {moment(now)}, weights by the {law.name} law{f'; left out: {without}' if without else ''}\n"
+    for one in told_memories(law, parameters, now, chosen, made):
+        yield f"\n{_block(one)}"
+
+
+class ExportedMemory(NamedTuple):
+    """A memory as people read it."""
+
+    memory: Memory
+    weight: float
+    """Clipped, by the owner's law."""
+    level: str
+    made: Telling
+
+    @property
+    def status(self) -> str:
+        """`live`, or why it does not stand."""
+        return status(self.memory)
+
+    def facts(self) -> dict[str, str]:
+        """What is known of it beside what it says, by name; nothing of what nobody told."""
+        memory, basis = self.memory, self.memory.basis or NOTHING
+        late = "" if self.made.late_by is None else f", {late_words(self.made.late_by)}"
+        last = f", last {moment(memory.last_accessed_at)}" if memory.last_accessed_at is not None else ""
+        facts = {
+            "summary": memory.summary,
+            "weight": f"{round(self.weight, 6):.4f}, level {self.level}",
+            "status": None if self.status == "live" else f"{self.status}{_until(memory)}",
+            "created": f"{moment(memory.created_at)}{late}",
+            "updated": moment(memory.updated_at) if memory.updated_at != memory.created_at else None,
+            "mentioned": f"{_times(memory.mention_count)}, last active {moment(memory.last_activated_at)}",
+            "shown": f"{_times(memory.access_count)}{last}" if memory.access_count else "never",
+            "is": f"{memory.category}, kind {memory.kind}, tier {memory.tier}, confidence {memory.confidence:g}",
+            "from": memory.source + (f", {memory.speaker}" if memory.speaker else ""),
+            "turns": ", ".join(memory.source_turns),
+            "keywords": ", ".join(memory.keywords),
+            "tags": ", ".join(memory.tags),
+            "project": memory.project,
+            "task": memory.task,
+            "corrects": memory.corrects,
+            "because": basis.because,
+            "rests on": ", ".join(f"{one.uri} {one.digest}" for one in basis.grounds),
+            "metadata": ", ".join(f"{name}: {value}" for name, value in basis.metadata),
+        }
+        return {name: value for name, value in facts.items() if value}
+
+
+def told_memories(
+    law: Law, parameters: Parameters, now: int, chosen: Chosen, made: Made = untold
+) -> Iterator[ExportedMemory]:
+    """What was chosen, oldest first, as people read it; weights and levels of the law at `now`."""
     for page in chosen.pages():
         columns = Columns()
         columns.put_all(page)
         levels = visibility(columns, law, now, parameters, "debug").levels.tolist()
         for (memory, told), level in zip(made(page), levels, strict=True):
-            yield f"\n{_block(memory, law.read(memory, now, parameters).weight, LEVELS[level], told)}"
+            yield ExportedMemory(memory, law.read(memory, now, parameters).weight, LEVELS[level], told)
 
 
-def _block(memory: Memory, weight: float, level: str, made: Telling) -> str:
+def _block(told: ExportedMemory) -> str:
     """One memory: its id, what it says as a quotation, and what is known of it."""
-    basis = memory.basis or NOTHING
-    late = "" if made.late_by is None else f", {late_words(made.late_by)}"
-    last = f", last {moment(memory.last_accessed_at)}" if memory.last_accessed_at is not None else ""
-    facts = {
-        "summary": memory.summary,
-        "weight": f"{round(weight, 6):.4f}, level {level}",
-        "status": None if status(memory) == "live" else f"{status(memory)}{_until(memory)}",
-        "created": f"{moment(memory.created_at)}{late}",
-        "updated": moment(memory.updated_at) if memory.updated_at != memory.created_at else None,
-        "mentioned": f"{_times(memory.mention_count)}, last active {moment(memory.last_activated_at)}",
-        "shown": f"{_times(memory.access_count)}{last}" if memory.access_count else "never",
-        "is": f"{memory.category}, kind {memory.kind}, tier {memory.tier}, confidence {memory.confidence:g}",
-        "from": memory.source + (f", {memory.speaker}" if memory.speaker else ""),
-        "turns": ", ".join(memory.source_turns),
-        "keywords": ", ".join(memory.keywords),
-        "tags": ", ".join(memory.tags),
-        "project": memory.project,
-        "task": memory.task,
-        "corrects": memory.corrects,
-        "because": basis.because,
-        "rests on": ", ".join(f"{one.uri} {one.digest}" for one in basis.grounds),
-        "metadata": ", ".join(f"{name}: {value}" for name, value in basis.metadata),
-    }
-    said = "\n".join(f"> {_visible(line)}".rstrip() for line in memory.content.splitlines())
-    listed = "\n".join(f"- {name}: {_visible(value)}" for name, value in facts.items() if value)
-    return f"## {memory.id}\n\n{said}\n\n{listed}\n"
+    said = "\n".join(f"> {visible(line)}".rstrip() for line in told.memory.content.splitlines())
+    listed = "\n".join(f"- {name}: {visible(value)}" for name, value in told.facts().items())
+    return f"## {told.memory.id}\n\n{said}\n\n{listed}\n"
 
 
 def _times(count: int) -> str:
@@ -303,6 +335,6 @@ def _until(memory: Memory) -> str:
     return since + (f", replaced by {successor}" if successor else "")
 
 
-def _visible(text: str) -> str:
-    """The text in one line: control characters but the tab, and what shows nothing, as signs."""
-    return with_hidden_as(text, lambda one: chr(0x2400 + ord(one)) if ord(one) < 0x20 else "\ufffd", kept="\t")
+def visible(text: str, kept: str = "\t") -> str:
+    """The text with control characters but those `kept`, and what shows nothing, as signs; in one line unless told."""
+    return with_hidden_as(text, lambda one: chr(0x2400 + ord(one)) if ord(one) < 0x20 else "\ufffd", kept=kept)

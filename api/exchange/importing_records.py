@@ -15,15 +15,18 @@ from typing import Any
 import orjson
 
 from api.exchange.appending import AppendReport
+from api.exchange.everything.bundle import END, HEAD
+from api.exchange.everything.said import SAID
+from api.exchange.everything.taking_in import PartLine, read_part
 from api.exchange.record_fields import RecordLine
-from api.exchange.record_shapes import check_shape, read_record
+from api.exchange.record_shapes import PART, check_shape, read_line, read_record
 from api.exchange.rejections import KEYED_OTHERWISE, REJECTION, CarriedRejection, read_rejection
 from api.requests.checks import check_owner
 from api.requests.secrets import label_objection
 from api.requests.speaking import speaker
 from events.catalogue import EventData
 from events.envelope import Prepared, derived_id, from_micros
-from events.errors import EngramlogError, InputError, InvalidEvent
+from events.errors import EngramlogError, InputError, InvalidEvent, refused
 from events.log import AppendReceipt, EventLog
 from events.standing import Speaker, firm_tier
 from events.validation import make_event, read_event, ready
@@ -73,6 +76,12 @@ class ImportedRecords:
     """What was rejected elsewhere and could not be carried over, by reason."""
     foreign: list[CarriedRejection] = field(default_factory=list)
     """What is keyed by another secret than the owner's; not told of yet."""
+    said: int = 0
+    """Turns and tool results of an export of everything, said again."""
+    said_withheld: int = 0
+    """Those whose words were left out when they were exported."""
+    of_the_log: dict[str, int] = field(default_factory=dict)
+    """What else such an export tells, by part: of the log that it comes from."""
     flagged: int = 0
     """Pairs of a record and a memory that it may contradict: both are flagged, and both stand."""
     conflicting: list[dict[str, str]] = field(default_factory=list)
@@ -108,6 +117,9 @@ class ImportedRecords:
             "made_ordinary": self.made_ordinary,
             "rejections": self.rejections,
             "rejections_left_out": self.rejections_left_out,
+            "said": self.said,
+            "said_withheld": self.said_withheld,
+            "of_the_log": self.of_the_log,
             "flagged": self.flagged,
             "conflicting": self.conflicting,
             "associations_left_out": self.edges_left_out,
@@ -177,11 +189,16 @@ def _numbered_events(
     log: EventLog, lines: Iterable[bytes], options: RecordOptions, answer: ImportedRecords, known: Rejections
 ) -> Iterator[tuple[int, Prepared]]:
     seen: dict[str, tuple[int, bytes]] = {}
+    number = 0
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            record = read_record(line, options.shape, assume_utc=options.assume_utc)
+            told = read_line(line)
+            if PART in told and options.shape in ("auto", "engramlog"):
+                yield from ((number, one) for one in _part(read_part(told, options.owner), log, answer))
+                continue
+            record = read_record(told, options.shape, assume_utc=options.assume_utc)
             if record.status == REJECTION:
                 yield from (
                     (number, one) for one in _rejection(read_rejection(record.data), options.owner, log, answer, known)
@@ -197,17 +214,37 @@ def _numbered_events(
         except InputError as problem:
             raise _at_line(problem, number) from None
         memory_id = record.data["memory_id"]
-        first, told = seen.get(memory_id), sha256(prepared.body).digest()
+        first, summed = seen.get(memory_id), sha256(prepared.body).digest()
         if first is None:
-            seen[memory_id] = (number, told)
+            seen[memory_id] = (number, summed)
             _count(record, answer)
             if claimed is not None and not options.core:
                 answer.made_ordinary[claimed] = answer.made_ordinary.get(claimed, 0) + 1
             yield number, prepared
-        elif first[1] == told:
+        elif first[1] == summed:
             answer.repeated += 1
         else:
             answer.duplicates.append({"line": number, "memory_id": memory_id, "first_line": first[0]})
+    if HEAD in answer.of_the_log and END not in answer.of_the_log:
+        raise _at_line(
+            refused("part", "the end of the file", f"{END}, which ends an export of everything: it is cut"), number
+        )
+
+
+def _part(part: PartLine, log: EventLog, answer: ImportedRecords) -> Iterator[Prepared]:
+    """What a line says that is no memory: a turn or a tool result, said again."""
+    if part.part not in SAID:
+        answer.of_the_log[part.part] = answer.of_the_log.get(part.part, 0) + 1
+    elif part.event is None:
+        answer.said_withheld += 1
+    else:
+        try:
+            by = Speaker("import", log.principal)
+            prepared = read_event(orjson.dumps(part.event), now=log.now(), by=by, look=label_objection)
+        except InvalidEvent as problem:
+            raise refused(f"event.{problem.field}", problem.got, problem.allowed) from None
+        answer.said += 1
+        yield prepared
 
 
 def _rejection(

@@ -35,6 +35,8 @@ OF_THE_LOG = ("recorded_at", "principal", "late_by")
 """What our own lines tell of the log that they come from; the log that takes them in tells its own."""
 CUT = "cut"
 """What ends an export that ended before its end; no record of any shape has this field."""
+PART = "part"
+"""What kind of line it is, of an export of everything; a memory's has none."""
 FORMAT = 1
 """Value of the field `engramlog` in our own lines: the version of their shape."""
 RELATED_WEIGHT = 0.5
@@ -78,11 +80,8 @@ _CONSOLIDATING: Mapping[str, str] = {
 }
 
 
-def read_record(line: bytes, shape: str = "auto", *, assume_utc: bool = False) -> RecordLine:
-    """One line of JSON as a record of a shape, or of the one that its fields show (`auto`).
-
-    Raises InputError for what is no JSON object, of no known shape, or holds what cannot be turned into ours.
-    """
+def read_line(line: bytes) -> Data:
+    """One line of JSON as an object. Raises InputError for anything else, and for the mark of an export that was cut."""
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -93,6 +92,14 @@ def read_record(line: bytes, shape: str = "auto", *, assume_utc: bool = False) -
         raise refused("record", short(record), "one JSON object a line")
     if record.keys() == {CUT}:
         raise refused("record", "the mark of an export that ended before its end", "a whole export: export again")
+    return record
+
+
+def read_record(record: Data, shape: str = "auto", *, assume_utc: bool = False) -> RecordLine:
+    """A line's object as a record of a shape, or of the one that its fields show (`auto`).
+
+    Raises InputError for what is of no known shape, or holds what cannot be turned into ours.
+    """
     read = SHAPES[shape_of(record) if shape == "auto" else shape]
     return read(record, assume_utc)
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from html import escape
+from importlib import import_module
 from typing import Any, Unpack
 
 import orjson
 
-from api.choices import FORMATS, REJECTIONS
-from api.exchange.exporting import Chosen, ExportOptions, Made, line_of, selection, told_text, untold
+from api.choices import FORMATS, LANGUAGES, REJECTIONS
+from api.exchange.everything.bundle import Everything, bundle_lines
+from api.exchange.everything.gathering import Gatherer
+from api.exchange.exporting import Chosen, ExportOptions, Made, line_of, selection, told_memories, told_text, untold
 from api.exchange.importing_records import (
     MOST_FLAGS_TOLD,
     ImportedRecords,
@@ -46,6 +50,8 @@ from projections.views.telling import UNTOLD, Telling, telling
 from projections.views.view import OwnerView
 
 _IGNORED = DECISIONS.index("ignored")
+_PAGE = "api.exchange.everything.page"
+"""Loaded where a page is asked for: the maker of pages takes its time."""
 
 
 @dataclass(slots=True)
@@ -88,12 +94,19 @@ class Export:
     rejections: tuple[dict[str, Any], ...] = ()
     """What was rejected, where that was asked for: a line a value, before all memories."""
     text: Iterator[str] | None = None
-    """The pieces of the text, where that was asked for: made as they are taken, once."""
+    """The pieces of the text or the page, where that was asked for: made as they are taken, once."""
+    everything: Everything | None = None
+    """What it holds beside the memories, where that was asked for."""
 
     @property
     def left_out(self) -> dict[str, int]:
         """How many memories are not in it, by reason."""
         return self.chosen.left_out
+
+    @property
+    def pieces_about(self) -> int:
+        """About how many pieces it comes in."""
+        return self.chosen.number + (0 if self.everything is None else int(self.everything.head["events"]))
 
     def records(self) -> Iterator[dict[str, Any]]:
         """A JSON-ready line a memory, oldest first; before them what was rejected, so that it is known when they are read."""
@@ -106,12 +119,15 @@ class Export:
         """The export in UTF-8, in pieces of about one memory each. Nothing in it is obeyed by a terminal: JSON spells it out."""
         if self.text is not None:
             return (piece.encode() for piece in self.text)
+        if self.everything is not None:
+            return bundle_lines(self.everything, self.records())
         return (shown_json(orjson.dumps(line).decode() + "\n").encode() for line in self.records())
 
     def cut(self, error: EngramlogError) -> bytes:
         """What ends it where an error does: a line that no import takes for a memory."""
         if self.text is not None:
-            return shown_json(f"\n[cut: {error.message}]\n").encode()
+            told = escape(error.message) if self.format == "html" else error.message
+            return shown_json(f"\n[cut: {told}]\n").encode()
         return shown_json(orjson.dumps({CUT: error.as_dict()}, default=str).decode() + "\n").encode()
 
     def as_dict(self) -> dict[str, Any]:
@@ -141,6 +157,7 @@ class Records:
         self._views = views
         self._reader = reader
         self._writer = writer
+        self._gatherer = Gatherer(views, reader)
 
     def take_in(
         self,
@@ -226,13 +243,22 @@ class Records:
         return self.take_in(lines, options)
 
     def export(self, owner: str, options: ExportOptions, form: str = "jsonl", **times: Unpack[LineTerms]) -> Export:
-        """An owner's memories, at present unless told, as lines to import again or as a text. Leaves no trace.
+        """An owner's memories, at present unless told, as lines to import again, as a text or as a page. Leaves no trace.
 
-        Raises InputError for a format, a reason or a time that cannot be.
+        With `options.everything`, and on a page, also what was said, asked and put into prompts, and the change log.
+        Raises InputError for a format, a reason, a language or a time that cannot be.
         """
         if form not in FORMATS:
             raise refused("format", form, ", ".join(FORMATS))
-        glanced = self._reader.glance(owner, **times)
+        if options.language not in LANGUAGES:
+            raise refused("language", options.language, " or ".join(LANGUAGES))
+        if options.everything and form == "text":
+            raise refused(
+                "format", form, "with everything: jsonl, which an import reads again, or html, a page for people"
+            )
+        if form == "html" and not options.everything:
+            options = replace(options, everything=True)
+        glanced = None if options.everything else self._reader.glance(owner, **times)
         if glanced is not None and not glanced.view.state.asides:
             spool, standing = self._views.spooled(owner, Bounds(current_check(), weigh_load))
             if not spool.state.asides:
@@ -249,14 +275,23 @@ class Records:
         self, owner: str, form: str, options: ExportOptions, times: LineTerms, snapshot: Snapshot, found: Chosen
     ) -> Export:
         view, made = snapshot.view, partial(self._made, owner)
-        text = told_text(owner, view.law, view.parameters, snapshot.now, found, made) if form == "text" else None
+        law, parameters, now = view.law, view.parameters, snapshot.now
+        text = told_text(owner, law, parameters, now, found, made) if form == "text" else None
+        everything = self._gatherer.gathered(owner, snapshot, times) if options.everything else None
+        if everything is not None:
+            everything.head.update(memories=found.number, left_out=found.left_out)
+            if form == "html":
+                memories = told_memories(law, parameters, now, found, made)
+                page = import_module(_PAGE).page
+                text = page(everything, memories, found.number, found.left_out, options.language)
         rejections = view.state.rejections if form == "jsonl" else ()
         carried: tuple[dict[str, Any], ...] = ()
         if rejections and REJECTIONS in options.include:
             carried = tuple(rejection_lines(rejections, self._secret(owner)))
         elif rejections:
             found.left_out[REJECTIONS] = len(rejections)
-        return Export(owner, form, snapshot.position, found, snapshot.told, made, told_lines(times), carried, text)
+        lines = told_lines(times)
+        return Export(owner, form, snapshot.position, found, snapshot.told, made, lines, carried, text, everything)
 
     def _secret(self, owner: str) -> bytes:
         return self._log.secrets_of([owner])[owner]

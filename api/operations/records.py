@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from api.choices import ASKED_FOR, FORMATS, LEAVE, MOST_CHAT_BYTES, MOST_CHAT_TURNS, REJECTIONS, SHAPE_NAMES, WAYS
+from api.choices import (
+    ASKED_FOR,
+    FORMATS,
+    LANGUAGES,
+    LEAVE,
+    MOST_CHAT_BYTES,
+    MOST_CHAT_TURNS,
+    REJECTIONS,
+    SHAPE_NAMES,
+    WAYS,
+)
 from api.operations.common import ACTOR, AFTER, LINES, PLACE, REASON
 from api.operations.definition import NEVER, Body, Operation, Option, Parameter
 from api.operations.places import OF_PLACE, OF_WRITES, OWNER
@@ -10,12 +20,22 @@ from api.operations.places import OF_PLACE, OF_WRITES, OWNER
 _FORM = Parameter(
     "form",
     str,
-    "`jsonl`, which an import reads again, or `text`, Markdown for people.",
+    "`jsonl`, which an import reads again, `text`, Markdown for people, or `html`, a page for people, of everything.",
     "jsonl",
     FORMATS,
     wire="format",
-    option=Option(("--format",), "jsonl, which `import records` reads again, or text, for people."),
+    option=Option(
+        ("--format",), "jsonl, which `import records` reads again; text, for people; or html, a page of everything."
+    ),
 )
+_EVERYTHING = Parameter(
+    "everything",
+    bool,
+    "All that is held of the owner: memories in any state, turns, tool results, contexts, questions asked, the change log, chains.",
+    False,
+    (True,),
+)
+_LANGUAGE = Parameter("language", str, "Of the page: `en` or `zh`.", LANGUAGES[0], LANGUAGES)
 _INCLUDE = Parameter(
     "include",
     list[str],
@@ -33,11 +53,14 @@ EXPORT = Operation(
     question=(
         _FORM,
         _INCLUDE,
+        _EVERYTHING,
+        _LANGUAGE,
         Parameter("reveal", NEVER, "Refused: POST shows secrets too, and records it.", False, (False,)),
         *PLACE,
     ),
     statuses=OF_PLACE,
-    route_help="All memories of an owner as lines to import again, or as a text; of secrets none. Leaves no trace.",
+    route_help="All memories of an owner as lines to import again, as a text, or everything as lines or a page; of secrets none."
+    " Leaves no trace.",
 )
 EXPORT_REVEALED = Operation(
     name="export",
@@ -49,6 +72,8 @@ EXPORT_REVEALED = Operation(
     question=(
         _FORM,
         _INCLUDE,
+        _EVERYTHING,
+        _LANGUAGE,
         Parameter("reveal", bool, "Also secret memories (sensitivity 3).", False, (True,)),
         *LINES,
         AFTER,
@@ -69,8 +94,8 @@ EXPORT_REVEALED = Operation(
     "Leaves no trace but for --reveal: which secrets are shown is recorded first.",
     route_help="The same, secrets too with `reveal`: which ones are shown is recorded first (`MemoriesRevealed`,"
     " `engramlog-revealed`).",
-    example="Example: `engramlog export alice --out alice.jsonl` or `engramlog export alice | engramlog import records -"
-    " --owner alice-again`",
+    example="Example: `engramlog export alice --out alice.jsonl` or `engramlog export alice --format html --out"
+    " alice.html`",
 )
 OUT = (
     Parameter("file", str, "Where to; standard output if not given.", "-", option=Option(("--out",), metavar="FILE|-")),

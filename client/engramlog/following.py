@@ -21,7 +21,7 @@ SILENCE = 120.0
 
 
 class Exported(Result):
-    """An owner's memories, oldest first, as lines to import again or as a text for people."""
+    """An owner's memories, oldest first, as lines to import again or as a text for people; or everything, as lines or a page."""
 
     text: str
     position: str
@@ -32,9 +32,9 @@ class Exported(Result):
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """Each memory of an export as JSON Lines."""
+        """Each line of an export as JSON Lines."""
         if not self.text.startswith("{") and self.text.strip():
-            raise refused("format", "text", "jsonl, whose lines are records")
+            raise refused("format", "a text or a page", "jsonl, whose lines are records")
         return [json.loads(line) for line in self.text.split("\n") if line.strip()]
 
 
@@ -53,6 +53,8 @@ def export(
     owner: str | None = None,
     format: str | None = None,  # noqa: A002 - what the service calls it
     include: Sequence[str] = (),
+    everything: bool = False,
+    language: str | None = None,
     reveal: bool = False,
     actor: str = "user",
     reason: str = "",
@@ -64,15 +66,16 @@ def export(
 
     `include`: what else than what stands: deleted, merged, retired, rejected, superseded, negated, set_aside, proposed;
     `rejections`: what was rejected, for another store to refuse it too. Secrets only with `reveal=True`: that they were shown,
-    to which `actor` and for what `reason`, is recorded first.
+    to which `actor` and for what `reason`, is recorded first. `everything`: all that is held of the owner: memories in any state,
+    turns, tool results, contexts, questions asked and the change log; as `jsonl`, or as `html`, a page in `language` (en or zh).
     """
     path = path_of(scope.whose(owner), "export")
-    asked = {"format": format, "as_of": spelled(as_of), "known": spelled(known), "after": after}
+    asked = {"format": format, "as_of": spelled(as_of), "known": spelled(known), "after": after, "language": language}
     if reveal:
-        told = {"include": list(include), "reveal": True, "actor": actor, "reason": reason}
+        told = {"include": list(include), "everything": everything, "reveal": True, "actor": actor, "reason": reason}
         request = posted(path, given(asked | told))
     else:
-        request = got(path, include=include, **asked)
+        request = got(path, include=include, **asked, everything="true" if everything else None)
     answer = yield from fetch(scope, request)
     named = [one.split("=") for one in answer.headers.get("engramlog-left-out", "").split(", ") if one]
     return Exported(

@@ -25,7 +25,7 @@ from events.text.unreadable import UNREADABLE
 from projections.checks import UNBOUNDED, Bounds, Check, unchecked
 from projections.choices import VIEW_BYTES
 from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.fold.changelog import Entry, unpack
+from projections.fold.changelog import FIRST_LINK, Entry, unpack
 from projections.fold.owner import OwnerState, decode_owner
 from projections.fold.partition import Quarantine
 from projections.memory.encoded_rows import EncodedRows
@@ -535,6 +535,14 @@ class RedisViews:
         with self._wires.wire() as wire:
             began = wire.call("HGET", meta, "format2_at")
         return None if began is None else int(began)
+
+    def partition_chain(self, owner: str) -> tuple[str, str]:
+        """The position up to which the owner's partition is folded, and the chain over its stored events there, 64 digits."""
+        partition = partition_of(owner, len(self._tags))
+        with self._wires.wire() as wire:
+            keys = BuildKeys(self._tags[partition], self._live(wire, partition))
+            seq, chain = wire.call("HMGET", keys.checkpoint, "seq", "head")
+        return position_text(partition, int(seq or 0)), (chain or FIRST_LINK).hex()
 
     def _live(self, wire: Wire, partition: int) -> str:
         return (wire.call("HGET", LogKeys(self._tags[partition]).meta, "live") or FIRST_BUILD.encode()).decode()

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import orjson
 
 from api.cli.app import opened, print_json, progress, show
 from api.cli.commands.writing import import_app
@@ -51,9 +53,11 @@ def export(call: Call) -> None:
     from api.revealing import By
 
     file, force, include, reveal, actor, reason = call.take("file", "force", "include", "reveal", "actor", "reason")
-    form, json = call.given["form"], call.json
+    everything, language = call.take("everything", "language")
+    json = call.json
     target = None if file == "-" else _target(file, force)
-    options = ExportOptions(include=[one for told in include for one in told.split(",")], reveal=reveal)
+    included = [one for told in include for one in told.split(",")]
+    options = ExportOptions(include=included, reveal=reveal, everything=everything, language=language)
     with opened(call.context) as application:  # until all is written: the log is read while it is
         by = By("command", actor, reason)
         found, revealed = EXPORT_REVEALED.ask(application, call.given | {"options": options, "by": by})
@@ -62,7 +66,7 @@ def export(call: Call) -> None:
             with progress("exporting", json) as advance, _whole_file(target) as stream:
                 _write(found, stream, advance)
         elif json:
-            answer |= {"records": list(found.records())} if form == "jsonl" else {"text": "".join(found.text or ())}
+            answer |= _whole(found)
         else:
             with progress("exporting", sys.stdout.isatty()) as advance:
                 sys.stdout.flush()
@@ -74,8 +78,15 @@ def export(call: Call) -> None:
         render_records.exported(answer, None if target is None else file)
 
 
+def _whole(found: Export) -> dict[str, Any]:
+    """All of an export in one answer."""
+    if found.text is not None:
+        return {"text": "".join(found.text)}
+    return {"records": [orjson.loads(piece) for piece in found.pieces()]}
+
+
 def _write(found: Export, stream: BinaryIO, advance: Callable[[int, int], None]) -> None:
-    number, many = 0, found.chosen.number
+    number, many = 0, found.pieces_about
     try:
         for number, piece in enumerate(found.pieces(), 1):
             stream.write(piece)
@@ -86,7 +97,7 @@ def _write(found: Export, stream: BinaryIO, advance: Callable[[int, int], None])
         raise
     except OSError as error:
         raise OutputCut(
-            f"what is written ends before its end, after about {number:,} of {many:,} memories ({error.strerror}); make room and"
+            f"what is written ends before its end, after about {number:,} of {many:,} lines ({error.strerror}); make room and"
             " export again",
             owner=found.owner,
         ) from None

@@ -46,6 +46,7 @@ def imported(answer: dict[str, Any]) -> None:
     if taken := answer["ids_taken"]:
         out.print(f"[yellow]{_named(taken)}: there was a memory of this id already, and it stays as it is[/]")
     _carried(answer)
+    _of_everything(answer)
     if ignored := answer["ignored_fields"]:
         told = ", ".join(f"{name} ({count:,})" for name, count in list(ignored.items())[:SHOWN])
         out.print(Text(f"fields that no memory has a place for: {told}", "dim"))
@@ -61,6 +62,17 @@ def imported(answer: dict[str, Any]) -> None:
         out.print(f"[dim]{left_out:,} associations beyond the strongest 32 of their record were left out[/]")
     if answer["newest_record"]:
         out.print(f"[dim]The newest record is of {answer['newest_record']}; older ones have decayed since.[/]")
+
+
+def _of_everything(answer: Mapping[str, Any]) -> None:
+    """What an export of everything holds beside memories."""
+    if said := answer["said"]:
+        out.print(f"{_several(said, 'turn or tool result', 'turns and tool results')} said again")
+    if withheld := answer["said_withheld"]:
+        out.print(f"[yellow]{_several(withheld, 'turn')} without words: they were withheld from the export[/]")
+    if passed := answer["of_the_log"]:
+        told = ", ".join(f"{name} ({count:,})" for name, count in passed.items())
+        out.print(Text(f"of the log that it comes from, and passed over: {told}", "dim"))
 
 
 def _carried(answer: Mapping[str, Any]) -> None:

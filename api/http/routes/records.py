@@ -21,7 +21,7 @@ from api.http.made import new_router, register, shape_of
 from api.http.parsing import by_thread
 from api.http.routes.operations import check_size, partly
 from api.http.streamed import Pieces, StreamCut
-from api.operations.answers.records import EXAMPLE_ENTRY, EXAMPLE_RECORD, EXAMPLE_TEXT
+from api.operations.answers.records import EXAMPLE_ENTRY, EXAMPLE_PAGE, EXAMPLE_RECORD, EXAMPLE_TEXT
 from api.operations.definition import Given
 from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_RECORDS
 from api.revealing import By
@@ -34,7 +34,8 @@ PIECE_BYTES = 64 * 1024
 
 _EXPORTED: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "The memories, oldest first; where it ends before its end the last line is a `cut`, which says why."
+        "description": "The memories, oldest first, of everything a part a line; where it ends before its end the last line is a"
+        " `cut`, which says why."
         " Headers: `engramlog-position`, `engramlog-memories` (how many), and `engramlog-left-out` with what is not"
         " in it by reason (`deleted=2, sensitive=1`); `engramlog-quarantined` with a position where the owner is,"
         " `engramlog-behind` with how far the owner's head lies beyond it; `engramlog-as-of` and `engramlog-known` where they"
@@ -45,23 +46,36 @@ _EXPORTED: dict[int | str, dict[str, Any]] = {
                 "example": msgspec.json.encode(EXAMPLE_RECORD).decode() + "\n",
             },
             "text/markdown": {"schema": {"type": "string"}, "example": EXAMPLE_TEXT},
+            "text/html": {
+                "schema": {"type": "string", "description": "A page for people, of everything."},
+                "example": EXAMPLE_PAGE,
+            },
         },
     }
 }
 
 
+_KINDS = {"text": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8"}
+
+
 def _export(parts: Parts, owner: str, asked: Any) -> Response:
     told = asked.model_dump(exclude={"reveal"})
-    options = ExportOptions(include=told.pop("include"))
+    options = _options(told)
     return _answered(parts.application.records.export(owner, options, **told), {})
 
 
 def _export_revealed(parts: Parts, owner: str, asked: Any = None) -> Response:
     told = (asked or shape_of(EXPORT_REVEALED)()).model_dump()
-    options = ExportOptions(include=told.pop("include"), reveal=told.pop("reveal"))
+    options = _options(told, reveal=told.pop("reveal"))
     by = By("http", told.pop("actor"), told.pop("reason"))
     found, revealed = parts.application.revealer.export(owner, options, by, **told)
     return _answered(found, {"engramlog-revealed": revealed} if revealed else {})
+
+
+def _options(told: dict[str, Any], *, reveal: bool = False) -> ExportOptions:
+    """What to export, taken out of what was told."""
+    include, everything, language = (told.pop(name) for name in ("include", "everything", "language"))
+    return ExportOptions(include=include, reveal=reveal, everything=everything, language=language)
 
 
 def _answered(found: Export, more: dict[str, str]) -> Pieces:
@@ -80,8 +94,9 @@ def _answered(found: Export, more: dict[str, str]) -> Pieces:
         headers["engramlog-behind"] = str(found.warning["behind"])
     if stuck := found.warning.get("quarantined"):
         headers["engramlog-quarantined"] = stuck["position"]
-    kind = "text/markdown; charset=utf-8" if found.format == "text" else "application/x-ndjson"
-    return Pieces(_joined(found), kind, headers | more)
+    if found.format == "html":
+        headers |= {"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"}
+    return Pieces(_joined(found), _KINDS.get(found.format, "application/x-ndjson"), headers | more)
 
 
 def _joined(found: Export) -> Iterator[bytes]:

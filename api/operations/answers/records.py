@@ -33,6 +33,7 @@ EXAMPLE_ENTRY: Example = {
     "createdAt": "2026-11-22T09:30:00.000Z",
     "accessCount": 5,
 }
+EXAMPLE_PAGE = '<!doctype html>\n<html lang="en">...'
 EXAMPLE_TEXT = """# Memories of alice
 
 1 memory at 2026-11-22T09:30:00Z, weights by the weighted law; left out: 2 deleted
@@ -161,6 +162,9 @@ class RecordsImported(Warned):
             "made_ordinary": {"core": 1},
             "rejections": 2,
             "rejections_left_out": {"keyed by another secret": 1},
+            "said": 2,
+            "said_withheld": 0,
+            "of_the_log": {"change": 4},
             "flagged": 1,
             "conflicting": [{"id": "tea-2", "other": "tea", "reason": "opposites: hate / like"}],
             "associations_left_out": 0,
@@ -191,6 +195,12 @@ class RecordsImported(Warned):
     made_ordinary: dict[str, int] = Field(
         description="Records of tier core or system, by tier: ordinary memories now, since only an operator gives a place in"
         " every prompt."
+    )
+    said: int = Field(default=0, description="Turns and tool results of an export of everything, said again.")
+    said_withheld: int = Field(default=0, description="Those whose words were left out when they were exported.")
+    of_the_log: dict[str, int] = Field(
+        default={},
+        description="What else such an export tells, by part: of the log that it comes from, and passed over.",
     )
     flagged: int = Field(
         default=0,

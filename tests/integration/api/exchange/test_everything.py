@@ -1,0 +1,303 @@
+"""An export of everything: what is in it, what is withheld, that it proves itself, reads in again, and is a page for people."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from html.parser import HTMLParser
+from typing import Any
+
+import orjson
+import pytest
+
+from projections.fold.changelog import _DECISION, _FIELD, _TYPE, FIRST_LINK, Entry, link
+from projections.memory.record import LEVELS
+from tests.given.http import HttpStore, created, event, http_store
+
+LINES = {"content-type": "application/x-ndjson"}
+YESTERDAY = (datetime.now(UTC) - timedelta(days=1)).isoformat()
+SECRET = "my password is hunter2-Xq9!"
+
+
+@pytest.fixture(scope="module")
+def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    """One store for all; every test takes an owner of its own."""
+    with http_store(tmp_path_factory.mktemp("everything")) as opened:
+        yield opened
+
+
+def turn(turn_id: str, text: str, role: str = "user", session: str = "s1", **fields: Any) -> dict[str, Any]:
+    told = event("TurnRecorded", turn_id=turn_id, role=role, text=text, **fields)
+    return told | {"session_id": session, "actor": "assistant" if role == "assistant" else "user"}
+
+
+def exported(http: HttpStore, owner: str, **asked: Any) -> list[dict[str, Any]]:
+    answer = http.client.get(f"/v1/owners/{owner}/export", params={"everything": "true"} | asked)
+    assert answer.status_code == 200, answer.text
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
+def page(http: HttpStore, owner: str, **asked: Any) -> str:
+    answer = http.client.get(f"/v1/owners/{owner}/export", params={"everything": "true", "format": "html"} | asked)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    return answer.text
+
+
+def of(lines: list[dict[str, Any]], part: str) -> list[dict[str, Any]]:
+    return [line for line in lines if line.get("part") == part]
+
+
+def a_life(http: HttpStore, owner: str) -> str:
+    """Talk, a tool, memories that stand and that do not, a question asked and a block put into a prompt."""
+    http.told(
+        owner,
+        turn("t1", "我喜欢乌龙茶"),
+        turn("t2", "Noted.", "assistant"),
+        event("ToolResultRecorded", tool="weather", text="rain in Suzhou", turn_id="t1"),
+        created("tea", "我喜欢乌龙茶", source_turns=["t0"], at=YESTERDAY, category="stable_preference"),
+        created("old", "I live in Hangzhou", at="2026-01-04T08:00:00Z"),
+        created("gone", "I own a kayak"),
+    )
+    http.client.post(
+        f"/v1/owners/{owner}/memories/old/negate", json={"correction": "I live in Suzhou", "reason": "搬家"}
+    )
+    http.client.post(f"/v1/owners/{owner}/memories/gone/delete", json={"reason": "sold it"})
+    http.application.contexts.context(owner, "乌龙茶好喝吗", session="s1", turn_id="t1")
+    http.application.reader.search(owner, "Suzhou")
+    http.application.accesses.flush()
+    position = http.client.get(f"/v1/owners/{owner}/history", params={"order": "newest", "limit": 1}).json()["position"]
+    return str(position)
+
+
+def test_it_holds_memories_in_any_state_talk_tools_contexts_questions_and_changes(http: HttpStore) -> None:
+    a_life(http, "whole")
+    lines = exported(http, "whole")
+    memories = {one["memory_id"]: one.get("status") for one in lines if "memory_id" in one}
+    assert {"tea": None, "old": "superseded", "gone": "deleted"}.items() <= memories.items()
+    assert [one["event"]["data"]["text"] for one in of(lines, "turn")] == ["我喜欢乌龙茶", "Noted."]
+    assert [one["event"]["data"]["text"] for one in of(lines, "tool_result")] == ["rain in Suzhou"]
+    assert "Suzhou" in str(of(lines, "question"))
+    assert of(lines, "context")[0]["event"]["data"]["turn_id"] == "t1"
+    history = http.client.get("/v1/owners/whole/history", params={"limit": 1_000}).json()
+    told = [
+        {name: value for name, value in one.items() if name not in ("engramlog", "part")} for one in of(lines, "change")
+    ]
+    assert told == history["changes"]
+    assert any(one["said_reason"] == "搬家" for one in told)
+
+
+def test_its_end_counts_the_lines_and_sums_them_up(http: HttpStore) -> None:
+    a_life(http, "summed")
+    body = http.client.get("/v1/owners/summed/export", params={"everything": "true"}).content
+    *before, end = body.splitlines(keepends=True)
+    told = json.loads(end)
+    assert told["sha256"] == sha256(b"".join(before)).hexdigest()
+    parts = Counter(line.get("part", "memory") for line in map(json.loads, before))
+    assert told["counts"] == parts
+
+
+def test_the_chain_in_its_head_is_that_of_the_changes_that_it_holds(http: HttpStore) -> None:
+    a_life(http, "chained")
+    lines = exported(http, "chained")
+    chain = FIRST_LINK
+    for change in of(lines, "change"):
+        chain = link(chain, _entry(change))
+    assert lines[0]["chain"] == chain.hex()
+    changed = [dict(one) for one in of(lines, "change")]
+    changed[0]["decision"] = "ignored"
+    other = FIRST_LINK
+    for change in changed:
+        other = link(other, _entry(change))
+    assert other != chain
+
+
+def _entry(change: dict[str, Any]) -> Entry:
+    """The entry that a change tells of, as far as the chain goes over it."""
+    from events.envelope import micros
+    from events.vocabulary import read_time
+
+    fields = tuple(_FIELD.get(name, name) for name in change["fields"])
+    return Entry(
+        0, bytes.fromhex(change["event_id"].replace("-", "")), micros(read_time(change["time"])), _TYPE[change["event"]],
+        change["memory"] or "", _DECISION[change["decision"]], change["reason"], fields, change["version"] or 0,
+        bytes.fromhex(change["content_hash"] or ""), None, None, (),
+    )  # fmt: skip
+
+
+def test_words_that_may_not_be_told_are_withheld_with_the_reason(http: HttpStore) -> None:
+    http.told(
+        "hidden",
+        turn("t1", SECRET),
+        turn("t2", "I own a kayak"),
+        turn("t3", "I paint", session="poisoned"),
+        created("kayak", "I own a kayak", source_turns=["t2"]),
+        created("code", SECRET),
+    )
+    http.client.post("/v1/owners/hidden/memories/kayak/delete", json={})
+    http.client.post("/v1/owners/hidden/set-aside", json={"session": "poisoned", "reason": "not them"})
+    http.application.reader.search("hidden", f"what is it: {SECRET}", trace=True, inspect=True)
+    http.application.accesses.flush()
+    lines = exported(http, "hidden")
+    reasons = {one["event"]["data"]["turn_id"]: one.get("withheld") for one in of(lines, "turn")}
+    assert reasons == {"t1": "sensitive", "t2": "retracted", "t3": "set_aside"}
+    assert [one["event"]["data"]["text"] for one in of(lines, "turn")] == ["", "", ""]
+    told = orjson.dumps(lines).decode()
+    assert "hunter2" not in told
+    assert "hunter2" not in page(http, "hidden")
+    assert lines[0]["left_out"] == {"rejections": 1, "sensitive": 1}
+
+
+def test_secrets_are_in_it_only_where_that_is_recorded(http: HttpStore) -> None:
+    http.told("revealed", created("code", SECRET))
+    answer = http.client.post(
+        "/v1/owners/revealed/export", json={"everything": True, "reveal": True, "reason": "asked"}
+    )
+    assert "hunter2" in answer.text
+    assert answer.headers["engramlog-revealed"]
+
+
+def test_it_reads_in_again_for_another_owner_once(http: HttpStore) -> None:
+    a_life(http, "from")
+    body = http.client.get("/v1/owners/from/export", params={"everything": "true"}).content
+    first = http.client.post("/v1/owners/to/import/records", content=body, headers=LINES).json()
+    again = http.client.post("/v1/owners/to/import/records", content=body, headers=LINES).json()
+    assert (first["said"], first["skipped"]) == (3, {"deleted": 1, "superseded": 1})
+    assert first["of_the_log"]["change"] == len(of(exported(http, "from"), "change"))
+    assert (again["appended"], again["already_appended"]) == (0, first["appended"])
+    there = exported(http, "to")
+    texts = [one["event"]["data"]["text"] for one in [*of(there, "turn"), *of(there, "tool_result")]]
+    assert texts == ["我喜欢乌龙茶", "Noted.", "rain in Suzhou"]
+    assert {one["memory_id"] for one in there if "memory_id" in one} >= {"tea"}
+
+
+def test_taken_in_where_it_comes_from_it_says_nothing_twice(http: HttpStore) -> None:
+    a_life(http, "same")
+    before = exported(http, "same")
+    body = http.client.get("/v1/owners/same/export", params={"everything": "true"}).content
+    http.client.post("/v1/owners/same/import/records", content=body, headers=LINES)
+    after = exported(http, "same")
+    assert of(after, "turn") == of(before, "turn")
+    assert of(after, "tool_result") == of(before, "tool_result")
+    assert [one["memory_id"] for one in after if "memory_id" in one] == [
+        one["memory_id"] for one in before if "memory_id" in one
+    ]
+
+
+def test_a_file_that_was_cut_is_refused_and_nothing_of_it_is_written(http: HttpStore) -> None:
+    a_life(http, "cut-from")
+    body = http.client.get("/v1/owners/cut-from/export", params={"everything": "true"}).content
+    cut = b"".join(body.splitlines(keepends=True)[:-1])
+    answer = http.client.post("/v1/owners/cut-to/import/records", content=cut, headers=LINES)
+    assert answer.status_code == 422
+    assert "it is cut" in answer.text
+    assert http.client.get("/v1/owners/cut-to/memories").json()["total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        ({"engramlog": 1, "part": "dream"}, "part"),
+        ({"engramlog": 1, "part": ["turn"]}, "part"),
+        ({"engramlog": 2, "part": "turn", "event": {}}, "engramlog"),
+        ({"engramlog": 1, "part": "turn"}, "event"),
+        ({"engramlog": 1, "part": "turn", "event": {"type": "MemoryPurged", "data": {}}}, "event.type"),
+        (
+            {"engramlog": 1, "part": "turn", "event": {"type": "TurnRecorded", "data": {"turn_id": "t"}}},
+            "event.occurred_at",
+        ),
+    ],
+)
+def test_a_line_that_is_no_part_is_refused_by_its_field(http: HttpStore, line: dict[str, Any], field: str) -> None:
+    body = orjson.dumps(line)
+    answer = http.client.post("/v1/owners/bad/import/records", content=body, headers=LINES)
+    assert answer.status_code == 422
+    assert field in answer.text
+
+
+def test_of_a_moment_it_holds_what_was_there_then(http: HttpStore) -> None:
+    http.told("then", turn("t1", "one"), created("a", "I like tea"))
+    then = http.client.get("/v1/owners/then/memories").json()["position"]
+    whole = exported(http, "then")
+    http.told("then", turn("t2", "two"), created("b", "I like coffee"))
+    lines = exported(http, "then", known=then)
+    for part in ("turn", "change"):
+        assert of(lines, part) == of(whole, part)
+    assert [one["memory_id"] for one in lines if "memory_id" in one] == ["a"]
+    assert len(of(exported(http, "then"), "turn")) == 2
+
+
+class _Page(HTMLParser):
+    """What stands in a page: its texts, the places that it links to, and whatever would be carried out or fetched."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self.ids: set[str] = set()
+        self.links: set[str] = set()
+        self.foreign: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = dict(attrs)
+        self.ids |= {told["id"] or ""} if "id" in told else set()
+        self.links |= {told["href"] or ""} if tag == "a" else set()
+        if tag in ("script", "img", "link", "iframe", "object", "base", "form") or any(
+            name.startswith("on") for name in told
+        ):
+            self.foreign.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_the_page_carries_nothing_out_and_fetches_nothing_whatever_was_said(http: HttpStore) -> None:
+    attack = "</p><script>alert(1)</script><img src=x onerror=alert(2)>{{ 7*7 }} \u202eevil\u200b"
+    http.told(
+        "attacked",
+        turn("t1", attack, speaker="<b>mallory</b>"),
+        event("ToolResultRecorded", tool="<script>", text=attack),
+        created("m", attack, keywords=["<i>"]),
+    )
+    read = _Page()
+    read.feed(page(http, "attacked"))
+    text = "".join(read.texts)
+    assert read.foreign == []
+    assert text.count("<script>alert(1)</script>") == 3
+    assert "{{ 7*7 }}" in text
+    assert not re.search("[\u202e\u200b]", text)
+
+
+def test_every_link_of_the_page_leads_to_a_place_in_it(http: HttpStore) -> None:
+    a_life(http, "linked")
+    read = _Page()
+    read.feed(page(http, "linked"))
+    places = {f"#{one}" for one in read.ids}
+    assert {link for link in read.links if link.startswith("#")} <= places
+    assert len(read.links) > 4
+
+
+def test_the_page_speaks_chinese_where_that_is_asked(http: HttpStore) -> None:
+    a_life(http, "中文")
+    told = page(http, "中文", language="zh")
+    assert '<html lang="zh">' in told
+    for words in ("关于 中文 的全部记忆", "已被取代", "已删除", "说过、问过和展示过的", "放入提示词", "提问"):
+        assert words in told
+    assert not re.search(r">\s*(superseded|deleted|Memories|Asked)\s*<", told)
+    assert not any(f"· {level} ·" in told for level in LEVELS)
+
+
+@pytest.mark.parametrize("asked", [{"format": "text", "everything": "true"}, {"language": "fr"}, {"format": "pdf"}])
+def test_what_cannot_be_asked_together_is_refused_by_its_name(http: HttpStore, asked: dict[str, str]) -> None:
+    answer = http.client.get("/v1/owners/nobody/export", params=asked)
+    assert answer.status_code == 422
+    assert next(iter({"language", "format"} & asked.keys())) in answer.text
+
+
+def test_of_nobody_it_is_a_head_and_an_end(http: HttpStore) -> None:
+    lines = exported(http, "nobody")
+    assert [one["part"] for one in lines] == ["everything", "end"]
+    assert "No memories." in page(http, "nobody")
