@@ -615,6 +615,8 @@ class HistoryAlone(TypedDict):
     changes: list[Change]
     next: str | None
     order: str
+    law: NotRequired[str]
+    profile: NotRequired[str]
     chain: str
 
 class History(HistoryAlone, LinesTold, Placed): ...

@@ -477,6 +477,7 @@ class Change(Result):
     decision: str
     reason: str
     law: str
+    """Whose numbers these are: the weighted law's, or those that were asked for (`law`)."""
     old_weight: float | None
     new_weight: float | None
     delta: float | None

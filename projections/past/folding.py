@@ -48,7 +48,10 @@ def fold_from(
     took: Callable[[FoldStep], None] | None = None,
     check: Check = unchecked,
 ) -> FoldedPast:
-    """The owner after these events; `took` hears of each. Raises NotKept where one is about what is purged today, else as `fold_owner` does."""
+    """The owner after these events; `took` hears of each.
+
+    Raises NotKept where one is about what is purged today, else as `fold_owner` does.
+    """
     seqs = times.seqs[numbers].tolist()
     dropping = set(times.seqs[numbers[times.kinds[numbers] == DROPPED]].tolist())
     stored, owner, alone = read(seqs), start.owner, start.alone
