@@ -1066,14 +1066,19 @@ def laws(scope: Scope) -> Plan[Laws]:
     return Laws.model_validate(told)
 
 
-def owners(scope: Scope, *, prefix: str | None = None, after: str | None = None, limit: int = 100) -> Plan[OwnerPage]:
+def owners(
+    scope: Scope, *, prefix: str | None = None, search: str | None = None, after: str | None = None, limit: int = 100
+) -> Plan[OwnerPage]:
     """Who has memories here: owners by name, in pages, with how many memories each has.
 
     `prefix`: Only owners whose names begin so.
+    `search`: Only owners whose names hold this, in any case, width, and traditional or simplified.
     `after`: Only after this name: `next` of the page before.
     `limit`: How many, 1 to 1000. Unless told: 100.
     """
-    told = yield from ask(scope, got(of_all(scope, "/v1/owners"), prefix=prefix, after=after, limit=limit))
+    told = yield from ask(
+        scope, got(of_all(scope, "/v1/owners"), prefix=prefix, search=search, after=after, limit=limit)
+    )
     return OwnerPage.model_validate(told)
 
 
