@@ -15,6 +15,7 @@ from pydantic import Field
 
 from api.mcp.connection import Connection
 from api.operations.definition import REQUIRED, Operation, Parameter, loaded_from
+from api.operations.events import EVENTS
 from api.operations.knowing import ASSOCIATIONS, FACTS
 from api.operations.living import LAWS
 from api.operations.reading import GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
@@ -48,6 +49,7 @@ KINDS: Mapping[str, Any] = {
     "kinds": Annotated[
         list[str] | None, Field(max_length=64, description="Decisions (negate) or types of events (MemoryNegated).")
     ],
+    "types": Annotated[list[str] | None, Field(max_length=64, description="Types of events (TurnRecorded).")],
     "law": Annotated[str | None, Field(description="In this law's numbers, not the weighted law's.")],
     "without": Annotated[list[str] | None, Field(max_length=MOST, description="Event ids to leave out.")],
     "without_actors": Annotated[list[str] | None, Field(max_length=8)],
@@ -93,6 +95,13 @@ AUDITED = (
         NEWEST,
         help="The change log, page by page: every event, who said so, what it decided, the weight before and after.",
         memory_may_be_left_out=True,
+    ),
+    Audited(
+        EVENTS,
+        "Events of the log",
+        ("types", *SPANS, "session", "principal", "actor", "late", "turn", "memory", "correlation", *CHANGES, *LINES),
+        NEWEST,
+        help="The log's events themselves, turns and tool results too, page by page. Words that may not be told are withheld.",
     ),
     Audited(PROVENANCE, "Where it comes from", LINES),
     Audited(USES, "Answers that used it", (*PAGE, *LINES)),

@@ -544,9 +544,12 @@ class RedisViews:
 
     def format_began(self, owner: str) -> int | None:
         """When the format of today began in the owner's partition, microseconds; None where it holds no other."""
-        meta = LogKeys(self._tags[partition_of(owner, len(self._tags))]).meta
+        return self.began(partition_of(owner, len(self._tags)))
+
+    def began(self, partition: int) -> int | None:
+        """The same of a partition."""
         with self._wires.wire() as wire:
-            began = wire.call("HGET", meta, "format2_at")
+            began = wire.call("HGET", LogKeys(self._tags[partition]).meta, "format2_at")
         return None if began is None else int(began)
 
     def _live(self, wire: Wire, partition: int) -> str:

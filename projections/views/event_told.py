@@ -1,4 +1,4 @@
-"""One event of the log as it is told: its envelope, what the log knows beside it, and its words as far as they may be told. Pure."""
+"""One event of the log as it is told: its envelope, what the log knows beside it, its words as far as they may be told. Pure."""
 
 from __future__ import annotations
 

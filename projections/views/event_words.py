@@ -6,7 +6,7 @@ names as they are today. What may not be told stands as a mark with the reason; 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -103,30 +103,49 @@ class _Whose:
 
     def _why(self) -> str | None:
         """Why none of its texts may be told, of which a memory or a turn decides."""
-        data, today = self._event.data, self._today
-        memories = [one for one in map(today.get, dict.fromkeys(names(data))) if one is not None]
+        memories = list(self._memories())
         if any(one.purged_at is not None for one in memories):
             return PURGED
         if any(one.deleted_at is not None for one in memories):
             return DELETED
-        turn_id = getattr(data, "turn_id", None)
-        if turn_id is not None:
-            forgotten = today.forgotten()
-            if forgotten is None:
-                return UNDECIDED
-            if turn_id in forgotten:
-                return RETRACTED
-        of_showing = self._event.type in _OF_SHOWING
-        if not of_showing and any(one.sensitivity >= SECRET for one in memories):
-            return SECRET_WORDS
-        if not self._clean and self._level() >= SECRET:
-            return SECRET_WORDS
-        said = read_said(self._stored)
-        return ASIDE if isinstance(said, Turn | ToolResult) and set_aside_among([said], today.asides) else None
+        return (
+            self._why_of_the_turn()
+            or (SECRET_WORDS if self._is_secret(memories) else None)
+            or self._why_of_the_source()
+        )
 
-    def _level(self) -> int:
+    def _memories(self) -> Iterator[Memory]:
+        """Those that it names, as they are today, and what they were merged into."""
+        waiting = list(dict.fromkeys(names(self._event.data)))
+        known = set(waiting)
+        for one in waiting:
+            memory = self._today.get(one)
+            if memory is None:
+                continue
+            yield memory
+            if memory.merged_into is not None and memory.merged_into not in known:
+                known.add(memory.merged_into)
+                waiting.append(memory.merged_into)
+
+    def _why_of_the_turn(self) -> str | None:
+        turn_id = getattr(self._event.data, "turn_id", None)
+        if turn_id is None:
+            return None
+        forgotten = self._today.forgotten()
+        if forgotten is None:
+            return UNDECIDED
+        return RETRACTED if turn_id in forgotten else None
+
+    def _is_secret(self, memories: list[Memory]) -> bool:
+        if self._event.type not in _OF_SHOWING and any(one.sensitivity >= SECRET for one in memories):
+            return True
         level = self._stored.level
-        return level_of_data(self._event.data) if level is None else level
+        return not self._clean and (level_of_data(self._event.data) if level is None else level) >= SECRET
+
+    def _why_of_the_source(self) -> str | None:
+        said = read_said(self._stored)
+        aside = isinstance(said, Turn | ToolResult) and set_aside_among([said], self._today.asides)
+        return ASIDE if aside else None
 
 
 Told = Callable[[str, str], str]
