@@ -41,7 +41,7 @@ def events(call: Call) -> None:
     owner, partition, follow = call.take("owner", "partition", "follow")
     if (owner is None) is (partition is None):
         raise refused(
-            "owner", owner if partition is None else f"{owner} with --partition {partition}", "OWNER, or --partition N"
+            "owner", "nothing" if owner is None else f"{owner} with --partition {partition}", "OWNER, or --partition N"
         )
     operation, subject = (
         (EVENTS, {"owner": owner}) if partition is None else (PARTITION_EVENTS, {"partition": partition})

@@ -134,8 +134,10 @@ class Events:
             check(0, 0)
             if not self._log.wait_beyond({partition: head}, min(left, _BLOCK)):
                 continue
-            if (head := beyond(self._log.read(partition, head), owner, head)) is None:
+            on = beyond(self._log.read(partition, head), owner, head)
+            if on is None:
                 return
+            head = on
             sleep(max(min(PAUSE, end - monotonic()), 0))
 
     def _page(self, whose: str | int, cursor: str | None, limit: int, order: str, terms: EventTerms) -> LogEvents:
