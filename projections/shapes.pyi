@@ -284,7 +284,7 @@ class Left(TypedDict):
     episodes: list[Episode]
     uses: list[Used]
 
-class LogEvent(TypedDict):
+class LoggedEvent(TypedDict):
     position: str
     event_id: str
     type: str
@@ -309,7 +309,7 @@ class LogEvent(TypedDict):
 class LogEventsAlone(TypedDict):
     owner: str | None
     partition: int
-    events: list[LogEvent]
+    events: list[LoggedEvent]
     next: str | None
     follow: str
     order: str

@@ -19,7 +19,7 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _RULE = "an RFC 3339 date-time with a time zone, e.g. 2023-10-22T12:00:00Z, or a day, e.g. 2023-10-22"
 
 
-class Span(NamedTuple):
+class TimeSpan(NamedTuple):
     """From one instant to another, microseconds since 1970; None: without an end there."""
 
     since: int | None = None
@@ -30,13 +30,13 @@ class Span(NamedTuple):
         return (self.since is None or instant >= self.since) and (self.until is None or instant <= self.until)
 
 
-WHOLE = Span()
+WHOLE = TimeSpan()
 
 
-def span_of(since: str | None, until: str | None, zone: str, line: str = "") -> Span:
+def span_of(since: str | None, until: str | None, zone: str, line: str = "") -> TimeSpan:
     """A span as it was asked for; `line`: what its names begin with. Raises InputError, also where it ends before it begins."""
     names = f"{line}since", f"{line}until"
-    span = Span(_end(names[0], since, zone, last=False), _end(names[1], until, zone, last=True))
+    span = TimeSpan(_end(names[0], since, zone, last=False), _end(names[1], until, zone, last=True))
     if span.since is not None and span.until is not None and span.since > span.until:
         raise refused(names[1], until, f"a time not before {names[0]}, which is {since}")
     return span
@@ -52,7 +52,7 @@ def _end(field: str, text: str | None, zone: str, *, last: bool) -> int | None:
     return day.end - 1 if last else day.start
 
 
-def recorded_positions(span: Span, head: int, read: Callable[[int], Stored]) -> range:
+def recorded_positions(span: TimeSpan, head: int, read: Callable[[int], Stored]) -> range:
     """Seqs of a partition, from 1 to its head, that were recorded within a span; `read` is asked of as many as bisections take."""
 
     def first(instant: int) -> int:

@@ -56,7 +56,7 @@ class MemoryUses(Result):
     offset: int
 
 
-class LogEvent(Result):
+class LoggedEvent(Result):
     """One event of the log. Words that may not be told stand as `[withheld: ...]`; ids, numbers and times stay."""
 
     position: str
@@ -104,7 +104,7 @@ class LogEvents(Result):
     owner: str | None
     """Null where a partition is asked about."""
     partition: int
-    events: list[LogEvent]
+    events: list[LoggedEvent]
     next: str | None
     """The next page, as `cursor`; null where there is nothing further to look at. A page may be short, or empty,
     and have one: it looked at as many events as one page may."""

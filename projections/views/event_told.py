@@ -12,7 +12,7 @@ from events.lateness import lateness
 from events.partitions import position_text
 from events.trust import lowest
 from projections.fold.changelog import id_text
-from projections.shapes import LogEvent
+from projections.shapes import LoggedEvent
 from projections.views.event_words import OwnerToday, words_of
 
 MODELS_DECIDE = frozenset({"extract", "review", "sessions"})
@@ -32,11 +32,11 @@ def event_of(stored: Stored) -> AnyEvent | None:
         return None
 
 
-def event_told(stored: Stored, partition: int, today: Callable[[], OwnerToday], *, folded: bool | None) -> LogEvent:
+def event_told(stored: Stored, partition: int, today: Callable[[], OwnerToday], *, folded: bool | None) -> LoggedEvent:
     """An entry of the log. `today` is asked where it can be read; `folded`: whether it is, None where nobody looked."""
     recorded, principal = _beside(stored)
     kind, _, version = stored.kind.rpartition(".")
-    told: LogEvent = {
+    told: LoggedEvent = {
         "position": position_text(partition, stored.seq),
         "event_id": id_text(stored.raw_id),
         "type": kind or stored.kind,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from api.choices import MOST_WAIT
@@ -14,6 +14,7 @@ from api.cli.show.visible import visible_in
 from api.operations.definition import Option, Parameter
 from api.operations.events import EVENTS, PARTITION_EVENTS
 from events.errors import refused
+from projections.shapes import LogEvents, LoggedEvent
 
 NEWEST = 10
 """Events that are shown before what comes, where no cursor says from where on."""
@@ -53,14 +54,14 @@ def events(call: Call) -> None:
         raise refused("order", call.given["order"], "no --order with --follow: what comes is the newest")
     with opened(call.context) as application:
 
-        def ask(**given: Any) -> dict[str, Any]:
-            answer: dict[str, Any] = operation.ask(application, subject | call.given | given)
+        def ask(**given: Any) -> LogEvents:
+            answer: LogEvents = operation.ask(application, subject | call.given | given)
             return answer
 
         _follow(call, ask, whose=owner is None)
 
 
-def _follow(call: Call, ask: Any, *, whose: bool) -> None:
+def _follow(call: Call, ask: Callable[..., LogEvents], *, whose: bool) -> None:
     for found in _pages(call, ask):
         for event in found:
             if call.json:
@@ -70,7 +71,7 @@ def _follow(call: Call, ask: Any, *, whose: bool) -> None:
         sys.stdout.flush()
 
 
-def _pages(call: Call, ask: Any) -> Iterator[list[dict[str, Any]]]:
+def _pages(call: Call, ask: Callable[..., LogEvents]) -> Iterator[list[LoggedEvent]]:
     """The newest, or what a cursor begins with, and from there on what comes."""
     cursor = call.given["cursor"]
     if cursor is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.text import Text
@@ -11,6 +11,7 @@ from api.cli.app import err, out
 from api.cli.show.memories import when
 from api.cli.show.tables import Cell, Column, tabulate
 from events.lateness import late_words
+from projections.shapes import LogEvents, LoggedEvent
 
 WORDS = 160
 """Characters of an event's words at the most."""
@@ -18,7 +19,7 @@ _TOLD_FIRST = ("text", "content", "summary", "correction", "reason", "because", 
 _ABOUT = ("memory_id", "into", "turn_id", "profile", "position")
 
 
-def events(answer: dict[str, Any]) -> None:
+def events(answer: LogEvents) -> None:
     """A page of events."""
     rows(answer["events"], whose=answer["owner"] is None)
     if answer["next"] is not None:
@@ -26,7 +27,7 @@ def events(answer: dict[str, Any]) -> None:
         out.print(f"[dim]{looked}[/]", soft_wrap=True)
 
 
-def rows(found: Sequence[dict[str, Any]], *, whose: bool) -> None:
+def rows(found: Sequence[LoggedEvent], *, whose: bool) -> None:
     """Events as a table; `whose`: with their owners."""
     if not found:
         out.print("[dim]no events[/]")
@@ -47,7 +48,7 @@ def rows(found: Sequence[dict[str, Any]], *, whose: bool) -> None:
     tabulate([column for column in columns if column.name not in left_out], [_row(one) for one in found])
 
 
-def line(event: dict[str, Any], *, whose: bool) -> Text:
+def line(event: LoggedEvent, *, whose: bool) -> Text:
     """An event that came just now, in one line."""
     cells = _row(event)
     names = ("position", "happened", *(("owner",) if whose else ()), "late", "type", "who", "session", "about", "words")
@@ -55,13 +56,13 @@ def line(event: dict[str, Any], *, whose: bool) -> Text:
     return Text("  ".join(one for one in told if one and one != "-"))
 
 
-def waiting(answer: dict[str, Any]) -> None:
+def waiting(answer: LogEvents) -> None:
     """That more is waited for, where people look on."""
     if err.is_terminal:
         err.print(f"[dim]following from {answer['head']}; Ctrl-C ends[/]")
 
 
-def _row(event: dict[str, Any]) -> dict[str, Cell]:
+def _row(event: LoggedEvent) -> dict[str, Cell]:
     data = event["data"] or {}
     who = "/".join(one for one in (event["actor"], event["principal"], event["model"]) if one)
     about = next((str(data[name]) for name in _ABOUT if data.get(name)), "-")
@@ -78,7 +79,7 @@ def _row(event: dict[str, Any]) -> dict[str, Cell]:
     }
 
 
-def _words(event: dict[str, Any], data: dict[str, Any]) -> str:
+def _words(event: LoggedEvent, data: Mapping[str, Any]) -> str:
     if event["problem"] is not None:
         return f"[undecodable, {event['bytes']:,} bytes: {event['problem']}]"
     told = [data[name] for name in _TOLD_FIRST if isinstance(data.get(name), str) and data[name].strip()]

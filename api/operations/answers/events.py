@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import LinesTold, Warned, exampled
+from api.operations.answers.log import Example, LinesTold, Warned, exampled
 
 EXAMPLE_LOGGED = {
     "position": "3:129",
@@ -51,7 +49,7 @@ EXAMPLE_EVENTS = {
 }
 
 
-class LogEvent(BaseModel):
+class LoggedEvent(BaseModel):
     """One event of the log. Words that may not be told stand as `[withheld: ...]`; ids, numbers and times stay."""
 
     model_config = exampled(EXAMPLE_LOGGED)
@@ -75,7 +73,7 @@ class LogEvent(BaseModel):
     session_id: str | None
     causation_id: str | None
     correlation_id: str | None
-    data: dict[str, Any] | None = Field(description="As it is stored, but for words that are withheld.")
+    data: Example | None = Field(description="As it is stored, but for words that are withheld.")
     withheld: str | None = Field(
         description="Why words of it are: purged, deleted, retracted, secret, set_aside, undecided, undecodable; null: none are."
     )
@@ -93,7 +91,7 @@ class LogEvents(LinesTold, Warned):
 
     owner: str | None = Field(description="Null where a partition is asked about.")
     partition: int
-    events: list[LogEvent]
+    events: list[LoggedEvent]
     next: str | None = Field(
         description="The next page, as `cursor`; null where there is nothing further to look at. A page may be short, or empty, and"
         " have one: it looked at as many events as one page may."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypedDict
 
-from api.requests.spans import WHOLE, Span
+from api.requests.spans import WHOLE, TimeSpan
 from events.catalogue import EVENT_TYPES
 from events.errors import refused
 from projections.fold.changelog import DECISIONS, Entry
@@ -31,7 +31,7 @@ class ChangeTerms(TypedDict, total=False):
 class ChangesWanted(NamedTuple):
     """The same, checked."""
 
-    happened: Span = WHOLE
+    happened: TimeSpan = WHOLE
     decisions: frozenset[int] = frozenset()
     types: frozenset[int] = frozenset()
     """Either will do; where both are empty any does."""

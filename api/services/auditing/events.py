@@ -14,7 +14,7 @@ from typing import NamedTuple, Unpack
 from api.choices import MOST_EVENTS, MOST_WAIT
 from api.requests.checks import AsOf, check_limit, check_owner, parse_place
 from api.requests.snapshots import placed
-from api.requests.spans import Span, recorded_positions, span_of
+from api.requests.spans import TimeSpan, recorded_positions, span_of
 from api.services.auditing.event_runs import EventRuns, OwnerPlaces, Run
 from api.services.auditing.events_wanted import (
     EventCursor,
@@ -36,7 +36,7 @@ from projections.fold.named import names
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import Memory
 from projections.redis.view import RedisViews
-from projections.shapes import LogEvent, LogEvents, Warned
+from projections.shapes import LogEvents, LoggedEvent, Warned
 from projections.views.event_told import event_of, event_told
 from projections.views.event_words import OwnerToday
 
@@ -216,7 +216,9 @@ class Events:
 
     # --- from when to when
 
-    def _bounds(self, partition: int, head: int, terms: EventTerms, places: OwnerPlaces | None) -> tuple[Span, range]:
+    def _bounds(
+        self, partition: int, head: int, terms: EventTerms, places: OwnerPlaces | None
+    ) -> tuple[TimeSpan, range]:
         """When what is asked for happened, and at which positions it lies."""
         zone = "UTC" if places is None else places.view.parameters.time_zone
         owner = None if places is None else places.view.owner
@@ -233,7 +235,7 @@ class Events:
         stops = [positions.stop, *(one.seq + 1 for one in (as_of, known) if one.seq is not None)]
         if known.instant is not None:
             self._check_known(partition, known, terms)
-            stops.append(recorded_positions(Span(known.instant + 1), head, read).start)
+            stops.append(recorded_positions(TimeSpan(known.instant + 1), head, read).start)
         return happened, range(positions.start, max(min(stops), positions.start))
 
     def _check_known(self, partition: int, known: AsOf, terms: EventTerms) -> None:
@@ -248,10 +250,10 @@ class Events:
 
     # --- words
 
-    def _told(self, asked: _Asked, events: list[Stored]) -> list[LogEvent]:
+    def _told(self, asked: _Asked, events: list[Stored]) -> list[LoggedEvent]:
         today = _Todays(self._views, self._reader, events)
         check, places = current_check(), asked.places
-        found = list[LogEvent]()
+        found = list[LoggedEvent]()
         for number, one in enumerate(events):
             check(number, len(events))
             folded = None if places is None else places.is_folded(one.seq)

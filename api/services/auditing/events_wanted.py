@@ -12,7 +12,7 @@ import msgspec
 import orjson
 
 from api.requests.checks import check_actor, check_id_of
-from api.requests.spans import WHOLE, Span
+from api.requests.spans import WHOLE, TimeSpan
 from events.catalogue import EVENT_TYPES
 from events.entry import MOST_PRINCIPAL
 from events.envelope import AnyEvent, Stored, micros
@@ -67,7 +67,7 @@ class EventsWanted(NamedTuple):
     turn: str | None = None
     memory: str | None = None
     correlation: str | None = None
-    happened: Span = WHOLE
+    happened: TimeSpan = WHOLE
 
     def holds(self, stored: Stored) -> bool:
         """Whether an event is asked for."""
