@@ -1247,7 +1247,7 @@ class OwnerPage(Result):
 
     owners: list[OwnerCount]
     matching: int
-    """How many owners of the store begin with the prefix."""
+    """How many owners of the store begin with the prefix, and hold what was searched for."""
     next: str | None
     """What to give as `after` for the next page; null on the last."""
 
