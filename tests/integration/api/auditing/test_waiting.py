@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 import pytest
 
 from api.http import waiting
 from tests.given.client import Service, connected, new_owner, service
-from tests.given.http import SHOWN, created, mentioned
+from tests.given.http import SHOWN, TOKEN, created, mentioned
 from tests.integration.live import wait_until
 from tests.patience import PATIENCE
+
+
+@pytest.fixture(autouse=True)
+def token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
 
 
 @pytest.fixture(scope="module")
@@ -23,13 +29,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def asked(running: Service, owner: str, **query: Any) -> httpx2.Response:
-    address = f"{running.url}/v1/owners/{owner}/events"
+    address = f"{running.url}/v1/owners/{quote(owner, safe='')}/events"
     return httpx2.get(address, params=query, headers=SHOWN, timeout=PATIENCE)
-
-
-def waits(running: Service) -> Any:
-    """Who waits in the service."""
-    return running.http.client.app.state.parts.waits  # type: ignore[attr-defined]
 
 
 def test_a_wait_is_answered_with_the_next_event_and_its_cursor_goes_on(running: Service) -> None:
@@ -109,5 +110,5 @@ def test_a_server_that_stops_ends_every_wait(tmp_path_factory: pytest.TempPathFa
         with service(tmp_path_factory.mktemp("stops")) as one:
             owner = new_owner()
             answer = pool.submit(asked, one, owner, wait=20)
-            wait_until(lambda: answer.running())
+            wait_until(answer.running)
         assert answer.exception(PATIENCE) is not None or answer.result().status_code in (200, 503)
