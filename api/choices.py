@@ -27,6 +27,10 @@ MOST_CHAT_BYTES = 16 * 1024 * 1024
 """Of one request of exported chats: reading one takes several times its size of memory."""
 MOST_CHANGES = 1_000
 """Changes of a page of a history at the most."""
+MOST_EVENTS = 1_000
+"""Events of a page of the log at the most."""
+MOST_WAIT = 20
+"""Seconds that a page may wait for what comes."""
 HALVES = ("all", "first", "second")
 """Of labelled pairs."""
 TOOLSETS = ("agent", "audit")

@@ -105,6 +105,10 @@ class EventLog(Protocol):
         """Seq of the newest event of a partition; 0 when empty."""
         ...
 
+    def wait_beyond(self, heads: Mapping[int, int], seconds: float) -> list[int]:
+        """Those partitions that hold an event with a seq beyond these, as soon as one does; none after so many seconds."""
+        ...
+
     def owner_head(self, owner: str) -> int:
         """Seq of the owner's last event that moves its head; 0 for none. What `expected_heads` is compared with."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from secrets import token_bytes
-from threading import Lock
+from threading import Condition, Lock
 from uuid import UUID
 
 from events.entry import (
@@ -48,6 +48,7 @@ class InMemoryEventLog:
         self._by_id: list[dict[bytes, tuple[int, bytes]]] = [{} for _ in range(partitions)]
         self._heads: dict[str, int] = {}
         self._lock = Lock()
+        self._grown = Condition(self._lock)
 
     @property
     def principal(self) -> str:
@@ -83,6 +84,7 @@ class InMemoryEventLog:
                 part = [marked(events[i], self._marker) for i in indexes]
                 answers = self._append_part(partition, part, expected_heads or {}, by)
                 receipts.update(zip(indexes, answers, strict=True))
+            self._grown.notify_all()
         return [receipts[i] for i in range(len(events))]
 
     def secrets_of(self, owners: Iterable[str]) -> dict[str, bytes]:
@@ -209,6 +211,15 @@ class InMemoryEventLog:
     def head(self, partition: int) -> int:
         """See `EventLog.head`."""
         return len(self._entries[partition])
+
+    def wait_beyond(self, heads: Mapping[int, int], seconds: float) -> list[int]:
+        """See `EventLog.wait_beyond`."""
+
+        def beyond() -> list[int]:
+            return [partition for partition, seq in heads.items() if len(self._entries[partition]) > seq]
+
+        with self._grown:
+            return self._grown.wait_for(beyond, seconds) or []
 
     def owner_head(self, owner: str) -> int:
         """See `EventLog.owner_head`."""

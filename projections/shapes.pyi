@@ -284,6 +284,41 @@ class Left(TypedDict):
     episodes: list[Episode]
     uses: list[Used]
 
+class LoggedEvent(TypedDict):
+    position: str
+    event_id: str
+    type: str
+    schema_version: int | None
+    owner: str
+    occurred_at: str | None
+    recorded_at: str | None
+    late_by: float | None
+    actor: str | None
+    principal: str | None
+    model: str | None
+    trust: str | None
+    session_id: str | None
+    causation_id: str | None
+    correlation_id: str | None
+    data: dict[str, Any] | None
+    withheld: str | None
+    folded: bool | None
+    problem: str | None
+    bytes: int
+
+class LogEventsAlone(TypedDict):
+    owner: str | None
+    partition: int
+    events: list[LoggedEvent]
+    next: str | None
+    follow: str
+    order: str
+    looked: int
+    looked_to: str | None
+    head: str
+
+class LogEvents(LogEventsAlone, LinesTold, Warned): ...
+
 class FactEvidence(TypedDict):
     id: str
     memory: str
@@ -615,6 +650,8 @@ class HistoryAlone(TypedDict):
     changes: list[Change]
     next: str | None
     order: str
+    law: NotRequired[str]
+    profile: NotRequired[str]
     chain: str
 
 class History(HistoryAlone, LinesTold, Placed): ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from events.partitions import DEFAULT_PARTITIONS, partition_of
 from tests.given.faces import OWNER, World
 
 BY_ID = "asked for by its id, and marked deleted: how else could it be looked at before it is restored?"
@@ -134,6 +135,15 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/embedding": [get("/embedding", tells=False)],
     "POST /v1/owners/{owner}/replay": [post("/replay", tells=False, query=q, set={"user_factor": 1.3})],
     "GET /v1/owners/{owner}/history": [get("/history")],
+    "GET /v1/owners/{owner}/events": [
+        get("/events", limit=1000),
+        get("/events", limit=1000, order="newest", types=["TurnRecorded"], session="s1"),
+        get("/events", limit=1000, as_of=lambda made: made.position),
+        get("/events", limit=1000, known=lambda made: made.position),
+    ],
+    "GET /v1/partitions/{partition}/events": [
+        Face(lambda made: "".join(made.plain(f"/v1/partitions/{one}/events?limit=1000") for one in range(DEFAULT_PARTITIONS))),
+    ],
     "GET /v1/owners/{owner}/stats": [get("/stats", tells=False)],
     **{f"GET {path}": [Face(lambda made, path=path: made.plain(path), False)]  # type: ignore[misc]
        for path in ("/v1/status", "/v1/stats", "/v1/owners", "/v1/laws", "/v1/schema", "/v1/dead", "/v1/alarms",
@@ -199,6 +209,13 @@ CLI: dict[str, list[Face]] = {
     "get": [command("get", OWNER, "t1", kept=BY_ID), command("get", OWNER, "old")],
     "why": [command("why", OWNER, "t1", kept=BY_ID)],
     "history": [command("history", OWNER, "t1", tells=False), command("history", OWNER, "--all")],
+    "events": [
+        command("events", OWNER, "-k", "1000"),
+        command("events", OWNER, "-k", "1000", "--json"),
+        command(
+            "events", "--partition", str(partition_of(OWNER, DEFAULT_PARTITIONS)), "-k", "1000", "--order", "newest"
+        ),
+    ],
     "provenance": [command("provenance", OWNER, "both", tells=False)],
     "associations": [command("associations", OWNER, "tea", "--depth", "2")],
     "map": [command("map", OWNER, q)],

@@ -20,7 +20,7 @@ from rich.text import Text
 from api.cli import completing, frame
 from api.cli.asking import Ask, nobody
 from api.cli.completing import Names
-from api.cli.show.visible import Terminal, exact_json, visible_in
+from api.cli.show.visible import Terminal, exact_json, exact_line, visible_in
 from events.errors import BadSetting, EngramlogError, refused
 
 if TYPE_CHECKING:
@@ -152,6 +152,11 @@ def print_json(answer: Any) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
     sys.stdout.buffer.flush()
+
+
+def print_json_line(answer: Any) -> None:
+    """One JSON object in one line, as `print_json` prints it."""
+    sys.stdout.buffer.write(exact_line(answer).encode("utf-8", "backslashreplace") + b"\n")
 
 
 def print_pages(pages: Iterator[Mapping[str, Any]], items: str) -> None:

@@ -18,8 +18,9 @@ from api.http.guard import Guard
 from api.http.limits import BodyPatience, InFlight
 from api.http.metrics import Metrics
 from api.http.reference import serve_reference
-from api.http.routes import chats, commands, events, feed, operations, records, store
+from api.http.routes import auditing, chats, commands, events, feed, operations, records, store
 from api.http.routes.commands import AnswersFor, for_nobody
+from api.http.waiting import Waits
 from api.version import program_version
 from api.work.admission import Admission, AdmissionLimits
 
@@ -64,6 +65,7 @@ def create_app(
         limits,
         on_closed=lambda reason: metrics.feed_closed.labels(reason).inc(),
     )
+    waits = Waits(application.log)
     metrics.feed_clients.set_function(lambda: feeds.clients)
     admitted = Admission(admission, on_refused=lambda work: metrics.refused.labels(work).inc(), on_quiet=on_quiet)
     metrics.watch_lanes(admitted.lanes.values())
@@ -73,6 +75,7 @@ def create_app(
         yield
         admitted.close()
         feeds.close()
+        waits.close()
 
     app = FastAPI(
         title="Engramlog",
@@ -85,11 +88,11 @@ def create_app(
         redirect_slashes=False,
         lifespan=lifespan,
     )
-    app.state.parts = Parts(application, metrics, feeds)
+    app.state.parts = Parts(application, metrics, feeds, waits)
     app.state.admission = admitted
     app.state.answers_for = answers_for
     problem.install(app)
-    for module in (events, operations, records, chats, feed, store, commands):
+    for module in (events, operations, auditing, records, chats, feed, store, commands):
         app.include_router(module.router)
     describe(app)
     serve_reference(app)

@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 from api.application import Application
 from api.http.feed import Feeds
 from api.http.metrics import Metrics
+from api.http.waiting import Waits
 from events.standing import Speaker as Speaks
 from events.standing import claimed
 
@@ -25,6 +26,8 @@ class Parts(NamedTuple):
     application: Application
     metrics: Metrics
     feeds: Feeds
+    waits: Waits
+    """Who waits for what comes."""
 
 
 async def parts_of(request: Request) -> Parts:
@@ -60,6 +63,8 @@ MemoryId = Annotated[
     BeforeValidator(_decoded),
     Path(description="A memory's id. Percent-encoded; a `/` inside as `%2F`.", examples=EXAMPLES_OF_IDS),
 ]
+
+Partition = Annotated[int, Path(description="A partition's number, from 0.", examples=[3])]
 
 
 class Question(BaseModel):

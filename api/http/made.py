@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from inspect import Parameter as Argument
-from inspect import Signature
+from inspect import Signature, iscoroutinefunction
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Query, Request
@@ -17,12 +17,12 @@ from starlette.responses import Response
 
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
-from api.http.asking import AskedParts, MemoryId, Owner, Parts, Question, Speaker, Unrevealed
+from api.http.asking import AskedParts, MemoryId, Owner, Partition, Parts, Question, Speaker, Unrevealed
 from api.operations import answers
 from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record, loaded_from
 from events.errors import refused
 
-SUBJECTS: dict[str, Any] = {"owner": Owner, "memory_id": MemoryId}
+SUBJECTS: dict[str, Any] = {"owner": Owner, "memory_id": MemoryId, "partition": Partition}
 KINDS: dict[Any, Any] = {SPEAKER: Speaker, NEVER: Unrevealed}
 Timed = Callable[[Parts], AbstractContextManager[Any]]
 
@@ -68,7 +68,8 @@ def register(
     sent: Any = None,
     **route: Any,
 ) -> None:
-    """Add a route with an endpoint of its own: it is given `parts`, the subject by name, and `asked`, an object or None.
+    """Add a route with an endpoint of its own: it is given `parts`, the subject by name, and `asked`, an object or None; where
+    it is a coroutine, `request` too.
 
     `sent`: the kind of a body that is posted beside a question in the address. `route`: what else FastAPI is told.
     """
@@ -76,9 +77,12 @@ def register(
     def called(**given: Any) -> Any:
         return endpoint(**given)
 
+    awaited = iscoroutinefunction(endpoint)
+    if awaited:
+        called = _awaited(endpoint)
     called.__name__ = operation.endpoint or operation.name + "_" * (operation.name in dir(builtins))
     called.__doc__ = operation.route_help or operation.described
-    called.__signature__ = _signature(operation, sent)  # type: ignore[attr-defined]
+    called.__signature__ = _signature(operation, sent, asks_itself=awaited)  # type: ignore[attr-defined]
     router.add_api_route(
         operation.path,
         called,
@@ -89,6 +93,13 @@ def register(
         dependencies=[Depends(_asked_once(operation))],
         **route,
     )
+
+
+def _awaited(endpoint: Callable[..., Any]) -> Callable[..., Any]:
+    async def called(**given: Any) -> Any:
+        return await endpoint(**given)
+
+    return called
 
 
 def _asked_once(operation: Operation) -> Callable[[Request], Awaitable[None]]:
@@ -149,8 +160,10 @@ def _record(record: Record) -> type[BaseModel]:
     return _model(record.name, record.purpose, PostedBody, record.fields)
 
 
-def _signature(operation: Operation, sent: Any) -> Signature:
+def _signature(operation: Operation, sent: Any, *, asks_itself: bool = False) -> Signature:
     arguments = [Argument("parts", Argument.KEYWORD_ONLY, annotation=AskedParts)]
+    if asks_itself:  # for admission, which nobody asks for it
+        arguments.append(Argument("request", Argument.KEYWORD_ONLY, annotation=Request))
     arguments += [Argument(one, Argument.KEYWORD_ONLY, annotation=SUBJECTS[one]) for one in operation.subject]
     if sent is not None:
         arguments.append(Argument("sent", Argument.KEYWORD_ONLY, annotation=sent))

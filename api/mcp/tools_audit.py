@@ -15,6 +15,7 @@ from pydantic import Field
 
 from api.mcp.connection import Connection
 from api.operations.definition import REQUIRED, Operation, Parameter, loaded_from
+from api.operations.events import EVENTS
 from api.operations.knowing import ASSOCIATIONS, FACTS
 from api.operations.living import LAWS
 from api.operations.reading import GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
@@ -28,6 +29,7 @@ LINES = ("as_of", "known")
 TIMES = (*LINES, "at")
 PAGE = ("limit", "offset")
 CHANGES = ("limit", "cursor", "order")
+SPANS = ("since", "until", "recorded_since", "recorded_until")
 NEWEST = {"limit": 20, "order": "newest"}
 KINDS: Mapping[str, Any] = {
     "as_of": Annotated[str | None, Field(description="As had happened by: an instant, a day or a position (3:128).")],
@@ -44,6 +46,11 @@ KINDS: Mapping[str, Any] = {
     "memory_key": Annotated[str, Field(description="A memory_key that another tool told.")],
     "metadata": Annotated[list[str] | None, Field(max_length=50, description="name=value, all of them (page=4).")],
     "parameters": Annotated[list[str] | None, Field(max_length=64, description="Each name=value (user_factor=1.3).")],
+    "kinds": Annotated[
+        list[str] | None, Field(max_length=64, description="Decisions (negate) or types of events (MemoryNegated).")
+    ],
+    "types": Annotated[list[str] | None, Field(max_length=64, description="Types of events (TurnRecorded).")],
+    "law": Annotated[str | None, Field(description="In this law's numbers, not the weighted law's.")],
     "without": Annotated[list[str] | None, Field(max_length=MOST, description="Event ids to leave out.")],
     "without_actors": Annotated[list[str] | None, Field(max_length=8)],
 }
@@ -80,14 +87,21 @@ AUDITED = (
         fixed={"trace": False},
         help="Everything about one memory: text, versions, corrections, what it rests on and because of what it is kept.",
     ),
-    Audited(WHY, "Why it weighs what it weighs", (*CHANGES, *TIMES), NEWEST),
+    Audited(WHY, "Why it weighs what it weighs", (*CHANGES, "law", *TIMES), NEWEST),
     Audited(
         HISTORY,
         "Change log",
-        (*CHANGES, *LINES),
+        (*CHANGES, *SPANS, "kinds", "law", *LINES),
         NEWEST,
         help="The change log, page by page: every event, who said so, what it decided, the weight before and after.",
         memory_may_be_left_out=True,
+    ),
+    Audited(
+        EVENTS,
+        "Events of the log",
+        ("types", *SPANS, "session", "principal", "actor", "late", "turn", "memory", "correlation", *CHANGES, *LINES),
+        NEWEST,
+        help="The log's events themselves, turns and tool results too, page by page. Words that may not be told are withheld.",
     ),
     Audited(PROVENANCE, "Where it comes from", LINES),
     Audited(USES, "Answers that used it", (*PAGE, *LINES)),

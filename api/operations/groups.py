@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from api.operations import inbox, knowing, living, reading, reports, saying, sources, store, writing
 from api.operations.definition import Operation
+from api.operations.events import EVENTS, PARTITION_EVENTS
 from api.operations.reading import REVEAL
 from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS
 from api.operations.reports import EXTRACT
@@ -22,6 +23,6 @@ MADE_WHOLE: tuple[Operation, ...] = (
     *store.OPERATIONS,
 )
 """Those that one call of a service answers."""
-ALL: tuple[Operation, ...] = (SEARCH, *MADE_WHOLE, REVEAL, DELETE, DELETE_MANY, EXTRACT)
+ALL: tuple[Operation, ...] = (SEARCH, *MADE_WHOLE, REVEAL, DELETE, DELETE_MANY, EXTRACT, EVENTS, PARTITION_EVENTS)
 OF_FILES: tuple[Operation, ...] = (EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS)
 """Those that stream lines; the client has its own verbs of them."""

@@ -90,6 +90,21 @@ REVEAL = Operation(
     statuses=(*OF_MEMORY, 507),
     help="Everything about one memory with its text, also of a secret. That it was shown is recorded first (`MemoriesRevealed`).",
 )
+LAW = Parameter(
+    "law",
+    str | None,
+    "Old and new weight, delta and factors under this law, by folding the owner's own events; untold: as stored, the weighted"
+    " law's.",
+    None,
+    ("ebbinghaus",),
+    option=Option(completes="laws"),
+)
+
+
+def _time(name: str, description: str) -> Parameter:
+    return Parameter(name, str | None, description, None, ("2026-05-01", "2026-05-01T09:30:00Z"))
+
+
 WHY = Operation(
     name="why",
     call="reader.why",
@@ -104,6 +119,7 @@ WHY = Operation(
             option=Option(help="The next page: what the one before told."),
         ),
         ORDER,
+        LAW.but(description=f"Changes: {LAW.description[0].lower()}{LAW.description[1:]}"),
     ),
     answer="Why",
     told="The reasons.",
@@ -111,7 +127,31 @@ WHY = Operation(
     folds=True,
     example="Example: `engramlog why alice coffee --as-of 2024-03-01T00:00:00Z`",
 )
-_CHANGES = (*PLACE, limit(100, "How many changes a page, 1 to 1000.").but(option=PAGE), CURSOR, ORDER)
+_CHANGES = (
+    *PLACE,
+    limit(100, "How many changes a page, 1 to 1000.").but(option=PAGE),
+    CURSOR,
+    ORDER,
+    _time("since", "Happened at this instant or later; a day begins by the owner's clocks."),
+    _time("until", "Happened at this instant or before; a day ends by the owner's clocks."),
+    _time(
+        "recorded_since",
+        "Taken in by the log at this instant or later; what lies there in format 1 tells no such time.",
+    ),
+    _time("recorded_until", "Taken in by the log at this instant or before."),
+    Parameter(
+        "kinds",
+        list[str],
+        "Only of these kinds, any of them: decisions (`negate`) or types of events (`MemoryNegated`).",
+        list,
+        (["negate", "reinforce"],),
+        option=Option(
+            ("--kind",),
+            "Only of this kind: a decision (negate) or a type of events (MemoryNegated); as often as needed.",
+        ),
+    ),
+    LAW,
+)
 HISTORY = Operation(
     name="history",
     call="reader.history",

@@ -43,6 +43,14 @@ OWNERS = Operation(
             bounds={"max_length": MOST_NAME},
         ),
         Parameter(
+            "search",
+            str | None,
+            "Only owners whose names hold this, in any case, width, and traditional or simplified.",
+            None,
+            ("团队", "team"),
+            bounds={"max_length": MOST_NAME},
+        ),
+        Parameter(
             "after",
             str | None,
             "Only after this name: `next` of the page before.",
@@ -63,7 +71,7 @@ OWNERS = Operation(
     answer="OwnerPage",
     told="A page of owners, in the order of their names.",
     shown="owners:owners",
-    example="Example: `engramlog owners --prefix conv-`",
+    example="Example: `engramlog owners --prefix conv-` or `engramlog owners --search 团队`",
 )
 ALARMS = Operation(
     name="alarms",

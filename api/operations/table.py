@@ -45,6 +45,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "The change log: every event, what it decided, the weight before and after. JSON has every entry.",
         ),
         OperationRow(
+            "events",
+            "api.cli.commands.events",
+            "The events of the log themselves, turns and tool results too: by type, time, session, who; or as they come.",
+        ),
+        OperationRow(
             "provenance",
             "api.operations.reading",
             "Where a memory comes from: turns, memories it was merged or corrected from, events; as a tree.",

@@ -121,10 +121,15 @@ def parse_instant(text: str, field: str = "at", rule: str = _INSTANT_RULE) -> in
 
 def parse_as_of(text: str | None, owner: str, partitions: int, field: str = "as_of") -> AsOf:
     """An instant, a day, or a position `p:seq` of the owner's partition; the present where nothing is given."""
+    return parse_place(text, field, partition_of(owner, partitions), f"owner {owner}, whose partition is")
+
+
+def parse_place(text: str | None, field: str, partition: int, whose: str) -> AsOf:
+    """The same of a partition; `whose`: what a refusal calls it."""
     if text is None:
         return PRESENT
     if text.replace(":", "").isdigit() and text.count(":") == 1:
-        return AsOf(seq=position_of(text, owner, partitions, field))
+        return AsOf(seq=_position_in(text, partition, field, whose))
     if _DAY.fullmatch(text):
         _check_day(field, text)
         return AsOf(day=text)
@@ -145,11 +150,14 @@ def _check_day(field: str, text: str) -> None:
 
 def position_of(text: str, owner: str, partitions: int, field: str = "after") -> int:
     """The seq of a position, which must lie in the owner's partition."""
-    mine = partition_of(owner, partitions)
+    return _position_in(text, partition_of(owner, partitions), field, f"owner {owner}, whose partition is")
+
+
+def _position_in(text: str, mine: int, field: str, whose: str) -> int:
     try:
         partition, seq = parse_position(text)
     except ValueError:
         raise refused(field, text, f"a position partition:seq, e.g. {mine}:128") from None
     if partition != mine:
-        raise refused(field, text, f"a position of owner {owner}, whose partition is {mine}: {mine}:seq")
+        raise refused(field, text, f"a position of {whose} {mine}: {mine}:seq")
     return seq

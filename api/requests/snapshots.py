@@ -102,6 +102,11 @@ class Snapshots:
         self._views = views
         self._pasts = Pasts(log, views)
 
+    @property
+    def pasts(self) -> Pasts:
+        """What the owners were as of places in the past."""
+        return self._pasts
+
     def memory(self, snapshot: Snapshot, owner: str, memory_id: str) -> Memory:
         """The memory, or NotFound."""
         found = snapshot.view.get(check_memory_id(memory_id))

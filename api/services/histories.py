@@ -14,13 +14,18 @@ import orjson
 from api.choices import MOST_CHANGES
 from api.requests.checks import check_limit, check_memory_id
 from api.requests.snapshots import Snapshot, Snapshots
+from api.requests.spans import WHOLE, recorded_positions, span_of
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines
+from api.services.auditing.by_law import STORED, LawNumbers, check_law
+from api.services.auditing.changes import ANY, ChangesWanted, ChangeTerms, kinds_of
 from api.work.patience import both, current_check, weigh
 from events.errors import NotFound, refused
+from events.log import EventLog
 from events.partitions import parse_position
 from projections.fold.changelog import Entry, describe
 from projections.memory.deletion_view import forgotten_turns
 from projections.redis.changelog import EntryPlace
+from projections.redis.view import RedisViews
 from projections.shapes import Change, History
 from projections.views.telling import UNTOLD, Teller, Words, telling
 
@@ -38,10 +43,17 @@ class HistoryPage(NamedTuple):
     newest: bool
     question: str
     """What a cursor must have been made for."""
+    law: str = STORED
+    """In whose numbers."""
+    wanted: ChangesWanted = ANY
 
 
 class Histories(Snapshots):
     """Answers what happened to one store's owners. Safe for threads."""
+
+    def __init__(self, log: EventLog, views: RedisViews) -> None:
+        super().__init__(log, views)
+        self._numbers = LawNumbers(log, views, self._pasts)
 
     def history(
         self,
@@ -51,19 +63,36 @@ class Histories(Snapshots):
         limit: int | None = None,
         cursor: str | None = None,
         order: str = ORDERS[0],
+        since: str | None = None,
+        until: str | None = None,
+        recorded_since: str | None = None,
+        recorded_until: str | None = None,
+        kinds: Sequence[str] = (),
+        law: str | None = None,
         **times: Unpack[TimesAsked],
     ) -> History:
         """A page of the change log of a memory, or of the whole owner; all of it without a limit.
 
-        `order`: oldest or newest first, in the order of folding. `cursor`: what `next` said on the page before.
+        `order`: oldest or newest first, in the order of folding. `cursor`: what `next` said on the page before. `since`, `until`:
+        when it happened, `recorded_since`, `recorded_until`: when the log took it in; instants or days, both ends count. `kinds`:
+        decisions and types of events, any of them. `law`: in whose numbers.
         Raises InputError for what cannot be asked, and for a cursor of before a rebuild.
         """
-        asked = page_asked(owner, memory_id, limit, cursor, order, times)
+        terms = ChangeTerms(
+            since=since,
+            until=until,
+            recorded_since=recorded_since,
+            recorded_until=recorded_until,
+            kinds=kinds,
+            law=law,
+        )
+        asked = page_asked(owner, memory_id, limit, cursor, order, times, terms)
         with self._asked_of(owner, times) as snapshot:
             if memory_id is not None:
                 self._weigh_search(owner, snapshot)
                 self._named(owner, snapshot, memory_id)
-            chain = snapshot.chain.hex()
+            chain, profile = snapshot.chain.hex(), snapshot.view.state.profile
+            asked = asked._replace(wanted=self._wanted(asked.wanted, snapshot, terms))
         changes, following = self._page(owner, snapshot, memory_id, asked, times.get("on_progress"))
         return {
             "owner": owner,
@@ -71,10 +100,25 @@ class Histories(Snapshots):
             "changes": changes,
             "next": following,
             "order": order,
+            "law": asked.law,
+            "profile": profile,
             "chain": chain,
             **told_lines(times),
             **snapshot.place,
         }
+
+    def _wanted(self, kinds: ChangesWanted, snapshot: Snapshot, terms: ChangeTerms) -> ChangesWanted:
+        """Which changes are asked for, by the owner's clocks."""
+        zone = snapshot.view.parameters.time_zone
+        happened = span_of(terms.get("since"), terms.get("until"), zone)
+        recorded = span_of(terms.get("recorded_since"), terms.get("recorded_until"), zone, "recorded_")
+        if recorded == WHOLE:
+            return kinds._replace(happened=happened)
+        partition = snapshot.partition
+        positions = recorded_positions(
+            recorded, self._log.head(partition), lambda seq: self._log.read_at(partition, [seq])[0]
+        )
+        return kinds._replace(happened=happened, positions=positions)
 
     @contextmanager
     def _asked_of(self, owner: str, times: TimesAsked) -> Iterator[Snapshot]:
@@ -109,9 +153,13 @@ class Histories(Snapshots):
             weigh(snapshot.view.state.entries)
         of = None if memory_id is None else [memory_id]
         found = self._entries(owner, snapshot, of, asked.start, newest=asked.newest)
+        if not asked.wanted.all:
+            weigh(snapshot.view.state.entries // SCANNED)
+            found = (one for one in found if asked.wanted.holds(one[1]))
         page = list(islice(found, asked.limit))
         following = next(found, None) if asked.limit is not None else None
         changes = [describe(entry, snapshot.partition) for _, entry in page]
+        self._numbers.put(owner, snapshot, [entry for _, entry in page], changes, asked.law, on_progress)
         self._tell_beside(owner, changes, both(current_check(), on_progress))
         return changes, None if following is None else _text(following[0], asked.question)
 
@@ -195,14 +243,26 @@ def _of_past(
 
 
 def page_asked(
-    owner: str, memory_id: str | None, limit: int | None, cursor: str | None, order: str, times: TimesAsked
+    owner: str,
+    memory_id: str | None,
+    limit: int | None,
+    cursor: str | None,
+    order: str,
+    times: TimesAsked,
+    terms: ChangeTerms | None = None,
 ) -> HistoryPage:
-    """What was asked for, checked. A cursor of `history` does for `why` too, and the other way round."""
+    """What was asked for, checked but for its instants. A cursor of `history` does for `why` too, and the other way round."""
     wanted = None if limit is None else check_limit(limit, MOST_CHANGES)
     if order not in ORDERS:
         raise refused("order", order, " or ".join(ORDERS))
-    question = _digest(owner, memory_id, order, times.get("as_of"), times.get("known"))
-    return HistoryPage(wanted, None if cursor is None else _read(cursor, question), order == ORDERS[1], question)
+    told = terms or {}
+    law, kinds = check_law(told.get("law")), kinds_of(told.get("kinds", ()))
+    others = told.get("since"), told.get("until"), told.get("recorded_since"), told.get("recorded_until")
+    question = _digest(
+        owner, memory_id, order, times.get("as_of"), times.get("known"), law, *others, *sorted(told.get("kinds", ()))
+    )
+    start = None if cursor is None else _read(cursor, question)
+    return HistoryPage(wanted, start, order == ORDERS[1], question, law, kinds)
 
 
 def _digest(*asked: str | None) -> str:

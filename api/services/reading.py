@@ -23,7 +23,7 @@ from api.requests.secrets import QUERY_HIDDEN, is_secret
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines, told_times
 from api.services.accesses import AccessRecorder, Read
-from api.services.histories import ORDERS, Histories, page_asked
+from api.services.histories import ORDERS, Histories, HistoryPage, page_asked
 from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, EmbedderFailed, refused
 from events.log import EventLog
@@ -207,26 +207,26 @@ class Reader(Histories):
         limit: int | None = None,
         cursor: str | None = None,
         order: str = ORDERS[0],
+        law: str | None = None,
         **times: Unpack[TimesAsked],
     ) -> Why:
         """Why a memory weighs what it weighs: factors, changes, provenance. Leaves no trace.
 
-        Of changes a page, as `history` tells them and with its cursors; all of them without a limit. With one the origins are
-        bounded too (`nodes_left_out`, `events_left_out`). Raises as `history` does.
+        Of changes a page, as `history` tells them, in a `law`'s numbers, and with its cursors; all of them without a limit. With
+        one the origins are bounded too (`nodes_left_out`, `events_left_out`). Raises as `history` does.
         """
-        answer, place = self._why(owner, memory_id, limit, cursor, order, times)
+        asked = page_asked(owner, memory_id, limit, cursor, order, times, {"law": law})
+        answer, place = self._why(owner, memory_id, asked, times)
         return {**answer, **told_times(times), **place}
 
-    def _why(
-        self, owner: str, memory_id: str, limit: int | None, cursor: str | None, order: str, times: TimesAsked
-    ) -> tuple[WhyAlone, Placed]:
-        asked = page_asked(owner, memory_id, limit, cursor, order, times)
+    def _why(self, owner: str, memory_id: str, asked: HistoryPage, times: TimesAsked) -> tuple[WhyAlone, Placed]:
+        limit = asked.limit
         with self.snapshot(owner, **times) as snapshot:
             memory = self.memory(snapshot, owner, memory_id)
             self._weigh_search(owner, snapshot)
             answer = why(snapshot.view, memory, snapshot.now, None if limit is None else MOST_NODES)
         answer["changes"], answer["next"] = self._page(owner, snapshot, memory_id, asked, times.get("on_progress"))
-        answer["order"] = order
+        answer["order"] = ORDERS[asked.newest]
         self._tell_events(owner, snapshot, answer["provenance"], None if limit is None else MOST_CHANGES)
         return answer, snapshot.place
 
@@ -239,6 +239,6 @@ class Reader(Histories):
         self, owner: str, memory_id: str, *, bounded: bool = False, **times: Unpack[LineTerms]
     ) -> Provenance:
         """Where a memory comes from, to any depth; `bounded` as `why` with a limit is."""
-        limit = 1 if bounded else None
-        answer, place = self._why(owner, memory_id, limit, None, ORDERS[0], {**times, "at": None})
+        asked = page_asked(owner, memory_id, 1 if bounded else None, None, ORDERS[0], {**times, "at": None})
+        answer, place = self._why(owner, memory_id, asked, {**times, "at": None})
         return {"id": answer["id"], "provenance": answer["provenance"], **told_lines(times), **place}

@@ -24,7 +24,7 @@ class Work(Enum):
     WATCH = "watch"
     """What supervisors ask: it must be answered when nothing else is."""
     FREE = "free"
-    """Answered where requests are received: asks no store, or waits without a thread."""
+    """Answered where requests are received: asks no store, waits without a thread, or takes a lane for each look by itself."""
 
 
 _OWNER = "/v1/owners/{owner}"
@@ -38,6 +38,8 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("GET", "/v1/openapi.json"): Work.FREE,
     ("GET", f"{_OWNER}/feed"): Work.FREE,
     ("POST", "/v1/command"): Work.FREE,
+    ("GET", f"{_OWNER}/events"): Work.FREE,
+    ("GET", "/v1/partitions/{partition}/events"): Work.FREE,
     ("GET", "/ready"): Work.WATCH,
     ("GET", "/metrics"): Work.WATCH,
     ("GET", "/v1/status"): Work.WATCH,
@@ -140,6 +142,7 @@ TOOLS: Mapping[str, Work] = {
     "audit_get": Work.LIGHT,
     "audit_why": Work.LIGHT,
     "audit_history": Work.LIGHT,
+    "audit_events": Work.LIGHT,
     "audit_provenance": Work.LIGHT,
     "audit_uses": Work.HEAVY,
     "audit_associations": Work.LIGHT,

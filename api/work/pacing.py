@@ -123,6 +123,10 @@ class PacedLog:
         """See `EventLog.seqs_of`."""
         return self._log.seqs_of(owner, event_ids)
 
+    def wait_beyond(self, heads: Mapping[int, int], seconds: float) -> list[int]:
+        """See `EventLog.wait_beyond`."""
+        return self._log.wait_beyond(heads, seconds)
+
     def read(self, partition: int, after: int, limit: int = 500) -> list[Stored]:
         """See `EventLog.read`."""
         return self._log.read(partition, after, limit)

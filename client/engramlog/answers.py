@@ -56,6 +56,69 @@ class MemoryUses(Result):
     offset: int
 
 
+class LoggedEvent(Result):
+    """One event of the log. Words that may not be told stand as `[withheld: ...]`; ids, numbers and times stay."""
+
+    position: str
+    event_id: str
+    type: str
+    schema_version: int | None
+    owner: str
+    occurred_at: str | None
+    """When it happened, as its producer says; null where it cannot be read."""
+    recorded_at: str | None
+    """When the log took it in; null of an event that lies there in format 1."""
+    late_by: float | None
+    """Seconds, where it was recorded more than five minutes after it happened."""
+    actor: str | None
+    principal: str | None
+    """Who brought it, as the receiving side says; null in format 1."""
+    model: str | None
+    """The language model that decided it, where that is known."""
+    trust: str | None
+    """How far its word goes: asserted, inferred, imported or proposed."""
+    session_id: str | None
+    causation_id: str | None
+    correlation_id: str | None
+    data: dict[str, Any] | None
+    """As it is stored, but for words that are withheld."""
+    withheld: str | None
+    """Why words of it are: purged, deleted, retracted, secret, set_aside, undecided, undecodable; null: none are."""
+    folded: bool | None
+    """Whether it is folded; false: it waits, or was dropped. Null where the whole partition is asked about."""
+    problem: str | None
+    """Why it cannot be read; null where it can."""
+    bytes: int
+    """Of its body in the log."""
+
+
+class LogEvents(Result):
+    """A page of the log's events."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    owner: str | None
+    """Null where a partition is asked about."""
+    partition: int
+    events: list[LoggedEvent]
+    next: str | None
+    """The next page, as `cursor`; null where there is nothing further to look at. A page may be short, or empty,
+    and have one: it looked at as many events as one page may."""
+    follow: str
+    """The cursor, oldest first, of what comes after: give it with `wait` to go on as events come."""
+    order: str
+    looked: int
+    """How many events were looked at for this page."""
+    looked_to: str | None
+    """The last position that was looked at; null where none was."""
+    head: str
+    """The newest position of the partition at that time; `p:0` where it is empty."""
+
+
 class OriginEvent(Result):
     """An event that made or changed a memory among the origins."""
 
@@ -477,6 +540,7 @@ class Change(Result):
     decision: str
     reason: str
     law: str
+    """Whose numbers these are: the weighted law's, or those that were asked for (`law`)."""
     old_weight: float | None
     new_weight: float | None
     delta: float | None
@@ -1183,7 +1247,7 @@ class OwnerPage(Result):
 
     owners: list[OwnerCount]
     matching: int
-    """How many owners of the store begin with the prefix."""
+    """How many owners of the store begin with the prefix, and hold what was searched for."""
     next: str | None
     """What to give as `after` for the next page; null on the last."""
 

@@ -107,6 +107,8 @@ class Verbs:
     restore = Verb(writing.restore)
     why = Verb(reading.why)
     export = Verb(following.export)
+    events = Verb(questions.events)
+    partition_events = Verb(questions.partition_events)
     uses = Verb(questions.uses)
     provenance = Verb(questions.provenance)
     stats = Verb(questions.stats)

@@ -23,6 +23,7 @@ from engramlog.answers import (
     KnowledgeMap,
     Laws,
     Left,
+    LogEvents,
     MemoryHealth,
     MemoryUses,
     OwnerPage,
@@ -187,6 +188,150 @@ def uses(
         ),
     )
     return MemoryUses.model_validate(told)
+
+
+def events(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    types: Sequence[str] = (),
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    recorded_since: datetime | str | None = None,
+    recorded_until: datetime | str | None = None,
+    session: str | None = None,
+    principal: str | None = None,
+    actor: str | None = None,
+    late: bool | None = None,
+    turn: str | None = None,
+    memory: str | None = None,
+    correlation: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    limit: int = 100,
+    cursor: str | None = None,
+    order: str | None = None,
+    wait: float | None = None,
+) -> Plan[LogEvents]:
+    """The events of the log themselves, turns and tool results too: by type, time, session, who; or as they come.
+
+    `types`: Only events of these types.
+    `since`: Happened at this instant or later; a day begins by the owner's clocks, of a partition in UTC.
+    `until`: Happened at this instant or before; a day ends likewise.
+    `recorded_since`: Taken in by the log at this instant or later; what lies there in format 1 tells no such time.
+    `recorded_until`: Taken in by the log at this instant or before.
+    `session`: Only events of this session.
+    `principal`: Only what this principal brought, whole as an event tells it.
+    `actor`: Only what was done as user, assistant, judge, system or operator.
+    `late`: Only what was recorded more than five minutes after it happened.
+    `turn`: Only events that are about this turn, or name it.
+    `memory`: Only events that are about this memory, or name it.
+    `correlation`: Only events with this correlation id.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `limit`: How many events a page, 1 to 1000. Unless told: 100.
+    `cursor`: The next page: what `next` said, with nothing else changed; or what `follow` said: what came since.
+    `order`: `oldest` or `newest` first. Unless told: oldest.
+    `wait`: Seconds, 0 to 20, that an empty page waits for the next event, oldest first; answered as soon as one comes.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "events"),
+            types=types,
+            since=spelled(since),
+            until=spelled(until),
+            recorded_since=spelled(recorded_since),
+            recorded_until=spelled(recorded_until),
+            session=session,
+            principal=principal,
+            actor=actor,
+            late=late,
+            turn=turn,
+            memory=memory,
+            correlation=correlation,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            limit=limit,
+            cursor=cursor,
+            order=order,
+            wait=wait,
+        ),
+    )
+    return LogEvents.model_validate(told)
+
+
+def partition_events(
+    scope: Scope,
+    partition: int,
+    *,
+    types: Sequence[str] = (),
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    recorded_since: datetime | str | None = None,
+    recorded_until: datetime | str | None = None,
+    session: str | None = None,
+    principal: str | None = None,
+    actor: str | None = None,
+    late: bool | None = None,
+    turn: str | None = None,
+    memory: str | None = None,
+    correlation: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    limit: int = 100,
+    cursor: str | None = None,
+    order: str | None = None,
+    wait: float | None = None,
+) -> Plan[LogEvents]:
+    """The events of one partition of the store, whosever they are, as they lie in the log.
+
+    `types`: Only events of these types.
+    `since`: Happened at this instant or later; a day begins by the owner's clocks, of a partition in UTC.
+    `until`: Happened at this instant or before; a day ends likewise.
+    `recorded_since`: Taken in by the log at this instant or later; what lies there in format 1 tells no such time.
+    `recorded_until`: Taken in by the log at this instant or before.
+    `session`: Only events of this session.
+    `principal`: Only what this principal brought, whole as an event tells it.
+    `actor`: Only what was done as user, assistant, judge, system or operator.
+    `late`: Only what was recorded more than five minutes after it happened.
+    `turn`: Only events that are about this turn, or name it.
+    `memory`: Only events that are about this memory, or name it.
+    `correlation`: Only events with this correlation id.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `limit`: How many events a page, 1 to 1000. Unless told: 100.
+    `cursor`: The next page: what `next` said, with nothing else changed; or what `follow` said: what came since.
+    `order`: `oldest` or `newest` first. Unless told: oldest.
+    `wait`: Seconds, 0 to 20, that an empty page waits for the next event, oldest first; answered as soon as one comes.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            of_all(scope, f"/v1/partitions/{partition}/events"),
+            types=types,
+            since=spelled(since),
+            until=spelled(until),
+            recorded_since=spelled(recorded_since),
+            recorded_until=spelled(recorded_until),
+            session=session,
+            principal=principal,
+            actor=actor,
+            late=late,
+            turn=turn,
+            memory=memory,
+            correlation=correlation,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            limit=limit,
+            cursor=cursor,
+            order=order,
+            wait=wait,
+        ),
+    )
+    return LogEvents.model_validate(told)
 
 
 def provenance(
@@ -1066,14 +1211,19 @@ def laws(scope: Scope) -> Plan[Laws]:
     return Laws.model_validate(told)
 
 
-def owners(scope: Scope, *, prefix: str | None = None, after: str | None = None, limit: int = 100) -> Plan[OwnerPage]:
+def owners(
+    scope: Scope, *, prefix: str | None = None, search: str | None = None, after: str | None = None, limit: int = 100
+) -> Plan[OwnerPage]:
     """Who has memories here: owners by name, in pages, with how many memories each has.
 
     `prefix`: Only owners whose names begin so.
+    `search`: Only owners whose names hold this, in any case, width, and traditional or simplified.
     `after`: Only after this name: `next` of the page before.
     `limit`: How many, 1 to 1000. Unless told: 100.
     """
-    told = yield from ask(scope, got(of_all(scope, "/v1/owners"), prefix=prefix, after=after, limit=limit))
+    told = yield from ask(
+        scope, got(of_all(scope, "/v1/owners"), prefix=prefix, search=search, after=after, limit=limit)
+    )
     return OwnerPage.model_validate(told)
 
 

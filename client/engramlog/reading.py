@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from engramlog.edge import spelled
@@ -127,11 +128,31 @@ def history(
     as_of: datetime | str | None = None,
     known: datetime | str | None = None,
     after: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    recorded_since: datetime | str | None = None,
+    recorded_until: datetime | str | None = None,
+    kinds: Sequence[str] = (),
+    law: str | None = None,
 ) -> Plan[History]:
-    """The whole change log of a memory, or of the owner: every event, what it decided, the weight before and after."""
+    """The whole change log of a memory, or of the owner: every event, what it decided, the weight before and after.
+
+    `since` and `until`: only what happened then, `recorded_since` and `recorded_until`: only what the log took in then; both ends
+    count. `kinds`: only decisions (`negate`) and types of events (`MemoryNegated`) of these names. `law`: in whose numbers; as
+    stored, the weighted law's, without.
+    """
     whose = scope.whose(owner)
     path = path_of(whose) if memory_id is None else memory_path(whose, memory_id)
-    asked = {"as_of": spelled(as_of), "known": spelled(known), "after": after, "limit": PAGE}
+    when = {"since": since, "until": until, "recorded_since": recorded_since, "recorded_until": recorded_until}
+    asked = {
+        **{name: spelled(one) for name, one in when.items()},
+        "as_of": spelled(as_of),
+        "known": spelled(known),
+        "after": after,
+        "kinds": kinds,
+        "law": law,
+        "limit": PAGE,
+    }
     log = History.model_validate((yield from ask(scope, got(f"{path}/history", **asked))))
     changes, cursor = log.changes, log.next
     while cursor is not None:
@@ -150,10 +171,11 @@ def why(
     known: datetime | str | None = None,
     at: datetime | str | None = None,
     after: str | None = None,
+    law: str | None = None,
 ) -> Plan[Why]:
-    """Why a memory weighs what it weighs: every factor, every change, where it comes from."""
+    """Why a memory weighs what it weighs: every factor, every change (in a `law`'s numbers), where it comes from."""
     path = memory_path(scope.whose(owner), memory_id)
-    asked = {"as_of": spelled(as_of), "known": spelled(known), "after": after}
+    asked = {"as_of": spelled(as_of), "known": spelled(known), "after": after, "law": law}
     told = Why.model_validate((yield from ask(scope, got(f"{path}/why", at=spelled(at), **asked))))
     changes, cursor = told.changes, told.next
     while cursor is not None:

@@ -596,6 +596,10 @@ class History(Lagging):
     next: str | None = None
     """Cursor of a next page; the client reads all of them."""
     order: str = "oldest"
+    law: str = "weighted"
+    """In whose numbers the changes are told."""
+    profile: str = "weighted"
+    """The owner's law at that time."""
 
 
 class Deleted(Lagging):

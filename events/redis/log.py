@@ -33,7 +33,7 @@ from events.redis.gap import MENDING
 from events.redis.naming import read_naming, read_seqs
 from events.redis.receipts import KeptReceipts, NewestReceipt
 from events.redis.secrets import Chance, Secrets, read_secrets
-from events.redis.wire import TOGETHER_BYTES, Wire, WirePool, refusal_code
+from events.redis.wire import TOGETHER_BYTES, Wire, WirePool, as_store_error, refusal_code
 from events.trust import ASSERTED
 from events.vocabulary import Trust
 
@@ -257,6 +257,20 @@ class RedisEventLog:
         with self._wires.wire() as wire:
             return int(wire.call("HGET", self._keys[partition].meta, "head") or 0)
 
+    def wait_beyond(self, heads: Mapping[int, int], seconds: float) -> list[int]:
+        """See `EventLog.wait_beyond`. Redis itself waits: nothing is asked meanwhile."""
+        if not heads:
+            return []
+        streams = {self._keys[partition].stream.encode(): partition for partition in heads}
+        places = [f"{seq}-0" for seq in heads.values()]
+        with self._wires.wire() as wire:
+            wire.send("XREAD", "COUNT", 1, "BLOCK", max(int(seconds * 1_000), 1), "STREAMS", *streams, *places)
+            try:
+                answer = wire.receive(timeout=seconds + _ANSWER_SECONDS)
+            except redis.ResponseError as error:
+                raise as_store_error(error, reading=True) from error
+        return [streams[stream] for stream, _ in answer or ()]
+
     def owner_head(self, owner: str) -> int:
         """See `EventLog.owner_head`."""
         with self._wires.wire() as wire:
@@ -376,6 +390,8 @@ def _beside(held: list[bytes]) -> tuple[tuple[bytes, ...], bytes]:
     raise ValueError(f"{len(held) // 2} fields")
 
 
+_ANSWER_SECONDS = 10.0
+"""How long after the end of a wait an answer may take."""
 _FORMAT_1, _FORMAT_2 = 8, 20
 """Names and values of an entry; two more where a clock was behind."""
 _STORED = tuple.__new__

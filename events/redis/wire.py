@@ -88,6 +88,7 @@ READS = frozenset(
         "XINFO",
         "XLEN",
         "XRANGE",
+        "XREAD",
         "XREVRANGE",
         "ZCARD",
         "ZRANGE",

@@ -19,7 +19,7 @@ from projections.checks import EVERY, Check, unchecked
 from projections.fold.changelog import FIRST_LINK, Entry, link, make_entry
 from projections.fold.evolve import evolve, nothing_parked, parameters_of
 from projections.fold.values import facts_of
-from projections.fold.working_set import OwnerSettings
+from projections.fold.working_set import Note, OwnerSettings
 from projections.memory.record import Memory
 from projections.memory.rejection import Rejections
 from projections.memory.sources import Asides
@@ -98,6 +98,8 @@ class FoldStep(msgspec.Struct, frozen=True, gc=False):
     owner: OwnerState
     changed: dict[str, Memory]
     entries: list[Entry]
+    notes: list[Note]
+    """Of which the entries were made, one each."""
 
 
 def fold_event(
@@ -141,7 +143,7 @@ def fold_event(
         settings.asides,
         change.waiting,
     )
-    return FoldStep(after, change.memories, entries)
+    return FoldStep(after, change.memories, entries, change.notes)
 
 
 def _read(owner: OwnerState, data: TurnsExtracted) -> ReadTurns:
@@ -152,6 +154,26 @@ def _read(owner: OwnerState, data: TurnsExtracted) -> ReadTurns:
     took[data.by] = [a + b for a, b in zip(before, now, strict=True)]
     listed = tuple((name, *numbers) for name, numbers in sorted(took.items()))
     return ReadTurns(data.up_to, owner.applied + 1, owner.read.applied, owner.read.turns + data.turns, listed)  # type: ignore[arg-type]
+
+
+Drops = Callable[[Stored, AnyEvent], bool]
+"""Whether what an event discards, if it does, is parked."""
+
+
+def dropping(held: Callable[[str], bool]) -> Drops:
+    """Finds that for an owner's events from the first on, in the order in which they were applied. `held`: as `fold_owner` asks."""
+    over = set[int]()
+
+    def drops(one: Stored, event: AnyEvent) -> bool:
+        over.add(one.seq)
+        if type(event.data) is not EventDiscarded:
+            return True
+        seq = parse_position(event.data.position)[1]
+        dropped = seq < one.seq and seq not in over and held(event.data.position)
+        over.update({seq} if dropped else ())
+        return dropped
+
+    return drops
 
 
 class OwnerHistory(NamedTuple):
@@ -185,17 +207,7 @@ def fold_owner(
     `check` is asked between events whether to go on, and told how many of `total` are folded.
     Raises UndecodableEvent as `decode` does, and what `check` raises.
     """
-    over = set[int]()
-
-    def drops(one: Stored, event: AnyEvent) -> bool:
-        over.add(one.seq)
-        if type(event.data) is not EventDiscarded:
-            return True
-        seq = parse_position(event.data.position)[1]
-        dropped = seq < one.seq and seq not in over and held(event.data.position)
-        over.update({seq} if dropped else ())
-        return dropped
-
+    drops = dropping(held)
     memories, entries, newest = dict[str, Memory](), list[Entry](), None
     owner = OwnerState()
     for event, step in fold_on(
@@ -212,7 +224,7 @@ def fold_on(
     owner: OwnerState,
     memories: MutableMapping[str, Memory],
     stored: Iterable[Stored],
-    drops: Callable[[Stored, AnyEvent], bool],
+    drops: Drops,
     *,
     base: Parameters = DEFAULTS,
     keep: Callable[[Stored, AnyEvent], bool] = lambda _stored, _event: True,

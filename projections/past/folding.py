@@ -14,7 +14,7 @@ import msgspec
 
 from events.envelope import Stored
 from projections.checks import Check, unchecked
-from projections.fold.owner import OwnerState, ReadTurns, fold_on
+from projections.fold.owner import FoldStep, OwnerState, ReadTurns, fold_on
 from projections.past.event_times import DROPPED, EventTimes, Integers
 from projections.past.keeping import MomentKeeper
 from projections.past.moments import KeptMemories, Start, is_alone, started
@@ -45,9 +45,13 @@ def fold_from(
     *,
     secret: bytes,
     keeping: MomentKeeper | None = None,
+    took: Callable[[FoldStep], None] | None = None,
     check: Check = unchecked,
 ) -> FoldedPast:
-    """The owner after these events. Raises NotKept where one is about what is purged today, else as `fold_owner` does."""
+    """The owner after these events; `took` hears of each.
+
+    Raises NotKept where one is about what is purged today, else as `fold_owner` does.
+    """
     seqs = times.seqs[numbers].tolist()
     dropping = set(times.seqs[numbers[times.kinds[numbers] == DROPPED]].tolist())
     stored, owner, alone = read(seqs), start.owner, start.alone
@@ -64,6 +68,8 @@ def fold_from(
         alone = alone and is_alone(owner)
         if keeping is not None:
             keeping.took(step)
+        if took is not None:
+            took(step)
     return FoldedPast(owner, start.memories, alone)
 
 

@@ -37,7 +37,15 @@ from projections.redis.kept import MANY_CHANGED, KeptFiles, ViewFiles
 from projections.redis.moments import RedisMoments
 from projections.redis.scripts import DELTA
 from projections.redis.spool import Spool
-from projections.redis.store import decode_quarantine, read_entries, read_order, read_owner, read_record, slices
+from projections.redis.store import (
+    decode_quarantine,
+    read_entries,
+    read_order,
+    read_owner,
+    read_parked,
+    read_record,
+    slices,
+)
 from projections.views.kept_views import CachedView, KeptViews
 from projections.views.view import OwnerView
 
@@ -529,11 +537,19 @@ class RedisViews:
         with self._wires.wire() as wire:
             return read_entries(wire, BuildKeys(self._tags[partition_of(owner, len(self._tags))], FIRST_BUILD), seqs)
 
+    def parked(self, owner: str, build: str) -> list[int]:
+        """Seqs of the owner's events that wait behind a quarantine."""
+        with self._wires.wire() as wire:
+            return read_parked(wire, BuildKeys(self._tags[partition_of(owner, len(self._tags))], build), owner)
+
     def format_began(self, owner: str) -> int | None:
         """When the format of today began in the owner's partition, microseconds; None where it holds no other."""
-        meta = LogKeys(self._tags[partition_of(owner, len(self._tags))]).meta
+        return self.began(partition_of(owner, len(self._tags)))
+
+    def began(self, partition: int) -> int | None:
+        """The same of a partition."""
         with self._wires.wire() as wire:
-            began = wire.call("HGET", meta, "format2_at")
+            began = wire.call("HGET", LogKeys(self._tags[partition]).meta, "format2_at")
         return None if began is None else int(began)
 
     def partition_chain(self, owner: str) -> tuple[str, str]:

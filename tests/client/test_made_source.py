@@ -17,6 +17,7 @@ from tests.given.client import Service, connected, new_owner, service
 from tests.made.client_source import BY_HAND, FOLDER, SOURCES, VERBS, formatted
 
 GIVEN: dict[str, tuple[Any, ...]] = {
+    "partition_events": (3,),
     "assess": ("coffee",),
     "map": ("coffee",),
     "define_synonym": ("coffee", "brew"),

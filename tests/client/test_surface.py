@@ -45,7 +45,7 @@ PROMISED |= {
     "export",
 }
 PROMISED |= set(MADE)
-OF_ALL = {"laws", "owners", "status", "alarms"}
+OF_ALL = {"laws", "owners", "status", "alarms", "partition_events"}
 """Of the whole store: no owner is asked for, and a client of one owner asks for none but the laws."""
 VERBS = sorted(name for name, value in vars(Verbs).items() if isinstance(value, Verb))
 NAMED: dict[str, dict[str, Any]] = {"set_sensitivity": {"reason": "made up"}}
@@ -65,6 +65,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "export": (),
     "get_all": (),
     "delete_all": (),
+    "partition_events": (3,),
     "assess": ("coffee",),
     "map": ("coffee",),
     "define_synonym": ("coffee", "brew"),
@@ -113,7 +114,7 @@ def test_without_an_owner_nothing_is_sent(verb: str) -> None:
 @pytest.mark.parametrize("verb", sorted(OF_ALL - {"laws"}))
 def test_a_client_of_one_owner_asks_nothing_of_the_whole_store(verb: str) -> None:
     with Memory(transport=httpx2.MockTransport(_never), owner="alice") as memory, pytest.raises(InputError) as refusal:
-        getattr(memory, verb)()
+        getattr(memory, verb)(*ARGUMENTS[verb])
     assert refusal.value.field == "owner"
 
 
@@ -206,6 +207,7 @@ def _everything(verb: str, **given: Any) -> dict[str, Any]:
         "min_weight": 0.1,
         "feeling": "positive",
     }
+    values |= {"recorded_since": "2026-01-01", "recorded_until": "2100-01-01", "kinds": ["create"], "law": "ebbinghaus"}
     values |= {"metadata": {"page": 4, "checked": True}}
     values |= {"budget": 800, "threshold": 0.5, "searches": 2, "messages": 5, "language": "zh"}
     values |= {"proactive": True, "sensitive": True, "actor": "user"}

@@ -292,3 +292,20 @@ def test_of_appenders_that_expect_the_same_head_exactly_one_wins(log: EventLog) 
         statuses = Counter(pool.map(send, range(4)))
     assert statuses == {"appended": 1, "head_mismatch": 3}
     assert log.head(1) == 1
+
+
+def test_a_wait_tells_which_partitions_hold_more_and_ends_with_nothing_where_none_does(log: EventLog) -> None:
+    assert log.wait_beyond({1: 0, 2: 0}, 0.01) == []
+    log.append([mention(1, HERE, "m1"), mention(2, THERE, "m2")])
+    assert sorted(log.wait_beyond({0: 0, 1: 0, 2: 0}, 0.01)) == [1, 2]
+    assert log.wait_beyond({1: 1, 2: 0}, 0.01) == [2]
+    assert log.wait_beyond({}, 0.01) == []
+
+
+def test_a_wait_ends_as_soon_as_something_is_appended(log: EventLog) -> None:
+    if type(log).__name__ == "RedisEventLog" and type(log._wires._client).__name__.startswith("Fake"):  # type: ignore[attr-defined]
+        pytest.skip("the stand-in for Redis does not wake who waits")
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(log.wait_beyond, {1: 0}, PATIENCE)
+        log.append([mention(1, HERE, "m1")])
+        assert waiting.result(PATIENCE) == [1]

@@ -73,7 +73,9 @@ class Asking:
 
     def ask(self, method: str, path: str, operation: Json, owner: str, query: Json, body: Any = None) -> Answered:
         """One request, of a memory that is there."""
-        address = path.replace("{owner}", quote(owner, safe="")).replace("{memory_id}", "coffee")
+        address = (
+            path.replace("{owner}", quote(owner, safe="")).replace("{memory_id}", "coffee").replace("{partition}", "3")
+        )
         answer = self.http.client.request(method, address, params=query, json=body)
         told = f"{query} {body}"[:200]
         status = answer.status_code

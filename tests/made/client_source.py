@@ -21,6 +21,7 @@ from pydantic_core import PydanticUndefined
 
 from api.operations import answers
 from api.operations.definition import REQUIRED, SPEAKER, Operation, Parameter
+from api.operations.events import EVENTS, PARTITION_EVENTS
 from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
 from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SYNONYMS
 from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PROFILE, REVIEW
@@ -34,6 +35,8 @@ from tests.places import ROOT
 VERBS: Mapping[str, Operation] = {
     "search": SEARCH,
     "uses": USES,
+    "events": EVENTS,
+    "partition_events": PARTITION_EVENTS,
     "provenance": PROVENANCE,
     "stats": OWNER_STATS,
     "assess": ASSESS,
@@ -68,7 +71,7 @@ VERBS: Mapping[str, Operation] = {
 """Of the client, by name."""
 MADE = "Made by `make client` of the application's operations: change those, and make it again."
 FOLDER = ROOT / "client" / "engramlog"
-TIMES = frozenset({"as_of", "known", "at", "since", "until", "occurred_at"})
+TIMES = frozenset({"as_of", "known", "at", "since", "until", "recorded_since", "recorded_until", "occurred_at"})
 """What may be told as a date-time too."""
 BY_HAND = frozenset({"CorrectedBy", "Found", "PossibleConflict", "Withheld"})
 """Answers, and parts of them, that the client's other verbs tell too or that do more: its `results` has them."""
@@ -108,6 +111,7 @@ def _verb(name: str, operation: Operation) -> str:
     others = [one for one in operation.question if one.default is not REQUIRED]
     whose = "owner" in operation.subject
     arguments = ["scope: Scope", *("memory_id: str" for _ in operation.subject if _ == "memory_id")]
+    arguments += ["partition: int" for one in operation.subject if one == "partition"]
     arguments += [f"{one.name}: {_asked(one)}" for one in needed]
     named = ["owner: str | None = None"] if whose else []
     named += [f"{one.name}: {_unless_told(one)}" for one in others]
@@ -133,6 +137,8 @@ def _path(operation: Operation) -> str:
     if "owner" in operation.subject:
         rest = operation.path.partition("{owner}/")[2]
         return f'path_of(scope.whose(owner), "{rest}")'
+    if "partition" in operation.subject:
+        return f'of_all(scope, f"{operation.path}")'
     return f'"{operation.path}"' if operation is LAWS else f'of_all(scope, "{operation.path}")'
 
 

@@ -71,7 +71,7 @@ def history(call: Call) -> None:
         for number, answer in enumerate(pages):
             about = escape(call.given["memory_id"] or call.given["owner"])
             title = None if number else f"change log of {about}, {answer['position']}"
-            call.print(answer, partial(_changes, title, everything))
+            call.print(answer, partial(_changes, title, everything, call.given["law"] is None and not number))
             if limit is not None:
                 _more(answer)
 
@@ -86,8 +86,15 @@ def _pages(ask: Callable[[Operation, Given], Any], given: Given) -> Iterator[His
         given = given | {"cursor": page["next"]}
 
 
-def _changes(title: str | None, everything: bool, answer: History) -> None:
+def _changes(title: str | None, everything: bool, untold: bool, answer: History) -> None:
+    if title is not None and not untold:
+        title = f"{title}, in the numbers of {answer['law']}"
     render.changes(answer["changes"], everything=everything, title=title)
+    if untold and answer["profile"] != answer["law"]:
+        out.print(
+            f"[dim]weights are the {answer['law']} law's; this owner's recall goes by {answer['profile']}:"
+            f" --law {answer['profile']}[/]"
+        )
 
 
 def _more(answer: History | Why) -> None:

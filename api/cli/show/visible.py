@@ -37,6 +37,11 @@ def exact_json(answer: Any) -> str:
     return shown_json(json.dumps(answer, ensure_ascii=False, indent=2, default=str))
 
 
+def exact_line(answer: Any) -> str:
+    """The same in one line."""
+    return shown_json(json.dumps(answer, ensure_ascii=False, default=str))
+
+
 def _spelled(character: str) -> str:
     point = ord(character)
     return f"\\x{point:02x}" if point < 0x100 else f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"

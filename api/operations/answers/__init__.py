@@ -8,6 +8,7 @@ from api.operations.answers.comparing import Compared, Curves
 from api.operations.answers.context import ContextBlock, MemoryUses
 from api.operations.answers.embedding import Embedding
 from api.operations.answers.episodes import Left
+from api.operations.answers.events import LogEvents
 from api.operations.answers.facts import FactsKnown
 from api.operations.answers.grounds import GroundReported
 from api.operations.answers.inbox import Answered, InboxPage

@@ -159,7 +159,7 @@ class Change(BaseModel):
     memory: str | None = Field(description="Null where it is about the owner.")
     decision: str
     reason: str
-    law: str
+    law: str = Field(description="Whose numbers these are: the weighted law's, or those that were asked for (`law`).")
     old_weight: float | None
     new_weight: float | None
     delta: float | None
@@ -253,6 +253,8 @@ class History(LinesTold, Placed):
             "changes": [EXAMPLE_CHANGE],
             "next": "WyJiMSIsMTMxLDEyLCJhYiJd",
             "order": "oldest",
+            "law": "weighted",
+            "profile": "weighted",
             "chain": "5f0c…",
             "as_of": None,
             "known": None,
@@ -267,4 +269,8 @@ class History(LinesTold, Placed):
     next: str | None
     """Cursor of the next page; null on the last."""
     order: str
+    law: str = Field(
+        default="weighted", description="In whose numbers the changes are told; `weighted` are the stored ones."
+    )
+    profile: str = Field(default="weighted", description="The owner's law at that time: the one that gates its recall.")
     chain: str

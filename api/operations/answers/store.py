@@ -178,7 +178,9 @@ class OwnerPage(BaseModel):
     )
 
     owners: list[OwnerCount]
-    matching: int = Field(description="How many owners of the store begin with the prefix.")
+    matching: int = Field(
+        description="How many owners of the store begin with the prefix, and hold what was searched for."
+    )
     next: str | None = Field(description="What to give as `after` for the next page; null on the last.")
 
 

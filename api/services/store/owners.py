@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from bisect import insort
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from events.errors import refused
 from events.partitions import LogKeys
 from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
+from projections.language.traditional import SIMPLIFIED
 
 AT_ONCE = 500
 _GLOB = str.maketrans({sign: f"\\{sign}" for sign in "\\*?[]^-"})
@@ -25,22 +27,29 @@ class Owners:
         self._tags = tags
 
     def owners(
-        self, *, after: str | None = None, prefix: str | None = None, limit: int = OWNERS_PAGE
+        self,
+        *,
+        after: str | None = None,
+        prefix: str | None = None,
+        search: str | None = None,
+        limit: int = OWNERS_PAGE,
     ) -> dict[str, Any]:
         """Up to `limit` (1 to 1,000) owners in the order of their names, of those that begin with `prefix` and follow `after`.
 
-        `next`: what to give as `after` for the next page, None on the last. `matching`: how many begin with the prefix. Every name
-        of the store is looked at for each page; those of one partition and a page are held. Raises InputError naming the field.
+        `search`: only names that hold this, as `folded` reads both. `next`: what to give as `after` for the next page, None on the
+        last. `matching`: how many begin with the prefix and hold that. Every name of the store is looked at for each page; those
+        of one partition that match and a page are held. Raises InputError naming the field.
         """
         if not 1 <= limit <= MOST_OWNERS:
             raise refused("limit", limit, f"a whole number from 1 to {MOST_OWNERS:,}")
         start, wanted = _name("after", after), _name("prefix", prefix)
+        part = folded(_name("search", search, "part of an owner's name"))
         matching, page = 0, list[tuple[str, int, BuildKeys]]()
         wire = self._wire()
         try:
             for number, tag in enumerate(self._tags):
                 keys = BuildKeys(tag, (wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode())
-                for name in _names(wire, keys, wanted):
+                for name in _names(wire, keys, wanted, part):
                     matching += 1
                     if name > start and (len(page) <= limit or name < page[-1][0]):
                         insort(page, (name, number, keys), key=lambda one: one[0])
@@ -54,21 +63,28 @@ class Owners:
         return {"owners": told, "matching": matching, "next": told[-1]["owner"] if len(page) > limit else None}
 
 
-def _names(wire: Wire, keys: BuildKeys, prefix: str) -> set[str]:
-    """The owners of a partition whose names begin so; a scan may tell one twice."""
-    names, cursor, check = set[str](), b"0", current_check()
+def folded(name: str) -> str:
+    """A name as parts of it are looked for: whatever its case, the width of its letters, and how its Han characters are written."""
+    even = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return even if even.isascii() else even.translate(SIMPLIFIED)
+
+
+def _names(wire: Wire, keys: BuildKeys, prefix: str, part: str) -> set[str]:
+    """The owners of a partition whose names begin so and hold a part, as folded; a scan may tell one twice."""
+    names, cursor, check, looked = set[str](), b"0", current_check(), 0
     match = f"{prefix.translate(_GLOB)}*"
     while True:
-        check(len(names), 0)
+        check(looked, 0)
         cursor, page = wire.call("HSCAN", keys.owners, cursor, "MATCH", match, "COUNT", AT_ONCE)
-        names.update(name.decode() for name in page[::2])
+        looked += len(page) // 2
+        names.update(name for name in map(bytes.decode, page[::2]) if not part or part in folded(name))
         if cursor == b"0":
             return names
 
 
-def _name(field: str, text: str | None) -> str:
+def _name(field: str, text: str | None, what: str = "the beginning of an owner's name") -> str:
     if text is None:
         return ""
     if len(text) > MOST_NAME or not text.isprintable():
-        raise refused(field, text[:80], f"the beginning of an owner's name, at most {MOST_NAME} characters")
+        raise refused(field, text[:80], f"{what}, at most {MOST_NAME} characters")
     return text

@@ -94,15 +94,16 @@ _NOT_WRITTEN = (Id, EventId, Word, Position, Digest, Value)
 @cache
 def _written(cls: type) -> tuple[Callable[[Any], Any], ...]:
     """How to get each field of a shape in which its producer may write; found out once for each."""
-    return tuple(attrgetter(one.name) for one in msgspec.structs.fields(cls) if _may_hold_words(one.type))
+    return tuple(attrgetter(one.name) for one in msgspec.structs.fields(cls) if may_hold_words(one.type))
 
 
-def _may_hold_words(kind: Any) -> bool:
+def may_hold_words(kind: Any) -> bool:
+    """Whether a producer may write something in a field of this type."""
     if kind in _NOT_WRITTEN:
         return False
     if isinstance(kind, type) and issubclass(kind, Shape):
         return bool(_written(kind))
-    return kind is str or any(map(_may_hold_words, get_args(kind)))
+    return kind is str or any(map(may_hold_words, get_args(kind)))
 
 
 def words_in(value: Any) -> Iterator[str]:

@@ -33,6 +33,8 @@ ROUTES = {
     "GET /v1/owners/{owner}/memories/{memory_id}",
     "GET /v1/owners/{owner}/memories/{memory_id}/why",
     "GET /v1/owners/{owner}/memories/{memory_id}/history",
+    "GET /v1/owners/{owner}/events",
+    "GET /v1/partitions/{partition}/events",
     "GET /v1/owners/{owner}/memories/{memory_id}/provenance",
     "POST /v1/owners/{owner}/memories/{memory_id}/negate",
     "POST /v1/owners/{owner}/memories/{memory_id}/confirm",

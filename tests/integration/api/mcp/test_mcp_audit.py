@@ -75,6 +75,11 @@ SAME: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         "/memories/m2/history",
         {"limit": 3, "order": "newest", **TIMES},
     ),
+    "audit_events": (
+        {"types": ["MemoryCreated"], "limit": 2, **TIMES},
+        "/events",
+        {"types": ["MemoryCreated"], "limit": 2, "order": "newest", **TIMES},
+    ),
     "audit_provenance": ({"memory_key": "m2", **TIMES}, "/memories/m2/provenance", TIMES),
     "audit_uses": ({"memory_key": "m1", **TIMES}, "/memories/m1/uses", {"limit": 20, **TIMES}),
     "audit_associations": ({"memory_key": "m1", **TIMES}, "/memories/m1/associations", {"depth": 1, **TIMES}),

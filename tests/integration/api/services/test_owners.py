@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from api.operations.store import OWNERS
-from api.services.store.owners import Owners
+from api.services.store.owners import Owners, folded
 from tests.examples import examples
 from tests.given.http import HttpStore, created, http_store
 
@@ -81,3 +81,47 @@ def test_a_prefix_keeps_the_names_that_begin_with_it_and_no_sign_in_it_means_any
 def test_what_cannot_be_asked_of_owners_is_refused_by_field(http: HttpStore, asked: dict[str, Any], field: str) -> None:
     answer = http.client.get("/v1/owners", params=asked)
     assert (answer.status_code, answer.json()["field"]) == (422, field)
+
+
+@pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("CONV", ["conv-1", "conv-10", "conv-2", "conv.1", "conv_1"]),
+        ("ｃｏｎｖ－1", ["conv-1", "conv-10"]),
+        ("團隊", ["团队-a", "团队-b"]),
+        ("队-B", ["团队-b"]),
+        ("/博", ["bo/博"]),
+        ("*", []),
+        ("[a-z]", []),
+        ("", NAMES),
+    ],
+)
+def test_a_search_finds_a_part_of_a_name_however_it_is_written(http: HttpStore, search: str, found: list[str]) -> None:
+    (page,) = pages(http, 1_000, search=search)
+    assert [one["owner"] for one in page["owners"]] == sorted(found)
+    assert page["matching"] == len(found)
+
+
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    search=st.text("ACOV-*?[]\\^团隊1", max_size=3),
+    prefix=st.sampled_from(["", "c", "conv-", "团"]),
+    limit=st.integers(1, 4),
+)
+def test_a_search_composes_with_a_prefix_and_pages(http: HttpStore, search: str, prefix: str, limit: int) -> None:
+    found = pages(http, limit, search=search, prefix=prefix)
+    wanted = sorted(name for name in NAMES if name.startswith(prefix) and folded(search) in folded(name))
+    assert [one["owner"] for page in found for one in page["owners"]] == wanted
+    assert {page["matching"] for page in found} == {len(wanted)}
+
+
+@pytest.mark.parametrize("search", ["a" * 257, "tea\n", "\x1b[31m"])
+def test_a_search_that_no_name_can_hold_is_refused_by_its_name(http: HttpStore, search: str) -> None:
+    answer = http.client.get("/v1/owners", params={"search": search})
+    assert answer.status_code == 422
+    assert "search" in answer.text
+
+
+def test_folding_a_name_twice_changes_nothing_more() -> None:
+    for name in (*NAMES, "Straße", "ﬁsh", "ÅNGSTRÖM", "電腦"):
+        assert folded(folded(name)) == folded(name)

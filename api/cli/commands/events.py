@@ -1,0 +1,86 @@
+"""`engramlog events`: the log's events, a page of them or as they come."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from api.choices import MOST_WAIT
+from api.cli.app import opened, out, print_json_line
+from api.cli.made import Call, command
+from api.cli.show import events as render
+from api.cli.show.visible import visible_in
+from api.operations.definition import Option, Parameter
+from api.operations.events import EVENTS, PARTITION_EVENTS
+from events.errors import refused
+from projections.shapes import LogEvents, LoggedEvent
+
+NEWEST = 10
+"""Events that are shown before what comes, where no cursor says from where on."""
+
+
+@command(
+    EVENTS,
+    more=(
+        Parameter(
+            "owner",
+            str | None,
+            "Whose events.",
+            None,
+            option=Option(argument=True, metavar="[OWNER]", completes="owners"),
+        ),
+        Parameter("partition", int | None, "All events of this partition, whosever they are, from 0 on.", None),
+        Parameter(
+            "follow", bool, f"Show the newest {NEWEST}, then what comes, until Ctrl-C; with --json a line each.", False
+        ),
+    ),
+    subject=(),
+)
+def events(call: Call) -> None:
+    """Of an owner, or of a partition; a page, or what comes."""
+    owner, partition, follow = call.take("owner", "partition", "follow")
+    if (owner is None) is (partition is None):
+        raise refused(
+            "owner", "nothing" if owner is None else f"{owner} with --partition {partition}", "OWNER, or --partition N"
+        )
+    operation, subject = (
+        (EVENTS, {"owner": owner}) if partition is None else (PARTITION_EVENTS, {"partition": partition})
+    )
+    if not follow:
+        call.print(call.answer(operation, **subject))
+        return
+    if call.given["order"] != "oldest":
+        raise refused("order", call.given["order"], "no --order with --follow: what comes is the newest")
+    with opened(call.context) as application:
+
+        def ask(**given: Any) -> LogEvents:
+            answer: LogEvents = operation.ask(application, subject | call.given | given)
+            return answer
+
+        _follow(call, ask, whose=owner is None)
+
+
+def _follow(call: Call, ask: Callable[..., LogEvents], *, whose: bool) -> None:
+    for found in _pages(call, ask):
+        for event in found:
+            if call.json:
+                print_json_line(event)
+            else:
+                out.print(render.line(visible_in(event), whose=whose), soft_wrap=True)
+        sys.stdout.flush()
+
+
+def _pages(call: Call, ask: Callable[..., LogEvents]) -> Iterator[list[LoggedEvent]]:
+    """The newest, or what a cursor begins with, and from there on what comes."""
+    cursor = call.given["cursor"]
+    if cursor is None:
+        first = ask(order="newest", limit=NEWEST)
+        if not call.json:
+            render.waiting(first)
+        yield first["events"][::-1]
+        cursor = first["follow"]
+    while True:
+        page = ask(cursor=cursor, wait=MOST_WAIT)
+        yield page["events"]
+        cursor = page["next"] or page["follow"]

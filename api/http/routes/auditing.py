@@ -1,0 +1,42 @@
+"""The log's events: a page is looked for in the lane of light questions, and what waits for more waits without a thread."""
+
+from __future__ import annotations
+
+from functools import partial
+from time import monotonic
+from typing import Any
+
+from fastapi import Request
+from starlette.responses import Response
+
+from api.http.admitted import admission_of
+from api.http.answer import Json
+from api.http.asking import Parts
+from api.http.made import new_router, register
+from api.operations.definition import Operation
+from api.operations.events import EVENTS, PARTITION_EVENTS
+from api.requests.speaking import come_in_by
+from api.services.auditing.events import check_wait
+from api.work.classes import Work
+
+router = new_router()
+
+
+async def _events(operation: Operation, request: Request, parts: Parts, asked: Any, **subject: Any) -> Response:
+    given = asked.model_dump()
+    wait, owner = given.pop("wait"), subject.get("owner")
+    check_wait(wait, given["order"])
+    end = monotonic() + wait
+    while True:
+        call = partial(come_in_by, "http", operation.ask, parts.application, subject | given)
+        answer = await admission_of(request).run(Work.LIGHT, owner or "", call)
+        left = end - monotonic()
+        if answer["events"] or answer["next"] is not None or left <= 0:
+            return Json(answer)
+        given["cursor"] = answer["follow"]
+        head = int(answer["head"].partition(":")[2])
+        await parts.waits.wait(answer["partition"], owner, head, left)
+
+
+for operation in (EVENTS, PARTITION_EVENTS):
+    register(router, operation, partial(_events, operation))

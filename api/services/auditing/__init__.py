@@ -1,0 +1,1 @@
+"""What an auditor asks of the log itself: its events, and its changes in any law's numbers."""

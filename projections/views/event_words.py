@@ -1,0 +1,185 @@
+"""What an event of the log may tell of its words: as much as everything else that is told about them. Pure.
+
+Reasons go by `telling.Teller`, turns by what deletions and set-aside sources leave of them, all else by the memories that the event
+names as they are today. What may not be told stands as a mark with the reason; ids, numbers and times stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import msgspec
+import orjson
+
+from events.envelope import AnyEvent, Stored
+from events.shape import Shape
+from projections.fold.named import names
+from projections.language.sensitivity.event_level import level_now, level_of_data, may_hold_words
+from projections.language.sensitivity.text_level import SECRET, detect_sensitivity
+from projections.memory.record import Memory
+from projections.memory.sources import Asides
+from projections.memory.working_memory import ToolResult, Turn, read_said, set_aside_among
+from projections.views.telling import Teller, telling
+
+PURGED, DELETED, RETRACTED, SECRET_WORDS, ASIDE, UNDECIDED = (
+    "purged", "deleted", "retracted", "secret", "set_aside", "undecided",
+)  # fmt: skip
+"""Why words are withheld. Undecided: who could tell is too large to be loaded here."""
+WHY = (PURGED, DELETED, RETRACTED, SECRET_WORDS, ASIDE, UNDECIDED)
+_BY_THE_TELLER = ("reason", "because")
+_OF_SHOWING = frozenset({"MemoriesRevealed", "SensitivitySet"})
+
+
+class OwnerToday(NamedTuple):
+    """What decides about an owner's words: its memories and turns as they are today."""
+
+    get: Callable[[str], Memory | None]
+    forgotten: Callable[[], frozenset[str] | None]
+    """Turns that must not be told; None where nobody can say."""
+    asides: Asides
+
+
+class EventWords(NamedTuple):
+    """An event's data as it may be told."""
+
+    data: dict[str, Any]
+    withheld: str | None
+    """Why something of it is not told; None where all is."""
+
+
+def words_of(stored: Stored, event: AnyEvent, today: OwnerToday) -> EventWords:
+    """The data of an event that could be read, each text of it told or marked."""
+    whose = _Whose(stored, event, today)
+    data = orjson.loads(stored.body).get("data") or {}
+    return EventWords(_shape(data, type(event.data), whose.told), whose.first)
+
+
+def mark(reason: str) -> str:
+    """What stands for a text."""
+    return f"[withheld: {reason}]"
+
+
+class _Whose:
+    """Decides text by text for one event."""
+
+    def __init__(self, stored: Stored, event: AnyEvent, today: OwnerToday) -> None:
+        self._stored, self._event, self._today = stored, event, today
+        level = level_now(stored)
+        self._clean = level is not None and level < SECRET
+        """Today's rules found no secret in any of its texts when it came in."""
+        self.first: str | None = None
+        self._reason = cache(self._why)
+        self._said = cache(self._by_the_teller)
+
+    def told(self, field: str, text: str) -> str:
+        """The text, or the mark that stands for it."""
+        if not text.strip():
+            return text
+        reason = self._reason_of(field, text)
+        if reason is None:
+            return text
+        self.first = self.first or reason
+        return mark(reason)
+
+    def _reason_of(self, field: str, text: str) -> str | None:
+        if field in _BY_THE_TELLER:
+            said = self._said()
+            return None if said is not None and said[field == "because"] == text else self._reason() or SECRET_WORDS
+        if reason := self._reason():
+            return reason
+        return SECRET_WORDS if not self._clean and detect_sensitivity(text) >= SECRET else None
+
+    def _by_the_teller(self) -> tuple[str | None, str | None] | None:
+        words = telling(self._stored).words
+        if words is None:
+            return None
+        forgotten = self._today.forgotten() if words.turn_id is not None else frozenset()
+        if forgotten is None:
+            return None
+        gone = forgotten
+        return Teller(self._today.get, lambda: gone).told(words, None)
+
+    def _why(self) -> str | None:
+        """Why none of its texts may be told, of which a memory or a turn decides."""
+        memories = list(self._memories())
+        if any(one.purged_at is not None for one in memories):
+            return PURGED
+        if any(one.deleted_at is not None for one in memories):
+            return DELETED
+        return (
+            self._why_of_the_turn()
+            or (SECRET_WORDS if self._is_secret(memories) else None)
+            or self._why_of_the_source()
+        )
+
+    def _memories(self) -> Iterator[Memory]:
+        """Those that it names, as they are today, and what they were merged into."""
+        waiting = list(dict.fromkeys(names(self._event.data)))
+        known = set(waiting)
+        for one in waiting:
+            memory = self._today.get(one)
+            if memory is None:
+                continue
+            yield memory
+            if memory.merged_into is not None and memory.merged_into not in known:
+                known.add(memory.merged_into)
+                waiting.append(memory.merged_into)
+
+    def _why_of_the_turn(self) -> str | None:
+        turn_id = getattr(self._event.data, "turn_id", None)
+        if turn_id is None:
+            return None
+        forgotten = self._today.forgotten()
+        if forgotten is None:
+            return UNDECIDED
+        return RETRACTED if turn_id in forgotten else None
+
+    def _is_secret(self, memories: list[Memory]) -> bool:
+        if self._event.type not in _OF_SHOWING and any(one.sensitivity >= SECRET for one in memories):
+            return True
+        level = self._stored.level
+        return not self._clean and (level_of_data(self._event.data) if level is None else level) >= SECRET
+
+    def _why_of_the_source(self) -> str | None:
+        said = read_said(self._stored)
+        aside = isinstance(said, Turn | ToolResult) and set_aside_among([said], self._today.asides)
+        return ASIDE if aside else None
+
+
+Told = Callable[[str, str], str]
+
+
+def _shape(data: dict[str, Any], cls: type, told: Told) -> dict[str, Any]:
+    """An object by the shape that its type has; what that does not name is taken for words."""
+    kinds = _kinds(cls)
+    return {name: _value(name, value, kinds.get(name, str), told) for name, value in data.items()}
+
+
+def _value(name: str, value: Any, kind: Any, told: Told) -> Any:
+    if not may_hold_words(kind):
+        return value
+    if isinstance(value, str):
+        return told(name, value)
+    inner = _inner(kind)
+    if isinstance(value, dict):
+        if inner is not None:
+            return _shape(value, inner, told)
+        lines = "\n".join(f"{one}: {item}" for one, item in value.items())
+        return value if told(name, lines) == lines else told(name, lines)
+    if isinstance(value, list):
+        return [_value(name, one, inner or kind, told) for one in value]
+    return value
+
+
+@cache
+def _kinds(cls: type) -> dict[str, Any]:
+    return {one.encode_name: one.type for one in msgspec.structs.fields(cls)} if issubclass(cls, Shape) else {}
+
+
+def _inner(kind: Any) -> type | None:
+    """The shape of what lies in a field, where it has one."""
+    if isinstance(kind, type):
+        return kind if issubclass(kind, Shape) else None
+    return next((found for one in getattr(kind, "__args__", ()) if (found := _inner(one)) is not None), None)
