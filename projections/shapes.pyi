@@ -242,6 +242,33 @@ class MemoryUsesAlone(TypedDict):
 
 class MemoryUses(MemoryUsesAlone, LinesTold, Placed): ...
 
+class SideStanding(TypedDict):
+    weight: float
+    level: str
+    status: str
+    trust: str
+    is_negated: bool
+    mention_count: int
+    shown: bool
+    reason: str | None
+
+class SidesDiffer(TypedDict):
+    id: str
+    before: SideStanding | None
+    after: SideStanding | None
+    fields: list[str]
+
+class RankMoved(TypedDict):
+    id: str
+    before: int | None
+    after: int | None
+
+class QuestionMoved(TypedDict):
+    query: str
+    before: list[str]
+    after: list[str]
+    moved: list[RankMoved]
+
 class Coverage(TypedDict):
     model: str | None
     embedded: int
