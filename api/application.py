@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from api.exchange.records import Records
     from api.revealing import Revealer
     from api.services.accesses import AccessRecorder
+    from api.services.auditing.differing import Differ
     from api.services.carrying import CatchUp
     from api.services.cleaning import Cleaner
     from api.services.comparing import Comparer
@@ -180,6 +181,12 @@ class Application(ABC):
         from api.services.replaying import Replayer
 
         return Replayer(self.reader, self.views)
+
+    @joined
+    def differ(self) -> Differ:
+        from api.services.auditing.differing import Differ
+
+        return Differ(self.log, self.reader, self.views)
 
     @joined
     def comparer(self) -> Comparer:

@@ -269,6 +269,88 @@ class QuestionMoved(TypedDict):
     after: list[str]
     moved: list[RankMoved]
 
+class Cause(TypedDict):
+    position: str
+    event_id: str
+    event: str
+    memory: str | None
+    time: str
+    recorded_at: str | None
+    late_by: float | None
+    decision: str
+    reason: str
+    actor: str | None
+    principal: str | None
+    correlation_id: str | None
+    said_reason: str | None
+    because: str | None
+    side: str
+
+class RankOf(TypedDict):
+    question: int
+    before: int | None
+    after: int | None
+
+class MemoryDiffers(SidesDiffer):
+    kind: str
+    memory: str | None
+    was: str | None
+    deleted_since: bool
+    cause: str
+    causes: list[Cause]
+    more_causes: int
+    ranks: list[RankOf]
+
+class FromTo(TypedDict):
+    before: Any
+    after: Any
+
+class OwnerDiffers(TypedDict):
+    profile: FromTo | None
+    parameters: dict[str, FromTo]
+
+class OwnerChanged(OwnerDiffers):
+    causes: list[Cause]
+    more_causes: int
+
+class ByWhom(TypedDict):
+    principal: str | None
+    actor: str | None
+    events: int
+
+class SideTold(TypedDict):
+    asked: str | None
+    instant: str
+    position: str
+    events: int
+
+class DiffCounts(TypedDict):
+    made: int
+    gone: int
+    changed: int
+    crossed: int
+    by_time: int
+    by_access: int
+    by_owner: int
+    by_others: int
+
+class DiffAlone(TypedDict):
+    owner: str
+    line: str
+    mode: str
+    before: SideTold
+    after: SideTold
+    counts: DiffCounts
+    memories: list[MemoryDiffers]
+    total: int
+    offset: int
+    owner_changes: OwnerChanged
+    by_principal: list[ByWhom]
+    questions: list[QuestionMoved]
+    hint: str | None
+
+class Diff(DiffAlone, LinesTold, Placed): ...
+
 class Coverage(TypedDict):
     model: str | None
     embedded: int

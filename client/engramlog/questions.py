@@ -16,6 +16,7 @@ from engramlog.answers import (
     Cleaned,
     Compared,
     Curves,
+    Diff,
     FactsKnown,
     Fading,
     Graded,
@@ -1035,6 +1036,61 @@ def replay(
         ),
     )
     return Replayed.model_validate(told)
+
+
+def diff(
+    scope: Scope,
+    since: datetime | str | None,
+    *,
+    owner: str | None = None,
+    until: datetime | str | None = None,
+    line: str | None = None,
+    queries: Sequence[str] = (),
+    mode: str | None = None,
+    results: int | None = None,
+    everything: bool | None = None,
+    limit: int = 50,
+    offset: int | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+) -> Plan[Diff]:
+    """What changed between two moments: memories, weights, what is shown, ranks of questions; by whom and why. Writes nothing.
+
+    `since`: From this moment: an instant, the end of a day, or a position.
+    `until`: To this moment, as `from`; now if not given. Not before it.
+    `line`: The time line of both moments: `known`, what was recorded by them, as answers were given then; or
+    `happened`, what had happened by them, as known now. Unless told: known.
+    `queries`: A question whose results are ranked on both sides; at most 20.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `results`: How many results of each question, 1 to 100. Unless told: 10.
+    `everything`: Also memories of which nothing moved but the weight.
+    `limit`: How many, 1 to 1000. Unless told: 50.
+    `offset`: How many to pass over.
+    `as_of`: On the line `known`: only what had happened by this, on both sides, weights at it.
+    `known`: On the line `happened`: only what was recorded by this, on both sides.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "diff"),
+            given(
+                {
+                    "from": spelled(since),
+                    "to": spelled(until),
+                    "line": line,
+                    "query": queries,
+                    "mode": mode,
+                    "results": results,
+                    "all": everything,
+                    "limit": limit,
+                    "offset": offset,
+                    "as_of": spelled(as_of),
+                    "known": spelled(known),
+                }
+            ),
+        ),
+    )
+    return Diff.model_validate(told)
 
 
 def cleanup(

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from projections.checks import Check, counted, unchecked
 from projections.laws.modes import REASONS, Mode
 from projections.memory.record import LEVELS, SECRET, Memory
@@ -42,6 +44,8 @@ class Difference(NamedTuple):
     """What it says that differs, by the names of the record; empty where one side lacks it."""
     made: int
     """Seq of the event that made it."""
+    touched: bool = True
+    """Whether its record differs: an event that is part of one side alone touched it, or what it is read beside."""
 
     @property
     def by_time_alone(self) -> bool:
@@ -61,15 +65,22 @@ class Difference(NamedTuple):
         return {"id": self.id, "before": self.before, "after": self.after, "fields": list(self.fields)}
 
 
-def side_standings(side: Side, mode: Mode) -> dict[str, SideStanding]:
-    """Memory -> where it stands. `shown` and `reason` are those of the mode where nothing is asked; weights are unclipped."""
-    view = side.view
-    seen = seen_at(view, side.now, mode)
-    rows = zip(view.columns, seen.weights.tolist(), seen.levels.tolist(), seen.reasons.tolist(), strict=True)
-    return {
-        memory.id: {
-            "weight": round(weight, 6),
-            "level": LEVELS[level],
+class Standings:
+    """Where an owner's memories stand on one side: columns for all of them, and words for the one that is asked for."""
+
+    def __init__(self, side: Side, mode: Mode) -> None:
+        """`shown` and `reason` are those of the mode where nothing is asked; weights are unclipped."""
+        self._view = side.view
+        seen = seen_at(side.view, side.now, mode)
+        self.weights = np.round(seen.weights, 6)
+        self.levels, self.reasons = seen.levels, seen.reasons
+
+    def of(self, row: int, memory: Memory) -> SideStanding:
+        """Of one memory, by its row."""
+        reason = int(self.reasons[row])
+        return {
+            "weight": float(self.weights[row]),
+            "level": LEVELS[int(self.levels[row])],
             "status": status(memory),
             "trust": trust_told(memory),
             "is_negated": memory.is_negated,
@@ -77,21 +88,74 @@ def side_standings(side: Side, mode: Mode) -> dict[str, SideStanding]:
             "shown": reason < 0,
             "reason": None if reason < 0 else REASONS[reason],
         }
-        for memory, weight, level, reason in rows
-    }
+
+
+class Beside:
+    """Two sides held beside each other: only columns of their standings are kept, for an owner may have 100,000 memories."""
+
+    def __init__(self, before: Side, after: Side, mode: Mode) -> None:
+        self._views = (before.view, after.view)
+        self._standings = (Standings(before, mode), Standings(after, mode))
+
+    def ids(self) -> Iterator[str]:
+        """Of every memory of either side: those of the first side first, in its order."""
+        first, second = (view.columns for view in self._views)
+        yield from (memory.id for memory in first)
+        yield from (memory.id for memory in second if first.row(memory.id) is None)
+
+    def __len__(self) -> int:
+        first, second = (view.columns for view in self._views)
+        return max(len(first), len(second))
+
+    def of(self, memory_id: str) -> Difference | None:
+        """How a memory stands on the two sides; None where it stands alike."""
+        here, there = self._of(0, memory_id), self._of(1, memory_id)
+        one, other = here.memory, there.memory
+        fields = _fields(one, other)
+        if here.standing == there.standing and not fields:
+            return None
+        made = one or other
+        touched = one is not other and one != other
+        seq = 0 if made is None else made.created_seq
+        return Difference(memory_id, here.standing, there.standing, fields, seq, touched)
+
+    def standing(self, memory_id: str) -> Difference:
+        """The same also where it stands alike."""
+        here, there = self._of(0, memory_id), self._of(1, memory_id)
+        made = here.memory or there.memory
+        return Difference(memory_id, here.standing, there.standing, (), 0 if made is None else made.created_seq)
+
+    def _of(self, side: int, memory_id: str) -> _Found:
+        columns = self._views[side].columns
+        row = columns.row(memory_id)
+        if row is None:
+            return _Found(None, None)
+        memory = columns.memories[row]
+        return _Found(memory, self._standings[side].of(row, memory))
+
+
+class _Found(NamedTuple):
+    memory: Memory | None
+    standing: SideStanding | None
+
+
+def side_standings(side: Side, mode: Mode) -> dict[str, SideStanding]:
+    """Memory -> where it stands. `shown` and `reason` are those of the mode where nothing is asked; weights are unclipped."""
+    found = Standings(side, mode)
+    return {memory.id: found.of(row, memory) for row, memory in enumerate(side.view.columns)}
 
 
 def differing(before: Side, after: Side, mode: Mode, check: Check = unchecked) -> Iterator[Difference]:
     """The memories that stand otherwise on the two sides, or on one alone: those of the first side first, in its order."""
-    first, second = side_standings(before, mode), side_standings(after, mode)
-    ids = dict.fromkeys([*first, *second])
-    for memory_id in counted(ids, check, len(ids)):
-        one, other = before.view.get(memory_id), after.view.get(memory_id)
-        fields = _fields(one, other)
-        here, there = first.get(memory_id), second.get(memory_id)
-        if here != there or fields:
-            memory = one or other
-            yield Difference(memory_id, here, there, fields, 0 if memory is None else memory.created_seq)
+    yield from differing_of(Beside(before, after, mode), check)
+
+
+def differing_of(sides: Beside, check: Check = unchecked) -> Iterator[Difference]:
+    """The same of sides that are held beside each other."""
+    for memory_id in counted(sides.ids(), check, len(sides)):
+        found = sides.of(memory_id)
+        if found is not None:
+            yield found
 
 
 def _fields(one: Memory | None, other: Memory | None) -> tuple[str, ...]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import Example, exampled
+from api.operations.answers.log import Example, LinesTold, Placed, exampled
 
 EXAMPLE_SIDE: Example = {
     "weight": 1.3,
@@ -28,6 +30,68 @@ EXAMPLE_QUESTION: Example = {
     "before": ["coffee", "tea"],
     "after": ["tea"],
     "moved": [EXAMPLE_MOVED, {"id": "tea", "before": 2, "after": 1}],
+}
+EXAMPLE_CAUSE: Example = {
+    "position": "3:131",
+    "event_id": "018f3c1e-7b2a-7000-8000-000000000003",
+    "event": "MemoryNegated",
+    "memory": "coffee",
+    "time": "2026-03-02T08:00:00Z",
+    "recorded_at": "2026-11-22T09:30:00Z",
+    "late_by": 22901400.0,
+    "decision": "negate",
+    "reason": "said so",
+    "actor": "user",
+    "principal": "local",
+    "correlation_id": None,
+    "said_reason": "the doctor said so",
+    "because": None,
+    "side": "after",
+}
+EXAMPLE_MEMORY: Example = EXAMPLE_DIFFER | {
+    "kind": "changed",
+    "memory": "I like coffee",
+    "was": None,
+    "deleted_since": False,
+    "cause": "events",
+    "causes": [EXAMPLE_CAUSE],
+    "more_causes": 0,
+    "ranks": [{"question": 0, "before": 1, "after": None}],
+}
+EXAMPLE_BY: Example = {"principal": "local", "actor": "user", "events": 1}
+EXAMPLE_SIDE_TOLD: Example = {
+    "asked": "2026-03-03",
+    "instant": "2026-03-03T23:59:59.999999Z",
+    "position": "3:128",
+    "events": 12,
+}
+EXAMPLE_DIFF: Example = {
+    "owner": "alice",
+    "line": "known",
+    "mode": "normal",
+    "before": EXAMPLE_SIDE_TOLD,
+    "after": {"asked": None, "instant": "2026-11-22T09:31:00Z", "position": "3:131", "events": 13},
+    "counts": {
+        "made": 0,
+        "gone": 0,
+        "changed": 1,
+        "crossed": 0,
+        "by_time": 4,
+        "by_access": 0,
+        "by_owner": 0,
+        "by_others": 0,
+    },
+    "memories": [EXAMPLE_MEMORY],
+    "total": 1,
+    "offset": 0,
+    "owner_changes": {"profile": None, "parameters": {}, "causes": [], "more_causes": 0},
+    "by_principal": [EXAMPLE_BY],
+    "questions": [EXAMPLE_QUESTION],
+    "hint": None,
+    "as_of": None,
+    "known": None,
+    "position": "3:131",
+    "behind": 0,
 }
 
 
@@ -76,3 +140,133 @@ class QuestionMoved(BaseModel):
     before: list[str] = Field(description="Ids, the best first.")
     after: list[str]
     moved: list[RankMoved]
+
+
+class Cause(BaseModel):
+    """An event that is part of one side and not of the other, as the change log has it."""
+
+    model_config = exampled(EXAMPLE_CAUSE)
+
+    position: str
+    event_id: str
+    event: str
+    memory: str | None = Field(description="Which memory it was about; null where it was about the owner.")
+    time: str = Field(description="When it happened, as its producer says.")
+    recorded_at: str | None = Field(description="When the log took it in; null where nobody noted that.")
+    late_by: float | None = Field(description="Seconds, where it was recorded more than five minutes after `time`.")
+    decision: str = Field(description="What it did; `access` where it only showed the memory.")
+    reason: str = Field(description="The fold's own words.")
+    actor: str | None
+    principal: str | None = Field(description="Who brought it; null where nobody noted that.")
+    correlation_id: str | None
+    said_reason: str | None = Field(description="Why, in its sender's words, as far as they may be told today.")
+    because: str | None = Field(description="Why the memory is kept, as a creation or a revision tells.")
+    side: str = Field(description="`after` or `before`: the side that it is part of.")
+
+
+class RankOf(BaseModel):
+    """A memory's rank among the results of one question on the two sides."""
+
+    model_config = exampled({"question": 0, "before": 1, "after": None})
+
+    question: int = Field(description="Which of `questions`, from 0.")
+    before: int | None
+    after: int | None
+
+
+class MemoryDiffers(SidesDiffer):
+    """A memory that differs between two moments, and by what."""
+
+    model_config = exampled(EXAMPLE_MEMORY)
+
+    kind: str = Field(
+        description="`made`, `gone` (absent, deleted or purged by the end), `changed` (by events, or in what it says), `crossed`"
+        " (shown or not, level, reason or rank, and no event was about it) or `weight` (nothing else moved)."
+    )
+    memory: str | None = Field(description="What it says on the later side that has it, as `get` would tell it.")
+    was: str | None = Field(description="What it said before, where that is another text.")
+    deleted_since: bool = Field(description="Whether somebody deleted it by today, though the later side has it.")
+    cause: str = Field(
+        description="`events`; `access` (it was shown); `owner` (another law, other parameters, something set aside or rejected);"
+        " `others` (what happened to other memories); or `time`."
+    )
+    causes: list[Cause] = Field(description="The newest of its events, the newest first.")
+    more_causes: int = Field(description="How many more there are.")
+    ranks: list[RankOf] = Field(description="Of the questions among whose results it stands elsewhere.")
+
+
+class FromTo(BaseModel):
+    """A value on the two sides."""
+
+    before: Any
+    after: Any
+
+
+class OwnerDiffers(BaseModel):
+    """What differs of the owner itself."""
+
+    profile: FromTo | None = Field(description="The law; null where it is the same.")
+    parameters: dict[str, FromTo] = Field(description="Those that differ, by name.")
+
+
+class OwnerChanged(OwnerDiffers):
+    """And the events about the owner that are part of one side alone."""
+
+    causes: list[Cause]
+    more_causes: int
+
+
+class ByWhom(BaseModel):
+    """How many events of one principal and actor are the causes."""
+
+    model_config = exampled(EXAMPLE_BY)
+
+    principal: str | None
+    actor: str | None
+    events: int
+
+
+class SideTold(BaseModel):
+    """One of the two sides."""
+
+    model_config = exampled(EXAMPLE_SIDE_TOLD)
+
+    asked: str | None = Field(description="The moment as it was asked for; null is now.")
+    instant: str = Field(description="At which its weights are computed.")
+    position: str
+    events: int = Field(description="How many of the owner's events it is made of.")
+
+
+class DiffCounts(BaseModel):
+    """How many memories differ, by kind, and how many weights alone moved, by cause."""
+
+    made: int
+    gone: int
+    changed: int
+    crossed: int
+    by_time: int
+    by_access: int
+    by_owner: int
+    by_others: int
+
+
+class Diff(LinesTold, Placed):
+    """What changed between two moments, by whom and why."""
+
+    model_config = exampled(EXAMPLE_DIFF)
+
+    owner: str
+    line: str = Field(description="`known` or `happened`: the time line that the moments stand on.")
+    mode: str
+    before: SideTold
+    after: SideTold
+    counts: DiffCounts
+    memories: list[MemoryDiffers] = Field(description="A page of them: made, gone, changed, crossed, weight.")
+    total: int = Field(description="How many are listed in all.")
+    offset: int
+    owner_changes: OwnerChanged
+    by_principal: list[ByWhom] = Field(
+        description="Who brought the events about memories that differ and about the owner, the most events first; 100 at most."
+    )
+    questions: list[QuestionMoved]
+    hint: str | None = Field(description="Where else to look, where little can be seen here.")
