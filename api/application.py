@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from api.revealing import Revealer
     from api.services.accesses import AccessRecorder
     from api.services.auditing.differing import Differ
+    from api.services.auditing.outranking import Outranking
     from api.services.carrying import CatchUp
     from api.services.cleaning import Cleaner
     from api.services.comparing import Comparer
@@ -187,6 +188,12 @@ class Application(ABC):
         from api.services.auditing.differing import Differ
 
         return Differ(self.log, self.reader, self.views)
+
+    @joined
+    def outranking(self) -> Outranking:
+        from api.services.auditing.outranking import Outranking
+
+        return Outranking(self.reader)
 
     @joined
     def comparer(self) -> Comparer:

@@ -351,6 +351,52 @@ class DiffAlone(TypedDict):
 
 class Diff(DiffAlone, LinesTold, Placed): ...
 
+class TermBeside(TypedDict):
+    term: str
+    first: float | None
+    second: float | None
+    difference: float | None
+
+class Absent(TypedDict):
+    why: str
+    reason: str | None
+    shown_by: str | None
+    filters: list[str]
+
+class AboveSide(TypedDict):
+    id: str
+    memory: str | None
+    rank: int | None
+    score: float | None
+    weight: float
+    holds: list[str]
+    lacks: list[str]
+    absent: Absent | None
+
+class RuleTold(TypedDict):
+    rule: str
+    of: str
+    others: list[str]
+
+class AboveAlone(TypedDict):
+    owner: str
+    query: str
+    order: str
+    tied: bool
+    sentence: str
+    language: str
+    first: AboveSide
+    second: AboveSide
+    difference: float | None
+    terms: list[TermBeside]
+    rules: list[RuleTold]
+    mode: str
+    ranking: str
+    search_mode: str
+    meaning: str | None
+
+class Above(AboveAlone, TimesTold, Placed): ...
+
 class Coverage(TypedDict):
     model: str | None
     embedded: int

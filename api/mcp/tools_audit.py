@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field
 
 from api.mcp.connection import Connection
-from api.operations.auditing import DIFF
+from api.operations.auditing import ABOVE, DIFF
 from api.operations.definition import REQUIRED, Operation, Parameter, loaded_from
 from api.operations.knowing import ASSOCIATIONS, FACTS
 from api.operations.living import LAWS
@@ -44,6 +44,7 @@ KINDS: Mapping[str, Any] = {
     "depth": Annotated[int, Field(ge=1, le=4)],
     "memory_key": Annotated[str, Field(description="A memory_key that another tool told.")],
     "metadata": Annotated[list[str] | None, Field(max_length=50, description="name=value, all of them (page=4).")],
+    "other": Annotated[str, Field(description="The memory_key of the other one.")],
     "queries": Annotated[list[str] | None, Field(max_length=20, description="Questions whose ranks are compared.")],
     "line": Annotated[
         Literal["known", "happened"], Field(description="known: as answers were given; happened: as known now.")
@@ -86,6 +87,12 @@ AUDITED = (
         help="Everything about one memory: text, versions, corrections, what it rests on and because of what it is kept.",
     ),
     Audited(WHY, "Why it weighs what it weighs", (*CHANGES, *TIMES), NEWEST),
+    Audited(
+        ABOVE,
+        "Why one stands above another",
+        ("other", "query", "mode", "ranking", "language", *TIMES),
+        help="Why one memory stands above another for a question: each part of both scores, and the rules beside them.",
+    ),
     Audited(
         HISTORY,
         "Change log",

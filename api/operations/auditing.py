@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from api.operations.common import MODE, OFFSET, limit
+from api.operations.common import MODE, OFFSET, TIMES, limit
 from api.operations.definition import Body, Operation, Option, Parameter
-from api.operations.places import OF_PLACE, OWNER
+from api.operations.places import MEMORY, OF_MEMORY, OF_PLACE, OWNER
+from api.operations.searching import QUERY, TERMS
 
 DIFF = Operation(
     name="diff",
@@ -96,4 +97,28 @@ DIFF_POSTED = DIFF.but(
         required=True,
     ),
 )
-OPERATIONS = (DIFF, DIFF_POSTED)
+OTHER = Parameter("other", str, "The memory that it stands above, or below.", examples=("water",))
+LANGUAGE = Parameter(
+    "language", str | None, "Of the sentence: `en` or `zh`; the question's if not given.", None, ("zh",)
+)
+ABOVE = Operation(
+    name="above",
+    call="outranking.above",
+    path=f"{MEMORY}/above",
+    title="Why above",
+    tag="memories",
+    question=(
+        OTHER,
+        QUERY.but(option=Option(("--query",))),
+        MODE,
+        *(one for one in TERMS if one.name != "associations"),
+        LANGUAGE,
+        *TIMES,
+    ),
+    answer="Above",
+    told="Why, in a sentence and in parts.",
+    statuses=OF_MEMORY,
+    help="Why one memory stands above another for a question, or below: each part of both scores. Leaves no trace.",
+    folds=True,
+)
+OPERATIONS = (DIFF, DIFF_POSTED, ABOVE)

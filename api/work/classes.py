@@ -78,6 +78,7 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("GET", f"{_OWNER}/memories"): Work.LIGHT,
     ("GET", _MEMORY): Work.LIGHT,
     ("GET", f"{_MEMORY}/why"): Work.LIGHT,
+    ("GET", f"{_MEMORY}/above"): Work.LIGHT,
     ("GET", f"{_MEMORY}/history"): Work.LIGHT,
     ("GET", f"{_MEMORY}/provenance"): Work.LIGHT,
     ("GET", f"{_MEMORY}/associations"): Work.LIGHT,

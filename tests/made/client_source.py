@@ -20,7 +20,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from api.operations import answers
-from api.operations.auditing import DIFF_POSTED
+from api.operations.auditing import ABOVE, DIFF_POSTED
 from api.operations.definition import REQUIRED, SPEAKER, Operation, Parameter
 from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
 from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SYNONYMS
@@ -60,6 +60,7 @@ VERBS: Mapping[str, Operation] = {
     "curves": CURVES,
     "replay": REPLAY,
     "diff": DIFF_POSTED,
+    "above": ABOVE,
     "cleanup": CLEANUP,
     "episodes": EPISODES,
     "laws": LAWS,

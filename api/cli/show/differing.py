@@ -1,4 +1,4 @@
-"""What changed between two moments, as tables for people: kind after kind, each memory with its causes."""
+"""What an auditor asked, for people: what changed between two moments, and why one memory stands above another."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import number, part_of, plain, shortened, times_of, when
+from api.cli.show.memories import number, part_of, place, plain, shortened, times_of, when
 from api.cli.show.tables import Cell, Column, has_room, tabulate
 from events.lateness import late_words
-from projections.shapes import Cause, Diff, MemoryDiffers, QuestionMoved, SideStanding
+from projections.shapes import Above, AboveSide, Cause, Diff, MemoryDiffers, QuestionMoved, SideStanding
 
 COLOURS = {"made": "green", "gone": "red", "changed": "yellow", "crossed": "cyan", "weight": "dim"}
 WORDS = {
@@ -189,3 +189,60 @@ def _question(question: QuestionMoved, console: Console) -> None:
         for one in question["moved"]
     ]
     tabulate((Column("id", is_id=True), Column("before", right=True), Column("after", right=True)), rows, console)
+
+
+def above(answer: Above, console: Console = out) -> None:
+    """Why one memory stands above another: the sentence, both memories, and each part of both scores."""
+    console.print(Text(answer["sentence"], "bold"))
+    console.print(Text(f"{answer['ranking']} ranking, {answer['search_mode']}, {place(answer)}", "dim"))
+    if answer["meaning"] is not None:
+        console.print(Text(f"compared by words only: {answer['meaning']}", "yellow"))
+    sides = (answer["first"], answer["second"])
+    columns = (
+        Column("id", is_id=True),
+        Column("memory", takes_rest=True),
+        Column("rank", right=True),
+        Column("score", "green", right=True),
+        Column("holds", if_room=True),
+        Column("lacks"),
+    )
+    tabulate(columns, [_compared(one) for one in sides], console)
+    rows: list[dict[str, Cell]] = [
+        {
+            "part": Text(one["term"]),
+            "first": number(one["first"], 6),
+            "second": number(one["second"], 6),
+            "difference": "-" if one["difference"] is None else f"{one['difference']:+.6f}",
+        }
+        for one in answer["terms"]
+    ]
+    if answer["difference"] is not None:
+        whole = (answer["first"]["score"], answer["second"]["score"])
+        told = {"first": number(whole[0], 6), "second": number(whole[1], 6)}
+        rows.append({"part": Text("score", "bold"), **told, "difference": f"{answer['difference']:+.6f}"})
+    named = (Column("part"), *(Column(one, right=True) for one in ("first", "second", "difference")))
+    if rows:
+        tabulate(named, rows, console)
+    for rule in answer["rules"]:
+        others = f": {', '.join(rule['others'])}" if rule["others"] else ""
+        console.print(Text(f"{rule['of']}: {_RULES[rule['rule']]}{others}", "yellow"))
+
+
+_RULES = {
+    "current_first": "what is current stands above what it replaced",
+    "long_ago": "long ago: it stands below what is fresh and as good",
+    "corrected": "a part of it was corrected by",
+    "for_a_time": "it holds now, in place of what it interrupts or what is over",
+    "associated": "associations brought it in",
+}
+
+
+def _compared(one: AboveSide) -> dict[str, Cell]:
+    return {
+        "id": Text(one["id"]),
+        "memory": shortened(one["memory"] or "(nothing is left to tell)"),
+        "rank": str(one["rank"] or "-"),
+        "score": number(one["score"], 3),
+        "holds": Text(", ".join(one["holds"]) or "-"),
+        "lacks": Text(", ".join(one["lacks"]) or "-"),
+    }

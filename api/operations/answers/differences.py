@@ -1,4 +1,4 @@
-"""Shapes of what differs between two readings of an owner: two moments, or what was and what would be."""
+"""Shapes of what differs: between two readings of an owner, two moments, or two memories under one ranking."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import Example, LinesTold, Placed, exampled
+from api.operations.answers.log import Example, LinesTold, Placed, TimesTold, exampled
 
 EXAMPLE_SIDE: Example = {
     "weight": 1.3,
@@ -90,6 +90,39 @@ EXAMPLE_DIFF: Example = {
     "hint": None,
     "as_of": None,
     "known": None,
+    "position": "3:131",
+    "behind": 0,
+}
+EXAMPLE_ABOVE_SIDE: Example = {
+    "id": "tea",
+    "memory": "I drink tea every morning",
+    "rank": 1,
+    "score": 3.75,
+    "weight": 1.3,
+    "holds": ["drink", "morning"],
+    "lacks": [],
+    "absent": None,
+}
+EXAMPLE_ABOVE: Example = {
+    "owner": "alice",
+    "query": "what does she drink in the morning?",
+    "order": "above",
+    "tied": False,
+    "sentence": "tea (rank 1) stands above water (rank 2), by 1.05 of score: its own words match the question better (text, 0.90).",
+    "language": "en",
+    "first": EXAMPLE_ABOVE_SIDE,
+    "second": EXAMPLE_ABOVE_SIDE
+    | {"id": "water", "memory": "I drink water", "rank": 2, "score": 2.7, "holds": ["drink"], "lacks": ["morning"]},
+    "difference": 1.05,
+    "terms": [{"term": "text", "first": 2.8, "second": 1.9, "difference": 0.9}],
+    "rules": [],
+    "mode": "normal",
+    "ranking": "conversation",
+    "search_mode": "hybrid",
+    "meaning": None,
+    "as_of": None,
+    "known": None,
+    "at": None,
     "position": "3:131",
     "behind": 0,
 }
@@ -270,3 +303,81 @@ class Diff(LinesTold, Placed):
     )
     questions: list[QuestionMoved]
     hint: str | None = Field(description="Where else to look, where little can be seen here.")
+
+
+class TermBeside(BaseModel):
+    """One part of both scores."""
+
+    model_config = exampled({"term": "text", "first": 2.8, "second": 1.9, "difference": 0.9})
+
+    term: str = Field(description="Its name, as `explain.score` of a search has it.")
+    first: float | None = Field(description="What it adds to the first one's score; null where that is not ranked.")
+    second: float | None
+    difference: float | None = Field(description="`first` less `second`; null where one of the two is not ranked.")
+
+
+class Absent(BaseModel):
+    """Why a memory is not among the results."""
+
+    model_config = exampled({"why": "withheld", "reason": "negated", "shown_by": "review", "filters": []})
+
+    why: str = Field(
+        description="`withheld` by the mode, `filtered`, `no_match`, or `too_weak`: it matches, and is not among the best that are"
+        " ranked at all."
+    )
+    reason: str | None = Field(description="Why the mode withholds it.")
+    shown_by: str | None = Field(description="The mode, or the command, that shows it.")
+    filters: list[str] = Field(description="Names of the filters that it does not pass.")
+
+
+class AboveSide(BaseModel):
+    """One of two memories under a question's ranking."""
+
+    model_config = exampled(EXAMPLE_ABOVE_SIDE)
+
+    id: str
+    memory: str | None
+    rank: int | None = Field(description="1 for the first, of all results; null where it is none.")
+    score: float | None
+    weight: float
+    holds: list[str] = Field(description="Words of the question that it holds, as search cuts them.")
+    lacks: list[str]
+    absent: Absent | None = Field(description="Why it is no result; null where it is one.")
+
+
+class RuleTold(BaseModel):
+    """A rule that acts beside what matches."""
+
+    model_config = exampled({"rule": "current_first", "of": "tea", "others": ["coffee"]})
+
+    rule: str = Field(
+        description="`current_first` (it replaced `others`, so it stands above them), `long_ago` (it stands below what is fresh and"
+        " as good), `corrected` (by `others`; the question asks for what still holds of it), `for_a_time` (until then it stands"
+        " above `others`, or it holds again and they are over), `associated` (activation reached it)."
+    )
+    of: str
+    others: list[str]
+
+
+class Above(TimesTold, Placed):
+    """Why one memory stands above another for a question, or below it."""
+
+    model_config = exampled(EXAMPLE_ABOVE)
+
+    owner: str
+    query: str
+    order: str = Field(
+        description="`above`, `below`, or `neither` where neither is a result: of the first to the second."
+    )
+    tied: bool = Field(description="Whether both scores are equal: then what was made later stands above.")
+    sentence: str
+    language: str = Field(description="Of the sentence: `en` or `zh`.")
+    first: AboveSide
+    second: AboveSide
+    difference: float | None = Field(description="Of the scores; the terms' differences add up to it.")
+    terms: list[TermBeside] = Field(description="The most decisive first.")
+    rules: list[RuleTold]
+    mode: str
+    ranking: str
+    search_mode: str
+    meaning: str | None = Field(description="Why meaning was not compared, where it was asked for and failed.")
