@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from projections.embedding.meaning import Sense
+from projections.language.patterns import regex
+from projections.language.scripts import begins_with_han, holds_han
 from projections.language.text import tokens
 from projections.laws.modes import reasons_told, secrets
 from projections.memory.record import SECRET, Memory
@@ -22,6 +24,7 @@ from projections.shapes import AboveSide, Absent, RuleTold, TermBeside
 from projections.views.corrected import corrections_of
 from projections.views.query import ViewQuery, card
 
+_WORD = regex(r"\w+")
 PLACES = 9
 """Decimal places of parts and differences: more than a search tells, so that they add up."""
 
@@ -106,14 +109,29 @@ def _side(ranking: Ranking, query: str, row: int, place: int | None, sense: Sens
 
 
 def _words(this: RunningSearch, query: str, memory: Memory) -> tuple[list[str], list[str]]:
-    """Which of the question's words a memory holds, and which not; nothing of one of which no text is searched."""
+    """Which of the question's words a memory holds, words like them too, and which not; nothing where no text of it is searched."""
     if memory.sensitivity >= SECRET or memory.purged_at is not None:
         return [], []
     asked = list(dict.fromkeys(tokens(query) if this.reading is None else this.reading.terms))
+    pairs = any(len(term) > 1 and begins_with_han(term) for term in asked)  # then single characters only repeat these
+    asked = [term for term in asked if not (pairs and len(term) == 1 and begins_with_han(term))]
     held = this.view.explain(query, [memory.id])[0]
     if this.reading is not None:
         held = held | this.view.explain_of(this.reading.counted, [memory.id], this.reading.weighing)[0]
-    return [word for word in asked if word in held], [word for word in asked if word not in held]
+    alike = [word for word in held if word not in asked and not (len(word) == 1 and begins_with_han(word))]
+    written = _as_written(query)
+    holds = [word for word in asked if word in held] + alike
+    return [written.get(word, word) for word in holds], [written.get(word, word) for word in asked if word not in held]
+
+
+def _as_written(query: str) -> dict[str, str]:
+    """Term -> the word of the question that it was cut from."""
+    found: dict[str, str] = {}
+    for word in _WORD.findall(query):
+        if not holds_han(word):
+            for term in tokens(word):
+                found.setdefault(term, word)
+    return found
 
 
 def _absent(ranking: Ranking, query: str, row: int, holds: list[str], sense: Sense | None) -> Absent:

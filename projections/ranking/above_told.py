@@ -12,6 +12,9 @@ LANGUAGES = ("en", "zh")
 DECIDING = 0.6
 """Share of what speaks for the upper one that a term must have to be named alone."""
 
+MOST_WORDS = 6
+"""Words that a sentence tells of those that a memory lacks."""
+
 
 class _Phrase(NamedTuple):
     """What speaks for a memory where a part of its score is the higher one."""
@@ -80,12 +83,12 @@ def sentence(found: Compared, language: str) -> str:
     upper, lower = (first, second) if found.order == "above" else (second, first)
     if lower["rank"] is None:
         return _alone(upper, lower, language)
-    if found.tied:
+    reasons = _deciding(found, reversed_=found.order == "below")
+    if found.tied or not reasons:
         if language == "zh":
             return f"{_ranked(upper, 'zh')}排在{_ranked(lower, 'zh')}之前：两者得分相同，因此后记下的排在前面。"
         return f"{_ranked(upper)} stands above {_ranked(lower)}: their scores are equal, and what was made later comes first."
     by = abs(found.difference or 0.0)
-    reasons = _deciding(found, found.order == "below")
     if language == "zh":
         why = "，并且".join(f"{TERMS[name].zh}（{name}，{_figure(share)}）" for name, share in reasons)
         return f"{_ranked(upper, 'zh')}排在{_ranked(lower, 'zh')}之前，得分高 {_figure(by)}：{why}。"
@@ -93,8 +96,8 @@ def sentence(found: Compared, language: str) -> str:
     return f"{_ranked(upper)} stands above {_ranked(lower)}, by {_figure(by)} of score: {why}."
 
 
-def _deciding(found: Compared, reversed_: bool) -> list[tuple[str, float]]:
-    """The one or two terms that speak most for the upper memory, with how much each does."""
+def _deciding(found: Compared, *, reversed_: bool) -> list[tuple[str, float]]:
+    """The one or two terms that speak most for the upper memory, with how much each does; none of what is too little to tell."""
     sign = -1 if reversed_ else 1
     shares = [(one["term"], sign * (one["difference"] or 0.0)) for one in found.terms]
     speaking = sorted((one for one in shares if one[1] > 0), key=lambda one: -one[1])
@@ -104,7 +107,7 @@ def _deciding(found: Compared, reversed_: bool) -> list[tuple[str, float]]:
 
 def _figure(value: float) -> str:
     """To three places, or to the first that tell anything."""
-    return f"{value:.3f}" if value >= 0.0005 else f"{value:.1g}"
+    return f"{value:.3f}" if value >= 0.0005 else f"{value:.6f}"
 
 
 def _ranked(side: AboveSide, language: str = "en") -> str:
@@ -141,7 +144,8 @@ def _missing(side: AboveSide, absent: Absent, language: str) -> str:
             if chinese
             else "it matches, but is not among the best that are ranked"
         )
-    lacks = ("、" if chinese else ", ").join(side["lacks"])
+    words = side["lacks"]
+    lacks = ("、" if chinese else ", ").join([*words[:MOST_WORDS], *(["…"] if len(words) > MOST_WORDS else [])])
     if not lacks:
         return "它与问题不相符" if chinese else "it does not match"
     return f"它不含问题中的词 {lacks}" if chinese else f"it does not match: it has none of {lacks}"
