@@ -184,11 +184,11 @@ class Differ:
         if span.line != KNOWN or not len(seqs) or not len(columns):
             return None
         began = self._views.format_began(owner) or 0
-        first, last = (recorded_at(one, began) for one in self._reader.stored(owner, [seqs[0], seqs[-1]][: len(seqs)]))
+        ends = [recorded_at(one, began) for one in self._reader.stored(owner, sorted({seqs[0], seqs[-1]}))]
         oldest = int(columns.created_at.min())
-        if last - first > DAY or oldest >= first - DAY:
+        if ends[-1] - ends[0] > DAY or oldest >= ends[0] - DAY:
             return None
-        return HINT.format(owner=owner, first=moment(first))
+        return HINT.format(owner=owner, first=moment(ends[0]))
 
 
 def _check_queries(queries: Sequence[str]) -> None:
