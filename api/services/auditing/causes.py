@@ -211,7 +211,7 @@ def _change(found: Found, partition: int) -> Change:
         "position": position_text(partition, found.shown.seq),
         "event_id": id_text(found.shown.raw_id),
         "time": moment(micros(event.occurred_at)),
-        "event": found.shown.kind,
+        "event": event.type,
         "memory": found.memory,
         "decision": "access",
         "reason": f"shown via {event.data.via}",
@@ -228,7 +228,7 @@ def _cause(side: str, change: Change) -> Cause:
 
 def _shown(stored: Stored) -> Iterable[str]:
     """Memories that an event showed, to somebody of whom laws hear; each once."""
-    if stored.kind != MemoriesAccessed.__name__:
+    if stored.kind.partition(".")[0] != MemoriesAccessed.__name__:  # the rest is its version
         return ()
     try:
         data = decode(stored.kind, stored.body).data
