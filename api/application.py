@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from api.exchange.records import Records
     from api.revealing import Revealer
     from api.services.accesses import AccessRecorder
+    from api.services.auditing.differing import Differ
     from api.services.auditing.events import Events
+    from api.services.auditing.outranking import Outranking
     from api.services.carrying import CatchUp
     from api.services.cleaning import Cleaner
     from api.services.comparing import Comparer
@@ -181,6 +183,18 @@ class Application(ABC):
         from api.services.replaying import Replayer
 
         return Replayer(self.reader, self.views)
+
+    @joined
+    def differ(self) -> Differ:
+        from api.services.auditing.differing import Differ
+
+        return Differ(self.log, self.reader, self.views)
+
+    @joined
+    def outranking(self) -> Outranking:
+        from api.services.auditing.outranking import Outranking
+
+        return Outranking(self.reader)
 
     @joined
     def comparer(self) -> Comparer:

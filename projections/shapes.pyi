@@ -242,6 +242,161 @@ class MemoryUsesAlone(TypedDict):
 
 class MemoryUses(MemoryUsesAlone, LinesTold, Placed): ...
 
+class SideStanding(TypedDict):
+    weight: float
+    level: str
+    status: str
+    trust: str
+    is_negated: bool
+    mention_count: int
+    shown: bool
+    reason: str | None
+
+class SidesDiffer(TypedDict):
+    id: str
+    before: SideStanding | None
+    after: SideStanding | None
+    fields: list[str]
+
+class RankMoved(TypedDict):
+    id: str
+    before: int | None
+    after: int | None
+
+class QuestionMoved(TypedDict):
+    query: str
+    before: list[str]
+    after: list[str]
+    moved: list[RankMoved]
+
+class Cause(TypedDict):
+    position: str
+    event_id: str
+    event: str
+    memory: str | None
+    time: str
+    recorded_at: str | None
+    late_by: float | None
+    decision: str
+    reason: str
+    actor: str | None
+    principal: str | None
+    correlation_id: str | None
+    said_reason: str | None
+    because: str | None
+    side: str
+
+class RankOf(TypedDict):
+    question: int
+    before: int | None
+    after: int | None
+
+class MemoryDiffers(SidesDiffer):
+    kind: str
+    memory: str | None
+    was: str | None
+    deleted_since: bool
+    cause: str
+    causes: list[Cause]
+    more_causes: int
+    ranks: list[RankOf]
+
+class FromTo(TypedDict):
+    before: Any
+    after: Any
+
+class OwnerDiffers(TypedDict):
+    profile: FromTo | None
+    parameters: dict[str, FromTo]
+
+class OwnerChanged(OwnerDiffers):
+    causes: list[Cause]
+    more_causes: int
+
+class ByWhom(TypedDict):
+    principal: str | None
+    actor: str | None
+    events: int
+
+class SideTold(TypedDict):
+    asked: str | None
+    instant: str
+    position: str
+    events: int
+
+class DiffCounts(TypedDict):
+    made: int
+    gone: int
+    changed: int
+    crossed: int
+    by_time: int
+    by_access: int
+    by_owner: int
+    by_others: int
+
+class DiffAlone(TypedDict):
+    owner: str
+    line: str
+    mode: str
+    before: SideTold
+    after: SideTold
+    counts: DiffCounts
+    memories: list[MemoryDiffers]
+    total: int
+    offset: int
+    owner_changes: OwnerChanged
+    by_principal: list[ByWhom]
+    questions: list[QuestionMoved]
+    hint: str | None
+
+class Diff(DiffAlone, LinesTold, Placed): ...
+
+class TermBeside(TypedDict):
+    term: str
+    first: float | None
+    second: float | None
+    difference: float | None
+
+class Absent(TypedDict):
+    why: str
+    reason: str | None
+    shown_by: str | None
+    filters: list[str]
+
+class AboveSide(TypedDict):
+    id: str
+    memory: str | None
+    rank: int | None
+    score: float | None
+    weight: float
+    holds: list[str]
+    lacks: list[str]
+    absent: Absent | None
+
+class RuleTold(TypedDict):
+    rule: str
+    of: str
+    others: list[str]
+
+class AboveAlone(TypedDict):
+    owner: str
+    query: str
+    order: str
+    tied: bool
+    sentence: str
+    language: str
+    first: AboveSide
+    second: AboveSide
+    difference: float | None
+    terms: list[TermBeside]
+    rules: list[RuleTold]
+    mode: str
+    ranking: str
+    search_mode: str
+    meaning: str | None
+
+class Above(AboveAlone, TimesTold, Placed): ...
+
 class Coverage(TypedDict):
     model: str | None
     embedded: int

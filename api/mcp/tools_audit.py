@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field
 
 from api.mcp.connection import Connection
+from api.operations.auditing import ABOVE, DIFF
 from api.operations.definition import REQUIRED, Operation, Parameter, loaded_from
 from api.operations.events import EVENTS
 from api.operations.knowing import ASSOCIATIONS, FACTS
@@ -45,6 +46,11 @@ KINDS: Mapping[str, Any] = {
     "depth": Annotated[int, Field(ge=1, le=4)],
     "memory_key": Annotated[str, Field(description="A memory_key that another tool told.")],
     "metadata": Annotated[list[str] | None, Field(max_length=50, description="name=value, all of them (page=4).")],
+    "other": Annotated[str, Field(description="The memory_key of the other one.")],
+    "queries": Annotated[list[str] | None, Field(max_length=20, description="Questions whose ranks are compared.")],
+    "line": Annotated[
+        Literal["known", "happened"], Field(description="known: as answers were given; happened: as known now.")
+    ],
     "parameters": Annotated[list[str] | None, Field(max_length=64, description="Each name=value (user_factor=1.3).")],
     "kinds": Annotated[
         list[str] | None, Field(max_length=64, description="Decisions (negate) or types of events (MemoryNegated).")
@@ -89,6 +95,12 @@ AUDITED = (
     ),
     Audited(WHY, "Why it weighs what it weighs", (*CHANGES, "law", *TIMES), NEWEST),
     Audited(
+        ABOVE,
+        "Why one stands above another",
+        ("other", "query", "mode", "ranking", "language", *TIMES),
+        help="Why one memory stands above another for a question: each part of both scores, and the rules beside them.",
+    ),
+    Audited(
         HISTORY,
         "Change log",
         (*CHANGES, *SPANS, "kinds", "law", *LINES),
@@ -112,6 +124,12 @@ AUDITED = (
         "What would differ",
         ("parameters", "without", "without_actors", "query", "limit", *LINES),
         help="What would differ under other parameters, or without some events or somebody's: folds anew, and writes nothing.",
+    ),
+    Audited(
+        DIFF,
+        "What changed between two moments",
+        ("since", "until", "line", "queries", "mode", *PAGE, *LINES),
+        {"limit": 20},
     ),
     Audited(COMPARE, "Laws beside each other", ("limit", *TIMES)),
     Audited(LAWS, "The laws"),

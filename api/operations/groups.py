@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.operations import inbox, knowing, living, reading, reports, saying, sources, store, writing
+from api.operations import auditing, inbox, knowing, living, reading, reports, saying, sources, store, writing
 from api.operations.definition import Operation
 from api.operations.events import EVENTS, PARTITION_EVENTS
 from api.operations.reading import REVEAL
@@ -19,6 +19,7 @@ MADE_WHOLE: tuple[Operation, ...] = (
     *living.OPERATIONS,
     *inbox.OPERATIONS,
     *reports.OPERATIONS,
+    *auditing.OPERATIONS,
     *sources.OPERATIONS,
     *store.OPERATIONS,
 )

@@ -102,6 +102,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Read the same history under every law: what each would show, and how one memory fares over time. Writes nothing.",
         ),
         OperationRow(
+            "diff",
+            "api.cli.commands.differing",
+            "What changed between two moments: memories, weights, what is shown, ranks of questions; by whom and why.",
+        ),
+        OperationRow(
             "laws",
             "api.cli.commands.laws",
             "Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store.",

@@ -8,12 +8,13 @@ from typing import NamedTuple, Unpack
 
 from api.requests.checks import PRESENT, check_memory_id, check_owner
 from api.requests.pasts import Past, Pasts
-from api.requests.timelines import Progress, TimesAsked, times_of
+from api.requests.timelines import Progress, RequestedTimes, TimesAsked, times_of
+from api.requests.two_moments import SideAsked
 from api.work.patience import current_check, weigh
 from events.envelope import Stored
 from events.errors import NotFound
 from events.log import EventLog
-from events.partitions import parse_position, position_text
+from events.partitions import parse_position, partition_of, position_text
 from projections.checks import Bounds
 from projections.fold.partition import Quarantine
 from projections.memory.record import Memory
@@ -137,29 +138,57 @@ class Snapshots:
         """
         check_owner(owner)
         times = times_of(asked, owner, self._log.partitions)
-        instant, seq = times.at, min(times.seqs, default=None)
         bounds = Bounds(current_check(), weigh_load)
         with self._views.view(owner, after=times.waits, bounds=bounds) as (view, standing):
-            partition, stuck, folded = standing.partition, standing.quarantine, standing.known
-            behind = 0 if seq is not None else max(standing.owner_head - folded, 0)
-            position = position_text(partition, folded if seq is None else seq)
-            # Nothing of the owner came after the position: today's view is the one that was known then.
-            level = seq is not None and seq >= view.state.seq
-            level |= entries == view.state.entries and view.state.profile == "weighted"
-            alone = times.known == PRESENT and times.as_of.seq is not None
-            unmoved = alone and level and instant is not None and stuck is None
-            if not times.of_the_past or unmoved:
-                now = self._log.now() if instant is None else instant
-                yield Snapshot(view, now, position, partition, None, view, stuck, behind, standing.owner_head)
-                return
-            past, counted = self._pasts.past(owner, view, standing.build, times, asked)
-            if times.known != PRESENT and seq is None:
-                behind = behind if behind and self._in_time(owner, folded + 1, counted.lines) else 0
-                position = position if behind else position_text(partition, max(counted.seqs or [0]))
-            now = counted.now if counted.now is not None else past.newest
-            yield Snapshot(
-                past.view, now if instant is None else instant, position, partition, past, view, stuck, behind
-            )
+            yield self._placed_at(owner, view, standing, times, asked, entries)
+
+    @contextmanager
+    def beside(self, owner: str, first: SideAsked, second: SideAsked) -> Iterator[tuple[Snapshot, Snapshot]]:
+        """The snapshots of two questions beside each other, made of one moment of the present and held together.
+
+        Raises as `snapshot` does; a refusal names the moment by the name that it was asked under.
+        """
+        check_owner(owner)
+        times = list[RequestedTimes]()
+        for side in (first, second):
+            with side.refusals():
+                times.append(times_of(side.times, owner, self._log.partitions))
+        bounds, waits = Bounds(current_check(), weigh_load), max(one.waits for one in times)
+        with self._views.view(owner, after=waits, bounds=bounds) as (view, standing):
+            made = list[Snapshot]()
+            for side, place in zip((first, second), times, strict=True):
+                with side.refusals():
+                    made.append(self._placed_at(owner, view, standing, place, side.times, None))
+            yield made[0], made[1]
+
+    def _placed_at(
+        self,
+        owner: str,
+        view: OwnerView,
+        standing: PartitionStanding,
+        times: RequestedTimes,
+        asked: TimesAsked,
+        entries: int | None,
+    ) -> Snapshot:
+        """What a question reads of a view that is held, at its place in time."""
+        instant, seq = times.at, min(times.seqs, default=None)
+        partition, stuck, folded = standing.partition, standing.quarantine, standing.known
+        behind = 0 if seq is not None else max(standing.owner_head - folded, 0)
+        position = position_text(partition, folded if seq is None else seq)
+        # Nothing of the owner came after the position: today's view is the one that was known then.
+        level = seq is not None and seq >= view.state.seq
+        level |= entries == view.state.entries and view.state.profile == "weighted"
+        alone = times.known == PRESENT and times.as_of.seq is not None
+        unmoved = alone and level and instant is not None and stuck is None
+        if not times.of_the_past or unmoved:
+            now = self._log.now() if instant is None else instant
+            return Snapshot(view, now, position, partition, None, view, stuck, behind, standing.owner_head)
+        past, counted = self._pasts.past(owner, view, standing.build, times, asked)
+        if times.known != PRESENT and seq is None:
+            behind = behind if behind and self._in_time(owner, folded + 1, counted.lines) else 0
+            position = position if behind else position_text(partition, max(counted.seqs or [0]))
+        now = counted.now if counted.now is not None else past.newest
+        return Snapshot(past.view, now if instant is None else instant, position, partition, past, view, stuck, behind)
 
     def _in_time(self, owner: str, seq: int, lines: Lines) -> bool:
         """Whether what stands at a seq of the owner's partition was recorded early enough."""
@@ -176,6 +205,10 @@ class Snapshots:
         if snapshot.past is not None:
             return snapshot.past.seqs
         return self._views.changelogs.seqs(owner)[: snapshot.view.state.applied]
+
+    def partition_of(self, owner: str) -> int:
+        """The partition in which all events of an owner lie."""
+        return partition_of(owner, self._log.partitions)
 
     def stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None = None) -> Iterator[Stored]:
         """The owner's events at these seqs, read in pieces as they are asked for."""

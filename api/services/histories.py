@@ -160,7 +160,7 @@ class Histories(Snapshots):
         following = next(found, None) if asked.limit is not None else None
         changes = [describe(entry, snapshot.partition) for _, entry in page]
         self._numbers.put(owner, snapshot, [entry for _, entry in page], changes, asked.law, on_progress)
-        self._tell_beside(owner, changes, both(current_check(), on_progress))
+        self.tell_beside(owner, changes, both(current_check(), on_progress))
         return changes, None if following is None else _text(following[0], asked.question)
 
     def history_pages(
@@ -202,7 +202,7 @@ class Histories(Snapshots):
         upto = snapshot.view.state.seq  # what was folded since is not told beside this moment's chain and position
         return (one for one in found if one[1].seq <= upto)
 
-    def _tell_beside(self, owner: str, changes: list[Change], on_progress: Progress | None) -> None:
+    def tell_beside(self, owner: str, changes: list[Change], on_progress: Progress | None) -> None:
         """Put beside each change what the log alone holds of its event: who brought it, when it was known, and why.
 
         Words are told as far as the owner's memories of today let them be, whatever time is asked about.

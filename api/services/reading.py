@@ -29,7 +29,7 @@ from events.errors import BadSetting, EmbedderFailed, refused
 from events.log import EventLog
 from events.vocabulary import Via
 from projections.choices import RANKINGS
-from projections.embedding.meaning import EmbeddedQuestion
+from projections.embedding.meaning import EmbeddedQuestion, Sense
 from projections.fold.provenance import with_events
 from projections.memory.trust import check_trust
 from projections.ranking.recall import search
@@ -38,6 +38,7 @@ from projections.ranking.senses import Senses
 from projections.redis.view import RedisViews
 from projections.shapes import Card, Detail, Found, FoundAlone, Listing, OriginTree, Placed, Provenance, Why, WhyAlone
 from projections.views.query import ViewQuery, detail, listing, why, without_lost
+from projections.views.view import OwnerView
 
 MOST_NODES = 1_000
 """Memories among the origins of one, where they are bounded."""
@@ -79,12 +80,12 @@ class Reader(Histories):
         """
         checked, wanted = check_mode(mode), check_limit(limit)
         check_query(query)
-        check_terms(terms, with_meaning=self._meanings is not None)
+        check_terms(terms, with_meaning=self.compares_meaning)
         digest = question_digest(terms, owner, query, checked, as_of, known, at)
         page = FIRST_PAGE if cursor is None else read_cursor(cursor, digest)
         present = as_of is None and known is None and at is None
         traced = trace and (inspect or (checked == "normal" and present))
-        question, failed = self._question(query, terms)
+        question, failed = self.question_of(query, terms)
         told = TimesAsked(as_of=as_of, known=known, at=at)
         if cursor is not None:
             told["at"] = utc_text(from_micros(page.at))
@@ -96,10 +97,8 @@ class Reader(Histories):
         entries = page.entries if terms.get("ranking", RANKINGS[0]) in BLIND_TO_ACCESSES else None
         with self.snapshot(owner, entries=entries, **times) as snapshot:
             zone = snapshot.view.parameters.time_zone
-            request = request_of(terms, snapshot.now, zone, with_meaning=self._meanings is not None, reasons=reasons)
-            sense = None
-            if self._meanings is not None and question is not None:
-                sense = self._meanings.sense(snapshot.view, owner, question)
+            request = request_of(terms, snapshot.now, zone, with_meaning=self.compares_meaning, reasons=reasons)
+            sense = self.sense_of(snapshot.view, owner, question)
             answer = search(ViewQuery(snapshot.view, snapshot.now, checked), query, wanted, request, sense, page.offset)
             if cursor is not None:
                 answer["results"] = [one for one in answer["results"] if not snapshot.has_lost(one["id"])]
@@ -135,7 +134,18 @@ class Reader(Histories):
         if self._accesses is not None:
             self._accesses.record(owner, [one["id"] for one in cards], via=via, query=query, first=first, read=read)
 
-    def _question(self, query: str, terms: SearchTerms) -> tuple[EmbeddedQuestion | None, str | None]:
+    @property
+    def compares_meaning(self) -> bool:
+        """Whether there is an embedder."""
+        return self._meanings is not None
+
+    def sense_of(self, view: OwnerView, owner: str, question: EmbeddedQuestion | None) -> Sense | None:
+        """A question's meaning beside that of a view's memories; None where it is not compared."""
+        if self._meanings is None or question is None:
+            return None
+        return self._meanings.sense(view, owner, question)
+
+    def question_of(self, query: str, terms: SearchTerms) -> tuple[EmbeddedQuestion | None, str | None]:
         """The question's vectors, asked for before any view is held; or why hybrid goes by words after all."""
         mode = terms.get("search_mode", "hybrid")
         if self._meanings is None or mode == "keyword" or terms.get("ranking", RANKINGS[0]) not in BY_MEANING:

@@ -1108,6 +1108,284 @@ class Replayed(Result):
     query: dict[str, Any] | None = None
 
 
+class SideTold(Result):
+    """One of the two sides."""
+
+    asked: str | None
+    """The moment as it was asked for; null is now."""
+    instant: str
+    """At which its weights are computed."""
+    position: str
+    events: int
+    """How many of the owner's events it is made of."""
+
+
+class DiffCounts(Result):
+    """How many memories differ, by kind, and how many weights alone moved, by cause."""
+
+    made: int
+    gone: int
+    changed: int
+    crossed: int
+    by_time: int
+    by_access: int
+    by_owner: int
+    by_others: int
+
+
+class SideStanding(Result):
+    """Where a memory stands on one of two sides."""
+
+    weight: float
+    """Unclipped, by the owner's law on that side."""
+    level: str
+    status: str
+    trust: str
+    is_negated: bool
+    mention_count: int
+    shown: bool
+    """Whether the mode shows it where nothing is asked."""
+    reason: str | None
+    """Why the mode withholds it; null where it is shown."""
+
+
+class Cause(Result):
+    """An event that is part of one side and not of the other, as the change log has it."""
+
+    position: str
+    event_id: str
+    event: str
+    memory: str | None
+    """Which memory it was about; null where it was about the owner."""
+    time: str
+    """When it happened, as its producer says."""
+    recorded_at: str | None
+    """When the log took it in; null where nobody noted that."""
+    late_by: float | None
+    """Seconds, where it was recorded more than five minutes after `time`."""
+    decision: str
+    """What it did; `access` where it only showed the memory."""
+    reason: str
+    """The fold's own words."""
+    actor: str | None
+    principal: str | None
+    """Who brought it; null where nobody noted that."""
+    correlation_id: str | None
+    said_reason: str | None
+    """Why, in its sender's words, as far as they may be told today."""
+    because: str | None
+    """Why the memory is kept, as a creation or a revision tells."""
+    side: str
+    """`after` or `before`: the side that it is part of."""
+
+
+class RankOf(Result):
+    """A memory's rank among the results of one question on the two sides."""
+
+    question: int
+    """Which of `questions`, from 0."""
+    before: int | None
+    after: int | None
+
+
+class MemoryDiffers(Result):
+    """A memory that differs between two moments, and by what."""
+
+    id: str
+    before: SideStanding | None
+    """Null where that side has no such memory."""
+    after: SideStanding | None
+    """Null where that side has no such memory."""
+    fields: list[str]
+    """What it says that differs, by name."""
+    kind: str
+    """`made`, `gone` (absent, deleted or purged by the end), `changed` (by events, or in what it says), `crossed`
+    (shown or not, level, reason or rank, and no event was about it) or `weight` (nothing else moved)."""
+    memory: str | None
+    """What it says on the later side that has it, as `get` would tell it."""
+    was: str | None
+    """What it said before, where that is another text."""
+    deleted_since: bool
+    """Whether somebody deleted it by today, though the later side has it."""
+    cause: str
+    """`events`; `access` (it was shown); `owner` (another law, other parameters, something set aside or rejected);
+    `others` (what happened to other memories); or `time`."""
+    causes: list[Cause]
+    """The newest of its events, the newest first."""
+    more_causes: int
+    """How many more there are."""
+    ranks: list[RankOf]
+    """Of the questions among whose results it stands elsewhere."""
+
+
+class FromTo(Result):
+    """A value on the two sides."""
+
+    before: Any
+    after: Any
+
+
+class OwnerChanged(Result):
+    """And the events about the owner that are part of one side alone."""
+
+    profile: FromTo | None
+    """The law; null where it is the same."""
+    parameters: dict[str, FromTo]
+    """Those that differ, by name."""
+    causes: list[Cause]
+    more_causes: int
+
+
+class ByWhom(Result):
+    """How many events of one principal and actor are the causes."""
+
+    principal: str | None
+    actor: str | None
+    events: int
+
+
+class RankMoved(Result):
+    """A result that stands elsewhere, came or went."""
+
+    id: str
+    before: int | None
+    """Its rank, 1 for the first; null where it is not among the results."""
+    after: int | None
+
+
+class QuestionMoved(Result):
+    """One question's results on two sides."""
+
+    query: str
+    before: list[str]
+    """Ids, the best first."""
+    after: list[str]
+    moved: list[RankMoved]
+
+
+class Diff(Result):
+    """What changed between two moments, by whom and why."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    owner: str
+    line: str
+    """`known` or `happened`: the time line that the moments stand on."""
+    mode: str
+    before: SideTold
+    after: SideTold
+    counts: DiffCounts
+    memories: list[MemoryDiffers]
+    """A page of them: made, gone, changed, crossed, weight."""
+    total: int
+    """How many are listed in all."""
+    offset: int
+    owner_changes: OwnerChanged
+    by_principal: list[ByWhom]
+    """Who brought the events about memories that differ and about the owner, the most events first; 100 at most."""
+    questions: list[QuestionMoved]
+    hint: str | None
+    """Where else to look, where little can be seen here."""
+
+
+class Absent(Result):
+    """Why a memory is not among the results."""
+
+    why: str
+    """`withheld` by the mode, `filtered`, `no_match`, or `too_weak`: it matches, and is not among the best that
+    are ranked at all."""
+    reason: str | None
+    """Why the mode withholds it."""
+    shown_by: str | None
+    """The mode, or the command, that shows it."""
+    filters: list[str]
+    """Names of the filters that it does not pass."""
+
+
+class AboveSide(Result):
+    """One of two memories under a question's ranking."""
+
+    id: str
+    memory: str | None
+    rank: int | None
+    """1 for the first, of all results; null where it is none."""
+    score: float | None
+    weight: float
+    holds: list[str]
+    """Words of the question that it holds, as search cuts them."""
+    lacks: list[str]
+    absent: Absent | None
+    """Why it is no result; null where it is one."""
+
+
+class TermBeside(Result):
+    """One part of both scores."""
+
+    term: str
+    """Its name, as `explain.score` of a search has it."""
+    first: float | None
+    """What it adds to the first one's score; null where that is not ranked."""
+    second: float | None
+    difference: float | None
+    """`first` less `second`; null where one of the two is not ranked."""
+
+
+class RuleTold(Result):
+    """A rule that acts beside what matches."""
+
+    rule: str
+    """`current_first` (it replaced `others`, so it stands above them), `long_ago` (it stands below what is fresh
+    and as good), `corrected` (by `others`; the question asks for what still holds of it), `for_a_time` (until
+    then it stands above `others`, or it holds again and they are over), `associated` (activation reached it)."""
+    of: str
+    others: list[str]
+
+
+class Above(Result):
+    """Why one memory stands above another for a question, or below it."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    at: str | None
+    owner: str
+    query: str
+    order: str
+    """`above`, `below`, or `neither` where neither is a result: of the first to the second."""
+    tied: bool
+    """Whether both scores are equal: then what was made later stands above."""
+    sentence: str
+    language: str
+    """Of the sentence: `en` or `zh`."""
+    first: AboveSide
+    second: AboveSide
+    difference: float | None
+    """Of the scores; the terms' differences add up to it."""
+    terms: list[TermBeside]
+    """The most decisive first."""
+    rules: list[RuleTold]
+    mode: str
+    ranking: str
+    search_mode: str
+    meaning: str | None
+    """Why meaning was not compared, where it was asked for and failed."""
+
+
 class Decided(Result):
     """Something that fell due by itself."""
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from engramlog.answers import (
+    Above,
     AlarmsStanding,
     Answered,
     Assessment,
@@ -16,6 +17,7 @@ from engramlog.answers import (
     Cleaned,
     Compared,
     Curves,
+    Diff,
     FactsKnown,
     Fading,
     Graded,
@@ -1180,6 +1182,162 @@ def replay(
         ),
     )
     return Replayed.model_validate(told)
+
+
+def diff(
+    scope: Scope,
+    since: datetime | str | None,
+    *,
+    owner: str | None = None,
+    until: datetime | str | None = None,
+    line: str | None = None,
+    queries: Sequence[str] = (),
+    mode: str | None = None,
+    results: int | None = None,
+    everything: bool | None = None,
+    limit: int = 50,
+    offset: int | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+) -> Plan[Diff]:
+    """What changed between two moments: memories, weights, what is shown, ranks of questions; by whom and why.
+
+    `since`: From this moment: an instant, the end of a day, or a position.
+    `until`: To this moment, as `from`; now if not given. Not before it.
+    `line`: The time line of both moments: `known`, what was recorded by them, as answers were given then; or
+    `happened`, what had happened by them, as known now. Unless told: known.
+    `queries`: A question whose results are ranked on both sides; at most 20.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `results`: How many results of each question, 1 to 100. Unless told: 10.
+    `everything`: Also memories of which nothing moved but the weight.
+    `limit`: How many, 1 to 1000. Unless told: 50.
+    `offset`: How many to pass over.
+    `as_of`: On the line `known`: only what had happened by this, on both sides, weights at it.
+    `known`: On the line `happened`: only what was recorded by this, on both sides.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "diff"),
+            given(
+                {
+                    "from": spelled(since),
+                    "to": spelled(until),
+                    "line": line,
+                    "query": queries,
+                    "mode": mode,
+                    "results": results,
+                    "all": everything,
+                    "limit": limit,
+                    "offset": offset,
+                    "as_of": spelled(as_of),
+                    "known": spelled(known),
+                }
+            ),
+        ),
+    )
+    return Diff.model_validate(told)
+
+
+def above(
+    scope: Scope,
+    memory_id: str,
+    other: str,
+    query: str,
+    *,
+    owner: str | None = None,
+    mode: str | None = None,
+    ranking: str | None = None,
+    search_mode: str | None = None,
+    keywords: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    feeling: str | None = None,
+    session: str | None = None,
+    project: str | None = None,
+    near_project: str | None = None,
+    speaker: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    min_relevance: float | None = None,
+    min_weight: float | None = None,
+    trust: str | None = None,
+    metadata: Mapping[str, str | int | float | bool] | None = None,
+    include_faded: bool | None = None,
+    language: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    at: datetime | str | None = None,
+) -> Plan[Above]:
+    """Why one memory stands above another for a question, or below: each part of both scores. Leaves no trace.
+
+    `other`: The memory that it stands above, or below.
+    `query`: What to look for, in any language.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `ranking`: `conversation` (text, and its place in the conversation), `text`, `published` (seed 001's score),
+    `overlap` (seed 004's) or `associative` (what activation reaches among the hits). Unless told: conversation.
+    `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Unless told:
+    hybrid.
+    `keywords`: Only what has one of these keywords; repeatable.
+    `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
+    `categories`: Only these categories (identity, skill ...); repeatable.
+    `tags`: Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own);
+    repeatable.
+    `feeling`: Only what is positive, negative or urgent.
+    `session`: Only from this session.
+    `project`: Only of this project.
+    `near_project`: Memories of this project stand higher under `overlap`.
+    `speaker`: Only what this speaker said.
+    `since`: Created then or later: 2026-05-01, an instant, or words such as "last week", 上周; of a range its beginning.
+    `until`: Created up to the end of that; the same forms. The answer tells both.
+    `min_relevance`: Only at least so relevant, 0 to 1.
+    `min_weight`: Only of at least this weight.
+    `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
+    `metadata`: Only what was told with it: name=value, all of them; repeatable.
+    `include_faded`: Of what age alone withholds from normal mode all that matches, or nothing; untold: what matches
+    strongly, as `long_ago`.
+    `language`: Of the sentence: `en` or `zh`; the question's if not given.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            memory_path(scope.whose(owner), memory_id) + "/above",
+            other=other,
+            q=query,
+            mode=mode,
+            ranking=ranking,
+            search_mode=search_mode,
+            keywords=keywords,
+            kinds=kinds,
+            categories=categories,
+            tags=tags,
+            feeling=feeling,
+            session=session,
+            project=project,
+            near_project=near_project,
+            speaker=speaker,
+            since=spelled(since),
+            until=spelled(until),
+            min_relevance=min_relevance,
+            min_weight=min_weight,
+            trust=trust,
+            metadata=pairs(metadata),
+            include_faded=include_faded,
+            language=language,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+            at=spelled(at),
+        ),
+    )
+    return Above.model_validate(told)
 
 
 def cleanup(

@@ -5,6 +5,9 @@ The rankings are in `conversation` and `rankings`; what all owe is here: filters
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import numpy as np
 
 from projections.embedding.meaning import Sense
@@ -32,6 +35,26 @@ from projections.shapes import FoundAlone
 from projections.views.query import ViewQuery
 
 
+class Ranking(NamedTuple):
+    """Everything that answers a question, before it is cut into pages."""
+
+    this: RunningSearch
+    ranked: Ranked
+    replaced: Mapping[int, list[str]]
+    """Row -> ids of the memories that it replaced and that match."""
+
+    @property
+    def follows(self) -> bool:
+        """Whether what is current stands first in it."""
+        return self.this.request.ranking in FOLLOWING
+
+
+def ranking_of(asked: ViewQuery, query: str, request: SearchRequest, sense: Sense | None = None) -> Ranking:
+    """All matches that the mode shows and the filters let through, with their scores."""
+    this, (ranked, replaced) = with_long_ago(understood(asked, query, request, sense), _current_first)
+    return Ranking(this, _relevant(this, ranked), replaced)
+
+
 def search(
     asked: ViewQuery,
     query: str,
@@ -44,8 +67,7 @@ def search(
 
     `sense`: the question's meaning; without, hybrid goes by words. How many results there are in all is told as `total`.
     """
-    this, (ranked, replaced) = with_long_ago(understood(asked, query, request, sense), _current_first)
-    ranked = _relevant(this, ranked)
+    this, ranked, replaced = ranking_of(asked, query, request, sense)
     pages = best(ranked.scores, ranked.rows, offset + limit)
     answer: FoundAlone = {
         "results": results(this, ranked, pages[offset:], replaced),

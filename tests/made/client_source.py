@@ -20,6 +20,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from api.operations import answers
+from api.operations.auditing import ABOVE, DIFF_POSTED
 from api.operations.definition import REQUIRED, SPEAKER, Operation, Parameter
 from api.operations.events import EVENTS, PARTITION_EVENTS
 from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
@@ -61,6 +62,8 @@ VERBS: Mapping[str, Operation] = {
     "compare": COMPARE,
     "curves": CURVES,
     "replay": REPLAY,
+    "diff": DIFF_POSTED,
+    "above": ABOVE,
     "cleanup": CLEANUP,
     "episodes": EPISODES,
     "laws": LAWS,

@@ -15,10 +15,12 @@ from api.cli.app import Json, app, opened, out, print_json, print_pages, progres
 from api.cli.made import Call, command
 from api.cli.show import knowing as render_knowing
 from api.cli.show import memories as render
+from api.operations.auditing import ABOVE
 from api.operations.common import ACTOR, REASON
 from api.operations.definition import Given, Operation, Option, Parameter
 from api.operations.knowing import MAP
 from api.operations.reading import GET, HISTORY, OWNER_STATS, WHY
+from api.operations.searching import QUERY
 from events.errors import refused
 from projections.shapes import History, Why
 
@@ -102,16 +104,65 @@ def _more(answer: History | Why) -> None:
         out.print(f"[dim]more: --cursor {answer['next']}[/]", soft_wrap=True)
 
 
-@command(WHY, more=(ALL,))
+_ABOVE = ABOVE.but(question=tuple(one for one in ABOVE.question if one.name not in ("other", "query")))
+
+
+@command(
+    WHY,
+    _ABOVE,
+    more=(
+        ALL,
+        _optional("other", "[OTHER]", "Another memory: why the first stands above it, or below, for --query."),
+        QUERY.but(
+            kind=str | None,
+            default=None,
+            description="With OTHER: the question whose results they stand among.",
+            option=Option(("--query",)),
+        ),
+    ),
+)
 def why(call: Call) -> None:
-    """All changes unless a page is asked for."""
+    """All changes unless a page is asked for; with another memory why the one stands above it."""
+    if call.given["other"] is not None or call.given["query"] is not None:
+        _above(call)
+        return
     (everything,) = call.take("everything")
+    for one in (*_ABOVE.question, *ABOVE.question):
+        if one.name not in _OF_WHY and one.name in call.given:
+            _refuse_told(one, call.given.pop(one.name))
     if call.given["cursor"] is not None and call.given["limit"] is None:
         call.given["limit"] = MOST_CHANGES
     answer = call.answer()
     call.print(answer, lambda told: render.reasons(told, everything=everything))
     if not call.json:
         _more(answer)
+
+
+_OF_WHY = frozenset(one.name for one in WHY.question)
+
+
+def _refuse_told(parameter: Parameter, value: Any) -> None:
+    """InputError for what has no meaning without another memory."""
+    default = parameter.default() if isinstance(parameter.default, type) else parameter.default
+    if value is not None and value != default and parameter.name not in ("other", "query"):
+        raise refused(parameter.name, str(value), "nothing without a second memory's ID and --query")
+
+
+def _above(call: Call) -> None:
+    if call.given["other"] is None:
+        raise refused("other", "nothing", "with --query a second memory's ID: why OWNER A B --query TEXT")
+    if call.given["query"] is None:
+        raise refused(
+            "query", "nothing", "with a second memory's ID the question that they are found for: --query TEXT"
+        )
+    everything, limit, cursor, order = call.take("everything", "limit", "cursor", "order")
+    told = (("all", everything), ("limit", limit), ("cursor", cursor), ("order", None if order == "oldest" else order))
+    for name, value in told:
+        if value:
+            raise refused(name, str(value), "nothing with a second memory's ID, whose answer has no change log")
+    from api.cli.show.differing import above
+
+    call.print(call.answer(ABOVE), above)
 
 
 @command(OWNER_STATS, more=(_optional("owner", "[OWNER]", "One owner; the whole store without."),), subject=())

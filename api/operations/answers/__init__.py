@@ -6,6 +6,7 @@ from api.operations.answers.alarms import AlarmCleared, AlarmsStanding
 from api.operations.answers.cleaning import Cleaned, Decided, Schedule
 from api.operations.answers.comparing import Compared, Curves
 from api.operations.answers.context import ContextBlock, MemoryUses
+from api.operations.answers.differences import Above, Diff
 from api.operations.answers.embedding import Embedding
 from api.operations.answers.episodes import Left
 from api.operations.answers.events import LogEvents

@@ -1,1 +1,1 @@
-"""What an auditor asks of the log itself: its events, and its changes in any law's numbers."""
+"""What auditors ask: the log, changes under any law, what changed and by whom, what would be, what an answer rested on."""

@@ -86,6 +86,16 @@ SAME: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     "audit_facts": (TIMES, "/facts", {"limit": 50, **TIMES}),
     "audit_compare": ({"limit": 5, **MOMENT}, "/compare", {"limit": 5, **MOMENT}),
     "audit_stats": (MOMENT, "/stats", MOMENT),
+    "audit_diff": (
+        {"since": day(2.5), "until": day(4), "line": "happened", "queries": ["green tea"]},
+        "/diff",
+        {"from": day(2.5), "to": day(4), "line": "happened", "query": "green tea", "limit": 20},
+    ),
+    "audit_above": (
+        {"memory_key": "m1", "other": "m3", "query": "coffee and cake", **MOMENT},
+        "/memories/m1/above",
+        {"other": "m3", "q": "coffee and cake", **MOMENT},
+    ),
 }
 """Tools, with arguments, and the route that answers the same: path under the owner, and query."""
 OF_THE_STORE = {"audit_laws": "/v1/laws", "audit_alarms": "/v1/alarms", "audit_status": "/v1/status"}

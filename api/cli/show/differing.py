@@ -1,0 +1,248 @@
+"""What an auditor asked, for people: what changed between two moments, and why one memory stands above another."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from api.cli.app import out
+from api.cli.show.memories import number, part_of, place, plain, shortened, times_of, when
+from api.cli.show.tables import Cell, Column, has_room, tabulate
+from events.lateness import late_words
+from projections.shapes import Above, AboveSide, Cause, Diff, MemoryDiffers, QuestionMoved, SideStanding
+
+COLOURS = {"made": "green", "gone": "red", "changed": "yellow", "crossed": "cyan", "weight": "dim"}
+WORDS = {
+    "made": "made",
+    "gone": "gone",
+    "changed": "changed",
+    "crossed": "crossed a threshold, a level or a rank",
+    "weight": "moved in weight alone",
+}
+SHOWN_CAUSES = 3
+"""Of a memory in a table."""
+
+
+def differences(answer: Diff, console: Console = out) -> None:
+    """All of an answer that people read."""
+    _sides(answer, console)
+    _counts(answer, console)
+    _owner(answer, console)
+    shown = answer["memories"]
+    if not shown:
+        console.print("[dim]no memory differs[/]" if not answer["total"] else "[dim]nothing is left of this page[/]")
+    for kind, words in WORDS.items():
+        rows = [one for one in shown if one["kind"] == kind]
+        if rows:
+            console.print(Text(f"\n{words}", f"bold {COLOURS[kind]}"))
+            _table(rows, console)
+    if part := part_of(answer["offset"], len(shown), answer["total"]):
+        console.print(f"[dim]{part}{answer['total']:,}; --offset and --limit show others[/]")
+    for question in answer["questions"]:
+        _question(question, console)
+    if answer["by_principal"]:
+        told = ", ".join(
+            f"{one['principal'] or 'nobody is noted'} ({one['actor'] or '?'}) {one['events']:,}"
+            for one in answer["by_principal"][:10]
+        )
+        console.print(Text(f"\nevents, by whom: {told}", "dim"))
+    if answer["hint"]:
+        console.print(Text(answer["hint"], "yellow"))
+
+
+def _sides(answer: Diff, console: Console) -> None:
+    line = "as was known then" if answer["line"] == "known" else "as had happened, by what is known"
+    before, after = answer["before"], answer["after"]
+    told = [
+        f"{one['asked'] or 'now'} ({one['events']:,} events, weights at {when(one['instant'], console)})"
+        for one in (before, after)
+    ]
+    where = f"{line}; {answer['mode']} mode, position {answer['position']}{times_of(answer)}"
+    console.print(Text(f"{answer['owner']}: {told[0]} to {told[1]}", "bold"))
+    console.print(Text(where, "dim"))
+
+
+def _counts(answer: Diff, console: Console) -> None:
+    counts = answer["counts"]
+    kinds = (
+        ("made", counts["made"]),
+        ("gone", counts["gone"]),
+        ("changed", counts["changed"]),
+        ("crossed", counts["crossed"]),
+    )
+    told = ", ".join(f"{count:,} {name}" for name, count in kinds)
+    moved = (
+        ("time", counts["by_time"]),
+        ("being shown", counts["by_access"]),
+        ("the owner's settings", counts["by_owner"]),
+        ("other memories", counts["by_others"]),
+    )
+    alone = ", ".join(f"{count:,} by {name}" for name, count in moved if count)
+    more = "" if any(one["kind"] == "weight" for one in answer["memories"]) else " (--all lists them)"
+    console.print(Text(told + (f"; weight alone moved: {alone}{more}" if alone else "")))
+
+
+def _owner(answer: Diff, console: Console) -> None:
+    changed = answer["owner_changes"]
+    if changed["profile"] is not None:
+        told = changed["profile"]
+        console.print(Text(f"law: {told['before']} to {told['after']}", "yellow"))
+    for name, told in changed["parameters"].items():
+        console.print(Text(f"{name}: {plain(told['before'])} to {plain(told['after'])}", "yellow"))
+    for cause in changed["causes"]:
+        console.print(Text.assemble(("of the owner: ", "yellow"), _cause(cause, console)))
+    if changed["more_causes"]:
+        console.print(f"[dim]and {changed['more_causes']:,} more events about the owner[/]")
+
+
+def _table(rows: list[MemoryDiffers], console: Console) -> None:
+    what = (Column("what"),) if has_room(console) else ()  # where there is no room it stands under the memory's text
+    columns = (Column("id", is_id=True), Column("memory", takes_rest=True), Column("weight", right=True), *what)
+    columns += (Column("cause", takes_rest=True),)
+    tabulate(columns, [_row(one, console) for one in rows], console)
+
+
+def _row(one: MemoryDiffers, console: Console) -> dict[str, Cell]:
+    said = shortened(one["memory"] or "(nothing is left to tell)")
+    if one["was"] is not None:
+        said = Text.assemble(shortened(one["was"]), (" -> ", "yellow"), said)
+    if one["deleted_since"]:
+        said.append(" (deleted since)", "dim")
+    what = Text("\n".join(_what(one)))
+    if not has_room(console) and what:
+        said = Text.assemble(said, "\n", (what.plain.replace("\n", ", "), "dim"))
+    return {"id": Text(one["id"]), "memory": said, "weight": _weights(one), "what": what, "cause": _why(one, console)}
+
+
+def _weights(one: MemoryDiffers) -> str:
+    before, after = (None if side is None else side["weight"] for side in (one["before"], one["after"]))
+    return number(after, 3) if before == after else f"{number(before, 3)} > {number(after, 3)}"
+
+
+def _what(one: MemoryDiffers) -> list[str]:
+    """What differs but its weight, in words."""
+    before, after = one["before"], one["after"]
+    told: list[str] = []
+    if before is not None and after is not None:
+        for name in ("level", "status", "trust", "is_negated", "mention_count"):
+            here, there = before[name], after[name]
+            if here != there:
+                told.append(f"{name.replace('_', ' ')} {plain(here)} > {plain(there)}")
+        if (before["shown"], before["reason"]) != (after["shown"], after["reason"]):
+            told.append(f"{_shown(before)} > {_shown(after)}")
+        told += [f"other {name}" for name in one["fields"] if name != "content" or one["was"] is None]
+    elif (side := after or before) is not None and not side["shown"]:
+        told.append(_shown(side))
+    told += [f"rank in question {r['question'] + 1}: {r['before'] or '-'} > {r['after'] or '-'}" for r in one["ranks"]]
+    return told
+
+
+def _shown(side: SideStanding) -> str:
+    return "shown" if side["shown"] else f"withheld ({(side['reason'] or '').replace('_', ' ')})"
+
+
+_NO_EVENT = {
+    "time": "time",
+    "owner": "the owner's settings or choices",
+    "others": "other memories",
+    "access": "it was shown",
+    "events": "events that named it",
+}
+
+
+def _why(one: MemoryDiffers, console: Console) -> Text:
+    if not one["causes"]:
+        return Text(_NO_EVENT[one["cause"]], "dim")
+    told = one["causes"][:SHOWN_CAUSES]
+    lines = [_cause(cause, console, of=one["id"]) for cause in told]
+    if more := len(one["causes"]) - len(told) + one["more_causes"]:
+        lines.append(Text(f"and {more:,} more", "dim"))
+    return Text("\n").join(lines)
+
+
+def _cause(cause: Cause, console: Console, of: str | None = None) -> Text:
+    """One event: where, what, when, by whom, and why."""
+    whom = cause["principal"] or ""
+    by = f"{cause['actor'] or '?'}{f' through {whom}' if whom else ''}"
+    name = f" of {cause['memory']}" if cause["memory"] not in (None, of) else ""
+    told = Text.assemble(
+        (cause["position"], "bold"), f" {cause['decision']}{name}, {when(cause['time'], console)}, {by}"
+    )
+    if cause["side"] == "before":
+        told.append(" (not part of the later side)", "dim")
+    if cause["said_reason"]:
+        told.append(f'; said: "{cause["said_reason"]}"')
+    if cause["because"]:
+        told.append(f'; because: "{cause["because"]}"')
+    if cause["late_by"] is not None:
+        told.append(f"; {late_words(cause['late_by'])}", "yellow")
+    return told
+
+
+def _question(question: QuestionMoved, console: Console) -> None:
+    console.print(Text(f"\n{question['query']}", "bold"))
+    if not question["moved"]:
+        console.print("[dim]the same results in the same order[/]")
+        return
+    rows: list[dict[str, Cell]] = [
+        {"id": Text(one["id"]), "before": str(one["before"] or "-"), "after": str(one["after"] or "-")}
+        for one in question["moved"]
+    ]
+    tabulate((Column("id", is_id=True), Column("before", right=True), Column("after", right=True)), rows, console)
+
+
+def above(answer: Above, console: Console = out) -> None:
+    """Why one memory stands above another: the sentence, both memories, and each part of both scores."""
+    console.print(Text(answer["sentence"], "bold"))
+    console.print(Text(f"{answer['ranking']} ranking, {answer['search_mode']}, {place(answer)}", "dim"))
+    if answer["meaning"] is not None:
+        console.print(Text(f"compared by words only: {answer['meaning']}", "yellow"))
+    sides = (answer["first"], answer["second"])
+    columns = (
+        Column("id", is_id=True),
+        Column("memory", takes_rest=True),
+        Column("rank", right=True),
+        Column("score", "green", right=True),
+        Column("holds", if_room=True),
+        Column("lacks"),
+    )
+    tabulate(columns, [_compared(one) for one in sides], console)
+    rows: list[dict[str, Cell]] = [
+        {
+            "part": Text(one["term"]),
+            "first": number(one["first"], 6),
+            "second": number(one["second"], 6),
+            "difference": "-" if one["difference"] is None else f"{one['difference']:+.6f}",
+        }
+        for one in answer["terms"]
+    ]
+    if answer["difference"] is not None:
+        whole = (answer["first"]["score"], answer["second"]["score"])
+        told = {"first": number(whole[0], 6), "second": number(whole[1], 6)}
+        rows.append({"part": Text("score", "bold"), **told, "difference": f"{answer['difference']:+.6f}"})
+    named = (Column("part"), *(Column(one, right=True) for one in ("first", "second", "difference")))
+    if rows:
+        tabulate(named, rows, console)
+    for rule in answer["rules"]:
+        others = f": {', '.join(rule['others'])}" if rule["others"] else ""
+        console.print(Text(f"{rule['of']}: {_RULES[rule['rule']]}{others}", "yellow"))
+
+
+_RULES = {
+    "current_first": "what is current stands above what it replaced",
+    "long_ago": "long ago: it stands below what is fresh and as good",
+    "corrected": "a part of it was corrected by",
+    "for_a_time": "it holds now, in place of what it interrupts or what is over",
+    "associated": "associations brought it in",
+}
+
+
+def _compared(one: AboveSide) -> dict[str, Cell]:
+    return {
+        "id": Text(one["id"]),
+        "memory": shortened(one["memory"] or "(nothing is left to tell)"),
+        "rank": str(one["rank"] or "-"),
+        "score": number(one["score"], 3),
+        "holds": Text(", ".join(one["holds"]) or "-"),
+        "lacks": Text(", ".join(one["lacks"]) or "-"),
+    }

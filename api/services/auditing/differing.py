@@ -1,0 +1,259 @@
+"""What changed between two moments of an owner on either time line: which memories, by whom and why. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from api.choices import MOST_DIFF_QUERIES
+from api.requests.checks import PRESENT, check_limit, check_mode, check_query, parse_as_of
+from api.requests.secrets import masked
+from api.requests.snapshots import Snapshot
+from api.requests.timelines import Progress, told_lines
+from api.requests.two_moments import KNOWN, Span, span_of
+from api.services.auditing.causes import AFTER, BEFORE, Causes, Found, causes_told
+from api.services.reading import Reader
+from api.work.patience import current_check, weigh
+from events.errors import refused
+from events.log import EventLog
+from projections.laws.modes import Mode
+from projections.memory.record import DAY, Memory
+from projections.memory.timelines import recorded_at
+from projections.redis.view import RedisViews
+from projections.reports.changed import ACCESS, EVENTS, OTHERS, Changed, Sorted, Sorting, owner_differs, sorted_out
+from projections.reports.sides import Beside, Side, moved
+from projections.shapes import Diff, DiffCounts, MemoryDiffers, QuestionMoved, RankOf, SideTold
+from projections.views.corrected import corrections_in
+from projections.views.query import card, moment
+
+MOST_MEMORIES = 1_000
+MOST_OTHERS = 3
+"""Other memories of which the events are told as causes of one."""
+_MEMORIES_A_STEP = 20
+"""Memories that are compared in about the time in which one event is folded."""
+HINT = (
+    "everything that the log holds of {owner} was recorded within a day, from {first} on, and much of it happened before: it was"
+    " imported. What it tells of the time before is on the other line: --line happened (line=happened)"
+)
+
+
+class _Held(NamedTuple):
+    """Two snapshots beside each other while they are held, and what was found out of them."""
+
+    first: Snapshot
+    second: Snapshot
+    sides: Beside
+    sorting: Sorting
+    causes: Causes
+    questions: list[QuestionMoved]
+
+
+class _Told(NamedTuple):
+    """A memory of the page, of which the causes are still to be told in words."""
+
+    memory: MemoryDiffers
+    found: list[Found]
+
+
+class Differ:
+    """Two moments of one store's owners beside each other. Safe for threads."""
+
+    def __init__(self, log: EventLog, reader: Reader, views: RedisViews) -> None:
+        self._log, self._reader, self._views = log, reader, views
+
+    def diff(
+        self,
+        owner: str,
+        *,
+        since: str,
+        until: str | None = None,
+        line: str = KNOWN,
+        as_of: str | None = None,
+        known: str | None = None,
+        queries: Sequence[str] = (),
+        mode: str = "normal",
+        results: int = 10,
+        everything: bool = False,
+        limit: int = 50,
+        offset: int = 0,
+        on_progress: Progress | None = None,  # noqa: ARG002 - both sides are folded from the nearest kept moment
+    ) -> Diff:
+        """What changed from one moment to another, a page of it, with the events that are the causes.
+
+        `line`: `known`, what was recorded by either, as answers were given then; or `happened`, what had happened by either, as
+        known now. `as_of` on the first and `known` on the other hold the line that does not move. `queries`: at most 20, whose
+        first `results` are ranked on both sides. `everything`: also what moved in its weight alone.
+        Raises InputError, which names the moment, for one that cannot be asked about, and where `since` is after `until`.
+        """
+        checked, wanted = check_mode(mode), check_limit(limit, MOST_MEMORIES)
+        ranks = check_limit(results, field="results")
+        _check_queries(queries)
+        span = span_of(line, since, until, as_of, known, self._log.now)
+        with self._reader.beside(owner, span.first, span.second) as (first, second):
+            zone = second.present.parameters.time_zone
+            span.check_order(owner, self._log.partitions, zone, self._log.now())
+            held = self._held(owner, first, second, checked, queries, ranks)
+            self._check_mixed(span, held, owner)
+            touches = held.causes.touches_found
+            check = current_check()
+            found = sorted_out(held.sides, held.sorting, touches, every=everything, check=check)
+            page = self._page(held, found.page(max(offset, 0), wanted))
+            owner_found = held.causes.of([""])[""]
+            differ = {one for kind in ("made", "gone", "changed") for one in found.ids[kind]}
+            by_principal = held.causes.by_principal(differ)
+            hint = self._hint(owner, span, held)
+            changes = owner_differs(Side(first.view, first.now), Side(second.view, second.now))
+            more = held.causes.owner_events - len(owner_found)
+        told = self._in_words(owner, page)
+        answer: Diff = {
+            "owner": owner,
+            "line": line,
+            "mode": checked,
+            "before": _side_told(since, first, held.causes.counts[BEFORE]),
+            "after": _side_told(until, second, held.causes.counts[AFTER]),
+            "counts": _counts(found),
+            "memories": told,
+            "total": found.total(),
+            "offset": max(offset, 0),
+            "owner_changes": {**changes, "causes": causes_told(self._reader, owner, owner_found), "more_causes": more},
+            "by_principal": by_principal,
+            "questions": [{**one, "query": masked(one["query"])} for one in held.questions],
+            "hint": hint,
+            **told_lines({"as_of": as_of, "known": known}),
+            **second.place,
+        }
+        return answer
+
+    def _held(
+        self, owner: str, first: Snapshot, second: Snapshot, mode: Mode, queries: Sequence[str], results: int
+    ) -> _Held:
+        before, after = Side(first.view, first.now), Side(second.view, second.now)
+        weigh((len(first.view) + len(second.view)) // _MEMORIES_A_STEP)
+        causes = Causes(self._reader, self._views, owner, first, second)
+        questions = list(moved(before, after, queries, mode, results, current_check()))
+        other_ranks = {rank["id"] for one in questions for rank in one["moved"]}
+        sorting = Sorting(before, after, mode, causes.touches_found, other_ranks)
+        return _Held(first, second, Beside(before, after, mode), sorting, causes, questions)
+
+    def _check_mixed(self, span: Span, held: _Held, owner: str) -> None:
+        """Of a position and a time no words tell which is later: on the line of what was known, what each knew does."""
+        if span.until is None:
+            return
+        begins, ends = (parse_as_of(one, owner, self._log.partitions) for one in (span.since, span.until))
+        if (begins.seq is None) == (ends.seq is None) or PRESENT in (begins, ends):
+            return
+        alone = held.causes.alone
+        later = len(alone[BEFORE]) and not len(alone[AFTER])
+        if later or (span.line != KNOWN and held.first.now > held.second.now):
+            raise span.reversed()
+
+    def _page(self, held: _Held, ids: Sequence[str]) -> list[_Told]:
+        """The memories of a page, with the events that are their causes."""
+        changed = [held.sorting.of(held.sides.of(one) or held.sides.standing(one)) for one in ids]
+        others = {one.difference.id: _others(held, one) for one in changed if one.cause == OTHERS}
+        about = {one.difference.id for one in changed if one.cause == EVENTS}
+        about |= {other for named in others.values() for other in named}
+        events = held.causes.of(about)
+        shown = held.causes.shown([one.difference.id for one in changed if one.cause == ACCESS])
+        ranks = _ranks(held.questions)
+        told: list[_Told] = []
+        for one in changed:
+            name = one.difference.id
+            found, total = events.get(name, []), held.causes.events[name]
+            if one.cause == EVENTS and not found:
+                found = held.causes.naming(name)
+                total = len(found)
+            elif one.cause == ACCESS:
+                found, total = shown[name], held.causes.accessed.times[name]
+            elif one.cause == OTHERS:
+                found = [each for other in others[name] for each in events[other]]
+                total = sum(held.causes.events[other] for other in others[name])
+            told.append(_Told(_told(held, one, ranks.get(name, []), total - len(found)), found))
+        return told
+
+    def _in_words(self, owner: str, page: Sequence[_Told]) -> list[MemoryDiffers]:
+        """The page with its causes in words: told when nothing is held any more."""
+        causes = iter(causes_told(self._reader, owner, [one for told in page for one in told.found]))
+        for told in page:
+            told.memory["causes"] = [next(causes) for _ in told.found]
+        return [told.memory for told in page]
+
+    def _hint(self, owner: str, span: Span, held: _Held) -> str | None:
+        """Where to look, where all was recorded on one day and much of it happened before."""
+        seqs, columns = self._reader.seqs(owner, held.second), held.second.view.columns
+        if span.line != KNOWN or not len(seqs) or not len(columns):
+            return None
+        began = self._views.format_began(owner) or 0
+        ends = [recorded_at(one, began) for one in self._reader.stored(owner, sorted({seqs[0], seqs[-1]}))]
+        oldest = int(columns.created_at.min())
+        if ends[-1] - ends[0] > DAY or oldest >= ends[0] - DAY:
+            return None
+        return HINT.format(owner=owner, first=moment(ends[0]))
+
+
+def _check_queries(queries: Sequence[str]) -> None:
+    if len(queries) > MOST_DIFF_QUERIES:
+        raise refused("query", f"{len(queries)} questions", f"at most {MOST_DIFF_QUERIES}")
+    for one in queries:
+        check_query(one)
+
+
+def _side_told(asked: str | None, snapshot: Snapshot, events: int) -> SideTold:
+    return {"asked": asked, "instant": moment(snapshot.now), "position": snapshot.position, "events": events}
+
+
+def _counts(found: Sorted) -> DiffCounts:
+    return {
+        "made": len(found.ids["made"]),
+        "gone": len(found.ids["gone"]),
+        "changed": len(found.ids["changed"]),
+        "crossed": len(found.ids["crossed"]),
+        "by_time": found.weights["time"],
+        "by_access": found.weights["access"],
+        "by_owner": found.weights["owner"],
+        "by_others": found.weights["others"],
+    }
+
+
+def _ranks(questions: Sequence[QuestionMoved]) -> dict[str, list[RankOf]]:
+    """Memory -> where it moved among the results of which question."""
+    found: dict[str, list[RankOf]] = {}
+    for number, one in enumerate(questions):
+        for rank in one["moved"]:
+            told: RankOf = {"question": number, "before": rank["before"], "after": rank["after"]}
+            found.setdefault(rank["id"], []).append(told)
+    return found
+
+
+def _others(held: _Held, changed: Changed) -> list[str]:
+    """The memories that a memory is corrected by, or no longer is: what happened to them is the cause."""
+    found = dict[str, None]()
+    for view in (held.second.view, held.first.view):
+        if view.get(changed.difference.id) is not None:
+            for one in corrections_in(view, changed.difference.id):
+                found |= dict.fromkeys([one.old.id] if one.now is None else [one.old.id, one.now.id])
+    return [one for one in found if held.causes.events[one]][:MOST_OTHERS]
+
+
+def _told(held: _Held, changed: Changed, ranks: list[RankOf], more: int) -> MemoryDiffers:
+    """A memory of the page but for its causes."""
+    found = changed.difference
+    one, other = held.first.view.get(found.id), held.second.view.get(found.id)
+    text, was = _text(other or one), _text(one)
+    lost = held.second if other is not None else held.first
+    return {
+        **found.told(),
+        "kind": changed.kind,
+        "memory": text,
+        "was": was if one is not None and other is not None and was != text else None,
+        "deleted_since": lost.has_lost(found.id),
+        "cause": changed.cause,
+        "causes": [],
+        "more_causes": more,
+        "ranks": ranks,
+    }
+
+
+def _text(memory: Memory | None) -> str | None:
+    """What a memory says, as far as it may be told: of a secret that it is withheld, of what is purged nothing."""
+    return None if memory is None or memory.purged_at is not None else card(memory, "full")["memory"]

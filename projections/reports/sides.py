@@ -1,0 +1,191 @@
+"""Two readings of one owner beside each other: where each memory stands on either, and how questions rank. Pure.
+
+A side is a view and the instant at which it is read: of two moments, or of what was and what would be without some events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from projections.checks import Check, counted, unchecked
+from projections.laws.modes import REASONS, Mode
+from projections.memory.record import LEVELS, SECRET, Memory
+from projections.memory.trust import trust_told
+from projections.ranking.recall import search
+from projections.ranking.search_request import ALONE
+from projections.shapes import QuestionMoved, RankMoved, SidesDiffer, SideStanding
+from projections.views.corrected import seen_at
+from projections.views.query import ViewQuery, status
+from projections.views.view import OwnerView
+
+_TOLD = ("content", "summary", "keywords", "tags", "category", "kind", "tier", "confidence", "sensitivity")
+"""Fields of a record that somebody said, and may say otherwise."""
+_WORDS = frozenset({"content", "summary", "keywords", "tags"})
+
+
+class Side(NamedTuple):
+    """One reading of an owner."""
+
+    view: OwnerView
+    now: int
+    """Microseconds since 1970."""
+
+
+class Difference(NamedTuple):
+    """A memory that stands otherwise on two sides, or on one alone."""
+
+    id: str
+    before: SideStanding | None
+    after: SideStanding | None
+    fields: tuple[str, ...]
+    """What it says that differs, by the names of the record; empty where one side lacks it."""
+    made: int
+    """Seq of the event that made it."""
+    touched: bool = True
+    """Whether its record differs: an event that is part of one side alone touched it, or what it is read beside."""
+
+    @property
+    def by_time_alone(self) -> bool:
+        """Whether nothing but its weight differs: it may be the same record, read at another instant."""
+        return not self.fields and self.otherwise == ["weight"]
+
+    @property
+    def otherwise(self) -> list[str]:
+        """Names of what differs of where it stands; all where one side lacks it."""
+        one, other = self.before, self.after
+        if one is None or other is None:
+            return list(one or other or ())
+        return [name for name in one if one[name] != other[name]]  # type: ignore[literal-required]
+
+    def told(self) -> SidesDiffer:
+        """As answers tell it."""
+        return {"id": self.id, "before": self.before, "after": self.after, "fields": list(self.fields)}
+
+
+class Standings:
+    """Where an owner's memories stand on one side: columns for all of them, and words for the one that is asked for."""
+
+    def __init__(self, side: Side, mode: Mode) -> None:
+        """`shown` and `reason` are those of the mode where nothing is asked; weights are unclipped."""
+        self._view = side.view
+        seen = seen_at(side.view, side.now, mode)
+        self.weights = np.round(seen.weights, 6)
+        self.levels, self.reasons = seen.levels, seen.reasons
+
+    def of(self, row: int, memory: Memory) -> SideStanding:
+        """Of one memory, by its row."""
+        reason = int(self.reasons[row])
+        return {
+            "weight": float(self.weights[row]),
+            "level": LEVELS[int(self.levels[row])],
+            "status": status(memory),
+            "trust": trust_told(memory),
+            "is_negated": memory.is_negated,
+            "mention_count": memory.mention_count,
+            "shown": reason < 0,
+            "reason": None if reason < 0 else REASONS[reason],
+        }
+
+
+class Beside:
+    """Two sides held beside each other: only columns of their standings are kept, for an owner may have 100,000 memories."""
+
+    def __init__(self, before: Side, after: Side, mode: Mode) -> None:
+        self._views = (before.view, after.view)
+        self._standings = (Standings(before, mode), Standings(after, mode))
+
+    def ids(self) -> Iterator[str]:
+        """Of every memory of either side: those of the first side first, in its order."""
+        first, second = (view.columns for view in self._views)
+        yield from (memory.id for memory in first)
+        yield from (memory.id for memory in second if first.row(memory.id) is None)
+
+    def __len__(self) -> int:
+        first, second = (view.columns for view in self._views)
+        return max(len(first), len(second))
+
+    def of(self, memory_id: str) -> Difference | None:
+        """How a memory stands on the two sides; None where it stands alike."""
+        here, there = self._of(0, memory_id), self._of(1, memory_id)
+        one, other = here.memory, there.memory
+        fields = _fields(one, other)
+        if here.standing == there.standing and not fields:
+            return None
+        made = one or other
+        touched = one is not other and one != other
+        seq = 0 if made is None else made.created_seq
+        return Difference(memory_id, here.standing, there.standing, fields, seq, touched)
+
+    def standing(self, memory_id: str) -> Difference:
+        """The same also where it stands alike."""
+        here, there = self._of(0, memory_id), self._of(1, memory_id)
+        made = here.memory or there.memory
+        return Difference(memory_id, here.standing, there.standing, (), 0 if made is None else made.created_seq)
+
+    def _of(self, side: int, memory_id: str) -> _Found:
+        columns = self._views[side].columns
+        row = columns.row(memory_id)
+        if row is None:
+            return _Found(None, None)
+        memory = columns.memories[row]
+        return _Found(memory, self._standings[side].of(row, memory))
+
+
+class _Found(NamedTuple):
+    memory: Memory | None
+    standing: SideStanding | None
+
+
+def side_standings(side: Side, mode: Mode) -> dict[str, SideStanding]:
+    """Memory -> where it stands. `shown` and `reason` are those of the mode where nothing is asked; weights are unclipped."""
+    found = Standings(side, mode)
+    return {memory.id: found.of(row, memory) for row, memory in enumerate(side.view.columns)}
+
+
+def differing(before: Side, after: Side, mode: Mode, check: Check = unchecked) -> Iterator[Difference]:
+    """The memories that stand otherwise on the two sides, or on one alone: those of the first side first, in its order."""
+    yield from differing_of(Beside(before, after, mode), check)
+
+
+def differing_of(sides: Beside, check: Check = unchecked) -> Iterator[Difference]:
+    """The same of sides that are held beside each other."""
+    for memory_id in counted(sides.ids(), check, len(sides)):
+        found = sides.of(memory_id)
+        if found is not None:
+            yield found
+
+
+def _fields(one: Memory | None, other: Memory | None) -> tuple[str, ...]:
+    """What the two say otherwise. Of a secret no more is told than that its words differ."""
+    if one is None or other is None or one is other:
+        return ()
+    names = tuple(name for name in _TOLD if getattr(one, name) != getattr(other, name))
+    if max(one.sensitivity, other.sensitivity) < SECRET:
+        return names
+    kept = tuple(name for name in names if name not in _WORDS)
+    return kept if len(kept) == len(names) else (*kept, "content")
+
+
+def ranked(side: Side, query: str, mode: Mode, limit: int) -> list[str]:
+    """Ids of a question's results by the words of it, the best first."""
+    return [one["id"] for one in search(ViewQuery(side.view, side.now, mode), query, limit, ALONE)["results"]]
+
+
+def moved(
+    before: Side, after: Side, queries: Sequence[str], mode: Mode, limit: int, check: Check = unchecked
+) -> Iterator[QuestionMoved]:
+    """Of each question the results on both sides, and what moved, came or went among them; ranks begin at 1."""
+    for query in counted(queries, check, len(queries), every=1):
+        one, other = ranked(before, query, mode, limit), ranked(after, query, mode, limit)
+        ranks: list[RankMoved] = [
+            {"id": name, "before": _rank(one, name), "after": _rank(other, name)} for name in dict.fromkeys(one + other)
+        ]
+        moves = [rank for rank in ranks if rank["before"] != rank["after"]]
+        yield {"query": query, "before": one, "after": other, "moved": moves}
+
+
+def _rank(ids: list[str], name: str) -> int | None:
+    return ids.index(name) + 1 if name in ids else None
