@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from api.services.living import Living
     from api.services.reading import Reader
     from api.services.remembering import Rememberer
-    from api.services.replaying import Replayer
+    from api.services.auditing.replaying import Replayer
     from api.services.restoring import Restorer
     from api.services.store.embedding import Embeddings
     from api.services.store.operating import Operator
@@ -177,9 +177,9 @@ class Application(ABC):
 
     @joined
     def replayer(self) -> Replayer:
-        from api.services.replaying import Replayer
+        from api.services.auditing.replaying import Replayer
 
-        return Replayer(self.reader, self.views)
+        return Replayer(self.log, self.reader, self._meanings)
 
     @joined
     def comparer(self) -> Comparer:

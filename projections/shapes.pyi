@@ -791,17 +791,6 @@ class ProvenanceAlone(TypedDict):
 
 class Provenance(ProvenanceAlone, LinesTold, Placed): ...
 
-class ReplayedAlone(TypedDict):
-    owner: str
-    set: dict[str, float | int | str | bool]
-    without: list[str]
-    without_actors: list[str]
-    events: dict[str, int]
-    differences: list[dict[str, Any]]
-    query: NotRequired[dict[str, Any] | None]
-
-class Replayed(ReplayedAlone, Place): ...
-
 class OwnerProfileAlone(TypedDict):
     owner: str
     profile: str
@@ -876,6 +865,65 @@ class RecordsImportedAlone(TypedDict):
     error: NotRequired[dict[str, Any] | None]
 
 class RecordsImported(RecordsImportedAlone, Warned): ...
+
+class StruckEvent(TypedDict):
+    position: str
+    event_id: str
+    event: str
+    memory: str | None
+    because: str
+    of: str
+
+class StaysTold(TypedDict):
+    memory: str
+    position: str
+    because: str
+    of: str
+
+class EventsCounted(TypedDict):
+    kind: str
+    events: int
+    first: list[str]
+
+class ReplayedDiffer(TypedDict):
+    id: str
+    today: SideStanding | None
+    replayed: SideStanding | None
+    fields: NotRequired[list[str]]
+
+class StrikesTold(TypedDict):
+    without: list[str]
+    without_turns: NotRequired[list[str]]
+    without_sessions: NotRequired[list[str]]
+    without_sources: NotRequired[list[str]]
+    without_actors: list[str]
+    without_principals: NotRequired[list[str]]
+    without_correlations: NotRequired[list[str]]
+    without_models: NotRequired[list[str]]
+
+class ClosureTold(TypedDict):
+    struck: NotRequired[list[StruckEvent]]
+    struck_total: NotRequired[int]
+    struck_because: NotRequired[dict[str, int]]
+    stays: NotRequired[list[StaysTold]]
+    stays_total: NotRequired[int]
+    without_effect: NotRequired[list[EventsCounted]]
+    in_its_light: NotRequired[list[EventsCounted]]
+
+class ReplayedAlone(StrikesTold, ClosureTold):
+    owner: str
+    set: dict[str, float | int | str | bool]
+    profile: NotRequired[str | None]
+    alone: NotRequired[bool]
+    mode: NotRequired[str]
+    events: dict[str, int]
+    differences: list[ReplayedDiffer]
+    total: NotRequired[int]
+    offset: NotRequired[int]
+    questions: NotRequired[list[QuestionMoved]]
+    query: NotRequired[dict[str, Any] | None]
+
+class Replayed(ReplayedAlone, Place): ...
 
 class Remembered(Effects):
     created: bool

@@ -18,7 +18,8 @@ from api.operations.definition import REQUIRED, Operation, Parameter, loaded_fro
 from api.operations.knowing import ASSOCIATIONS, FACTS
 from api.operations.living import LAWS
 from api.operations.reading import GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
-from api.operations.reports import COMPARE, REPLAY
+from api.operations.replaying import REPLAY
+from api.operations.reports import COMPARE
 from api.operations.searching import SEARCH
 from api.operations.store import ALARMS, STATUS
 
@@ -44,8 +45,14 @@ KINDS: Mapping[str, Any] = {
     "memory_key": Annotated[str, Field(description="A memory_key that another tool told.")],
     "metadata": Annotated[list[str] | None, Field(max_length=50, description="name=value, all of them (page=4).")],
     "parameters": Annotated[list[str] | None, Field(max_length=64, description="Each name=value (user_factor=1.3).")],
-    "without": Annotated[list[str] | None, Field(max_length=MOST, description="Event ids to leave out.")],
+    "without": Annotated[list[str] | None, Field(max_length=MOST, description="Event ids or positions to leave out.")],
     "without_actors": Annotated[list[str] | None, Field(max_length=8)],
+    **{
+        name: Annotated[list[str] | None, Field(max_length=20)]
+        for name in ("without_turns", "without_sessions", "without_sources", "without_principals", "without_models")
+    },
+    "queries": Annotated[list[str] | None, Field(max_length=20, description="Compare the order of their results too.")],
+    "most": Annotated[int, Field(ge=1, le=MOST)],
 }
 """Bounds and words for a model, where they are not the operation's."""
 
@@ -96,8 +103,27 @@ AUDITED = (
     Audited(
         REPLAY,
         "What would differ",
-        ("parameters", "without", "without_actors", "query", "limit", *LINES),
-        help="What would differ under other parameters, or without some events or somebody's: folds anew, and writes nothing.",
+        (
+            "parameters",
+            "profile",
+            "without",
+            "without_turns",
+            "without_sessions",
+            "without_sources",
+            "without_actors",
+            "without_principals",
+            "without_models",
+            "query",
+            "queries",
+            "mode",
+            "limit",
+            "most",
+            "offset",
+            *TIMES,
+        ),
+        {"mode": "review", "most": MOST},
+        help="What would differ under other parameters or another law, or without some events, a turn, a session or somebody's, and"
+        " all that was decided from them: folds anew, and writes nothing.",
     ),
     Audited(COMPARE, "Laws beside each other", ("limit", *TIMES)),
     Audited(LAWS, "The laws"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.operations import inbox, knowing, living, reading, reports, saying, sources, store, writing
+from api.operations import inbox, knowing, living, reading, replaying, reports, saying, sources, store, writing
 from api.operations.definition import Operation
 from api.operations.reading import REVEAL
 from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS
@@ -18,6 +18,7 @@ MADE_WHOLE: tuple[Operation, ...] = (
     *living.OPERATIONS,
     *inbox.OPERATIONS,
     *reports.OPERATIONS,
+    *replaying.OPERATIONS,
     *sources.OPERATIONS,
     *store.OPERATIONS,
 )

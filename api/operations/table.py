@@ -108,7 +108,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "replay",
-            "api.operations.reports",
+            "api.cli.commands.replaying",
             "Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing.",
         ),
     ),

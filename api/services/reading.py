@@ -84,7 +84,7 @@ class Reader(Histories):
         page = FIRST_PAGE if cursor is None else read_cursor(cursor, digest)
         present = as_of is None and known is None and at is None
         traced = trace and (inspect or (checked == "normal" and present))
-        question, failed = self._question(query, terms)
+        question, failed = self.question(query, terms)
         told = TimesAsked(as_of=as_of, known=known, at=at)
         if cursor is not None:
             told["at"] = utc_text(from_micros(page.at))
@@ -135,7 +135,7 @@ class Reader(Histories):
         if self._accesses is not None:
             self._accesses.record(owner, [one["id"] for one in cards], via=via, query=query, first=first, read=read)
 
-    def _question(self, query: str, terms: SearchTerms) -> tuple[EmbeddedQuestion | None, str | None]:
+    def question(self, query: str, terms: SearchTerms) -> tuple[EmbeddedQuestion | None, str | None]:
         """The question's vectors, asked for before any view is held; or why hybrid goes by words after all."""
         mode = terms.get("search_mode", "hybrid")
         if self._meanings is None or mode == "keyword" or terms.get("ranking", RANKINGS[0]) not in BY_MEANING:

@@ -1021,6 +1021,92 @@ class Curves(Result):
     folded_together: int
 
 
+class StruckEvent(Result):
+    """An event that is struck."""
+
+    position: str
+    event_id: str
+    event: str
+    """Its type."""
+    memory: str | None
+    """The memory that it is about, the first that it names."""
+    because: str
+    """`named`; `caused` (by what is struck); `same_turn` (it says a turn that is struck); `of_turn` (it was done
+    for such a turn); `source_turns` (all turns that it was read in are struck); `merges`, `summarises` (what is
+    struck)."""
+    of: str
+    """What was named; or the position of its cause, the turn, the memory."""
+
+
+class StaysTold(Result):
+    """A memory that was drawn from what is struck, and stays."""
+
+    memory: str
+    position: str
+    """Of the event that made it."""
+    because: str
+    """`other_turns`: a turn that stands says it too; `said_again`: the user said it again elsewhere."""
+    of: str
+    """That turn, or the position of what he said."""
+
+
+class EventsCounted(Result):
+    """Events of one kind."""
+
+    kind: str
+    """Their type; `reply` and `access` where others decided in the light of what is struck."""
+    events: int
+    first: list[str]
+    """Positions of the first three."""
+
+
+class SideStanding(Result):
+    """Where a memory stands on one of two sides."""
+
+    weight: float
+    """Unclipped, by the owner's law on that side."""
+    level: str
+    status: str
+    trust: str
+    is_negated: bool
+    mention_count: int
+    shown: bool
+    """Whether the mode shows it where nothing is asked."""
+    reason: str | None
+    """Why the mode withholds it; null where it is shown."""
+
+
+class ReplayedDiffer(Result):
+    """A memory that stands otherwise in a replay, or on one side alone."""
+
+    id: str
+    today: SideStanding | None
+    """As it is answered; null where there is no such memory."""
+    replayed: SideStanding | None
+    """As it would be; null where there would be no such memory."""
+    fields: list[str] = []
+    """What it says that differs, by name."""
+
+
+class RankMoved(Result):
+    """A result that stands elsewhere, came or went."""
+
+    id: str
+    before: int | None
+    """Its rank, 1 for the first; null where it is not among the results."""
+    after: int | None
+
+
+class QuestionMoved(Result):
+    """One question's results on two sides."""
+
+    query: str
+    before: list[str]
+    """Ids, the best first."""
+    after: list[str]
+    moved: list[RankMoved]
+
+
 class Replayed(Result):
     """What a replay under other parameters, or without some events, makes different."""
 
@@ -1035,13 +1121,44 @@ class Replayed(Result):
     known: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
     at: str | None
+    struck: list[StruckEvent] = []
+    """A page, in the order of the log."""
+    struck_total: int = 0
+    struck_because: dict[str, int] = {}
+    """How many of all for which reason."""
+    stays: list[StaysTold] = []
+    """A page of what was drawn from what is struck, and stays."""
+    stays_total: int = 0
+    without_effect: list[EventsCounted] = []
+    """Events that are folded and fall into nothing: about memories that are not made."""
+    in_its_light: list[EventsCounted] = []
+    """What others decided who saw what is struck, and what is folded all the same: replies, accesses, decisions of
+    jobs and reviewers by type."""
+    without: list[str]
+    without_turns: list[str] = []
+    without_sessions: list[str] = []
+    without_sources: list[str] = []
+    without_actors: list[str]
+    without_principals: list[str] = []
+    without_correlations: list[str] = []
+    without_models: list[str] = []
     owner: str
     set: dict[str, float | int | str | bool]
-    without: list[str]
-    without_actors: list[str]
+    profile: str | None = None
+    """The law that was folded and read under; null for the owner's own."""
+    alone: bool = False
+    mode: str = "review"
     events: dict[str, int]
-    differences: list[dict[str, Any]]
+    """How many were folded, `today` and `replayed`."""
+    differences: list[ReplayedDiffer]
+    """A page; what is answered first, in its order."""
+    total: int = 0
+    """Of the differences."""
+    offset: int = 0
+    questions: list[QuestionMoved] = []
+    """`before` as it is answered, `after` as it would be."""
     query: dict[str, Any] | None = None
+    """The first question, as `today` and `replayed`."""
 
 
 class Decided(Result):

@@ -25,7 +25,8 @@ from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
 from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SYNONYMS
 from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PROFILE, REVIEW
 from api.operations.reading import OWNER_STATS, PROVENANCE, USES
-from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES, REPLAY
+from api.operations.replaying import REPLAY
+from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES
 from api.operations.searching import SEARCH
 from api.operations.sources import ASIDES, BRING_BACK, SET_ASIDE
 from api.operations.store import ALARMS, OWNERS, STATUS
