@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from api.exchange.records import Records
     from api.revealing import Revealer
     from api.services.accesses import AccessRecorder
+    from api.services.auditing.replaying import Replayer
+    from api.services.auditing.retracting import Retracter
     from api.services.carrying import CatchUp
     from api.services.cleaning import Cleaner
     from api.services.comparing import Comparer
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from api.services.living import Living
     from api.services.reading import Reader
     from api.services.remembering import Rememberer
-    from api.services.auditing.replaying import Replayer
     from api.services.restoring import Restorer
     from api.services.store.embedding import Embeddings
     from api.services.store.operating import Operator
@@ -180,6 +181,12 @@ class Application(ABC):
         from api.services.auditing.replaying import Replayer
 
         return Replayer(self.log, self.reader, self._meanings)
+
+    @joined
+    def retracter(self) -> Retracter:
+        from api.services.auditing.retracting import Retracter
+
+        return Retracter(self.log, self.views, self.reader, self.writer, self._meanings)
 
     @joined
     def comparer(self) -> Comparer:

@@ -889,41 +889,78 @@ class ReplayedDiffer(TypedDict):
     id: str
     today: SideStanding | None
     replayed: SideStanding | None
-    fields: NotRequired[list[str]]
+    fields: list[str]
 
 class StrikesTold(TypedDict):
     without: list[str]
-    without_turns: NotRequired[list[str]]
-    without_sessions: NotRequired[list[str]]
-    without_sources: NotRequired[list[str]]
+    without_turns: list[str]
+    without_sessions: list[str]
+    without_sources: list[str]
     without_actors: list[str]
-    without_principals: NotRequired[list[str]]
-    without_correlations: NotRequired[list[str]]
-    without_models: NotRequired[list[str]]
+    without_principals: list[str]
+    without_correlations: list[str]
+    without_models: list[str]
 
 class ClosureTold(TypedDict):
-    struck: NotRequired[list[StruckEvent]]
-    struck_total: NotRequired[int]
-    struck_because: NotRequired[dict[str, int]]
-    stays: NotRequired[list[StaysTold]]
-    stays_total: NotRequired[int]
-    without_effect: NotRequired[list[EventsCounted]]
-    in_its_light: NotRequired[list[EventsCounted]]
+    struck: list[StruckEvent]
+    struck_total: int
+    struck_because: dict[str, int]
+    stays: list[StaysTold]
+    stays_total: int
+    without_effect: list[EventsCounted]
+    in_its_light: list[EventsCounted]
 
 class ReplayedAlone(StrikesTold, ClosureTold):
     owner: str
     set: dict[str, float | int | str | bool]
     profile: NotRequired[str | None]
-    alone: NotRequired[bool]
-    mode: NotRequired[str]
+    alone: bool
+    mode: str
     events: dict[str, int]
     differences: list[ReplayedDiffer]
-    total: NotRequired[int]
-    offset: NotRequired[int]
-    questions: NotRequired[list[QuestionMoved]]
+    total: int
+    offset: int
+    questions: list[QuestionMoved]
     query: NotRequired[dict[str, Any] | None]
 
 class Replayed(ReplayedAlone, Place): ...
+
+class UndoEvent(TypedDict):
+    event: str
+    memory: str | None
+
+class NotUndoneTold(TypedDict):
+    kind: str
+    why: str
+    events: int
+    first: list[str]
+
+class StandsOtherwise(TypedDict):
+    id: str
+    fields: list[str]
+    retracted: SideStanding | None
+    replayed: SideStanding | None
+
+class RetractedAlone(StrikesTold, ClosureTold):
+    owner: str
+    dry_run: bool
+    again: bool
+    alone: bool
+    mode: str
+    offset: int
+    reach: str
+    undoes: list[UndoEvent]
+    undoes_total: int
+    goes: SomeMemories
+    comes_back: SomeMemories
+    changed: SomeMemories
+    not_undone: list[NotUndoneTold]
+    remains: list[StandsOtherwise]
+    remains_total: int
+    questions: list[QuestionMoved]
+    changes: list[Change]
+
+class Retracted(RetractedAlone, Placed): ...
 
 class Remembered(Effects):
     created: bool

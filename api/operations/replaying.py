@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from api.operations.common import MODE, OFFSET, TIMES, limit
+from api.operations.common import ACTOR, MODE, OCCURRED_AT, OFFSET, REASON, TIMES, limit
 from api.operations.definition import Body, Operation, Option, Parameter
-from api.operations.places import OF_PLACE, OWNER
+from api.operations.places import OF_PLACE, OF_WRITES, OWNER
 
 
 def _struck(name: str, description: str, option: str, example: str) -> Parameter:
@@ -121,4 +121,60 @@ REPLAY = Operation(
     folds=True,
     task="replaying",
 )
-OPERATIONS = (REPLAY,)
+RETRACT = Operation(
+    name="retract",
+    call="retracter.retract",
+    path=f"{OWNER}/retract",
+    title="Retract",
+    tag="owners",
+    question=(
+        *STRIKES,
+        ALONE,
+        Parameter("dry_run", bool, "Tell what it reaches, and write nothing.", False, (True,)),
+        Parameter(
+            "reach",
+            str | None,
+            "What a dry run told it to reach, as a digest; where it is another by now, nothing is written (409).",
+            None,
+            ("5d41402abc4b2a76b9719d911017c592",),
+        ),
+        QUERY,
+        QUERIES,
+        MODE.but(description="In which mode the queries are compared: `normal`, `review` or `debug`."),
+        limit(10, "How many results of a query."),
+        MOST.but(
+            description="How many events, memories and differences to tell, 1 to 1000 of each; the totals are told."
+        ),
+        OFFSET,
+        ACTOR,
+        OCCURRED_AT,
+        REASON,
+    ),
+    body=Body(
+        "Retracting",
+        "What is to be undone: first with `dry_run`, then with the `reach` that told.",
+        {
+            "look": {
+                "summary": "What would it reach?",
+                "value": {"without_turns": ["D4:7"], "dry_run": True, "queries": ["coffee"]},
+            },
+            "do": {
+                "summary": "Do it",
+                "value": {
+                    "without_turns": ["D4:7"],
+                    "reach": "5d41402abc4b2a76b9719d911017c592",
+                    "reason": "it was not Ann",
+                },
+            },
+        },
+        required=True,
+    ),
+    answer="Retracted",
+    told="What it reaches, or reached.",
+    statuses=OF_WRITES,
+    more="A session, a principal, an actor or a model is set aside; what was made is deleted, a merge is un-merged, and whatever"
+    " else has an inverse is undone by it, as one act of a person's. What has none is told, and stays. The log keeps everything.",
+    shown="replaying:retraction",
+    example="Example: `engramlog retract alice --without-turn D4:7`, then again with the reach that it told: `--reach DIGEST`",
+)
+OPERATIONS = (REPLAY, RETRACT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.choices import BUDGET, BY_HAND, MODEL, RULES
-from api.operations.common import INCLUDE_FADED, MODE, OFFSET, PLACE, TIMES, TRACE, TRACED, TRUST, limit
+from api.operations.common import INCLUDE_FADED, OFFSET, PLACE, TIMES, TRACE, TRACED, TRUST, limit
 from api.operations.definition import Body, Operation, Option, Parameter
 from api.operations.places import MEMORY, OF_MEMORY, OF_PLACE, OF_WRITES, OWNER
 from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES

@@ -192,6 +192,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "bring-back", "api.operations.sources", "What a source said counts again: it was set aside, and is no more."
         ),
         OperationRow(
+            "retract",
+            "api.cli.commands.replaying",
+            "Undo events, a turn, a session or all that somebody brought, with what was decided from it; first tells its reach.",
+        ),
+        OperationRow(
             "restore",
             "api.operations.writing",
             "Undo a soft delete: the memory comes back as it was, and with it what its deletion took along.",

@@ -95,6 +95,7 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("GET", "/v1/stats"): Work.HEAVY,
     ("GET", "/v1/owners"): Work.HEAVY,
     ("POST", f"{_OWNER}/replay"): Work.HEAVY,
+    ("POST", f"{_OWNER}/retract"): Work.HEAVY,
     ("GET", f"{_OWNER}/compare"): Work.HEAVY,
     ("GET", f"{_MEMORY}/compare"): Work.HEAVY,
     ("GET", f"{_OWNER}/map"): Work.HEAVY,

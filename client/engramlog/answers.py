@@ -1084,7 +1084,7 @@ class ReplayedDiffer(Result):
     """As it is answered; null where there is no such memory."""
     replayed: SideStanding | None
     """As it would be; null where there would be no such memory."""
-    fields: list[str] = []
+    fields: list[str]
     """What it says that differs, by name."""
 
 
@@ -1121,44 +1121,134 @@ class Replayed(Result):
     known: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
     at: str | None
-    struck: list[StruckEvent] = []
+    struck: list[StruckEvent]
     """A page, in the order of the log."""
-    struck_total: int = 0
-    struck_because: dict[str, int] = {}
+    struck_total: int
+    struck_because: dict[str, int]
     """How many of all for which reason."""
-    stays: list[StaysTold] = []
+    stays: list[StaysTold]
     """A page of what was drawn from what is struck, and stays."""
-    stays_total: int = 0
-    without_effect: list[EventsCounted] = []
+    stays_total: int
+    without_effect: list[EventsCounted]
     """Events that are folded and fall into nothing: about memories that are not made."""
-    in_its_light: list[EventsCounted] = []
+    in_its_light: list[EventsCounted]
     """What others decided who saw what is struck, and what is folded all the same: replies, accesses, decisions of
     jobs and reviewers by type."""
     without: list[str]
-    without_turns: list[str] = []
-    without_sessions: list[str] = []
-    without_sources: list[str] = []
+    without_turns: list[str]
+    without_sessions: list[str]
+    without_sources: list[str]
     without_actors: list[str]
-    without_principals: list[str] = []
-    without_correlations: list[str] = []
-    without_models: list[str] = []
+    without_principals: list[str]
+    without_correlations: list[str]
+    without_models: list[str]
     owner: str
     set: dict[str, float | int | str | bool]
     profile: str | None = None
     """The law that was folded and read under; null for the owner's own."""
-    alone: bool = False
-    mode: str = "review"
+    alone: bool
+    mode: str
     events: dict[str, int]
     """How many were folded, `today` and `replayed`."""
     differences: list[ReplayedDiffer]
     """A page; what is answered first, in its order."""
-    total: int = 0
+    total: int
     """Of the differences."""
-    offset: int = 0
-    questions: list[QuestionMoved] = []
+    offset: int
+    questions: list[QuestionMoved]
     """`before` as it is answered, `after` as it would be."""
     query: dict[str, Any] | None = None
     """The first question, as `today` and `replayed`."""
+
+
+class UndoEvent(Result):
+    """An event that undoes, of a person."""
+
+    event: str
+    memory: str | None
+    """The memory that it is about; null where it is about a source or the owner."""
+
+
+class NotUndoneTold(Result):
+    """What is struck and no event undoes."""
+
+    kind: str
+    """The type of the events."""
+    why: str
+    events: int
+    first: list[str]
+    """Positions of the first three."""
+
+
+class StandsOtherwise(Result):
+    """A memory that stands otherwise afterwards than a replay has it."""
+
+    id: str
+    fields: list[str]
+    """What differs, by name."""
+    retracted: SideStanding | None
+    replayed: SideStanding | None
+
+
+class Retracted(Result):
+    """What undoing a part of a history reaches, or reached."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    struck: list[StruckEvent]
+    """A page, in the order of the log."""
+    struck_total: int
+    struck_because: dict[str, int]
+    """How many of all for which reason."""
+    stays: list[StaysTold]
+    """A page of what was drawn from what is struck, and stays."""
+    stays_total: int
+    without_effect: list[EventsCounted]
+    """Events that are folded and fall into nothing: about memories that are not made."""
+    in_its_light: list[EventsCounted]
+    """What others decided who saw what is struck, and what is folded all the same: replies, accesses, decisions of
+    jobs and reviewers by type."""
+    without: list[str]
+    without_turns: list[str]
+    without_sessions: list[str]
+    without_sources: list[str]
+    without_actors: list[str]
+    without_principals: list[str]
+    without_correlations: list[str]
+    without_models: list[str]
+    owner: str
+    dry_run: bool
+    """Whether this only tells what would be done: nothing was written."""
+    again: bool
+    """Whether it was carried out before, under this reach or key."""
+    alone: bool
+    mode: str
+    offset: int
+    reach: str
+    """What it reaches, as a digest: carrying it out asks for it."""
+    undoes: list[UndoEvent]
+    """A page of the events that undo."""
+    undoes_total: int
+    goes: SomeMemories
+    """Shown by normal mode, and no more then."""
+    comes_back: SomeMemories
+    """Shown by normal mode then, and not before."""
+    changed: SomeMemories
+    """Stand otherwise then."""
+    not_undone: list[NotUndoneTold]
+    """What is struck and no event undoes: it stays as it is."""
+    remains: list[StandsOtherwise]
+    """A page of the memories that then stand otherwise than a replay without what is struck has them."""
+    remains_total: int
+    questions: list[QuestionMoved]
+    """`before` as it is answered, `after` as it would be then."""
+    changes: list[Change]
+    """Entries of the change log, where it was carried out."""
 
 
 class Decided(Result):

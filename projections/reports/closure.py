@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from events.catalogue import MemoryCreated, MemoryMentioned, MemoryMerged
 from events.envelope import AnyEvent, Stored
-from events.trust import PROPOSED, lowest
+from events.trust import PROPOSED
 from projections.checks import EVERY, Check, unchecked
 from projections.memory.kind import tells_all
 from projections.reports.strikes import Strikes, turn_said
@@ -61,6 +61,8 @@ class Closure(NamedTuple):
     gone: frozenset[str]
     """Memories that nothing makes any more."""
     stays: tuple[Stays, ...]
+    principals: frozenset[str] = frozenset()
+    """Who brought what a language model decided that is named."""
 
 
 class LogGraph:
@@ -72,6 +74,7 @@ class LogGraph:
         self.raw_ids = bytearray()
         self.named: dict[int, Because] = {}
         self.met: set[tuple[str, str]] = set()
+        self.principals: set[str] = set()
         self.caused: Numbers = {}
         """An event's id -> what it caused."""
         self.says: dict[int, str] = {}
@@ -103,6 +106,8 @@ class LogGraph:
         self.raw_ids += one.raw_id
         for field, value in self.strikes.named(one, event):
             self.met.add((field, value))
+            if field == "models" and one.principal:
+                self.principals.add(one.principal)
             found = Because("named", seq=one.seq) if value[0] == ":" and field == "without" else Because("named", value)
             self.named.setdefault(number, found)
         if event.causation_id is not None:
@@ -142,7 +147,9 @@ class LogGraph:
     def unmet(self) -> dict[str, list[str]]:
         """What was named and is nowhere, by field."""
         wanted = self.strikes.wanted.items()
-        missing = {field: sorted(value for value in values if (field, value) not in self.met) for field, values in wanted}
+        missing = {
+            field: sorted(value for value in values if (field, value) not in self.met) for field, values in wanted
+        }
         return {field: values for field, values in missing.items() if values}
 
     def close(self, *, alone: bool = False, check: Check = unchecked) -> Closure:
@@ -156,7 +163,7 @@ class LogGraph:
             spread.settle()
         struck = {self.seqs[number]: spread.struck[number] for number in sorted(spread.struck)}
         stays = () if alone else tuple(spread.stays())
-        return Closure(struck, frozenset(spread.turns), frozenset(spread.gone), stays)
+        return Closure(struck, frozenset(spread.turns), frozenset(spread.gone), stays, frozenset(self.principals))
 
 
 class _Spread:

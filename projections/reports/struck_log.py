@@ -1,4 +1,4 @@
-"""What a replay tells of the events that it passes: which are struck and why, what falls into nothing, what stays all the same. Pure.
+"""What a replay tells of the events that it passes: which are struck and why, what falls into nothing, what stays. Pure.
 
 It is asked of every event while the rest is folded, and keeps counts, first positions and one page.
 """
@@ -36,6 +36,7 @@ from projections.fold.changelog import id_text
 from projections.fold.named import names
 from projections.reports.closure import Because, Closure, Stays
 from projections.reports.strikes import turn_said
+from projections.reports.undoing import Undoing
 from projections.shapes import EventsCounted, StaysTold, StruckEvent
 
 FIRST = 3
@@ -56,9 +57,11 @@ _BY_JOBS = (
 class StruckLog:
     """What is told of the events of one owner, each shown to `keeps` in the order of the log."""
 
-    def __init__(self, closure: Closure, partition: int, offset: int, most: int) -> None:
-        """`offset`, `most`: which of the struck events are told."""
-        self._closure, self._partition = closure, partition
+    def __init__(
+        self, closure: Closure, partition: int, offset: int, most: int, undoing: Undoing | None = None
+    ) -> None:
+        """`offset`, `most`: which of the struck events are told. `undoing`: takes each of them in too."""
+        self._closure, self._partition, self._undoing = closure, partition, undoing
         self._page = range(offset, offset + most)
         self.struck: list[StruckEvent] = []
         """The page."""
@@ -94,6 +97,8 @@ class StruckLog:
                 }
             )
         self.because[because.kind] += 1
+        if self._undoing is not None:
+            self._undoing.take(one, event)
 
     def _look(self, one: Stored, event: AnyEvent) -> None:
         """An event that is folded: does it fall into nothing, or was it decided in the light of what is struck?"""
@@ -107,12 +112,13 @@ class StruckLog:
         elif isinstance(data, TurnRecorded):
             if data.reply_to is not None and data.reply_to in self._closure.turns:
                 self._in_light.count("reply", one.seq)
-        elif isinstance(data, _BY_JOBS) and event.causation_id is None and self._decided(one, event):
-            if not self._touched.isdisjoint(names(data)):
-                self._in_light.count(event.type, one.seq)
+        elif self._decided(one, event) and not self._touched.isdisjoint(names(data)):
+            self._in_light.count(event.type, one.seq)
 
     def _decided(self, one: Stored, event: AnyEvent) -> bool:
-        """Whether a job or a reviewer decided it, and no person."""
+        """Whether a job or a reviewer decided it, by how memories stood, and no person."""
+        if not isinstance(event.data, _BY_JOBS) or event.causation_id is not None:
+            return False
         return event.actor in ("system", "judge") or (one.principal or "").startswith(JOB)
 
     @property

@@ -25,7 +25,7 @@ from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
 from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SYNONYMS
 from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PROFILE, REVIEW
 from api.operations.reading import OWNER_STATS, PROVENANCE, USES
-from api.operations.replaying import REPLAY
+from api.operations.replaying import REPLAY, RETRACT
 from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES
 from api.operations.searching import SEARCH
 from api.operations.sources import ASIDES, BRING_BACK, SET_ASIDE
@@ -59,6 +59,7 @@ VERBS: Mapping[str, Operation] = {
     "compare": COMPARE,
     "curves": CURVES,
     "replay": REPLAY,
+    "retract": RETRACT,
     "cleanup": CLEANUP,
     "episodes": EPISODES,
     "laws": LAWS,

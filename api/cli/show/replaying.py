@@ -15,6 +15,7 @@ from projections import shapes
 
 SHOWN = 20
 """Struck events, and memories that stay, in a table; JSON has a page of them."""
+_SOME = 5
 BECAUSE = {
     "named": "named: {of}",
     "caused": "caused by {of}",
@@ -73,8 +74,9 @@ def struck(answer: shapes.ClosureTold, console: Console = out) -> None:
     _counted("stays, decided in its light", answer["in_its_light"], console)
 
 
-def ranks(question: shapes.QuestionMoved, mode: str, console: Console = out) -> None:
+def ranks(question: shapes.QuestionMoved, mode: str, console: Console = out, second_side: str = "replayed") -> None:
     """The order of a question's results on both sides."""
+    first_side = "today"
     before, after, told = question["before"], question["after"], question["query"]
     ids = list(dict.fromkeys(before + after))
     if not ids:
@@ -86,9 +88,52 @@ def ranks(question: shapes.QuestionMoved, mode: str, console: Console = out) -> 
     for one in ids:
         first, second = (str(side.index(one) + 1) if one in side else "-" for side in (before, after))
         style = "" if first == second else "yellow"
-        rows.append({"id": Text(one), "today": Text(first, style), "replayed": Text(second, style)})
-    columns = (Column("id", is_id=True), Column("today", right=True), Column("replayed", right=True))
+        rows.append({"id": Text(one), first_side: Text(first, style), second_side: Text(second, style)})
+    columns = (Column("id", is_id=True), Column(first_side, right=True), Column(second_side, right=True))
     tabulate(columns, rows, console)
+
+
+def looked_at(answer: shapes.Retracted, console: Console = out) -> None:
+    """What undoing it would reach, and how to do it."""
+    retraction(answer, console)
+    if answer["undoes_total"]:
+        told = f"to do it: the same again with --reach {answer['reach']}, or with --yes"
+        console.print(Text(told, "bold"), soft_wrap=True)
+
+
+def retraction(answer: shapes.Retracted, console: Console = out) -> None:
+    """What undoing it reaches, or reached."""
+    total, dry_run = answer["undoes_total"], answer["dry_run"]
+    done = (
+        "would undo it" if dry_run else "undid it before; nothing more was written" if answer["again"] else "undid it"
+    )
+    console.print(Text(f"{total:,} {'event' if total == 1 else 'events'} of a person {done}"))
+    if answer["again"]:
+        console.print(Text(f"position {answer['position']}", "dim"))
+        return
+    struck(answer, console)
+    rows: list[dict[str, Cell]] = [
+        {"undone by": Text(one["event"]), "memory": Text(one["memory"] or "-")} for one in answer["undoes"][:SHOWN]
+    ]
+    if rows:
+        tabulate((Column("undone by"), Column("memory", is_id=True)), rows, console)
+    _more(total - len(rows), console)
+    for name, what in (("goes", "shown no more"), ("comes_back", "shown again"), ("changed", "otherwise")):
+        some: shapes.SomeMemories = answer[name]  # type: ignore[literal-required]
+        if some["total"]:
+            more = ", ..." if some["total"] > _SOME else ""
+            console.print(Text(f"{what}: {some['total']:,} ({', '.join(some['ids'][:_SOME])}{more})"))
+    for one in answer["not_undone"]:
+        first = f" ({', '.join(one['first'])})" if one["first"] else ""
+        console.print(Text(f"{one['events']:,} {one['kind']}{first} {one['why']}", "yellow"))
+    for other in answer["remains"][:SHOWN]:
+        fields = ", ".join(name.replace("_", " ") for name in other["fields"])
+        console.print(Text(f"{other['id']} stands otherwise than without it: {fields}", "yellow"))
+    _more(answer["remains_total"] - len(answer["remains"][:SHOWN]), console)
+    for question in answer["questions"]:
+        ranks(question, answer["mode"], console, "retracted")
+    ending = "nothing was written" if dry_run else f"position {answer['position']}"
+    console.print(Text(ending, "dim"))
 
 
 def _sides(one: shapes.ReplayedDiffer) -> tuple[Text, Text]:

@@ -7,8 +7,9 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from api.operations.answers.differences import EXAMPLE_QUESTION, EXAMPLE_SIDE, QuestionMoved, SideStanding
-from api.operations.answers.log import Example, exampled
+from api.operations.answers.log import Change, Example, Placed, exampled
 from api.operations.answers.memories import EXAMPLE_PLACE, Place
+from api.operations.answers.sources import SomeMemories
 
 EXAMPLE_STRUCK: Example = {
     "position": "3:129",
@@ -67,7 +68,9 @@ class EventsCounted(BaseModel):
 
     model_config = exampled(EXAMPLE_COUNTED)
 
-    kind: str = Field(description="Their type; `reply` and `access` where others decided in the light of what is struck.")
+    kind: str = Field(
+        description="Their type; `reply` and `access` where others decided in the light of what is struck."
+    )
     events: int
     first: list[str] = Field(description="Positions of the first three.")
 
@@ -80,7 +83,7 @@ class ReplayedDiffer(BaseModel):
     id: str
     today: SideStanding | None = Field(description="As it is answered; null where there is no such memory.")
     replayed: SideStanding | None = Field(description="As it would be; null where there would be no such memory.")
-    fields: list[str] = Field(default=[], description="What it says that differs, by name.")
+    fields: list[str] = Field(description="What it says that differs, by name.")
 
 
 class StrikesTold(BaseModel):
@@ -89,13 +92,13 @@ class StrikesTold(BaseModel):
     model_config = exampled(EXAMPLE_STRIKES)
 
     without: list[str]
-    without_turns: list[str] = []
-    without_sessions: list[str] = []
-    without_sources: list[str] = []
+    without_turns: list[str]
+    without_sessions: list[str]
+    without_sources: list[str]
     without_actors: list[str]
-    without_principals: list[str] = []
-    without_correlations: list[str] = []
-    without_models: list[str] = []
+    without_principals: list[str]
+    without_correlations: list[str]
+    without_models: list[str]
 
 
 EXAMPLE_CLOSURE: Example = {
@@ -114,16 +117,15 @@ class ClosureTold(BaseModel):
 
     model_config = exampled(EXAMPLE_CLOSURE)
 
-    struck: list[StruckEvent] = Field(default=[], description="A page, in the order of the log.")
-    struck_total: int = 0
-    struck_because: dict[str, int] = Field(default={}, description="How many of all for which reason.")
-    stays: list[StaysTold] = Field(default=[], description="A page of what was drawn from what is struck, and stays.")
-    stays_total: int = 0
+    struck: list[StruckEvent] = Field(description="A page, in the order of the log.")
+    struck_total: int
+    struck_because: dict[str, int] = Field(description="How many of all for which reason.")
+    stays: list[StaysTold] = Field(description="A page of what was drawn from what is struck, and stays.")
+    stays_total: int
     without_effect: list[EventsCounted] = Field(
-        default=[], description="Events that are folded and fall into nothing: about memories that are not made."
+        description="Events that are folded and fall into nothing: about memories that are not made."
     )
     in_its_light: list[EventsCounted] = Field(
-        default=[],
         description="What others decided who saw what is struck, and what is folded all the same: replies, accesses, decisions of"
         " jobs and reviewers by type.",
     )
@@ -162,14 +164,110 @@ class Replayed(StrikesTold, ClosureTold, Place):
 
     owner: str
     set: dict[str, float | int | str | bool]
-    profile: str | None = Field(default=None, description="The law that was folded and read under; null for the owner's own.")
-    alone: bool = False
-    mode: str = "review"
+    profile: str | None = Field(
+        default=None, description="The law that was folded and read under; null for the owner's own."
+    )
+    alone: bool
+    mode: str
     events: dict[str, int] = Field(description="How many were folded, `today` and `replayed`.")
     differences: list[ReplayedDiffer] = Field(description="A page; what is answered first, in its order.")
-    total: int = Field(default=0, description="Of the differences.")
-    offset: int = 0
-    questions: list[QuestionMoved] = Field(
-        default=[], description="`before` as it is answered, `after` as it would be."
-    )
+    total: int = Field(description="Of the differences.")
+    offset: int
+    questions: list[QuestionMoved] = Field(description="`before` as it is answered, `after` as it would be.")
     query: dict[str, Any] | None = Field(default=None, description="The first question, as `today` and `replayed`.")
+
+
+EXAMPLE_UNDO: Example = {"event": "MemoryDeleted", "memory": "coffee"}
+EXAMPLE_NOT_UNDONE: Example = {
+    "kind": "MemoryNegated",
+    "why": "cannot be undone by an event: a mention by the user takes a negation back, and counts as a mention",
+    "events": 1,
+    "first": ["3:129"],
+}
+EXAMPLE_OTHERWISE: Example = {
+    "id": "tea",
+    "fields": ["is_negated", "weight"],
+    "retracted": EXAMPLE_SIDE | {"is_negated": True, "weight": 0.39},
+    "replayed": EXAMPLE_SIDE,
+}
+EXAMPLE_SOME: Example = {"total": 1, "ids": ["coffee"]}
+
+
+class UndoEvent(BaseModel):
+    """An event that undoes, of a person."""
+
+    model_config = exampled(EXAMPLE_UNDO)
+
+    event: str
+    memory: str | None = Field(description="The memory that it is about; null where it is about a source or the owner.")
+
+
+class NotUndoneTold(BaseModel):
+    """What is struck and no event undoes."""
+
+    model_config = exampled(EXAMPLE_NOT_UNDONE)
+
+    kind: str = Field(description="The type of the events.")
+    why: str
+    events: int
+    first: list[str] = Field(description="Positions of the first three.")
+
+
+class StandsOtherwise(BaseModel):
+    """A memory that stands otherwise afterwards than a replay has it."""
+
+    model_config = exampled(EXAMPLE_OTHERWISE)
+
+    id: str
+    fields: list[str] = Field(description="What differs, by name.")
+    retracted: SideStanding | None
+    replayed: SideStanding | None
+
+
+class Retracted(StrikesTold, ClosureTold, Placed):
+    """What undoing a part of a history reaches, or reached."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "dry_run": True,
+            "again": False,
+            **EXAMPLE_STRIKES,
+            "alone": False,
+            "mode": "normal",
+            "offset": 0,
+            "reach": "5d41402abc4b2a76b9719d911017c592",
+            "undoes": [EXAMPLE_UNDO],
+            "undoes_total": 1,
+            "goes": EXAMPLE_SOME,
+            "comes_back": {"total": 0, "ids": []},
+            "changed": {"total": 0, "ids": []},
+            "not_undone": [EXAMPLE_NOT_UNDONE],
+            "remains": [EXAMPLE_OTHERWISE],
+            "remains_total": 1,
+            **EXAMPLE_CLOSURE,
+            "questions": [EXAMPLE_QUESTION],
+            "changes": [],
+            "position": "3:131",
+        }
+    )
+
+    owner: str
+    dry_run: bool = Field(description="Whether this only tells what would be done: nothing was written.")
+    again: bool = Field(description="Whether it was carried out before, under this reach or key.")
+    alone: bool
+    mode: str
+    offset: int
+    reach: str = Field(description="What it reaches, as a digest: carrying it out asks for it.")
+    undoes: list[UndoEvent] = Field(description="A page of the events that undo.")
+    undoes_total: int
+    goes: SomeMemories = Field(description="Shown by normal mode, and no more then.")
+    comes_back: SomeMemories = Field(description="Shown by normal mode then, and not before.")
+    changed: SomeMemories = Field(description="Stand otherwise then.")
+    not_undone: list[NotUndoneTold] = Field(description="What is struck and no event undoes: it stays as it is.")
+    remains: list[StandsOtherwise] = Field(
+        description="A page of the memories that then stand otherwise than a replay without what is struck has them."
+    )
+    remains_total: int
+    questions: list[QuestionMoved] = Field(description="`before` as it is answered, `after` as it would be then.")
+    changes: list[Change] = Field(description="Entries of the change log, where it was carried out.")

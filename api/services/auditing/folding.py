@@ -17,10 +17,12 @@ from events.parameters import ParameterValue
 from events.partitions import partition_of
 from projections.checks import Bounds, counted
 from projections.fold.owner import OwnerHistory, fold_records
+from projections.memory.sources import NamedSource
 from projections.reports.closure import Closure, LogGraph
 from projections.reports.sides import Side
 from projections.reports.strikes import Strikes
 from projections.reports.struck_log import StruckLog
+from projections.reports.undoing import Undoing
 from projections.views.view import OwnerView
 
 
@@ -35,6 +37,8 @@ class Wanted(NamedTuple):
     offset: int = 0
     most: int = 1_000
     """Which of the struck events are told."""
+    asides: tuple[NamedSource, ...] | None = None
+    """Sources to be set aside, where it is asked what undoes it all."""
 
 
 class Replay(NamedTuple):
@@ -45,6 +49,7 @@ class Replay(NamedTuple):
     closure: Closure
     log: StruckLog
     history: OwnerHistory
+    undoing: Undoing | None
 
 
 class Sides(NamedTuple):
@@ -69,9 +74,10 @@ class Refolder:
 
     @contextmanager
     def sides(self, owner: str, wanted: Wanted, times: TimesAsked) -> Iterator[Sides]:
-        """What is answered now, or of the past that is asked about, and what would be. Raises InputError for what was named in vain.
+        """What is answered now, or of the past that is asked about, and what would be.
 
-        The log is folded while nobody waits for the owner's view; where the owner went on meanwhile, once more while it is held.
+        Raises InputError for what was named in vain. The log is folded while nobody waits for the owner's view; where the owner
+        went on meanwhile, once more while it is held.
         """
         with self._reader.snapshot(owner, **times) as snapshot:
             seqs = self._seqs(owner, snapshot)
@@ -80,16 +86,11 @@ class Refolder:
             seqs = self._seqs(owner, snapshot)
             if seqs != replay.seqs:
                 replay = self._folded(owner, seqs, wanted, times.get("on_progress"))
-            yield Sides(snapshot, Side(snapshot.view, snapshot.now), self._side(snapshot, replay.history), replay)
+            after = Side(view_beside(snapshot, replay.history), snapshot.now)
+            yield Sides(snapshot, Side(snapshot.view, snapshot.now), after, replay)
 
     def _seqs(self, owner: str, snapshot: Snapshot) -> array[int]:
         return array("q", self._reader.seqs(owner, snapshot))
-
-    def _side(self, snapshot: Snapshot, history: OwnerHistory) -> Side:
-        """What was folded as a view of the past is: what is purged or secret today stays so."""
-        bounds = Bounds(current_check(), weigh)
-        view = OwnerView.of_history(snapshot.view.owner, history, present=snapshot.present, bounds=bounds)
-        return Side(view, snapshot.now)
 
     def _folded(self, owner: str, seqs: array[int], wanted: Wanted, on_progress: Progress | None) -> Replay:
         check, total, partition = current_check(), len(seqs), partition_of(owner, self._partitions)
@@ -104,7 +105,11 @@ class Refolder:
                 raise refusal
             closure = graph.close(alone=wanted.alone, check=check)
             del graph
-        log = StruckLog(closure, partition, wanted.offset, wanted.most)
+        undoing = None
+        if wanted.asides is not None:
+            models = (NamedSource(principal=one) for one in sorted(closure.principals))
+            undoing = Undoing(closure, (*wanted.asides, *models))
+        log = StruckLog(closure, partition, wanted.offset, wanted.most, undoing)
         history = fold_records(
             self._reader.stored(owner, seqs, _part(on_progress, passes - 1, passes)),
             keep=log.keeps,
@@ -114,7 +119,13 @@ class Refolder:
             total=total,
             secret=self._reader.secret(owner),
         )
-        return Replay(seqs, closure, log, history)
+        return Replay(seqs, closure, log, history, undoing)
+
+
+def view_beside(snapshot: Snapshot, history: OwnerHistory) -> OwnerView:
+    """What was folded, as a view of the past is made: what is purged or secret today stays so. Asked while the snapshot is held."""
+    bounds = Bounds(current_check(), weigh)
+    return OwnerView.of_history(snapshot.view.owner, history, present=snapshot.present, bounds=bounds)
 
 
 def _part(on_progress: Progress | None, number: int, of: int) -> Progress | None:
@@ -123,5 +134,3 @@ def _part(on_progress: Progress | None, number: int, of: int) -> Progress | None
         return None
     told: Callable[[int, int], None] = on_progress
     return lambda done, total: told(number * total + done, of * total)
-
-

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 from api.requests.checks import check_limit, check_mode, check_owner
 from api.requests.timelines import TimesAsked, told_times
 from api.services.auditing.folding import Refolder, Sides, Wanted
 from api.services.auditing.parameters import check_parameter
 from api.services.auditing.questions import Questions, checked_questions
-from api.services.auditing.selecting import KINDS, StrikesAsked, strikes_of
+from api.services.auditing.selecting import KINDS, StrikesAsked, named_in, strikes_of
 from api.services.reading import Reader
 from api.work.patience import current_check
 from events.errors import refused
@@ -70,9 +70,9 @@ class Replayer:
         if profile is not None and profile not in LAWS:
             raise refused("profile", profile, ", ".join(LAWS))
         texts = checked_questions(query, queries)
-        told: dict[str, list[str]] = {name: list(asked.pop(name, None) or ()) for name in KINDS}  # type: ignore[misc]
-        strikes = strikes_of(told, partition_of(owner, self._partitions))  # type: ignore[arg-type]
-        times = TimesAsked(**asked)  # type: ignore[typeddict-item]
+        told = named_in(asked)
+        strikes = strikes_of(told, partition_of(owner, self._partitions))
+        times = times_in(asked)
         questions = Questions(self._reader, self._meanings, texts)
         wanted = Wanted(strikes, alone, forced, profile, offset, most)
         with self.refolder.sides(owner, wanted, times) as sides:
@@ -90,7 +90,7 @@ class Replayer:
                     "replayed": sides.after.view.state.applied,
                 },
                 **self._differences(sides, checked, offset, most),
-                **_struck(sides, offset, most),
+                **struck_told(sides, offset, most),
                 **sides.snapshot.told,
             }
             answer["questions"] = _asked(sides, questions, checked, limit)
@@ -106,11 +106,16 @@ class Replayer:
         return {"differences": found, "total": total, "offset": offset}
 
 
+def times_in(asked: ReplayAsked) -> TimesAsked:
+    """The times among what was asked."""
+    return cast("TimesAsked", {name: value for name, value in asked.items() if name not in KINDS})
+
+
 def _differ(one: Difference) -> ReplayedDiffer:
     return {"id": one.id, "today": one.before, "replayed": one.after, "fields": list(one.fields)}
 
 
-def _struck(sides: Sides, offset: int, most: int) -> dict[str, Any]:
+def struck_told(sides: Sides, offset: int, most: int) -> dict[str, Any]:
     """What is struck, and what follows from that."""
     log, stays = sides.replay.log, sides.replay.closure.stays
     return {
@@ -125,9 +130,7 @@ def _struck(sides: Sides, offset: int, most: int) -> dict[str, Any]:
 
 
 def _asked(sides: Sides, questions: Questions, mode: Mode, limit: int) -> list[QuestionMoved]:
-    return list(
-        moved(sides.before, sides.after, questions.texts, mode, limit, current_check(), rank=questions.rank)
-    )
+    return list(moved(sides.before, sides.after, questions.texts, mode, limit, current_check(), rank=questions.rank))
 
 
 def _as_one(question: QuestionMoved, mode: Mode) -> dict[str, Any]:
@@ -137,7 +140,5 @@ def _as_one(question: QuestionMoved, mode: Mode) -> dict[str, Any]:
         "mode": mode,
         "today": question["before"],
         "replayed": question["after"],
-        "moved": [
-            {"id": one["id"], "today": one["before"], "replayed": one["after"]} for one in question["moved"]
-        ],
+        "moved": [{"id": one["id"], "today": one["before"], "replayed": one["after"]} for one in question["moved"]],
     }

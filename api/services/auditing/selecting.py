@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from api.requests.checks import check_actor
 from events.errors import InputError, refused
@@ -41,9 +41,14 @@ class StrikesAsked(TypedDict, total=False):
 KINDS = tuple(StrikesAsked.__annotations__)
 
 
-def strikes_of(asked: StrikesAsked, partition: int) -> Strikes:
+def named_in(asked: Mapping[str, object]) -> dict[str, list[str]]:
+    """What is named, by all of its kinds."""
+    told = ((name, asked.get(name)) for name in KINDS)
+    return {name: list(cast("Sequence[str]", values)) if values else [] for name, values in told}
+
+
+def strikes_of(told: Mapping[str, Sequence[str]], partition: int) -> Strikes:
     """What is named, checked. Raises InputError naming the field: for an actor that cannot be, a position of another owner."""
-    told: Mapping[str, Sequence[str]] = {name: asked.get(name) or () for name in KINDS}  # type: ignore[misc]
     for name, values in told.items():
         if len(values) > MOST_NAMED:
             raise refused(name, f"{len(values):,} values", f"at most {MOST_NAMED:,}")
