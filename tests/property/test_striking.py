@@ -30,15 +30,27 @@ some_turns = st.lists(turns, min_size=1, max_size=3, unique=True).map(tuple)
 told = st.one_of(
     turns.map(lambda turn: said(turn, "I drink tea")),
     turns.map(lambda turn: created("I drink tea", turn, kind="episode", source_turns=(turn,))),
-    st.builds(lambda of, by: created("drinks tea", of, source="judge", actor="judge", source_turns=by), st.sampled_from(NAMES), some_turns),
     st.builds(
-        lambda of, by: created("of tea", of, source="system", actor="system", kind="episode", tier="episode", source_turns=by),
+        lambda of, by: created("drinks tea", of, source="judge", actor="judge", source_turns=by),
         st.sampled_from(NAMES),
         some_turns,
     ),
-    st.builds(lambda of, parts: created("all", of, summarises=tuple(parts)), st.sampled_from(NAMES), st.lists(names, min_size=1, max_size=2, unique=True)),
     st.builds(
-        lambda parts, into: merged(*(one for one in parts if one != into), *(("f", "g") if into in parts else ()), into=into),
+        lambda of, by: created(
+            "of tea", of, source="system", actor="system", kind="episode", tier="episode", source_turns=by
+        ),
+        st.sampled_from(NAMES),
+        some_turns,
+    ),
+    st.builds(
+        lambda of, parts: created("all", of, summarises=tuple(parts)),
+        st.sampled_from(NAMES),
+        st.lists(names, min_size=1, max_size=2, unique=True),
+    ),
+    st.builds(
+        lambda parts, into: merged(
+            *(one for one in parts if one != into), *(("f", "g") if into in parts else ()), into=into
+        ),
         st.lists(names, min_size=2, max_size=3, unique=True),
         st.sampled_from(MERGES),
     ),
@@ -53,7 +65,9 @@ told = st.one_of(
 def logs(draw: st.DrawFn) -> list[Stored]:
     """A few events, some of them caused by others, before or behind them."""
     events = draw(st.lists(told, min_size=3, max_size=MOST))
-    causes = draw(st.lists(st.none() | st.none() | st.integers(1, len(events)), min_size=len(events), max_size=len(events)))
+    causes = draw(
+        st.lists(st.none() | st.none() | st.integers(1, len(events)), min_size=len(events), max_size=len(events))
+    )
     sessions = draw(st.lists(st.sampled_from([None, "s1", "s2"]), min_size=len(events), max_size=len(events)))
 
     def with_cause(one: Told, cause: int | None, session: str | None) -> Told:
@@ -86,7 +100,12 @@ def turn_of(data: Any) -> str | None:
         return data.turn_id
     if isinstance(data, MemoryCreated) and data.source_turns == (data.memory_id,):
         return data.memory_id
-    if isinstance(data, MemoryCreated) and data.kind == "episode" and len(data.source_turns) == 1 and not data.summarises:
+    if (
+        isinstance(data, MemoryCreated)
+        and data.kind == "episode"
+        and len(data.source_turns) == 1
+        and not data.summarises
+    ):
         return None if data.source in ("system", "judge") else data.source_turns[0]
     return None
 
@@ -101,7 +120,8 @@ def expected(entries: Sequence[Stored], strikes: Strikes) -> set[int]:
         makers = [
             seq
             for seq, one in events.items()
-            if memory_id in (getattr(one.data, "into", None), one.data.memory_id if isinstance(one.data, MemoryCreated) else None)
+            if memory_id
+            in (getattr(one.data, "into", None), one.data.memory_id if isinstance(one.data, MemoryCreated) else None)
             and isinstance(one.data, MemoryCreated | MemoryMerged)
         ]
         return bool(makers) and all(seq in struck for seq in makers)
@@ -144,7 +164,9 @@ def expected(entries: Sequence[Stored], strikes: Strikes) -> set[int]:
 
 @settings(max_examples=examples(400))
 @given(logs(), named)
-def test_what_is_struck_is_what_every_rule_asked_of_every_event_strikes(entries: list[Stored], strikes: Strikes) -> None:
+def test_what_is_struck_is_what_every_rule_asked_of_every_event_strikes(
+    entries: list[Stored], strikes: Strikes
+) -> None:
     assert set(closed(entries, strikes).struck) == expected(entries, strikes)
 
 
@@ -179,4 +201,24 @@ def test_records_folded_without_a_change_log_are_those_that_are_folded_with_it(h
         whole.owner.applied,
         whole.owner.waiting,
         whole.newest,
+    )
+
+
+def test_what_the_user_said_again_counts_as_long_as_that_is_not_struck_too() -> None:
+    drawn = created("drinks tea", "a", source="judge", actor="judge", source_turns=("t1",))
+    once = stored([said("t1", "I drink tea"), drawn, mentioned("a", turn_id="t2")])
+    twice = stored([said("t1", "I drink tea"), drawn, mentioned("a"), mentioned("a", turn_id="t2")])
+
+    def stays(entries: list[Stored], strikes: Strikes) -> list[tuple[str, str, int]]:
+        return [(one.memory_id, one.because, one.said) for one in closed(entries, strikes).stays]
+
+    first, both = frozenset({"t1"}), frozenset({"t1", "t2"})
+    assert stays(once, Strikes(turns=first)) == [("a", "said_again", 3)]
+    assert stays(once, Strikes(turns=first, seqs=frozenset({3}))) == []
+    assert stays(twice, Strikes(turns=first)) == [("a", "said_again", 3)]
+    assert stays(twice, Strikes(turns=both)) == [("a", "said_again", 3)]
+    assert set(closed(once, Strikes(turns=both)).struck) == {1}  # nobody said t2 in this log: it is no turn of it
+    assert (
+        stays(stored([*[said("t1", "x")], drawn, said("t2", "y"), mentioned("a", turn_id="t2")]), Strikes(turns=both))
+        == []
     )

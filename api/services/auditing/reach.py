@@ -103,12 +103,17 @@ def _since(step: UndoStep, state: OwnerState, memories: Mapping[str, Memory]) ->
 def events_of(
     steps: Sequence[UndoStep], owner: str, spoken: Spoken, writer: Writer, ids: Ids, call: str | None
 ) -> list[AnyEvent]:
-    """The events of an act: the first is the cause of all others, but for what went with a turn, which has that as its cause."""
+    """The events of an act, all of one correlation.
+
+    The first is the cause of the others; but what went with a turn has that as its cause, and other deletions have none: restoring a
+    memory brings back what its own deletion took along, and no more.
+    """
     names = name_of_events(len(steps))
     going = {one.memory: name for one, name in zip(steps, names, strict=True) if isinstance(one.data, MemoryDeleted)}
     found = []
     for number, (step, name) in enumerate(zip(steps, names, strict=True)):
-        cause = None if not number else ids(going[step.cause] if step.cause != ACT else names[0])
+        alone = not number or (step.cause == ACT and isinstance(step.data, MemoryDeleted))
+        cause = None if alone else ids(names[0] if step.cause == ACT else going[step.cause])
         found.append(
             writer.event(
                 step.data,
