@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from api.services.auditing.differing import Differ
     from api.services.auditing.events import Events
     from api.services.auditing.outranking import Outranking
+    from api.services.auditing.replaying import Replayer
+    from api.services.auditing.retracting import Retracter
     from api.services.carrying import CatchUp
     from api.services.cleaning import Cleaner
     from api.services.comparing import Comparer
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from api.services.living import Living
     from api.services.reading import Reader
     from api.services.remembering import Rememberer
-    from api.services.replaying import Replayer
     from api.services.restoring import Restorer
     from api.services.store.embedding import Embeddings
     from api.services.store.operating import Operator
@@ -180,9 +181,15 @@ class Application(ABC):
 
     @joined
     def replayer(self) -> Replayer:
-        from api.services.replaying import Replayer
+        from api.services.auditing.replaying import Replayer
 
-        return Replayer(self.reader, self.views)
+        return Replayer(self.log, self.reader, self._meanings)
+
+    @joined
+    def retracter(self) -> Retracter:
+        from api.services.auditing.retracting import Retracter
+
+        return Retracter(self.log, self.views, self.reader, self.writer, self._meanings)
 
     @joined
     def differ(self) -> Differ:

@@ -57,6 +57,11 @@ def principal_of(name: str, model: str | None) -> str:
     return f"{name}{_DECIDED_BY}{shown.strip() or 'unnamed'}"
 
 
+def model_of(principal: str) -> str | None:
+    """The language model that a principal names, as its endpoint calls it; None where none decided."""
+    return principal.partition(_DECIDED_BY)[2] or None
+
+
 def bringer(principal: str) -> Bringer:
     """What a principal is."""
     if _DECIDED_BY in principal:

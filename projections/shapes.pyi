@@ -956,17 +956,6 @@ class ProvenanceAlone(TypedDict):
 
 class Provenance(ProvenanceAlone, LinesTold, Placed): ...
 
-class ReplayedAlone(TypedDict):
-    owner: str
-    set: dict[str, float | int | str | bool]
-    without: list[str]
-    without_actors: list[str]
-    events: dict[str, int]
-    differences: list[dict[str, Any]]
-    query: NotRequired[dict[str, Any] | None]
-
-class Replayed(ReplayedAlone, Place): ...
-
 class OwnerProfileAlone(TypedDict):
     owner: str
     profile: str
@@ -1044,6 +1033,102 @@ class RecordsImportedAlone(TypedDict):
     error: NotRequired[dict[str, Any] | None]
 
 class RecordsImported(RecordsImportedAlone, Warned): ...
+
+class StruckEvent(TypedDict):
+    position: str
+    event_id: str
+    event: str
+    memory: str | None
+    because: str
+    of: str
+
+class StaysTold(TypedDict):
+    memory: str
+    position: str
+    because: str
+    of: str
+
+class EventsCounted(TypedDict):
+    kind: str
+    events: int
+    first: list[str]
+
+class ReplayedDiffer(TypedDict):
+    id: str
+    today: SideStanding | None
+    replayed: SideStanding | None
+    fields: list[str]
+
+class StrikesTold(TypedDict):
+    without: list[str]
+    without_turns: list[str]
+    without_sessions: list[str]
+    without_sources: list[str]
+    without_actors: list[str]
+    without_principals: list[str]
+    without_correlations: list[str]
+    without_models: list[str]
+
+class ClosureTold(TypedDict):
+    struck: list[StruckEvent]
+    struck_total: int
+    struck_because: dict[str, int]
+    stays: list[StaysTold]
+    stays_total: int
+    without_effect: list[EventsCounted]
+    in_its_light: list[EventsCounted]
+
+class ReplayedAlone(StrikesTold, ClosureTold):
+    owner: str
+    set: dict[str, float | int | str | bool]
+    profile: NotRequired[str | None]
+    alone: bool
+    mode: str
+    events: dict[str, int]
+    differences: list[ReplayedDiffer]
+    total: int
+    offset: int
+    questions: list[QuestionMoved]
+    query: NotRequired[dict[str, Any] | None]
+
+class Replayed(ReplayedAlone, Place): ...
+
+class UndoEvent(TypedDict):
+    event: str
+    memory: str | None
+
+class NotUndoneTold(TypedDict):
+    kind: str
+    why: str
+    events: int
+    first: list[str]
+
+class StandsOtherwise(TypedDict):
+    id: str
+    fields: list[str]
+    retracted: SideStanding | None
+    replayed: SideStanding | None
+
+class RetractedAlone(StrikesTold, ClosureTold):
+    owner: str
+    dry_run: bool
+    again: bool
+    alone: bool
+    mode: str
+    offset: int
+    reach: str
+    undoes: list[UndoEvent]
+    undoes_total: int
+    goes: SomeMemories
+    comes_back: SomeMemories
+    changed: SomeMemories
+    not_undone: list[NotUndoneTold]
+    remains: list[StandsOtherwise]
+    remains_total: int
+    questions: list[QuestionMoved]
+    changes: list[Change]
+
+class Retracted(RetractedAlone, Placed): ...
 
 class Remembered(Effects):
     created: bool

@@ -20,7 +20,8 @@ from api.operations.events import EVENTS
 from api.operations.knowing import ASSOCIATIONS, FACTS
 from api.operations.living import LAWS
 from api.operations.reading import GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
-from api.operations.reports import COMPARE, REPLAY
+from api.operations.replaying import REPLAY
+from api.operations.reports import COMPARE
 from api.operations.searching import SEARCH
 from api.operations.store import ALARMS, STATUS
 
@@ -57,8 +58,13 @@ KINDS: Mapping[str, Any] = {
     ],
     "types": Annotated[list[str] | None, Field(max_length=64, description="Types of events (TurnRecorded).")],
     "law": Annotated[str | None, Field(description="In this law's numbers, not the weighted law's.")],
-    "without": Annotated[list[str] | None, Field(max_length=MOST, description="Event ids to leave out.")],
+    "without": Annotated[list[str] | None, Field(max_length=MOST, description="Event ids or positions to leave out.")],
     "without_actors": Annotated[list[str] | None, Field(max_length=8)],
+    **{
+        name: Annotated[list[str] | None, Field(max_length=20)]
+        for name in ("without_turns", "without_sessions", "without_sources", "without_principals", "without_models")
+    },
+    "most": Annotated[int, Field(ge=1, le=MOST)],
 }
 """Bounds and words for a model, where they are not the operation's."""
 
@@ -122,8 +128,27 @@ AUDITED = (
     Audited(
         REPLAY,
         "What would differ",
-        ("parameters", "without", "without_actors", "query", "limit", *LINES),
-        help="What would differ under other parameters, or without some events or somebody's: folds anew, and writes nothing.",
+        (
+            "parameters",
+            "profile",
+            "without",
+            "without_turns",
+            "without_sessions",
+            "without_sources",
+            "without_actors",
+            "without_principals",
+            "without_models",
+            "query",
+            "queries",
+            "mode",
+            "limit",
+            "most",
+            "offset",
+            *TIMES,
+        ),
+        {"mode": "review", "most": MOST},
+        help="What would differ under other parameters or another law, or without some events, a turn, a session or somebody's, and"
+        " all that was decided from them: folds anew, and writes nothing.",
     ),
     Audited(
         DIFF,

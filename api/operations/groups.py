@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from api.operations import auditing, inbox, knowing, living, reading, reports, saying, sources, store, writing
+from api.operations import (
+    auditing,
+    inbox,
+    knowing,
+    living,
+    reading,
+    replaying,
+    reports,
+    saying,
+    sources,
+    store,
+    writing,
+)
 from api.operations.definition import Operation
 from api.operations.events import EVENTS, PARTITION_EVENTS
 from api.operations.reading import REVEAL
@@ -20,6 +32,7 @@ MADE_WHOLE: tuple[Operation, ...] = (
     *inbox.OPERATIONS,
     *reports.OPERATIONS,
     *auditing.OPERATIONS,
+    *replaying.OPERATIONS,
     *sources.OPERATIONS,
     *store.OPERATIONS,
 )

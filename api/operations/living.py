@@ -164,7 +164,7 @@ CHOOSE = Operation(
                 names=("--set",),
                 kind=list[str],
                 help="A parameter, name=value; as often as needed. To undo one, set its default again: `profile OWNER` shows it.",
-                reads="api.services.replaying:parse_settings",
+                reads="api.services.auditing.parameters:parse_settings",
             ),
         ),
         *SAID,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.choices import BUDGET, BY_HAND, MODEL, RULES
-from api.operations.common import INCLUDE_FADED, MODE, OFFSET, PLACE, TIMES, TRACE, TRACED, TRUST, limit
+from api.operations.common import INCLUDE_FADED, OFFSET, PLACE, TIMES, TRACE, TRACED, TRUST, limit
 from api.operations.definition import Body, Operation, Option, Parameter
 from api.operations.places import MEMORY, OF_MEMORY, OF_PLACE, OF_WRITES, OWNER
 from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
@@ -71,66 +71,6 @@ CURVES = Operation(
     statuses=OF_MEMORY,
     help="One memory's weights under every law, each instant on the record as it was then, with what touched it. Leaves no trace.",
     folds=True,
-)
-REPLAY = Operation(
-    name="replay",
-    call="replayer.replay",
-    path=f"{OWNER}/replay",
-    title="Replay",
-    tag="owners",
-    question=(
-        Parameter(
-            "parameters",
-            dict[str, float | int | str | bool],
-            "Parameters to force, by name.",
-            dict,
-            ({"user_factor": 1.3},),
-            wire="set",
-            option=Option(
-                ("--set",),
-                "A parameter, name=value; as often as needed.",
-                kind=list[str],
-                reads="api.services.replaying:parse_settings",
-            ),
-        ),
-        Parameter(
-            "without",
-            list[str],
-            "Leave out the events of these ids.",
-            list,
-            (["018f3c1e-7b2a-7000-8000-000000000001"],),
-        ),
-        Parameter(
-            "without_actors",
-            list[str],
-            "Leave out all events of these actors.",
-            list,
-            (["judge"],),
-            option=Option(("--without-actor",)),
-        ),
-        Parameter("query", str | None, "Compare the order of this query's results too.", None, ("coffee",)),
-        MODE.but(default="review"),
-        limit(10, "How many results of the query."),
-        *TIMES,
-    ),
-    body=Body(
-        "Replaying",
-        "An owner's events folded anew, in memory.",
-        {
-            "faster": {
-                "summary": "What if they forgot faster?",
-                "value": {"set": {"user_factor": 1.3}, "query": "coffee"},
-            }
-        },
-        required=True,
-    ),
-    answer="Replayed",
-    told="What differs.",
-    statuses=OF_PLACE,
-    shown="store:comparison",
-    example="Example: `engramlog replay alice --set user_factor=1.3 --query coffee`",
-    folds=True,
-    task="replaying",
 )
 CONTEXT = Operation(
     name="context",
@@ -292,4 +232,4 @@ EMBEDDING = Operation(
     told="How many memories have a vector.",
     help="How many of the memories that hold text have a vector under the configured model; a job computes the others.",
 )
-OPERATIONS = (COMPARE, CURVES, REPLAY, CONTEXT, CLEANUP, EPISODES, EMBEDDING)
+OPERATIONS = (COMPARE, CURVES, CONTEXT, CLEANUP, EPISODES, EMBEDDING)

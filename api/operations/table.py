@@ -118,7 +118,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "replay",
-            "api.operations.reports",
+            "api.cli.commands.replaying",
             "Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing.",
         ),
     ),
@@ -200,6 +200,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "bring-back", "api.operations.sources", "What a source said counts again: it was set aside, and is no more."
+        ),
+        OperationRow(
+            "retract",
+            "api.cli.commands.replaying",
+            "Undo events, a turn, a session or all that somebody brought, with what was decided from it; first tells its reach.",
         ),
         OperationRow(
             "restore",

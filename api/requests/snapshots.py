@@ -210,6 +210,10 @@ class Snapshots:
         """The partition in which all events of an owner lie."""
         return partition_of(owner, self._log.partitions)
 
+    def secret(self, owner: str) -> bytes:
+        """By what the owner's statements are told apart; empty where nothing was said of it yet."""
+        return self._log.secrets_of([owner]).get(owner, b"")
+
     def stored(self, owner: str, seqs: Sequence[int], on_progress: Progress | None = None) -> Iterator[Stored]:
         """The owner's events at these seqs, read in pieces as they are asked for."""
         return self._pasts.stored(owner, seqs, on_progress)

@@ -100,6 +100,7 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("POST", f"{_OWNER}/replay"): Work.HEAVY,
     ("GET", f"{_OWNER}/diff"): Work.HEAVY,
     ("POST", f"{_OWNER}/diff"): Work.HEAVY,
+    ("POST", f"{_OWNER}/retract"): Work.HEAVY,
     ("GET", f"{_OWNER}/compare"): Work.HEAVY,
     ("GET", f"{_MEMORY}/compare"): Work.HEAVY,
     ("GET", f"{_OWNER}/map"): Work.HEAVY,

@@ -1085,6 +1085,92 @@ class Curves(Result):
     folded_together: int
 
 
+class StruckEvent(Result):
+    """An event that is struck."""
+
+    position: str
+    event_id: str
+    event: str
+    """Its type."""
+    memory: str | None
+    """The memory that it is about, the first that it names."""
+    because: str
+    """`named`; `caused` (by what is struck); `same_turn` (it says a turn that is struck); `of_turn` (it was done
+    for such a turn); `source_turns` (all turns that it was read in are struck); `merges`, `summarises` (what is
+    struck)."""
+    of: str
+    """What was named; or the position of its cause, the turn, the memory."""
+
+
+class StaysTold(Result):
+    """A memory that was drawn from what is struck, and stays."""
+
+    memory: str
+    position: str
+    """Of the event that made it."""
+    because: str
+    """`other_turns`: a turn that stands says it too; `said_again`: the user said it again elsewhere."""
+    of: str
+    """That turn, or the position of what he said."""
+
+
+class EventsCounted(Result):
+    """Events of one kind."""
+
+    kind: str
+    """Their type; `reply` and `access` where others decided in the light of what is struck."""
+    events: int
+    first: list[str]
+    """Positions of the first three."""
+
+
+class SideStanding(Result):
+    """Where a memory stands on one of two sides."""
+
+    weight: float
+    """Unclipped, by the owner's law on that side."""
+    level: str
+    status: str
+    trust: str
+    is_negated: bool
+    mention_count: int
+    shown: bool
+    """Whether the mode shows it where nothing is asked."""
+    reason: str | None
+    """Why the mode withholds it; null where it is shown."""
+
+
+class ReplayedDiffer(Result):
+    """A memory that stands otherwise in a replay, or on one side alone."""
+
+    id: str
+    today: SideStanding | None
+    """As it is answered; null where there is no such memory."""
+    replayed: SideStanding | None
+    """As it would be; null where there would be no such memory."""
+    fields: list[str]
+    """What it says that differs, by name."""
+
+
+class RankMoved(Result):
+    """A result that stands elsewhere, came or went."""
+
+    id: str
+    before: int | None
+    """Its rank, 1 for the first; null where it is not among the results."""
+    after: int | None
+
+
+class QuestionMoved(Result):
+    """One question's results on two sides."""
+
+    query: str
+    before: list[str]
+    """Ids, the best first."""
+    after: list[str]
+    moved: list[RankMoved]
+
+
 class Replayed(Result):
     """What a replay under other parameters, or without some events, makes different."""
 
@@ -1099,13 +1185,44 @@ class Replayed(Result):
     known: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
     at: str | None
+    struck: list[StruckEvent]
+    """A page, in the order of the log."""
+    struck_total: int
+    struck_because: dict[str, int]
+    """How many of all for which reason."""
+    stays: list[StaysTold]
+    """A page of what was drawn from what is struck, and stays."""
+    stays_total: int
+    without_effect: list[EventsCounted]
+    """Events that are folded and fall into nothing: about memories that are not made."""
+    in_its_light: list[EventsCounted]
+    """What others decided who saw what is struck, and what is folded all the same: replies, accesses, decisions of
+    jobs and reviewers by type."""
+    without: list[str]
+    without_turns: list[str]
+    without_sessions: list[str]
+    without_sources: list[str]
+    without_actors: list[str]
+    without_principals: list[str]
+    without_correlations: list[str]
+    without_models: list[str]
     owner: str
     set: dict[str, float | int | str | bool]
-    without: list[str]
-    without_actors: list[str]
+    profile: str | None = None
+    """The law that was folded and read under; null for the owner's own."""
+    alone: bool
+    mode: str
     events: dict[str, int]
-    differences: list[dict[str, Any]]
+    """How many were folded, `today` and `replayed`."""
+    differences: list[ReplayedDiffer]
+    """A page; what is answered first, in its order."""
+    total: int
+    """Of the differences."""
+    offset: int
+    questions: list[QuestionMoved]
+    """`before` as it is answered, `after` as it would be."""
     query: dict[str, Any] | None = None
+    """The first question, as `today` and `replayed`."""
 
 
 class SideTold(Result):
@@ -1131,22 +1248,6 @@ class DiffCounts(Result):
     by_access: int
     by_owner: int
     by_others: int
-
-
-class SideStanding(Result):
-    """Where a memory stands on one of two sides."""
-
-    weight: float
-    """Unclipped, by the owner's law on that side."""
-    level: str
-    status: str
-    trust: str
-    is_negated: bool
-    mention_count: int
-    shown: bool
-    """Whether the mode shows it where nothing is asked."""
-    reason: str | None
-    """Why the mode withholds it; null where it is shown."""
 
 
 class Cause(Result):
@@ -1242,25 +1343,6 @@ class ByWhom(Result):
     principal: str | None
     actor: str | None
     events: int
-
-
-class RankMoved(Result):
-    """A result that stands elsewhere, came or went."""
-
-    id: str
-    before: int | None
-    """Its rank, 1 for the first; null where it is not among the results."""
-    after: int | None
-
-
-class QuestionMoved(Result):
-    """One question's results on two sides."""
-
-    query: str
-    before: list[str]
-    """Ids, the best first."""
-    after: list[str]
-    moved: list[RankMoved]
 
 
 class Diff(Result):
@@ -1384,6 +1466,96 @@ class Above(Result):
     search_mode: str
     meaning: str | None
     """Why meaning was not compared, where it was asked for and failed."""
+
+
+class UndoEvent(Result):
+    """An event that undoes, of a person."""
+
+    event: str
+    memory: str | None
+    """The memory that it is about; null where it is about a source or the owner."""
+
+
+class NotUndoneTold(Result):
+    """What is struck and no event undoes."""
+
+    kind: str
+    """The type of the events."""
+    why: str
+    events: int
+    first: list[str]
+    """Positions of the first three."""
+
+
+class StandsOtherwise(Result):
+    """A memory that stands otherwise afterwards than a replay has it."""
+
+    id: str
+    fields: list[str]
+    """What differs, by name."""
+    retracted: SideStanding | None
+    replayed: SideStanding | None
+
+
+class Retracted(Result):
+    """What undoing a part of a history reaches, or reached."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    struck: list[StruckEvent]
+    """A page, in the order of the log."""
+    struck_total: int
+    struck_because: dict[str, int]
+    """How many of all for which reason."""
+    stays: list[StaysTold]
+    """A page of what was drawn from what is struck, and stays."""
+    stays_total: int
+    without_effect: list[EventsCounted]
+    """Events that are folded and fall into nothing: about memories that are not made."""
+    in_its_light: list[EventsCounted]
+    """What others decided who saw what is struck, and what is folded all the same: replies, accesses, decisions of
+    jobs and reviewers by type."""
+    without: list[str]
+    without_turns: list[str]
+    without_sessions: list[str]
+    without_sources: list[str]
+    without_actors: list[str]
+    without_principals: list[str]
+    without_correlations: list[str]
+    without_models: list[str]
+    owner: str
+    dry_run: bool
+    """Whether this only tells what would be done: nothing was written."""
+    again: bool
+    """Whether it was carried out before, under this reach or key."""
+    alone: bool
+    mode: str
+    offset: int
+    reach: str
+    """What it reaches, as a digest: carrying it out asks for it."""
+    undoes: list[UndoEvent]
+    """A page of the events that undo."""
+    undoes_total: int
+    goes: SomeMemories
+    """Shown by normal mode, and no more then."""
+    comes_back: SomeMemories
+    """Shown by normal mode then, and not before."""
+    changed: SomeMemories
+    """Stand otherwise then."""
+    not_undone: list[NotUndoneTold]
+    """What is struck and no event undoes: it stays as it is."""
+    remains: list[StandsOtherwise]
+    """A page of the memories that then stand otherwise than a replay without what is struck has them."""
+    remains_total: int
+    questions: list[QuestionMoved]
+    """`before` as it is answered, `after` as it would be then."""
+    changes: list[Change]
+    """Entries of the change log, where it was carried out."""
 
 
 class Decided(Result):

@@ -134,6 +134,7 @@ class Verbs:
     compare = Verb(questions.compare)
     curves = Verb(questions.curves)
     replay = Verb(questions.replay)
+    retract = Verb(questions.retract)
     cleanup = Verb(questions.cleanup)
     episodes = Verb(questions.episodes)
     laws = Verb(questions.laws)

@@ -33,6 +33,7 @@ from engramlog.answers import (
     OwnerStats,
     Provenance,
     Replayed,
+    Retracted,
     ReviewsDue,
     SourceSaid,
     SourcesAside,
@@ -1137,11 +1138,22 @@ def replay(
     *,
     owner: str | None = None,
     parameters: Mapping[str, float | int | str | bool] | None = None,
+    profile: str | None = None,
     without: Sequence[str] = (),
+    without_turns: Sequence[str] = (),
+    without_sessions: Sequence[str] = (),
+    without_sources: Sequence[str] = (),
     without_actors: Sequence[str] = (),
+    without_principals: Sequence[str] = (),
+    without_correlations: Sequence[str] = (),
+    without_models: Sequence[str] = (),
+    alone: bool | None = None,
     query: str | None = None,
+    queries: Sequence[str] = (),
     mode: str | None = None,
     limit: int = 10,
+    most: int | None = None,
+    offset: int | None = None,
     as_of: datetime | str | None = None,
     known: datetime | str | None = None,
     after: str | None = None,
@@ -1150,11 +1162,25 @@ def replay(
     """Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing.
 
     `parameters`: Parameters to force, by name.
-    `without`: Leave out the events of these ids.
+    `profile`: Fold and read under this law, whatever the owner chose.
+    `without`: Leave out the events of these ids or positions; `history` shows both.
+    `without_turns`: Leave out these turns, by their ids.
+    `without_sessions`: Leave out all that was said in these sessions.
+    `without_sources`: Leave out memories of these sources (user, assistant, judge, system or import), or that rest on
+    these URIs.
     `without_actors`: Leave out all events of these actors.
+    `without_principals`: Leave out all that these brought: `local`, a name in the settings, a job, a job with its
+    model.
+    `without_correlations`: Leave out all events of these correlation ids.
+    `without_models`: Leave out all that these language models decided.
+    `alone`: Leave out what is named alone, and not what was decided from it.
     `query`: Compare the order of this query's results too.
+    `queries`: Compare the order of these queries' results too, 20 at the most.
     `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: review.
-    `limit`: How many results of the query. Unless told: 10.
+    `limit`: How many results of a query. Unless told: 10.
+    `most`: How many differences, struck events and memories that stay to tell, 1 to 1000 of each; the totals are told.
+    Unless told: 1000.
+    `offset`: How many to pass over.
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
     `as_of` what had happened by that, as it was known by this.
@@ -1168,11 +1194,22 @@ def replay(
             given(
                 {
                     "set": parameters,
+                    "profile": profile,
                     "without": without,
+                    "without_turns": without_turns,
+                    "without_sessions": without_sessions,
+                    "without_sources": without_sources,
                     "without_actors": without_actors,
+                    "without_principals": without_principals,
+                    "without_correlations": without_correlations,
+                    "without_models": without_models,
+                    "alone": alone,
                     "query": query,
+                    "queries": queries,
                     "mode": mode,
                     "limit": limit,
+                    "most": most,
+                    "offset": offset,
                     "as_of": spelled(as_of),
                     "known": spelled(known),
                     "after": after,
@@ -1338,6 +1375,90 @@ def above(
         ),
     )
     return Above.model_validate(told)
+
+
+def retract(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    without: Sequence[str] = (),
+    without_turns: Sequence[str] = (),
+    without_sessions: Sequence[str] = (),
+    without_sources: Sequence[str] = (),
+    without_actors: Sequence[str] = (),
+    without_principals: Sequence[str] = (),
+    without_correlations: Sequence[str] = (),
+    without_models: Sequence[str] = (),
+    alone: bool | None = None,
+    dry_run: bool | None = None,
+    reach: str | None = None,
+    query: str | None = None,
+    queries: Sequence[str] = (),
+    mode: str | None = None,
+    limit: int = 10,
+    most: int | None = None,
+    offset: int | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    reason: str | None = None,
+) -> Plan[Retracted]:
+    """Undo events, a turn, a session or all that somebody brought, with what was decided from it; first tells its reach.
+
+    `without`: Leave out the events of these ids or positions; `history` shows both.
+    `without_turns`: Leave out these turns, by their ids.
+    `without_sessions`: Leave out all that was said in these sessions.
+    `without_sources`: Leave out memories of these sources (user, assistant, judge, system or import), or that rest on
+    these URIs.
+    `without_actors`: Leave out all events of these actors.
+    `without_principals`: Leave out all that these brought: `local`, a name in the settings, a job, a job with its
+    model.
+    `without_correlations`: Leave out all events of these correlation ids.
+    `without_models`: Leave out all that these language models decided.
+    `alone`: Leave out what is named alone, and not what was decided from it.
+    `dry_run`: Tell what it reaches, and write nothing.
+    `reach`: .
+    `query`: Compare the order of this query's results too.
+    `queries`: Compare the order of these queries' results too, 20 at the most.
+    `mode`: In which mode the queries are compared: `normal`, `review` or `debug`. Unless told: normal.
+    `limit`: How many results of a query. Unless told: 10.
+    `most`: How many events, memories and differences to tell, 1 to 1000 of each; the totals are told. Unless told:
+    1000.
+    `offset`: How many to pass over.
+    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `reason`: Why, in words; kept in the log.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "retract"),
+            given(
+                {
+                    "without": without,
+                    "without_turns": without_turns,
+                    "without_sessions": without_sessions,
+                    "without_sources": without_sources,
+                    "without_actors": without_actors,
+                    "without_principals": without_principals,
+                    "without_correlations": without_correlations,
+                    "without_models": without_models,
+                    "alone": alone,
+                    "dry_run": dry_run,
+                    "reach": reach,
+                    "query": query,
+                    "queries": queries,
+                    "mode": mode,
+                    "limit": limit,
+                    "most": most,
+                    "offset": offset,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "reason": reason,
+                }
+            ),
+        ),
+    )
+    return Retracted.model_validate(told)
 
 
 def cleanup(

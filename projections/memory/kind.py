@@ -43,6 +43,26 @@ def is_told_by_itself(data: MemoryCreated) -> bool:
     return not data.summarises and not of_turns
 
 
+def turn_told(data: MemoryCreated) -> str | None:
+    """The turn that is created as a memory, by its id; None where something else is: `form_of` of what is told alone."""
+    if data.summarises or not data.source_turns:
+        return None
+    if data.source_turns == (data.memory_id,):
+        return data.memory_id
+    made = (data.tier or data.kind) == "episode" and data.source in MADE_BY_JOBS
+    if data.kind != PUBLISHED_KIND or len(data.source_turns) != 1 or made:
+        return None
+    return data.source_turns[0]
+
+
+def tells_all(data: MemoryCreated) -> bool:
+    """Whether what is created tells what several turns or memories said: it has words of each."""
+    if data.summarises:
+        return True
+    of_turns = bool(data.source_turns) and turn_told(data) is None
+    return of_turns and "episode" in (data.tier, data.kind)
+
+
 def is_drawn(told: Memory | MemoryCreated) -> bool:
     """Whether a job read it in what was said."""
     return told.source == "judge" and bool(told.source_turns)

@@ -5,7 +5,7 @@ A side is a view and the instant at which it is read: of two moments, or of what
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -174,12 +174,22 @@ def ranked(side: Side, query: str, mode: Mode, limit: int) -> list[str]:
     return [one["id"] for one in search(ViewQuery(side.view, side.now, mode), query, limit, ALONE)["results"]]
 
 
+Rank = Callable[[Side, str, Mode, int], list[str]]
+"""A question's results on a side, as `ranked` tells them: another one where vectors are compared too."""
+
+
 def moved(
-    before: Side, after: Side, queries: Sequence[str], mode: Mode, limit: int, check: Check = unchecked
+    before: Side,
+    after: Side,
+    queries: Sequence[str],
+    mode: Mode,
+    limit: int,
+    check: Check = unchecked,
+    rank: Rank = ranked,
 ) -> Iterator[QuestionMoved]:
     """Of each question the results on both sides, and what moved, came or went among them; ranks begin at 1."""
     for query in counted(queries, check, len(queries), every=1):
-        one, other = ranked(before, query, mode, limit), ranked(after, query, mode, limit)
+        one, other = rank(before, query, mode, limit), rank(after, query, mode, limit)
         ranks: list[RankMoved] = [
             {"id": name, "before": _rank(one, name), "after": _rank(other, name)} for name in dict.fromkeys(one + other)
         ]

@@ -27,7 +27,8 @@ from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
 from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SYNONYMS
 from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PROFILE, REVIEW
 from api.operations.reading import OWNER_STATS, PROVENANCE, USES
-from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES, REPLAY
+from api.operations.replaying import REPLAY, RETRACT
+from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES
 from api.operations.searching import SEARCH
 from api.operations.sources import ASIDES, BRING_BACK, SET_ASIDE
 from api.operations.store import ALARMS, OWNERS, STATUS
@@ -64,6 +65,7 @@ VERBS: Mapping[str, Operation] = {
     "replay": REPLAY,
     "diff": DIFF_POSTED,
     "above": ABOVE,
+    "retract": RETRACT,
     "cleanup": CLEANUP,
     "episodes": EPISODES,
     "laws": LAWS,

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import fields, plain, times_of, when
+from api.cli.show.memories import fields, when
 from api.cli.show.tables import grid, id_column
 
 RIGHT = ("partition", "head", "checkpoint", "lag", "epoch", "memories")
@@ -104,51 +104,4 @@ def statistics(answer: dict[str, Any]) -> None:
         table.add_column(name, justify="right")
     for one in largest:
         table.add_row(escape(one["owner"]), f"{one['memories']:,}", str(one["partition"]))
-    out.print(table)
-
-
-def comparison(answer: dict[str, Any]) -> None:
-    """What a replay changes: memories, and the order of a query's results."""
-    found = answer["differences"]
-    events = answer["events"]
-    told = f"{events['replayed']:,} of {events['today']:,} events folded{escape(times_of(answer))}"
-    out.print(f"{len(found)} of {escape(answer['owner'])}'s memories differ; {told}")
-    if found:
-        table = grid()
-        id_column(table, [one["id"] for one in found])
-        for name in ("today", "replayed"):
-            table.add_column(name, overflow="fold")
-        for one in found:
-            table.add_row(escape(one["id"]), *_sides(one["today"], one["replayed"]))
-        out.print(table)
-    if "query" in answer:
-        _ranks(answer["query"])
-
-
-def _sides(today: dict[str, Any] | None, other: dict[str, Any] | None) -> tuple[str, str]:
-    """Both sides in the values that differ; a memory that one side lacks is told whole."""
-    if today is None or other is None:
-        there = "only here: "
-        return ("-", there + plain(other)) if today is None else (there + plain(today), "-")
-    names = [name for name in today if today[name] != other[name]]
-    first, second = (plain({name: side[name] for name in names}) for side in (today, other))
-    return first, second
-
-
-def _ranks(query: dict[str, Any]) -> None:
-    ids = list(dict.fromkeys(query["today"] + query["replayed"]))
-    if not ids:
-        out.print(
-            Text.assemble(("Nothing found", "yellow"), f" on either side for {query['text']} ({query['mode']} mode)")
-        )
-        return
-    out.print(Text(f"ranks for {query['text']}, {query['mode']} mode: {len(query['moved'])} moved", "dim"))
-    table = grid()
-    id_column(table, ids)
-    for name in ("today", "replayed"):
-        table.add_column(name, justify="right")
-    for one in ids:
-        ranks = [str(side.index(one) + 1) if one in side else "-" for side in (query["today"], query["replayed"])]
-        colour = "" if ranks[0] == ranks[1] else "yellow"
-        table.add_row(escape(one), *ranks, style=colour)
     out.print(table)

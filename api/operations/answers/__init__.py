@@ -23,9 +23,10 @@ from api.operations.answers.log import (
     Effects,
     History,
 )
-from api.operations.answers.memories import Detail, Listing, Provenance, Replayed, Revealed, Why
+from api.operations.answers.memories import Detail, Listing, Provenance, Revealed, Why
 from api.operations.answers.profiles import Laws, OwnerProfile
 from api.operations.answers.records import DeletedMany, DeletedOne, RecordsImported, Restored
+from api.operations.answers.replaying import Replayed, Retracted
 from api.operations.answers.saying import Remembered
 from api.operations.answers.search import Found
 from api.operations.answers.sources import SourceAside, SourceSaid, SourcesAside

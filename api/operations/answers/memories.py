@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from pydantic import BaseModel, Field
 
@@ -394,40 +394,3 @@ class Provenance(LinesTold, Placed):
 
     id: str
     provenance: OriginTree
-
-
-class Replayed(Place):
-    """What a replay under other parameters, or without some events, makes different."""
-
-    model_config = exampled(
-        {
-            "owner": "alice",
-            "set": {"user_factor": 1.3},
-            "without": [],
-            "without_actors": [],
-            **EXAMPLE_PLACE,
-            "events": {"today": 4, "replayed": 4},
-            "differences": [
-                {
-                    "id": "coffee",
-                    "today": {
-                        "weight": 1.3,
-                        "level": "full",
-                        "status": "live",
-                        "is_negated": False,
-                        "mention_count": 1,
-                    },
-                    "replayed": None,
-                }
-            ],
-            "query": {"text": "coffee", "mode": "review", "today": ["coffee"], "replayed": ["coffee"], "moved": []},
-        }
-    )
-
-    owner: str
-    set: dict[str, float | int | str | bool]
-    without: list[str]
-    without_actors: list[str]
-    events: dict[str, int]
-    differences: list[dict[str, Any]]
-    query: dict[str, Any] | None = None

@@ -24,7 +24,7 @@ from tests.patience import PATIENCE
 COMPUTES = """
 import sys
 from pathlib import Path
-from api.services.replaying import Replayer
+from api.services.auditing.replaying import Replayer
 from ops.main import main
 
 def computes(self, owner, **asked):

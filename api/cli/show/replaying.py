@@ -1,0 +1,175 @@
+"""What would be without some of a history, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from api.cli.app import out
+from api.cli.show.memories import part_of, plain, times_of
+from api.cli.show.tables import Cell, Column, tabulate
+from projections import shapes
+
+SHOWN = 20
+"""Struck events, and memories that stay, in a table; JSON has a page of them."""
+_SOME = 5
+BECAUSE = {
+    "named": "named: {of}",
+    "caused": "caused by {of}",
+    "same_turn": "says the turn {of}",
+    "of_turn": "for the turn {of}",
+    "source_turns": "read in the turn {of}, and in no other",
+    "merges": "merges {of}",
+    "summarises": "summarises {of}",
+}
+STAYS = {"other_turns": "the turn {of} says it too", "said_again": "the user said it again at {of}"}
+
+
+def comparison(answer: shapes.Replayed, console: Console = out) -> None:
+    """What a replay changes: memories, and the order of the results of questions."""
+    found, total, events = answer["differences"], answer["total"], answer["events"]
+    folded = f"{events['replayed']:,} of {events['today']:,} events folded{times_of(answer)}"
+    law = f", law {answer['profile']}" if answer["profile"] else ""
+    page = part_of(answer["offset"], len(found), total)
+    console.print(Text(f"{page}{total:,} of {answer['owner']}'s memories differ; {folded}{law}, {answer['mode']} mode"))
+    struck(answer, console)
+    if found:
+        rows: list[dict[str, Cell]] = []
+        for one in found:
+            today, replayed = _sides(one)
+            rows.append({"id": Text(one["id"]), "today": today, "replayed": replayed})
+        columns = (Column("id", is_id=True), Column("today", takes_rest=True), Column("replayed", takes_rest=True))
+        tabulate(columns, rows, console)
+    for question in answer["questions"]:
+        ranks(question, answer["mode"], console)
+
+
+def struck(answer: shapes.ClosureTold, console: Console = out) -> None:
+    """What is struck and why, what falls into nothing, and what stays."""
+    total = answer["struck_total"]
+    if not total:
+        return
+    because = ", ".join(f"{many:,} {kind.replace('_', ' ')}" for kind, many in answer["struck_because"].items())
+    console.print(Text(f"{total:,} {_events(total)} struck: {because}"))
+    rows: list[dict[str, Cell]] = [
+        {
+            "position": Text(one["position"]),
+            "event": Text(one["event"]),
+            "memory": Text(one["memory"] or ""),
+            "because": Text(BECAUSE[one["because"]].format(of=one["of"])),
+        }
+        for one in answer["struck"][:SHOWN]
+    ]
+    names = (Column("position"), Column("event", if_room=True), Column("memory", is_id=True))
+    if rows:
+        tabulate((*names, Column("because", takes_rest=True)), rows, console)
+    _more(total - len(rows), console)
+    for one in answer["stays"][:SHOWN]:
+        console.print(Text(f"{one['memory']} stays: {STAYS[one['because']].format(of=one['of'])}"))
+    _more(answer["stays_total"] - len(answer["stays"][:SHOWN]), console)
+    _counted("falls into nothing", answer["without_effect"], console)
+    _counted("stays, decided in its light", answer["in_its_light"], console)
+
+
+def ranks(question: shapes.QuestionMoved, mode: str, console: Console = out, second_side: str = "replayed") -> None:
+    """The order of a question's results on both sides."""
+    first_side = "today"
+    before, after, told = question["before"], question["after"], question["query"]
+    ids = list(dict.fromkeys(before + after))
+    if not ids:
+        nothing = ("Nothing found", "yellow")
+        console.print(Text.assemble(nothing, f" on either side for {told} ({mode} mode)"))
+        return
+    console.print(Text(f"ranks for {told}, {mode} mode: {len(question['moved'])} moved", "dim"))
+    rows = []
+    for one in ids:
+        first, second = (str(side.index(one) + 1) if one in side else "-" for side in (before, after))
+        style = "" if first == second else "yellow"
+        rows.append({"id": Text(one), first_side: Text(first, style), second_side: Text(second, style)})
+    columns = (Column("id", is_id=True), Column(first_side, right=True), Column(second_side, right=True))
+    tabulate(columns, rows, console)
+
+
+def looked_at(answer: shapes.Retracted, console: Console = out) -> None:
+    """What undoing it would reach, and how to do it."""
+    retraction(answer, console)
+    if answer["undoes_total"]:
+        told = f"to do it: the same again with --reach {answer['reach']}, or with --yes"
+        console.print(Text(told, "bold"), soft_wrap=True)
+
+
+def retraction(answer: shapes.Retracted, console: Console = out) -> None:
+    """What undoing it reaches, or reached."""
+    total, dry_run = answer["undoes_total"], answer["dry_run"]
+    done = (
+        "would undo it" if dry_run else "undid it before; nothing more was written" if answer["again"] else "undid it"
+    )
+    console.print(Text(f"{total:,} {'event' if total == 1 else 'events'} of a person {done}"))
+    if answer["again"]:
+        console.print(Text(f"position {answer['position']}", "dim"))
+        return
+    struck(answer, console)
+    rows: list[dict[str, Cell]] = [
+        {"undone by": Text(one["event"]), "memory": Text(one["memory"] or "-")} for one in answer["undoes"][:SHOWN]
+    ]
+    if rows:
+        tabulate((Column("undone by"), Column("memory", is_id=True)), rows, console)
+    _more(total - len(rows), console)
+    for name, what in (("goes", "shown no more"), ("comes_back", "shown again"), ("changed", "otherwise")):
+        some: shapes.SomeMemories = answer[name]  # type: ignore[literal-required]
+        if some["total"]:
+            more = ", ..." if some["total"] > _SOME else ""
+            console.print(Text(f"{what}: {some['total']:,} ({', '.join(some['ids'][:_SOME])}{more})"))
+    for one in answer["not_undone"]:
+        first = f" ({', '.join(one['first'])})" if one["first"] else ""
+        console.print(Text(f"{one['events']:,} {one['kind']}{first} {one['why']}", "yellow"))
+    for other in answer["remains"][:SHOWN]:
+        fields = ", ".join(name.replace("_", " ") for name in other["fields"])
+        console.print(Text(f"{other['id']} stands otherwise than without it: {fields}", "yellow"))
+    _more(answer["remains_total"] - len(answer["remains"][:SHOWN]), console)
+    for question in answer["questions"]:
+        ranks(question, answer["mode"], console, "retracted")
+    ending = "nothing was written" if dry_run else f"position {answer['position']}"
+    console.print(Text(ending, "dim"))
+
+
+def _sides(one: shapes.ReplayedDiffer) -> tuple[Text, Text]:
+    """Both sides in the values that differ; a memory that one side lacks is told whole."""
+    today, replayed = one["today"], one["replayed"]
+    if today is None or replayed is None:
+        there = Text(f"only here: {_told(replayed or today or {})}")
+        return (Text("-"), there) if today is None else (there, Text("-"))
+    names = [name for name in today if today[name] != replayed[name]]  # type: ignore[literal-required]
+    first, second = (_told(_only(side, names)) for side in (today, replayed))
+    if one["fields"]:
+        others = f"other {', '.join(one['fields'])}"
+        second = f"{second}, {others}" if names else others
+    return Text(first), Text(second)
+
+
+def _told(side: Mapping[str, Any]) -> str:
+    """A standing in words, without a reason that is none."""
+    return plain({name.replace("_", " "): value for name, value in side.items() if value is not None})
+
+
+def _only(side: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: side[name] for name in names}
+
+
+def _counted(what: str, told: Sequence[shapes.EventsCounted], console: Console) -> None:
+    for one in told:
+        more = " ..." if one["events"] > len(one["first"]) else ""
+        kind = one["kind"].replace("_", " ")
+        console.print(Text(f"{what}: {one['events']:,} {kind} ({', '.join(one['first'])}{more})", "dim"))
+
+
+def _more(left: int, console: Console) -> None:
+    if left > 0:
+        console.print(Text(f"and {left:,} more: --json tells them", "dim"))
+
+
+def _events(many: int) -> str:
+    return "event is" if many == 1 else "events are"

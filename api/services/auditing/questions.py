@@ -1,0 +1,58 @@
+"""Saved questions on two sides, ranked as search ranks them: with meaning where an embedder is configured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from api.requests.checks import check_query
+from api.requests.searching import request_of
+from api.services.reading import Reader
+from events.errors import refused
+from projections.embedding.meaning import EmbeddedQuestion
+from projections.laws.modes import Mode
+from projections.ranking.recall import search
+from projections.ranking.senses import Senses
+from projections.reports.sides import Side
+from projections.views.query import ViewQuery
+
+MOST_QUESTIONS = 20
+_MOST_BYTES = 1 << 20
+
+
+def checked_questions(query: str | None, queries: Iterable[str]) -> list[str]:
+    """The questions, each once, in their order. Raises InputError for one that is none, or too many."""
+    found = list(dict.fromkeys([*([] if query is None else [query]), *queries]))
+    if len(found) > MOST_QUESTIONS:
+        raise refused("queries", f"{len(found):,} questions", f"at most {MOST_QUESTIONS}")
+    return [check_query(one) for one in found]
+
+
+def questions_in(path: Path) -> list[str]:
+    """The questions in a file, one a line; empty lines are passed over. Raises InputError where it cannot be read as such."""
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise refused("queries", str(path), f"a file of at most {MOST_QUESTIONS} questions, one a line")
+        lines = path.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise refused("queries", str(path), f"a file of questions in UTF-8, one a line ({problem})") from None
+    return [line.strip() for line in lines if line.strip()]
+
+
+class Questions:
+    """Questions of one call; their vectors are asked for before any view is held."""
+
+    def __init__(self, reader: Reader, meanings: Senses | None, texts: Sequence[str]) -> None:
+        self.texts = texts
+        self._meanings = meanings
+        self._embedded: dict[str, EmbeddedQuestion | None] = {text: reader.question_of(text, {})[0] for text in texts}
+
+    def rank(self, side: Side, query: str, mode: Mode, limit: int) -> list[str]:
+        """Ids of a question's results, the best first: those of `search` with nothing else told."""
+        view, with_meaning = side.view, self._meanings is not None
+        request = request_of({}, side.now, view.parameters.time_zone, with_meaning=with_meaning, reasons=False)
+        question, sense = self._embedded.get(query), None
+        if self._meanings is not None and question is not None:
+            sense = self._meanings.sense(view, view.owner, question)
+        found = search(ViewQuery(view, side.now, mode), query, limit, request, sense)
+        return [one["id"] for one in found["results"]]

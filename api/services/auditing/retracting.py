@@ -1,0 +1,279 @@
+"""Retracting for good: what a replay leaves out is undone by a person's events, as one act. Nothing is deleted from the log.
+
+First its reach is told, under a digest; carried out is only what has that reach. What no event undoes is said, and not claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Unpack
+
+from api.requests.checks import check_actor, check_limit, check_mode, check_owner
+from api.requests.refusals import refusal_of
+from api.services.auditing.folding import Refolder, Sides, Wanted
+from api.services.auditing.questions import Questions, checked_questions
+from api.services.auditing.reach import Act, Spoken, act_of, events_of, name_of_events, reach_told, undo_told
+from api.services.auditing.replaying import MOST_DIFFERENCES, struck_told
+from api.services.auditing.selecting import StrikesAsked, named_in, strikes_of
+from api.services.carried import LogEvent
+from api.services.reading import Reader
+from api.services.writing import Writer
+from api.work.patience import current_check, has_told
+from events.catalogue import MemoryDeleted
+from events.envelope import derived_id, micros
+from events.errors import ConcurrencyError, OwnerQuarantined, refused
+from events.log import EventLog
+from events.partitions import partition_of, position_text
+from events.standing import is_persons_word
+from events.vocabulary import MAX_REQUEST_EVENTS
+from projections.decide.command import Ids
+from projections.fold.named import names
+from projections.laws.modes import Mode
+from projections.memory.sources import NamedSource
+from projections.ranking.senses import Senses
+from projections.redis.view import RedisViews
+from projections.reports.sides import moved
+from projections.reports.undoing import ACT, UndoStep
+from projections.shapes import QuestionMoved, Retracted
+
+TRIES = 3
+"""How often the owner is looked at anew because it went on meanwhile."""
+
+
+class RetractAsked(StrikesAsked, total=False):
+    """What is struck, and who says so, and when."""
+
+    actor: str
+    occurred_at: str | None
+
+
+class _Call(NamedTuple):
+    """What was asked, checked."""
+
+    owner: str
+    wanted: Wanted
+    told: dict[str, list[str]]
+    actor: str
+    occurred_at: str | None
+    reason: str
+    questions: Questions
+    mode: Mode
+    limit: int
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What tells this call from another."""
+        return {**self.told, "alone": self.wanted.alone}
+
+
+class _Looked(NamedTuple):
+    """What a call reaches as the owner stands."""
+
+    act: Act
+    answer: dict[str, Any]
+    head: int
+    stuck: str | None
+
+
+class Retracter:
+    """Undoes parts of the histories of one store's owners. Safe for threads."""
+
+    def __init__(
+        self, log: EventLog, views: RedisViews, reader: Reader, writer: Writer, meanings: Senses | None
+    ) -> None:
+        self._log = log
+        self._views = views
+        self._reader = reader
+        self._writer = writer
+        self._meanings = meanings
+        self._refolder = Refolder(reader, log.partitions)
+
+    def retract(
+        self,
+        owner: str,
+        *,
+        alone: bool = False,
+        dry_run: bool = False,
+        reach: str | None = None,
+        reason: str = "",
+        query: str | None = None,
+        queries: Sequence[str] = (),
+        mode: str = "normal",
+        limit: int = 10,
+        offset: int = 0,
+        most: int = MOST_DIFFERENCES,
+        **asked: Unpack[RetractAsked],
+    ) -> Retracted:
+        """Undo what a replay without this would leave out, by a person's events; `dry_run`: tell what that would reach.
+
+        `reach`: the digest that a dry run told. Raises InputError where there is none, for what was named in vain, and where it
+        takes more events than one request holds; ConcurrencyError with the new reach (`reach`) where it is another by now: then
+        nothing is written. All is written, or nothing. Sent again with the same reach it changes nothing.
+        """
+        actor = asked.pop("actor", "user")
+        occurred_at = asked.pop("occurred_at", None)
+        call = self._checked(owner, alone, asked, Spoken(actor, self._writer.when(occurred_at), reason), occurred_at)
+        page = max(offset, 0), check_limit(most, MOST_DIFFERENCES, "most")
+        texts = checked_questions(query, queries)
+        call = call._replace(
+            wanted=call.wanted._replace(offset=page[0], most=page[1]),
+            questions=Questions(self._reader, self._meanings, texts),
+            mode=check_mode(mode),
+            limit=check_limit(limit),
+        )
+        if dry_run:
+            return self._looked(call).answer  # type: ignore[return-value]
+        if reach is None:
+            raise refused("reach", "nothing", "the digest that a dry run tells: carried out is what was looked at")
+        return self._before(call, reach) or self._carried_out(call, reach)
+
+    def _checked(self, owner: str, alone: bool, asked: StrikesAsked, spoken: Spoken, occurred_at: str | None) -> _Call:
+        check_owner(owner)
+        check_actor(spoken.actor)
+        told = named_in(asked)
+        strikes = strikes_of(told, partition_of(owner, self._log.partitions))
+        if not strikes.any:
+            raise refused("without", "nothing", "what is to be undone: events, turns, sessions, or who brought it")
+        if not is_persons_word(spoken.actor, self._writer.by):
+            allowed = "user or operator, by a path that vouches for him: what is undone, a person says"
+            raise refused("actor", spoken.actor, allowed)
+        asides = (
+            ()
+            if alone
+            else tuple(
+                [NamedSource(session=one) for one in told["without_sessions"]]
+                + [NamedSource(principal=one) for one in told["without_principals"]]
+                + [NamedSource(actor=one) for one in told["without_actors"]]
+            )
+        )
+        wanted = Wanted(strikes, alone, asides=asides)
+        questions = Questions(self._reader, None, ())
+        return _Call(owner, wanted, told, spoken.actor, occurred_at, spoken.reason, questions, "normal", 1)
+
+    def _looked(self, call: _Call) -> _Looked:
+        """What it reaches now. Writes nothing."""
+        spoken = Spoken(call.actor, self._writer.when(call.occurred_at), call.reason)
+        with self._refolder.sides(call.owner, call.wanted, {}) as sides:
+            undoing, snapshot = sides.replay.undoing, sides.snapshot
+            assert undoing is not None, "it was asked for"
+            secret = self._reader.secret(call.owner)
+            act = act_of(sides, undoing, call.owner, spoken, self._writer, call.asked, secret)
+            stuck = None if snapshot.quarantine is None else position_text(snapshot.partition, snapshot.quarantine.seq)
+            answer = {
+                "owner": call.owner,
+                "dry_run": True,
+                "again": False,
+                **call.asked,
+                "mode": call.mode,
+                "offset": call.wanted.offset,
+                **reach_told(act, snapshot.partition, call.wanted.offset, call.wanted.most),
+                **struck_told(sides, call.wanted.offset, call.wanted.most),
+                "questions": self._questions(call, sides, act),
+                "changes": [],
+                **snapshot.place,
+            }
+        return _Looked(act, answer, snapshot.head, stuck)
+
+    def _questions(self, call: _Call, sides: Sides, act: Act) -> list[QuestionMoved]:
+        asked, check = call.questions, current_check()
+        return list(moved(sides.before, act.done, asked.texts, call.mode, call.limit, check, rank=asked.rank))
+
+    def _carried_out(self, call: _Call, reach: str) -> Retracted:
+        owner, answer, ids = call.owner, dict[str, Any](), _ids(call.owner, reach)
+        for left in reversed(range(TRIES)):
+            with self._writer.newest(owner):
+                pass  # what was told before is folded
+            looked = self._looked(call)
+            if looked.stuck is not None:
+                raise OwnerQuarantined(
+                    f"owner {owner} stands still before {looked.stuck}: what is undone would be parked behind it; see"
+                    f" `engramlog dead show {owner}`",
+                    owner=owner,
+                    position=looked.stuck,
+                )
+            if looked.act.reach != reach:
+                raise _changed(owner, reach, looked)
+            if not looked.act.steps:
+                return looked.answer | {"dry_run": False}  # type: ignore[return-value]
+            spoken = Spoken(call.actor, self._writer.when(call.occurred_at), call.reason)
+            events = events_of(looked.act.steps, owner, spoken, self._writer, ids, ids(ACT))
+            has_told()
+            receipts = self._log.append(self._writer.ready(events), expected_heads={owner: looked.head})
+            if left and any(one.status == "head_mismatch" for one in receipts):
+                continue
+            refusal = next((refusal_of(one) for one in receipts if not one.written), None)
+            if refusal is not None:
+                known = self._before(call, reach)  # whoever sent the same at the same time was first
+                if known is None:
+                    raise refusal
+                return known
+            self._writer.settle(receipts)
+            gone = {
+                one.data.memory_id: micros(one.occurred_at) for one in events if isinstance(one.data, MemoryDeleted)
+            }
+            self._views.deletions.add(owner, gone, self._writer.when(None))
+            changes = self._writer.effects_of(owner, receipts)
+            snapshot = self._reader.glance(owner)
+            assert snapshot is not None
+            answer = looked.answer | {"dry_run": False, "changes": changes, "position": receipts[-1].position}
+            answer |= snapshot.told
+            break
+        return answer  # type: ignore[return-value]
+
+    def _before(self, call: _Call, reach: str) -> Retracted | None:
+        """What was done under this reach before; None where nothing was."""
+        ids = _ids(call.owner, reach)
+        made = [ids(name) for name in name_of_events(MAX_REQUEST_EVENTS)]
+        done = self._writer.before(call.owner, reach, made, lambda _events: True)
+        return None if not done else self._told_again(call, reach, done)
+
+    def _told_again(self, call: _Call, reach: str, done: Sequence[LogEvent]) -> Retracted:
+        owner, partition = call.owner, partition_of(call.owner, self._log.partitions)
+        changes = self._writer.effects(owner, partition, [one.seq for one in done])
+        steps = [UndoStep(one.event.data, next(iter(names(one.event.data)), None)) for one in done]
+        snapshot = self._reader.glance(owner)
+        assert snapshot is not None
+        nothing: dict[str, Any] = {"total": 0, "ids": []}
+        answer: dict[str, Any] = {
+            "owner": owner,
+            "dry_run": False,
+            "again": True,
+            **call.asked,
+            "mode": call.mode,
+            "offset": 0,
+            "reach": reach,
+            "undoes": [undo_told(one) for one in steps],
+            "undoes_total": len(steps),
+            "goes": nothing,
+            "comes_back": nothing,
+            "changed": nothing,
+            "not_undone": [],
+            "remains": [],
+            "remains_total": 0,
+            "questions": [],
+            "changes": changes,
+            "position": position_text(partition, done[-1].seq),
+            **snapshot.told,
+        }
+        return answer  # type: ignore[return-value]
+
+
+def _ids(owner: str, reach: str) -> Ids:
+    """By what the ids of an act are made: what it reaches. So it is one act, however often it is sent."""
+    return lambda name: derived_id("retract", owner, reach, name)
+
+
+def _changed(owner: str, reach: str, looked: _Looked) -> ConcurrencyError:
+    """That it reaches something else by now, and what."""
+    told = looked.answer
+    return ConcurrencyError(
+        f"reach {reach} of owner {owner} is another by now, {looked.act.reach}: something new came since it was told, or another"
+        " selection was looked at. Nothing was written; look at the new reach, and send that",
+        owner=owner,
+        reach=looked.act.reach,
+        struck_total=told["struck_total"],
+        undoes_total=told["undoes_total"],
+        goes=told["goes"],
+        comes_back=told["comes_back"],
+        changed=told["changed"],
+    )

@@ -1,0 +1,342 @@
+"""Which events undo what is struck, so far as the model has an inverse; what has none is said, and claimed by nobody. Pure.
+
+What a person's event can undo: that a memory was made (it is deleted), a merge (un-merged), a deletion (restored), a restoration
+(deleted again), words put in place of others (the former come back), a triple, a synonym, a law, parameters, a value or a source
+that counts or does not; and all of a source at once, by setting it aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, cast
+
+from events.catalogue import (
+    EventData,
+    FactAsserted,
+    FactRetracted,
+    MemoryCreated,
+    MemoryDeleted,
+    MemoryMerged,
+    MemoryRestored,
+    MemoryRevised,
+    MemoryUnmerged,
+    ParametersChanged,
+    ProfileChosen,
+    SourceBroughtBack,
+    SourceSetAside,
+    SynonymDefined,
+    TurnRecorded,
+    ValueReadmitted,
+    ValueRejected,
+)
+from events.envelope import AnyEvent, Stored, from_micros
+from events.parameters import DEFAULTS, ParameterValue
+from events.vocabulary import Actor
+from projections.decide.deleting import SPARED
+from projections.decide.rejecting import readmission
+from projections.fold.named import names
+from projections.fold.owner import OwnerState
+from projections.fold.working_set import trouble_with
+from projections.language.keywords.synonyms import synonyms_of
+from projections.language.statements import STATEMENT_RULES
+from projections.memory.record import Memory
+from projections.memory.rejection import known as known_value
+from projections.memory.sources import Author, NamedSource, by_of
+from projections.memory.sources import known as known_source
+from projections.reports.closure import Because, Closure
+
+ACT = "act"
+"""What the first event of an act is to the others: their cause."""
+SETTINGS = (
+    ProfileChosen,
+    ParametersChanged,
+    SynonymDefined,
+    ValueRejected,
+    ValueReadmitted,
+    SourceSetAside,
+    SourceBroughtBack,
+)
+NOT_BY_ASIDE = (MemoryDeleted, MemoryRestored, FactRetracted, *SETTINGS)
+"""What setting its source aside does not undo."""
+WITHOUT_INVERSE: Mapping[str, str] = {
+    "MemoryNegated": "a mention by the user takes a negation back, and counts as a mention",
+    "MemoryMentioned": "what was counted stays counted",
+    "MemoriesAccessed": "what was counted stays counted",
+    "MemoryReinforced": "what was counted stays counted",
+    "ReviewGraded": "a grade stays in the schedule",
+    "MemoryUnmerged": "a merge that is made again is another memory",
+    "MemoriesLinked": "an association or a flag is taken away by nothing",
+    "MemoryCompressed": "a mention makes a level full again, and counts as a mention",
+    "MemoryPromoted": "a tier is changed by an operator (`promote --to`)",
+    "MemoryKept": "that a reviewer kept it stays known",
+    "MemoryPurged": "what is purged is gone",
+    "SensitivitySet": "a level is set by a person (`sensitivity`)",
+    "SensitivityRaised": "a level is set by a person (`sensitivity`)",
+    "GroundChanged": "a later report says what it is now (`ground`)",
+    "ReviewSettled": "an answer stays given",
+    "TurnRecorded": "a turn that was recorded alone is withheld only by setting its session aside",
+    "ToolResultRecorded": "what a tool found is in no memory, and shows for one turn alone",
+    "MemoriesRevealed": "that a secret was looked at stays recorded",
+    "TurnsExtracted": "what was read is not read again",
+    "EventDiscarded": "what was dropped is not folded",
+}
+"""Types that no event undoes, and why."""
+
+
+class UndoStep(NamedTuple):
+    """One event of an act that undoes."""
+
+    data: EventData
+    memory: str | None
+    cause: str = ACT
+    """The memory whose deletion led to it; or the act itself."""
+
+
+class NotUndone(NamedTuple):
+    """Events that no event undoes."""
+
+    kind: str
+    why: str
+    events: int
+    first: tuple[int, ...]
+    """Seqs of the first three."""
+
+
+class Undoing:
+    """What is struck, taken in event by event; what undoes it, once both sides are known."""
+
+    def __init__(self, closure: Closure, asides: tuple[NamedSource, ...]) -> None:
+        """`asides`: sources that are to be set aside for it."""
+        self._closure = closure
+        self._asides = asides
+        self._seen: dict[type, dict[str, None]] = {}
+        """By type, the memories that something struck was about."""
+        self._facts: list[FactAsserted | FactRetracted] = []
+        self._values: list[ValueRejected | ValueReadmitted] = []
+        self._sources: list[SourceSetAside | SourceBroughtBack] = []
+        self._because: dict[str, Because] = {}
+        """A memory that something struck makes -> why that is struck."""
+        self._not: dict[tuple[str, str], list[int]] = {}
+
+    def take(self, one: Stored, event: AnyEvent) -> None:
+        """The next event that is struck."""
+        data, kind = event.data, type(event.data)
+        if self._asides and not isinstance(data, NOT_BY_ASIDE) and self._withheld(one, event):
+            return
+        self._seen.setdefault(kind, {}).update(dict.fromkeys(names(data)[:1]))
+        if isinstance(data, MemoryCreated | MemoryMerged):
+            made = data.memory_id if isinstance(data, MemoryCreated) else data.into
+            self._because.setdefault(made, self._closure.struck[one.seq])
+        elif isinstance(data, FactAsserted | FactRetracted):
+            self._facts.append(data)
+        elif isinstance(data, ValueRejected | ValueReadmitted):
+            self._values.append(data)
+        elif isinstance(data, SourceSetAside | SourceBroughtBack):
+            self._sources.append(data)
+        elif isinstance(data, TurnRecorded):
+            if data.turn_id not in self._closure.gone:  # else its memory goes, and the turn with it
+                self._cannot(kind.__name__, WITHOUT_INVERSE[kind.__name__], one.seq)
+        elif kind.__name__ in WITHOUT_INVERSE and not self._moot(data):
+            self._cannot(kind.__name__, WITHOUT_INVERSE[kind.__name__], one.seq)
+
+    def _withheld(self, one: Stored, event: AnyEvent) -> bool:
+        """Whether setting aside reaches it: it is of the source, or was drawn from what is."""
+        author = Author(by_of(one, event.actor), event.session_id)
+        drawn = self._closure.struck[one.seq].kind in ("source_turns", "merges", "summarises", "of_turn", "same_turn")
+        return drawn or any(source.wrote(author) for source in self._asides)
+
+    def _moot(self, data: Any) -> bool:
+        """Whether it is about nothing but memories that go."""
+        about = names(data)
+        return bool(about) and all(name in self._closure.gone for name in about)
+
+    def _cannot(self, kind: str, why: str, seq: int) -> None:
+        self._not.setdefault((kind, why), []).append(seq)
+
+    @property
+    def not_undone(self) -> list[NotUndone]:
+        """What no event undoes."""
+        return [NotUndone(kind, why, len(seqs), tuple(seqs[:3])) for (kind, why), seqs in self._not.items()]
+
+    def steps(
+        self, now: tuple[OwnerState, Mapping[str, Memory]], then: tuple[OwnerState, Mapping[str, Memory]], reason: str
+    ) -> Iterator[UndoStep]:
+        """The events that undo it, in their order. `now`: the owner as it is folded; `then`: without what is struck."""
+        state, memories = now
+        wanted, replayed = then
+        for source in self._asides:
+            one = known_source(state.asides, source)
+            if one is None or not one.stands:
+                told = {"session": source.session, "principal": source.principal}
+                actor = cast("Actor | None", source.actor)
+                yield UndoStep(SourceSetAside(**told, actor=actor, reason=reason), None)
+        yield from self._of_settings(state, wanted, reason)
+        yield from self._unmerged(memories, reason)
+        yield from self._deleted(memories, replayed, reason)
+        yield from self._restored(memories, replayed, reason)
+        yield from self._revised(memories, replayed)
+        for fact in self._facts:
+            yield from self._of_fact(fact, memories, replayed)
+
+    def _about(self, kind: type) -> Iterator[str]:
+        return iter(self._seen.get(kind, ()))
+
+    def _unmerged(self, memories: Mapping[str, Memory], reason: str) -> Iterator[UndoStep]:
+        """Merges, the newest first: what was merged again comes apart from without."""
+        merges = [name for name in self._about(MemoryMerged) if name in self._closure.gone and name in memories]
+        for name in sorted(merges, key=lambda one: memories[one].created_seq, reverse=True):
+            memory = memories[name]
+            if memory.retired_at is None and memory.deleted_at is None and memory.purged_at is None:
+                yield UndoStep(MemoryUnmerged(into=name, reason=reason), name)
+
+    def _deleted(
+        self, memories: Mapping[str, Memory], replayed: Mapping[str, Memory], reason: str
+    ) -> Iterator[UndoStep]:
+        """What was made, in the order in which it was; what was drawn from a turn goes as that turn's."""
+        created = [name for name in self._about(MemoryCreated) if name in self._closure.gone and name in memories]
+        again = [name for name in self._about(MemoryRestored) if _is_deleted(replayed.get(name)) and name in memories]
+        going: dict[str, None] = {}
+        for name in sorted({*created, *again}, key=lambda one: memories[one].created_seq):
+            memory, because = memories[name], self._because.get(name)
+            if memory.deleted_at is not None or memory.purged_at is not None or self._stuck(memory):
+                continue
+            if memory.tier in SPARED and (because is None or because.kind != "named"):
+                why = "core and system memories are left alone where their own events are not named"
+                self._cannot("MemoryCreated", why, memory.created_seq)
+                continue
+            cause = because.of if because is not None and because.of in going else ACT
+            going[name] = None
+            yield UndoStep(MemoryDeleted(memory_id=name, reason=reason), name, cause)
+
+    def _stuck(self, memory: Memory) -> bool:
+        """Whether it is merged into something that stays merged."""
+        return memory.merged_into is not None and memory.merged_into not in self._closure.gone
+
+    def _restored(
+        self, memories: Mapping[str, Memory], replayed: Mapping[str, Memory], reason: str
+    ) -> Iterator[UndoStep]:
+        for name in self._about(MemoryDeleted):
+            memory, then = memories.get(name), replayed.get(name)
+            if memory is None or then is None or memory.deleted_at is None or then.deleted_at is not None:
+                continue
+            if memory.purged_at is not None:
+                self._cannot("MemoryDeleted", "it is purged since: only a tombstone is left", memory.changed_seq)
+            elif trouble_with(memory) is None:
+                yield UndoStep(MemoryRestored(memory_id=name, reason=reason), name)
+
+    def _revised(self, memories: Mapping[str, Memory], replayed: Mapping[str, Memory]) -> Iterator[UndoStep]:
+        for name in self._about(MemoryRevised):
+            memory, then = memories.get(name), replayed.get(name)
+            if memory is None or then is None or trouble_with(memory) or memory.deleted_at is not None:
+                continue
+            if _words(memory) != _words(then) and then.purged_at is None:
+                data = MemoryRevised(
+                    memory_id=name,
+                    content=then.content,
+                    summary=then.summary,
+                    keywords=then.keywords,
+                    tags=then.tags,
+                )
+                yield UndoStep(data, name)
+
+    def _of_fact(
+        self, fact: FactAsserted | FactRetracted, memories: Mapping[str, Memory], replayed: Mapping[str, Memory]
+    ) -> Iterator[UndoStep]:
+        """A triple that backs or does not, on the memories on which that differs."""
+        adds = isinstance(fact, FactRetracted)
+        evidence = tuple(
+            name
+            for name in fact.evidence
+            if (memory := memories.get(name)) is not None
+            and (then := replayed.get(name)) is not None
+            and trouble_with(memory) is None
+            and _backs(then, fact) is adds
+            and _backs(memory, fact) is not adds
+        )
+        if evidence:
+            kind = FactAsserted if adds else FactRetracted
+            told = {
+                name: getattr(fact, name)
+                for name in ("subject", "predicate", "object", "negation", "degree", "condition")
+            }
+            yield UndoStep(kind(**told, evidence=evidence), evidence[0])
+
+    def _of_settings(self, state: OwnerState, wanted: OwnerState, reason: str) -> Iterator[UndoStep]:
+        """Where something that the owner chose is struck, what would be chosen without it."""
+        if ProfileChosen in self._seen and state.profile != wanted.profile:
+            yield UndoStep(ProfileChosen(profile=cast("Any", wanted.profile)), None)
+        if ParametersChanged in self._seen:
+            values = _parameters(state, wanted)
+            if values:
+                yield UndoStep(ParametersChanged(parameters=values), None)
+        if SynonymDefined in self._seen:
+            yield from self._of_synonyms(state, wanted)
+        for told in self._values:
+            yield from _of_value(told, state, wanted, reason)
+        for one in self._sources:
+            source = NamedSource(one.session, one.principal, one.actor)
+            before, after = known_source(state.asides, source), known_source(wanted.asides, source)
+            stands, stood = before is not None and before.stands, after is not None and after.stands
+            if stands != stood and source not in self._asides:
+                kind = SourceSetAside if stood else SourceBroughtBack
+                yield UndoStep(kind(session=one.session, principal=one.principal, actor=one.actor, reason=reason), None)
+
+    def _of_synonyms(self, state: OwnerState, wanted: OwnerState) -> Iterator[UndoStep]:
+        now, then = ({one[:2]: one[2] for one in told.synonyms} for told in (state, wanted))
+        for pair in sorted(now.keys() | then.keys()):
+            if now.get(pair) == then.get(pair):
+                continue
+            if pair not in then and pair[1] in synonyms_of(pair[0]):
+                self._cannot(
+                    "SynonymDefined", "the two words are alike to all, and an owner's word stays beside that", 0
+                )
+                continue
+            data = SynonymDefined(keyword=pair[0], synonym=pair[1], similarity=then.get(pair, 0.0))
+            yield UndoStep(data, None)
+
+
+def _of_value(
+    told: ValueRejected | ValueReadmitted, state: OwnerState, wanted: OwnerState, reason: str
+) -> Iterator[UndoStep]:
+    """Values that stand otherwise without it."""
+    back, out = list[str](), list[str]()
+    until = None
+    for value in told.values:
+        now, then = (known_value(one.rejections, bytes.fromhex(value)) for one in (state, wanted))
+        stands, stood = now is not None and now.stands, then is not None and then.stands
+        if stands and not stood:
+            back.append(value)
+        elif stood and not stands:
+            out.append(value)
+            until = until if then is None or then.until is None else from_micros(then.until)
+    if back:
+        yield UndoStep(readmission(told.memory_id, back, reason), told.memory_id)
+    if out:
+        data = ValueRejected(
+            values=tuple(out), rules=STATEMENT_RULES, memory_id=told.memory_id, until=until, reason=reason
+        )
+        yield UndoStep(data, told.memory_id)
+
+
+def _parameters(state: OwnerState, wanted: OwnerState) -> dict[str, ParameterValue]:
+    """Parameters whose value is another one, with that."""
+    now, then = dict(state.parameters), dict(wanted.parameters)
+    values = {name: then.get(name, getattr(DEFAULTS, name, None)) for name in sorted(now.keys() | then.keys())}
+    return {
+        name: value
+        for name, value in values.items()
+        if value is not None and value != now.get(name, getattr(DEFAULTS, name, None))
+    }
+
+
+def _words(memory: Memory) -> tuple[object, ...]:
+    return memory.content, memory.summary, memory.keywords, memory.tags
+
+
+def _is_deleted(memory: Memory | None) -> bool:
+    return memory is not None and memory.deleted_at is not None
+
+
+def _backs(memory: Memory, fact: FactAsserted | FactRetracted) -> bool:
+    told = (fact.subject, fact.predicate, fact.object, fact.negation)
+    return any((one.subject, one.predicate, one.object, one.negation) == told for one in memory.facts)

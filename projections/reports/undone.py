@@ -1,0 +1,67 @@
+"""What an act that undoes comes to, before it is written: the owner after it, beside how it is and how a replay has it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from events.envelope import AnyEvent, Stored, encode
+from projections.checks import Check, unchecked
+from projections.fold.owner import OwnerHistory, OwnerState, fold_on
+from projections.laws.modes import Mode
+from projections.memory.record import Memory
+from projections.reports.sides import Difference, Side, differing
+from projections.views.view import OwnerView
+
+NORMAL: Mode = "normal"
+
+
+class MemoriesMoved(NamedTuple):
+    """What an act does to what normal mode shows; ids, in the order in which the memories came to be."""
+
+    go: tuple[str, ...]
+    """Shown, and shown no more."""
+    come_back: tuple[str, ...]
+    """Shown again, or for the first time."""
+    change: tuple[str, ...]
+    """Stand otherwise and are shown, or not, as before."""
+
+
+def as_folded(view: OwnerView) -> dict[str, Memory]:
+    """The owner's records as their own events made them."""
+    return {memory.id: view.as_folded(memory) for memory in view.columns}
+
+
+def after(
+    owner: str, state: OwnerState, memories: Mapping[str, Memory], events: Iterable[AnyEvent], seq: int, secret: bytes
+) -> OwnerHistory:
+    """The owner once these events are folded behind `seq`, as a person said them. `memories`: as they are folded."""
+    stored = (
+        Stored(
+            number, f"{one.type}.{one.schema_version}", bytes.fromhex(one.event_id.replace("-", "")), owner, encode(one)
+        )
+        for number, one in enumerate(events, seq + 1)
+    )
+    found = dict(memories)
+    for _, step in fold_on(state, found, stored, lambda _one, _event: True, secret=secret):
+        state = step.owner
+    return OwnerHistory(state, found, [], 0)
+
+
+def moved_by(before: Side, done: Side, check: Check = unchecked) -> MemoriesMoved:
+    """What an act does."""
+    go, back, change = list[str](), list[str](), list[str]()
+    for one in differing(before, done, NORMAL, check):
+        was, is_now = one.before is not None and one.before["shown"], one.after is not None and one.after["shown"]
+        (change if was == is_now else go if was else back).append(one.id)
+    return MemoriesMoved(tuple(go), tuple(back), tuple(change))
+
+
+def remaining(done: Side, replayed: Side, check: Check = unchecked) -> Iterator[Difference]:
+    """The memories that an act leaves otherwise than they would stand without what is struck.
+
+    One that would never have been is undone where normal mode does not show it.
+    """
+    for one in differing(done, replayed, NORMAL, check):
+        if one.after is not None or (one.before is not None and one.before["shown"]):
+            yield one
