@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from api.exchange.records import Records
     from api.revealing import Revealer
     from api.services.accesses import AccessRecorder
+    from api.services.auditing.answered import Answers
     from api.services.carrying import CatchUp
     from api.services.cleaning import Cleaner
     from api.services.comparing import Comparer
@@ -228,6 +229,12 @@ class Application(ABC):
         from api.services.uses import Uses
 
         return Uses(self.views, self.reader)
+
+    @joined
+    def answers(self) -> Answers:
+        from api.services.auditing.answered import Answers
+
+        return Answers(self.log, self.views, self.reader)
 
     @joined
     def inbox(self) -> Inbox:

@@ -60,6 +60,14 @@ MemoryId = Annotated[
     BeforeValidator(_decoded),
     Path(description="A memory's id. Percent-encoded; a `/` inside as `%2F`.", examples=EXAMPLES_OF_IDS),
 ]
+TurnId = Annotated[
+    str,
+    BeforeValidator(_decoded),
+    Path(
+        description="A turn's id, a reply's, or the position of an injection. Percent-encoded; a `/` inside as `%2F`.",
+        examples=["D4:7", "3:132"],
+    ),
+]
 
 
 class Question(BaseModel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.operations import inbox, knowing, living, reading, reports, saying, sources, store, writing
+from api.operations import answered, inbox, knowing, living, reading, reports, saying, sources, store, writing
 from api.operations.definition import Operation
 from api.operations.reading import REVEAL
 from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS
@@ -12,6 +12,7 @@ from api.operations.writing import DELETE, DELETE_MANY
 
 MADE_WHOLE: tuple[Operation, ...] = (
     *reading.OPERATIONS,
+    *answered.OPERATIONS,
     *saying.OPERATIONS,
     *writing.OPERATIONS,
     *knowing.OPERATIONS,

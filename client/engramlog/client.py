@@ -108,6 +108,8 @@ class Verbs:
     why = Verb(reading.why)
     export = Verb(following.export)
     uses = Verb(questions.uses)
+    answers = Verb(questions.answers)
+    answer = Verb(questions.answer)
     provenance = Verb(questions.provenance)
     stats = Verb(questions.stats)
     assess = Verb(questions.assess)

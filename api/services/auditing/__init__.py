@@ -1,0 +1,1 @@
+"""Services for auditors: what was answered, by what, and whether it still holds."""
