@@ -147,14 +147,11 @@ def _withheld(
     for memory_id in dict.fromkeys((*then.memories, *injection.ids)):
         if memory_id not in kept and (reason := reason_withheld(snapshot, memory_id, rules)) is not None:
             yield {"kind": "memory", "id": memory_id, "reason": reason}
-    hidden, texts = HIDDEN[rules.language], {line.id: line.text for line in _messages(shown)}
-    for line in _messages(then):
-        if line.text != hidden and texts.get(line.id) == hidden:
-            yield {
-                "kind": "turn",
-                "id": line.id,
-                "reason": "deleted" if line.id in rules.forgotten else "sensitive",
-            }
+    hidden, told = HIDDEN[rules.language], {(line.id, line.text) for line in _messages(shown)}
+    for line in _messages(then):  # two turns may be recorded under one id
+        if line.text != hidden and (line.id, line.text) not in told and (line.id, hidden) in told:
+            reason = "deleted" if line.id in rules.forgotten else "sensitive"
+            yield {"kind": "turn", "id": line.id, "reason": reason}
     tools = {line.id for line in shown.parts["tools"]}
     for line in then.parts["tools"]:
         if line.id not in tools:
