@@ -231,7 +231,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         yield opened
 
 
-TRIED = settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck), phases=(Phase.generate,))
+TRIED = settings(
+    max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck), phases=(Phase.generate,)
+)
 """Without shrinking: a life over a real store takes a second, and shrinking one minutes."""
 
 
@@ -245,7 +247,8 @@ def test_every_block_is_made_again_word_for_word(store: Store, life: list[Step])
         block = injected["block"]
         assert block["as_it_was"] == (block["text"] == kept.text)
         if recorded or "[What tools found" not in kept.text and "[上一轮" not in kept.text:
-            assert (block["text"], block["withheld"]) == (kept.text, [])
+            same = (block["text"], block["withheld"]) == (kept.text, [])
+            assert same or "once these are put back" in block["why"]  # a revision made it sensitive: told no more
 
 
 @given(st.lists(steps(*CHANGES, *HIDING, *HIDING, *TALKING, *ASKING, *ASKING), min_size=8, max_size=40))
@@ -277,5 +280,7 @@ def test_a_block_asked_for_as_it_was_known_then_is_the_one_that_was_handed_out(s
     for step in life:
         story.take(step)
     for kept, injected, _ in story.made_again():
+        if injected["block"]["withheld"]:  # what a revision made sensitive is told no more
+            continue
         again = store.app.contexts.context(story.owner, kept.asked, known=injected["made"]["at"], **kept.wanted)
         assert again["block"] == kept.text
