@@ -24,9 +24,9 @@ from projections.memory.trust import check_trust
 from projections.memory.working_memory import Conversation, set_aside_among
 from projections.prompt.block import LEAST_BUDGET, TITLES, Block, Line, build
 from projections.prompt.gathering import (
-    Asked,
+    AskedTurn,
     Close,
-    SearchedQuery,
+    Valued,
     Wanted,
     always,
     closest,
@@ -34,10 +34,11 @@ from projections.prompt.gathering import (
     rules_of,
 )
 from projections.prompt.recipe import Handed, Searching, recipe
-from projections.ranking.proactive import searches
+from projections.ranking.proactive import MOST_RESULTS, closenesses, searches
 from projections.redis.said import Recent
 from projections.redis.view import RedisViews
-from projections.shapes import ContextBlock, ContextLine, ContextParts, Recorded
+from projections.shapes import ContextBlock, ContextLine, ContextParts, Recorded, Result
+from projections.views.view import OwnerView
 
 MOST_BUDGET = 100_000
 CANDIDATES = 20
@@ -190,6 +191,19 @@ class Contexts:
         return {"status": "appended" if receipt.status == "appended" else "already", "position": receipt.position}
 
 
+class SearchedQuery(NamedTuple):
+    """What one search found, best first."""
+
+    query: str
+    results: list[Result]
+    withheld: dict[str, int]
+    """How many further matches normal mode keeps back, by reason."""
+
+    def valued(self, view: OwnerView) -> Valued:
+        """The same with how close each is to the turn."""
+        return Valued(self.results, closenesses(view, self.query, self.results))
+
+
 class MadeBlock(NamedTuple):
     """A block with what it was made of."""
 
@@ -219,8 +233,9 @@ def _made(
     gone = {one.seq for one in set_aside_among(said.said, view.state.asides)}
     talk = request.talk([one for one in said.said if one.seq not in gone])
     rules = rules_of(view, wanted, None if snapshot.past is None else snapshot.present)
-    asked, holds = Asked(request.text, talk), always(view, now, talk, rules)
-    close, close_enough = closest(view, found, asked, wanted.threshold, rules, holds)
+    asked, holds = AskedTurn(request.text, talk), always(view, now, talk, rules)
+    valued = [one.valued(view) for one in found]
+    close, close_enough = closest(view, valued, asked, wanted.threshold, rules, holds, MOST_RESULTS)
     held = material(view, now, snapshot.partition, asked, wanted.messages, rules, holds, close)
     left_out = dict(holds.left_out)
     if gone:

@@ -79,7 +79,7 @@ class Access(Shape, frozen=True, kw_only=True):
     read_at: Time | None = None
 
 
-class Brought(Shape, frozen=True, kw_only=True):
+class BroughtUp(Shape, frozen=True, kw_only=True):
     """A memory that a search unasked put into a block: as how much of it was shown, and how close it was to the turn."""
 
     memory_id: Id
@@ -108,7 +108,7 @@ class BlockMade(Shape, frozen=True, kw_only=True):
     proactive: bool = True
     include_faded: bool | None = None
     trust: Trust | None = None
-    retrieved: Annotated[tuple[Brought, ...], Field(max_length=100)] = ()
+    retrieved: Annotated[tuple[BroughtUp, ...], Field(max_length=100)] = ()
 
 
 class MemoriesAccessed(Shape, frozen=True, kw_only=True):

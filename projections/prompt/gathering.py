@@ -32,7 +32,6 @@ from projections.prompt.lines import (
     why_not,
     withdrawn,
 )
-from projections.ranking.proactive import MOST_RESULTS, closenesses
 from projections.shapes import Result
 from projections.views.corrected import corrections_in, seen_at
 from projections.views.query import card
@@ -51,13 +50,11 @@ class Wanted(NamedTuple):
     """How far a memory must be trusted, as records have it."""
 
 
-class SearchedQuery(NamedTuple):
-    """What one search found, best first."""
+class Valued(NamedTuple):
+    """What one search found, best first, each with how close it is to the turn."""
 
-    query: str
     results: list[Result]
-    withheld: dict[str, int]
-    """How many further matches normal mode keeps back, by reason."""
+    closeness: list[float]
 
 
 class Close(NamedTuple):
@@ -70,7 +67,7 @@ class Close(NamedTuple):
     long_ago: bool
 
 
-class Asked(NamedTuple):
+class AskedTurn(NamedTuple):
     """The turn that a block is for."""
 
     text: str
@@ -115,9 +112,9 @@ def always(view: OwnerView, now: int, talk: Conversation, rules: Rules) -> Alway
 
 
 def closest(
-    view: OwnerView, found: Sequence[SearchedQuery], asked: Asked, threshold: float, rules: Rules, holds: Always
+    view: OwnerView, found: Sequence[Valued], asked: AskedTurn, threshold: float, rules: Rules, holds: Always, most: int
 ) -> tuple[list[Close], list[int]]:
-    """The closest of what the searches found, at most five, closest first, and how many of each were close enough.
+    """The closest of what the searches found, at most so many, closest first, and how many of each were close enough.
 
     What is long ago stands below what is fresh.
     """
@@ -126,7 +123,7 @@ def closest(
     elsewhere = holds.ids
     for search in found:
         passed = 0
-        for result, value in zip(search.results, closenesses(view, search.query, search.results), strict=True):
+        for result, value in zip(search.results, search.closeness, strict=True):
             memory = view.get(result["id"])
             if value < threshold or memory is None or said_already(memory, asked.talk, asked.text):
                 continue
@@ -137,7 +134,7 @@ def closest(
             if memory.id not in elsewhere and value > (close[memory.id][0] if memory.id in close else 0.0):
                 close[memory.id] = (value, result)
         counts.append(passed)
-    best = sorted(close.items(), key=lambda one: (-one[1][0], one[0]))[:MOST_RESULTS]
+    best = sorted(close.items(), key=lambda one: (-one[1][0], one[0]))[:most]
     chosen = [
         Close(memory_id, shown["level"], round(value, 6), bool(shown.get("long_ago", False)))
         for memory_id, (value, shown) in best
@@ -149,7 +146,7 @@ def material(
     view: OwnerView,
     now: int,
     partition: int,
-    asked: Asked,
+    asked: AskedTurn,
     messages: int,
     rules: Rules,
     holds: Always,

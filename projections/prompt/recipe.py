@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, get_args
 
-from events.catalogue import BlockMade, Brought
+from events.catalogue import BlockMade, BroughtUp
 from events.entry import SECRET_BYTES, keyed
 from events.envelope import from_micros
 from events.trust import ORDER
@@ -64,9 +64,9 @@ def recipe(handed: Handed, asked: str, wanted: Wanted, searching: Searching, sec
     )
 
 
-def _brought(one: Close) -> Brought:
+def _brought(one: Close) -> BroughtUp:
     level: object = one.level  # one of the closed list: a record has no other
-    return Brought(memory_id=one.memory_id, level=level, closeness=one.closeness, long_ago=one.long_ago)  # type: ignore[arg-type]
+    return BroughtUp(memory_id=one.memory_id, level=level, closeness=one.closeness, long_ago=one.long_ago)  # type: ignore[arg-type]
 
 
 def wanted_of(made: BlockMade) -> Wanted:

@@ -10,7 +10,7 @@ from api.requests.snapshots import Snapshot
 from api.requests.talking import TalkAsked, read_talk
 from api.services.auditing.injected import injected_memory, reason_withheld
 from api.services.reading import Reader
-from events.catalogue import BlockMade, Brought
+from events.catalogue import BlockMade, BroughtUp
 from events.envelope import from_micros, utc_text
 from events.errors import InputError
 from events.log import EventLog
@@ -18,7 +18,7 @@ from events.partitions import partition_of, position_text
 from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
 from projections.memory.working_memory import Injection, set_aside_among
 from projections.prompt.block import Block, Line, build
-from projections.prompt.gathering import Asked, always, material, rules_of
+from projections.prompt.gathering import AskedTurn, always, material, rules_of
 from projections.prompt.lines import HIDDEN, Rules
 from projections.prompt.recipe import asked_digest, block_digest, close_of, wanted_of
 from projections.redis.said import Recent
@@ -76,7 +76,7 @@ class BlocksAgain:
     ) -> BlockAgain:
         view, now, wanted = snapshot.view, snapshot.now, wanted_of(made)
         gone = {one.seq for one in set_aside_among(said.said, view.state.asides)}
-        asked = Asked(request.text, request.talk([one for one in said.said if one.seq not in gone]))
+        asked = AskedTurn(request.text, request.talk([one for one in said.said if one.seq not in gone]))
 
         def block(rules: Rules) -> Block:
             holds = always(view, now, asked.talk, rules)
@@ -135,7 +135,7 @@ def _by_default(injection: Injection, words: str | None, upto: str) -> BlockMade
         budget=BUDGET,
         tokens=0,
         language="zh" if words is not None and is_chinese(words) else "en",
-        retrieved=tuple(Brought(memory_id=one) for one in injection.ids),
+        retrieved=tuple(BroughtUp(memory_id=one) for one in injection.ids),
     )
 
 

@@ -1,7 +1,7 @@
 """Every block that was handed out can be made again, word for word, whatever was said and done before it and after.
 
-Random conversations in English and Chinese, with blocks asked for in between in every way there is; in the end each is compared with
-what was handed out at the time, not only by its digest.
+Random conversations in English and Chinese, with blocks asked for in between in every way there is; in the end each is compared
+with what was handed out at the time, not only by its digest.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def test_every_block_is_made_again_word_for_word(store: Store, life: list[Step])
     for kept, injected, recorded in story.made_again():
         block = injected["block"]
         assert block["as_it_was"] == (block["text"] == kept.text)
-        if recorded or "[What tools found" not in kept.text and "[上一轮" not in kept.text:
+        if recorded or ("[What tools found" not in kept.text and "[上一轮" not in kept.text):
             same = (block["text"], block["withheld"]) == (kept.text, [])
             assert same or "once these are put back" in block["why"]  # a revision made it sensitive: told no more
 
