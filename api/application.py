@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from api.exchange.records import Records
     from api.revealing import Revealer
     from api.services.accesses import AccessRecorder
+    from api.services.auditing.answered import Answers
     from api.services.auditing.differing import Differ
     from api.services.auditing.events import Events
     from api.services.auditing.outranking import Outranking
@@ -256,6 +257,11 @@ class Application(ABC):
         from api.services.auditing.events import Events
 
         return Events(self.log, self.views, self.reader)
+
+    def answers(self) -> Answers:
+        from api.services.auditing.answered import Answers
+
+        return Answers(self.log, self.views, self.reader)
 
     @joined
     def inbox(self) -> Inbox:

@@ -276,8 +276,12 @@ def _of_raise(_data: Any, actor: str, _by: Speaker) -> Objection | None:
 
 
 def _of_access(data: Any, _actor: str, by: Speaker) -> Objection | None:
+    if not (by.is_remote and by.raw):
+        return None
+    if data.block is not None:
+        return Objection("data.block", "how a block was made", "none: POST .../context records that itself")
     allowed = "any other: that a secret was shown, POST .../reveal records itself"
-    return Objection("data.via", "reveal", allowed) if by.is_remote and by.raw and data.via == "reveal" else None
+    return Objection("data.via", "reveal", allowed) if data.via == "reveal" else None
 
 
 def _of_reading(_data: Any, actor: str, _by: Speaker) -> Objection | None:

@@ -298,6 +298,7 @@ def _told_of(event: AnyEvent) -> Iterable[tuple[str, datetime | None]]:
             yield f"accesses[{number}].at", one.at
         for number, hit in enumerate(data.hits):
             yield f"hits[{number}].last_at", hit.last_at
+        yield "block.at", None if data.block is None else data.block.at
 
 
 @lru_cache(maxsize=8)

@@ -22,6 +22,106 @@ class AlarmCleared(AlarmsStanding):
     subject: str | None
     cleared: bool
 
+class AnsweredTurn(TypedDict):
+    id: str
+    turn_id: str | None
+    session: str | None
+    injected_at: str | None
+    positions: list[str]
+    principal: str | None
+    memories: int
+    turn: TurnSaid | None
+    recorded_twice: bool
+    replies: list[TurnSaid]
+    linked_by: str | None
+
+class LinesTold(TypedDict):
+    as_of: str | None
+    known: NotRequired[str | None]
+
+class Warned(TypedDict):
+    quarantined: NotRequired[dict[str, str] | None]
+
+class LaggingAlone(TypedDict):
+    behind: NotRequired[int]
+
+class Lagging(LaggingAlone, Warned): ...
+
+class PlacedAlone(TypedDict):
+    position: str
+
+class Placed(PlacedAlone, Lagging): ...
+
+class AnsweredTurnsAlone(TypedDict):
+    owner: str
+    answers: list[AnsweredTurn]
+    total: int
+    offset: int
+    session: str | None
+    since: str | None
+    until: str | None
+
+class AnsweredTurns(AnsweredTurnsAlone, LinesTold, Placed): ...
+
+class WithheldFromBlock(TypedDict):
+    kind: str
+    id: str
+    reason: str
+
+class BlockAsItWas(TypedDict):
+    text: str
+    tokens: int
+    tokens_then: int | None
+    as_it_was: bool | None
+    why: str
+    withheld: list[WithheldFromBlock]
+
+class HowMade(TypedDict):
+    at: str
+    upto: str
+    budget: int
+    language: str
+    messages: int
+    threshold: float
+    searches: int
+    sensitive: bool
+    proactive: bool
+    include_faded: bool | None
+    trust: str | None
+
+class Injected(TypedDict):
+    position: str
+    at: str
+    principal: str | None
+    read_at: str | None
+    memories: list[str]
+    made: HowMade | None
+    block: BlockAsItWas
+
+class InjectedMemory(TypedDict):
+    id: str
+    part: str | None
+    rank: int | None
+    closeness: float | None
+    long_ago: bool
+    memory: str | None
+    withheld: str | None
+    weight: float | None
+    trust: str | None
+    created_at: str | None
+    status: str
+    trust_today: str | None
+    since: list[str]
+
+class AnsweredInFullAlone(AnsweredTurn):
+    owner: str
+    injected: list[Injected]
+    injections_left_out: int
+    injected_memories: list[InjectedMemory]
+    note: str | None
+
+class AnsweredInFull(AnsweredInFullAlone, LinesTold, Placed): ...
+
 class Decided(TypedDict):
     job: str
     action: str
@@ -97,27 +197,10 @@ class ComparedMemory(TypedDict):
     laws: dict[str, Standing]
     spread: float
 
-class LinesTold(TypedDict):
-    as_of: str | None
-    known: NotRequired[str | None]
-
 class TimesToldAlone(TypedDict):
     at: str | None
 
 class TimesTold(TimesToldAlone, LinesTold): ...
-
-class Warned(TypedDict):
-    quarantined: NotRequired[dict[str, str] | None]
-
-class LaggingAlone(TypedDict):
-    behind: NotRequired[int]
-
-class Lagging(LaggingAlone, Warned): ...
-
-class PlacedAlone(TypedDict):
-    position: str
-
-class Placed(PlacedAlone, Lagging): ...
 class Place(TimesTold, Placed): ...
 
 class ComparedAlone(TypedDict):

@@ -63,6 +63,14 @@ MemoryId = Annotated[
     BeforeValidator(_decoded),
     Path(description="A memory's id. Percent-encoded; a `/` inside as `%2F`.", examples=EXAMPLES_OF_IDS),
 ]
+TurnId = Annotated[
+    str,
+    BeforeValidator(_decoded),
+    Path(
+        description="A turn's id, a reply's, or the position of an injection. Percent-encoded; a `/` inside as `%2F`.",
+        examples=["D4:7", "3:132"],
+    ),
+]
 
 Partition = Annotated[int, Path(description="A partition's number, from 0.", examples=[3])]
 

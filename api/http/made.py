@@ -17,12 +17,12 @@ from starlette.responses import Response
 
 from api.http.admitted import AdmittedRoute
 from api.http.answer import Json, documented
-from api.http.asking import AskedParts, MemoryId, Owner, Partition, Parts, Question, Speaker, Unrevealed
+from api.http.asking import AskedParts, MemoryId, Owner, Partition, Parts, Question, Speaker, TurnId, Unrevealed
 from api.operations import answers
 from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record, loaded_from
 from events.errors import refused
 
-SUBJECTS: dict[str, Any] = {"owner": Owner, "memory_id": MemoryId, "partition": Partition}
+SUBJECTS: dict[str, Any] = {"owner": Owner, "memory_id": MemoryId, "turn_id": TurnId, "partition": Partition}
 KINDS: dict[Any, Any] = {SPEAKER: Speaker, NEVER: Unrevealed}
 Timed = Callable[[Parts], AbstractContextManager[Any]]
 

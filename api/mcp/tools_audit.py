@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field
 
 from api.mcp.connection import Connection
+from api.operations.answered import ANSWER, ANSWERS
 from api.operations.auditing import ABOVE, DIFF
 from api.operations.definition import REQUIRED, Operation, Parameter, loaded_from
 from api.operations.events import EVENTS
@@ -46,6 +47,7 @@ KINDS: Mapping[str, Any] = {
     "cursor": Annotated[str | None, Field(description="The next page: what `next` told.")],
     "depth": Annotated[int, Field(ge=1, le=4)],
     "memory_key": Annotated[str, Field(description="A memory_key that another tool told.")],
+    "turn_id": Annotated[str, Field(description="A turn's id, a reply's, or the position of an injection.")],
     "metadata": Annotated[list[str] | None, Field(max_length=50, description="name=value, all of them (page=4).")],
     "other": Annotated[str, Field(description="The memory_key of the other one.")],
     "queries": Annotated[list[str] | None, Field(max_length=20, description="Questions whose ranks are compared.")],
@@ -123,6 +125,8 @@ AUDITED = (
     ),
     Audited(PROVENANCE, "Where it comes from", LINES),
     Audited(USES, "Answers that used it", (*PAGE, *LINES)),
+    Audited(ANSWERS, "Answers and what they were given", ("session", "since", "until", *PAGE, *LINES)),
+    Audited(ANSWER, "The prompt of one answer", LINES),
     Audited(ASSOCIATIONS, "What it is associated with", ("depth", *LINES)),
     Audited(FACTS, "Facts as triples", ("about", *PAGE, *LINES)),
     Audited(
@@ -185,7 +189,7 @@ def _tool(connection: Connection, audited: Audited) -> Callable[..., Any]:
             answer = operation.ask(None, given)
             return answer
         with connection.session() as asked:
-            subject = {"owner": asked.owner, "memory_id": told.get("memory_key")}
+            subject = {"owner": asked.owner, "memory_id": told.get("memory_key"), "turn_id": told.get("turn_id")}
             given |= {name: subject[name] for name in operation.subject}
             answer = operation.ask(asked.application, given)
             return answer
@@ -204,6 +208,8 @@ def _signature(audited: Audited, taken: Mapping[str, Parameter]) -> Signature:
             arguments.append(_argument("memory_key", kind, None))
         else:
             arguments.append(_argument("memory_key", KINDS["memory_key"], REQUIRED))
+    if "turn_id" in audited.operation.subject:
+        arguments.append(_argument("turn_id", KINDS["turn_id"], REQUIRED))
     for name in audited.takes:
         one = taken[name]
         default = audited.defaults.get(name, None if isinstance(one.default, list | type) else one.default)

@@ -153,7 +153,7 @@ class Operation:
     @property
     def subject(self) -> tuple[str, ...]:
         """The arguments that the path names."""
-        return tuple(name for name in ("owner", "memory_id", "partition") if f"{{{name}}}" in self.path)
+        return tuple(name for name in ("owner", "memory_id", "turn_id", "partition") if f"{{{name}}}" in self.path)
 
     @property
     def tells(self) -> bool:

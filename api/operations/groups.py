@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from api.operations import (
+    answered,
     auditing,
     inbox,
     knowing,
@@ -25,6 +26,7 @@ from api.operations.writing import DELETE, DELETE_MANY
 
 MADE_WHOLE: tuple[Operation, ...] = (
     *reading.OPERATIONS,
+    *answered.OPERATIONS,
     *saying.OPERATIONS,
     *writing.OPERATIONS,
     *knowing.OPERATIONS,

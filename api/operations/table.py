@@ -94,6 +94,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "api.operations.reading",
             "Which answers used a memory: the turns for which it was put into a prompt, and what was replied. Leaves no trace.",
         ),
+        OperationRow(
+            "answers",
+            "api.cli.commands.answered",
+            "What stood in the prompts of answers: the turns, and of one its memories and the block as it was. Leaves no trace.",
+        ),
     ),
     "Compare": (
         OperationRow(

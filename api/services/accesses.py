@@ -18,10 +18,11 @@ import msgspec
 
 from api.requests.secrets import is_secret, is_sensitive
 from events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
-from events.catalogue import Access, MemoriesAccessed
+from events.catalogue import Access, BlockMade, MemoriesAccessed
 from events.envelope import derived_id, from_micros
 from events.errors import EngramlogError
 from events.log import AppendReceipt, EventLog
+from events.naming import Naming
 from events.standing import Speaker
 from events.validation import make_event, ready
 from events.vocabulary import MOST_SHOWN, Reading, Via
@@ -179,13 +180,14 @@ class AccessRecorder:
         session_id: str | None = None,
         read: Read = PRESENT,
         principal: str | None = None,
+        made: Callable[[bytes], BlockMade] | None = None,
     ) -> AppendReceipt | None:
         """These memories were put into a prompt, in this order: one event, appended at once (memory.md, section 2).
 
         Its id derives from `key` and the ids, so telling it again does nothing: the receipt then says `conflict` and where
         it stands. `asked`: what tells it from others beside the key, where words do. `together`: those of them that one search
-        found. None where the append failed, which is told and dropped. More memories than an event may name stand in several;
-        the receipt is the first one's.
+        found. `made`: how the block was made, given the owner's secret. None where the append failed, which is told and
+        dropped. More memories than an event may name stand in several; the receipt is the first one's.
         """
         now = self._log.now()
         pools = [_Pool()]
@@ -196,12 +198,18 @@ class AccessRecorder:
             pools[-1].add(one, size)
         groups = (tuple(together[:3]),) if len(together) > 1 else ()
         try:
-            if asked is not None:
-                key = self._keyed(owner, key, asked, memory_ids)
+            naming = self._log.naming(owner) if asked is not None or made is not None else None
+            if asked is not None and naming is not None:
+                key = self._keyed(naming, key, asked, memory_ids)
+            block = None if made is None or naming is None else made(naming.secret)
             prepared = []
             for number, pool in enumerate(pools):
                 data: Any = MemoriesAccessed(
-                    accesses=tuple(pool.accesses), via="injection", turn_id=turn_id, together=() if number else groups
+                    accesses=tuple(pool.accesses),
+                    via="injection",
+                    turn_id=turn_id,
+                    together=() if number else groups,
+                    block=None if number else block,
                 )
                 event = make_event(
                     data,
@@ -228,12 +236,13 @@ class AccessRecorder:
             self._tell_losses()
         return receipts[0] if failure is None else None
 
-    def _keyed(self, owner: str, key: Sequence[str], asked: BlockRequest, memory_ids: Sequence[str]) -> Sequence[str]:
+    def _keyed(
+        self, naming: Naming, key: Sequence[str], asked: BlockRequest, memory_ids: Sequence[str]
+    ) -> Sequence[str]:
         """The key with the words beside it, keyed with the owner's secret; as 0.2 had it, in clear, where the log holds that."""
-        naming = self._log.naming(owner)
         if asked.seq <= naming.until and naming.until:
             clear = [*key, asked.words]
-            if self._log.held(owner, [injection_id(owner, clear, memory_ids)], naming.until):
+            if self._log.held(naming.owner, [injection_id(naming.owner, clear, memory_ids)], naming.until):
                 return clear
         words = (
             "" if is_secret(asked.words) else asked.words

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Unpack
 
 from api.requests.checks import check_limit
@@ -53,7 +53,7 @@ class Uses:
             said = all_said(self._views, owner, check)
         else:
             said = said_among(self._views, owner, snapshot.past.silent(), check)
-        found = uses_of(memory_id, [one for each in said if (one := _without_text(each)) is not None][::-1])
+        found = uses_of(memory_id, [one for each in said if (one := without_text(each)) is not None][::-1])
         skipped = max(offset, 0)
         page = self._with_texts(owner, found[skipped : skipped + wanted])
         return {
@@ -66,8 +66,8 @@ class Uses:
                     "turn_id": use.injection.turn_id,
                     "session": use.injection.session if use.turn is None else use.turn.session,
                     "injected_at": moment(use.injection.at),
-                    "turn": None if use.turn is None else _turn(use.turn, forgotten, asides),
-                    "replies": [_turn(reply, forgotten, asides) for reply in use.replies],
+                    "turn": None if use.turn is None else turn_told(use.turn, forgotten, asides),
+                    "replies": [turn_told(reply, forgotten, asides) for reply in use.replies],
                     "linked_by": ("reply_to" if use.linked else "order") if use.replies else None,
                 }
                 for use in page
@@ -81,12 +81,7 @@ class Uses:
     def _with_texts(self, owner: str, page: Sequence[MemoryUse]) -> list[MemoryUse]:
         """The uses of a page with what was said, read from the log."""
         turns = [turn for use in page for turn in (use.turn, *use.replies) if turn is not None]
-        seqs, check = sorted({turn.seq for turn in turns}), current_check()
-        texts: dict[int, Turn] = {}
-        for start in range(0, len(seqs), PIECE):
-            check(start, len(seqs))
-            read = map(read_said, self._views.stored(owner, seqs[start : start + PIECE]))
-            texts |= {one.seq: one for one in read if isinstance(one, Turn)}
+        texts = said_whole(self._views, owner, turns)
         return [
             use._replace(
                 turn=None if use.turn is None else texts[use.turn.seq],
@@ -96,14 +91,25 @@ class Uses:
         ]
 
 
-def _without_text(said: Said) -> Turn | Injection | None:
+def said_whole(views: RedisViews, owner: str, turns: Iterable[Turn]) -> dict[int, Turn]:
+    """These turns by seq with their texts, read from the log in pieces."""
+    seqs, check = sorted({turn.seq for turn in turns}), current_check()
+    texts: dict[int, Turn] = {}
+    for start in range(0, len(seqs), PIECE):
+        check(start, len(seqs))
+        read = map(read_said, views.stored(owner, seqs[start : start + PIECE]))
+        texts |= {one.seq: one for one in read if isinstance(one, Turn)}
+    return texts
+
+
+def without_text(said: Said) -> Turn | Injection | None:
     """What tells which turn a memory was used for: a text may be 64 KiB, and all that was said is looked through."""
     if isinstance(said, Turn):
         return said._replace(text="")
     return said if isinstance(said, Injection) else None
 
 
-def _turn(turn: Turn, forgotten: frozenset[str], asides: Asides) -> TurnSaid:
+def turn_told(turn: Turn, forgotten: frozenset[str], asides: Asides) -> TurnSaid:
     hidden = turn.turn_id in forgotten or not at_most(SECRET - 1, turn.text, turn.level)
     return {
         "turn_id": turn.turn_id,

@@ -119,6 +119,182 @@ class LogEvents(Result):
     """The newest position of the partition at that time; `p:0` where it is empty."""
 
 
+class AnsweredTurn(Result):
+    """A turn for which memories were put into a prompt."""
+
+    id: str
+    """What `answers OWNER ID` takes: the turn's id, or the position of the newest injection."""
+    turn_id: str | None
+    """Null where nobody told it, and no message that follows says what was asked."""
+    session: str | None
+    injected_at: str | None
+    """When something was first injected for it."""
+    positions: list[str]
+    """Of the injections, the newest ten."""
+    principal: str | None
+    """Who asked for the newest block; null in format 1."""
+    memories: int
+    """How many different memories were injected."""
+    turn: TurnSaid | None
+    """The turn, as far as it may be told; null where it is not recorded."""
+    recorded_twice: bool
+    """Whether several turns were recorded under this id: this is the newest."""
+    replies: list[TurnSaid]
+    """At most 20."""
+    linked_by: str | None
+    """reply_to: the replies name the turn; order: what the assistant said next in the session."""
+
+
+class AnsweredTurns(Result):
+    """The turns for which memories were injected, the newest first."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    owner: str
+    answers: list[AnsweredTurn]
+    total: int
+    offset: int
+    session: str | None
+    since: str | None
+    until: str | None
+
+
+class HowMade(Result):
+    """How a block was asked for."""
+
+    at: str
+    """The instant that it was made at."""
+    upto: str
+    """The owner's newest event that it was made of."""
+    budget: int
+    language: str
+    messages: int
+    threshold: float
+    searches: int
+    sensitive: bool
+    proactive: bool
+    include_faded: bool | None
+    trust: str | None
+
+
+class WithheldFromBlock(Result):
+    """Something that stood in a block and is not told today."""
+
+    kind: str
+    """memory, turn or tool."""
+    id: str
+    reason: str
+    """deleted, purged, sensitive, secret, or unknown."""
+
+
+class BlockAsItWas(Result):
+    """A block made again, and whether it is the one that was handed out."""
+
+    text: str
+    """As it is made again, without what is not told today; empty where it cannot be made."""
+    tokens: int
+    tokens_then: int | None
+    """What was handed out took; null of injections from before that was recorded."""
+    as_it_was: bool | None
+    """true: word for word what was handed out, by its digest; false: it differs; null: nobody can say."""
+    why: str
+    withheld: list[WithheldFromBlock]
+
+
+class Injected(Result):
+    """One time that memories were put into a prompt for the turn."""
+
+    position: str
+    at: str
+    principal: str | None
+    read_at: str | None
+    """The position that the block was read at."""
+    memories: list[str]
+    """Those that were new in it; the block may hold what was injected before, too."""
+    made: HowMade | None
+    """Null of injections from before that was recorded."""
+    block: BlockAsItWas
+
+
+class InjectedMemory(Result):
+    """A memory that was injected: as it was then, and how it stands today."""
+
+    id: str
+    part: str | None
+    """core, instructions, remembered or retrieved; null where the block lacks it."""
+    rank: int | None
+    """Its place among the memories of the block, from 1."""
+    closeness: float | None
+    """How close it was to the turn, 0 to 1, where a search brought it."""
+    long_ago: bool
+    memory: str | None
+    """Its text then, as much as was shown; null where it is withheld."""
+    withheld: str | None
+    """Why: deleted, purged, sensitive, secret, or unknown."""
+    weight: float | None
+    """Then, under the owner's law."""
+    trust: str | None
+    """Then."""
+    created_at: str | None
+    status: str
+    """Today."""
+    trust_today: str | None
+    since: list[str]
+    """What became of it: negated, revised, corrected, more sensitive, merged, deleted, purged, set_aside ..."""
+
+
+class AnsweredInFull(Result):
+    """What was injected for one turn, and each block as it was."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    id: str
+    """What `answers OWNER ID` takes: the turn's id, or the position of the newest injection."""
+    turn_id: str | None
+    """Null where nobody told it, and no message that follows says what was asked."""
+    session: str | None
+    injected_at: str | None
+    """When something was first injected for it."""
+    positions: list[str]
+    """Of the injections, the newest ten."""
+    principal: str | None
+    """Who asked for the newest block; null in format 1."""
+    memories: int
+    """How many different memories were injected."""
+    turn: TurnSaid | None
+    """The turn, as far as it may be told; null where it is not recorded."""
+    recorded_twice: bool
+    """Whether several turns were recorded under this id: this is the newest."""
+    replies: list[TurnSaid]
+    """At most 20."""
+    linked_by: str | None
+    """reply_to: the replies name the turn; order: what the assistant said next in the session."""
+    owner: str
+    injected: list[Injected]
+    """In the order of the log, the newest ten."""
+    injections_left_out: int
+    injected_memories: list[InjectedMemory]
+    """Each once, as in the newest of these that brought it."""
+    note: str | None
+    """Said where nothing was recorded for the turn."""
+
+
 class OriginEvent(Result):
     """An event that made or changed a memory among the origins."""
 

@@ -110,6 +110,8 @@ class Verbs:
     events = Verb(questions.events)
     partition_events = Verb(questions.partition_events)
     uses = Verb(questions.uses)
+    answers = Verb(questions.answers)
+    answer = Verb(questions.answer)
     provenance = Verb(questions.provenance)
     stats = Verb(questions.stats)
     assess = Verb(questions.assess)

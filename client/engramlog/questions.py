@@ -12,6 +12,8 @@ from engramlog.answers import (
     Above,
     AlarmsStanding,
     Answered,
+    AnsweredInFull,
+    AnsweredTurns,
     Assessment,
     AssociationTree,
     Cleaned,
@@ -44,7 +46,7 @@ from engramlog.answers import (
 from engramlog.edge import spelled
 from engramlog.reading import memory_path
 from engramlog.results import Found
-from engramlog.wire import Plan, Scope, ask, given, got, of_all, pairs, path_of, posted
+from engramlog.wire import Plan, Scope, ask, checked, given, got, of_all, pairs, path_of, posted, quoted
 
 
 def search(
@@ -335,6 +337,76 @@ def partition_events(
         ),
     )
     return LogEvents.model_validate(told)
+
+
+def answers(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    session: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    limit: int = 20,
+    offset: int | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[AnsweredTurns]:
+    """What stood in the prompts of answers: the turns, and of one its memories and the block as it was. Leaves no trace.
+
+    `session`: Only turns of this session.
+    `since`: Injected then or later: RFC 3339 with a zone.
+    `until`: Injected then or before.
+    `limit`: How many, 1 to 1000. Unless told: 20.
+    `offset`: How many to pass over.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "answers"),
+            session=session,
+            since=spelled(since),
+            until=spelled(until),
+            limit=limit,
+            offset=offset,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+        ),
+    )
+    return AnsweredTurns.model_validate(told)
+
+
+def answer(
+    scope: Scope,
+    turn_id: str,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[AnsweredInFull]:
+    """What stood in the prompt of one answer: each memory as it was then, and the block as it was, with proof.
+
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "answers", quoted(checked("turn_id", turn_id))),
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+        ),
+    )
+    return AnsweredInFull.model_validate(told)
 
 
 def provenance(

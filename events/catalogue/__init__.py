@@ -7,6 +7,8 @@ begin with. What folding each does to a memory is told in docs/events.md.
 from __future__ import annotations
 
 from events.catalogue.conversation import Access as Access
+from events.catalogue.conversation import BlockMade as BlockMade
+from events.catalogue.conversation import BroughtUp as BroughtUp
 from events.catalogue.conversation import Hit as Hit
 from events.catalogue.conversation import MemoriesAccessed, ToolResultRecorded, TurnRecorded, TurnsExtracted
 from events.catalogue.memory import (

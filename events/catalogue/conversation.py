@@ -7,7 +7,24 @@ from typing import Annotated
 from pydantic import Field
 
 from events.shape import Shape
-from events.vocabulary import Id, InOrder, Name, Position, Reading, Role, Text, Time, Tokens, Turns, Via, Word
+from events.vocabulary import (
+    Id,
+    InOrder,
+    Level,
+    Name,
+    Position,
+    Reading,
+    Role,
+    Share,
+    Text,
+    Time,
+    Tokens,
+    Trust,
+    Turns,
+    Value,
+    Via,
+    Word,
+)
 
 
 class TurnRecorded(Shape, frozen=True, kw_only=True):
@@ -62,6 +79,38 @@ class Access(Shape, frozen=True, kw_only=True):
     read_at: Time | None = None
 
 
+class BroughtUp(Shape, frozen=True, kw_only=True):
+    """A memory that a search unasked put into a block: as how much of it was shown, and how close it was to the turn."""
+
+    memory_id: Id
+    level: Level = "full"
+    closeness: Share | None = None
+    long_ago: bool = False
+
+
+class BlockMade(Shape, frozen=True, kw_only=True):
+    """How the block was made that memories were put into a prompt with: enough to make it again, and none of its words.
+
+    `digest` and `asked` are keyed with the owner's secret: of the whole text of the block, and of what was asked.
+    """
+
+    at: Time
+    upto: Position
+    budget: Annotated[int, Field(ge=1, le=100_000)]
+    tokens: Tokens
+    language: Word
+    digest: Value | None = None
+    asked: Value | None = None
+    messages: Annotated[int, Field(ge=0, le=1_000)] = 30
+    threshold: Share = 0.7
+    searches: Annotated[int, Field(ge=0, le=100)] = 3
+    sensitive: bool = False
+    proactive: bool = True
+    include_faded: bool | None = None
+    trust: Trust | None = None
+    retrieved: Annotated[tuple[BroughtUp, ...], Field(max_length=100)] = ()
+
+
 class MemoriesAccessed(Shape, frozen=True, kw_only=True):
     """Memories were shown. Counts accesses; never moves `last_activated_at` and writes no change-log entry."""
 
@@ -73,3 +122,4 @@ class MemoriesAccessed(Shape, frozen=True, kw_only=True):
         tuple[Annotated[tuple[Id, ...], Field(min_length=2, max_length=3)], ...], Field(max_length=500)
     ] = ()
     accesses: Annotated[tuple[Access, ...], Field(min_length=1, max_length=500)] = ()
+    block: BlockMade | None = None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from events.accesses import shown_in
-from events.catalogue import MemoriesAccessed, ToolResultRecorded, TurnRecorded
+from events.catalogue import BlockMade, MemoriesAccessed, ToolResultRecorded, TurnRecorded
 from events.envelope import Stored, decode, micros
 from events.trust import ASSERTED, lowest
 from events.vocabulary import Trust
@@ -68,6 +68,12 @@ class Injection(NamedTuple):
     turn_id: str | None
     session: str | None
     at: int
+    block: BlockMade | None = None
+    """How the block was made; None where the log does not say."""
+    read_at: str | None = None
+    """The position that it was read at."""
+    principal: str | None = None
+    """Who asked for it; None in format 1."""
 
 
 Said = Turn | ToolResult | Injection
@@ -88,7 +94,8 @@ def read_said(stored: Stored) -> Said | None:
     if isinstance(data, ToolResultRecorded):
         return ToolResult(stored.seq, data.tool, data.text, data.turn_id, session, at, by_of(stored, event.actor))
     if isinstance(data, MemoriesAccessed) and data.via == "injection":
-        return Injection(stored.seq, shown_in(data), data.turn_id, session, at)
+        read_at = next((one.position for one in data.accesses), None)
+        return Injection(stored.seq, shown_in(data), data.turn_id, session, at, data.block, read_at, stored.principal)
     return None
 
 

@@ -28,6 +28,8 @@ class Recent(NamedTuple):
     said: list[Said]
     whole: bool
     """Whether there is none before them."""
+    applied: int = -1
+    """How many of the owner's events were applied when they were read; -1 where that moved meanwhile, or nobody looked."""
 
 
 def recent(
@@ -35,9 +37,10 @@ def recent(
 ) -> Recent:
     """What was said among the owner's newest 128 applied events, or 1,024 where `enough` says that those do not do."""
     applied = views.applied(partition_of(owner, partitions), [owner])[0]
-    found, lowest, whole = list[Said](), None, True
+    found, lowest, whole, counts = list[Said](), None, True, set[int]()
     for reach in REACHES:
         tail = views.tail(owner, max(applied - reach, 0))
+        counts.add(tail.start + len(tail.seqs))
         seqs, whole = (
             tail.seqs[-reach:],
             tail.start == 0 and len(tail.seqs) <= reach,
@@ -48,7 +51,7 @@ def recent(
         found[:0] = filter(None, map(read_said, views.stored(owner, silent)))
         if whole or enough(found):
             break
-    return Recent(found, whole)
+    return Recent(found, whole, counts.pop() if len(counts) == 1 else -1)
 
 
 def recent_among(

@@ -25,6 +25,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "accept": ("item",),
     "amend": ("item", "I drink tea"),
     "reject": ("item",),
+    "answer": ("t1",),
 }
 
 
@@ -62,6 +63,11 @@ def test_a_made_verb_answers_with_every_field_in_its_place(running: Service, nam
             "source": "assistant",
         }
         memory.append([proposed | {"data": data}])
+        if name in ("answers", "answer"):
+            memory.context("What do I drink every morning?", session="s1", turn_id="t1", threshold=0.0)
+            turn = {"turn_id": "t1", "role": "user", "text": "What do I drink every morning?"}
+            told_at = {"actor": "user", "occurred_at": "2026-01-05T08:00:00Z", "session_id": "s1"}
+            memory.append([told_at | {"type": "TurnRecorded", "data": turn}])
     operation = VERBS[name]
     arguments = GIVEN.get(name, (made,) if "memory_id" in operation.subject else ())
     named = {"owner": owner} if "owner" in operation.subject else {}

@@ -73,6 +73,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "accept": ("item",),
     "amend": ("item", "I drink tea"),
     "reject": ("item",),
+    "answer": ("t1",),
 }
 
 

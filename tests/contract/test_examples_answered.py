@@ -14,11 +14,12 @@ import pytest
 from fastapi import FastAPI
 
 from tests.given.client import Service
-from tests.given.http import HttpStore, created, http_store
+from tests.given.http import HttpStore, created, event, http_store
 from tests.given.shaped import JSON, shape_checks
 from tests.integration.live import wait_until
 
 Json = dict[str, Any]
+TURN = "D4:7"
 STUCK = "mallory"
 """An owner whose fold stands still."""
 ENDLESS = "text/event-stream"
@@ -73,9 +74,9 @@ class Asking:
 
     def ask(self, method: str, path: str, operation: Json, owner: str, query: Json, body: Any = None) -> Answered:
         """One request, of a memory that is there."""
-        address = (
-            path.replace("{owner}", quote(owner, safe="")).replace("{memory_id}", "coffee").replace("{partition}", "3")
-        )
+        address = path.replace("{owner}", quote(owner, safe="")).replace("{memory_id}", "coffee")
+        address = address.replace("{turn_id}", quote(TURN, safe=""))
+        address = address.replace("{partition}", "3")
         answer = self.http.client.request(method, address, params=query, json=body)
         told = f"{query} {body}"[:200]
         status = answer.status_code
@@ -104,6 +105,9 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
     with http_store(tmp_path_factory.mktemp("examples")) as http:
         for owner in ("alice", STUCK):
             http.told(owner, *(created(name, content, owner=owner) for name, content in contents.items()))
+            http.told(owner, event("TurnRecorded", turn_id=TURN, role="user", text="I drink coffee, or do I?"))
+            asked = {"text": "I drink coffee, or do I?", "turn_id": TURN}
+            assert http.client.post(f"/v1/owners/{owner}/context", json=asked).json()["injected"]
         opened = Asking(http, http.client.get("/v1/openapi.json").json())
         http.client.event_hooks = {"response": [shape_checks(cast("FastAPI", http.client.app), opened.checked.add)]}
         yield opened

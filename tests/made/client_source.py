@@ -20,6 +20,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from api.operations import answers
+from api.operations.answered import ANSWER, ANSWERS
 from api.operations.auditing import ABOVE, DIFF_POSTED
 from api.operations.definition import REQUIRED, SPEAKER, Operation, Parameter
 from api.operations.events import EVENTS, PARTITION_EVENTS
@@ -39,6 +40,8 @@ VERBS: Mapping[str, Operation] = {
     "uses": USES,
     "events": EVENTS,
     "partition_events": PARTITION_EVENTS,
+    "answers": ANSWERS,
+    "answer": ANSWER,
     "provenance": PROVENANCE,
     "stats": OWNER_STATS,
     "assess": ASSESS,
@@ -104,7 +107,7 @@ from engramlog.answers import {", ".join(made)}
 from engramlog.edge import spelled
 from engramlog.reading import memory_path
 from engramlog.results import {", ".join(by_hand)}
-from engramlog.wire import Plan, Scope, ask, given, got, of_all, pairs, path_of, posted
+from engramlog.wire import Plan, Scope, ask, checked, given, got, of_all, pairs, path_of, posted, quoted
 
 
 {functions}
@@ -115,8 +118,8 @@ def _verb(name: str, operation: Operation) -> str:
     needed = [one for one in operation.question if one.default is REQUIRED]
     others = [one for one in operation.question if one.default is not REQUIRED]
     whose = "owner" in operation.subject
-    arguments = ["scope: Scope", *("memory_id: str" for _ in operation.subject if _ == "memory_id")]
-    arguments += ["partition: int" for one in operation.subject if one == "partition"]
+    kinds = {"partition": "int"}
+    arguments = ["scope: Scope", *(f"{one}: {kinds.get(one, 'str')}" for one in operation.subject if one != "owner")]
     arguments += [f"{one.name}: {_asked(one)}" for one in needed]
     named = ["owner: str | None = None"] if whose else []
     named += [f"{one.name}: {_unless_told(one)}" for one in others]
@@ -139,6 +142,8 @@ def _path(operation: Operation) -> str:
     if "memory_id" in operation.subject:
         rest = operation.path.partition("{memory_id}")[2]
         return f'memory_path(scope.whose(owner), memory_id) + "{rest}"'
+    if "turn_id" in operation.subject:
+        return 'path_of(scope.whose(owner), "answers", quoted(checked("turn_id", turn_id)))'
     if "owner" in operation.subject:
         rest = operation.path.partition("{owner}/")[2]
         return f'path_of(scope.whose(owner), "{rest}")'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from api.operations.answers.alarms import AlarmCleared, AlarmsStanding
+from api.operations.answers.answered import AnsweredInFull, AnsweredTurns
 from api.operations.answers.cleaning import Cleaned, Decided, Schedule
 from api.operations.answers.comparing import Compared, Curves
 from api.operations.answers.context import ContextBlock, MemoryUses

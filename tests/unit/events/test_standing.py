@@ -130,3 +130,12 @@ def test_that_a_secret_was_shown_nobody_says_over_http_and_other_ways_of_showing
     assert (refused.value.field, refused.value.got) == ("data.via", "reveal")
     assert read_event(envelope("MemoriesAccessed", SHOWN | {"via": "reveal"}, "user"), now=NOW)
     assert read_event(envelope("MemoriesAccessed", SHOWN | {"via": via}, "user"), now=NOW, by=OVER_HTTP)
+
+
+def test_how_a_block_was_made_nobody_says_over_http_and_the_store_itself_does() -> None:
+    block = {"at": "2026-01-01T00:00:00Z", "upto": "3:1", "budget": 100, "tokens": 70, "language": "en"}
+    shown = SHOWN | {"via": "injection", "block": block}
+    with pytest.raises(InvalidEvent) as refused:
+        read_event(envelope("MemoriesAccessed", shown, "user"), now=NOW, by=OVER_HTTP)
+    assert refused.value.field == "data.block"
+    assert read_event(envelope("MemoriesAccessed", shown, "user"), now=NOW)

@@ -17,6 +17,7 @@ from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import created, mentioned, negated
 from tests.given.http import app_of, client_of
 from tests.given.mcp import Agent, in_process, talk
+from tests.given.said import injected, said
 
 SECRET = "the door's password is Tr0ub4dor&3xyz"
 EVER_CHANGING = {"at", "used_memory", "memory", "workers", "at_seconds", "uptime"}
@@ -43,6 +44,7 @@ def owner(store: Store) -> str:
     store.tell(
         named, mentioned("m1", 2), negated("m2", 3, reason="no more"), created("I like coffee and cake", "m3", 3)
     )
+    store.tell(named, said("t1", "What do I like?", day=3), injected("m1", turn_id="t1", day=3))
     return named
 
 
@@ -82,6 +84,8 @@ SAME: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
     ),
     "audit_provenance": ({"memory_key": "m2", **TIMES}, "/memories/m2/provenance", TIMES),
     "audit_uses": ({"memory_key": "m1", **TIMES}, "/memories/m1/uses", {"limit": 20, **TIMES}),
+    "audit_answers": ({"session": "s1", **TIMES}, "/answers", {"session": "s1", "limit": 20, **TIMES}),
+    "audit_answer": ({"turn_id": "t1", **TIMES}, "/answers/t1", TIMES),
     "audit_associations": ({"memory_key": "m1", **TIMES}, "/memories/m1/associations", {"depth": 1, **TIMES}),
     "audit_facts": (TIMES, "/facts", {"limit": 50, **TIMES}),
     "audit_compare": ({"limit": 5, **MOMENT}, "/compare", {"limit": 5, **MOMENT}),

@@ -1,0 +1,32 @@
+"""The command `answers`: a page of turns, or one turn with what stood in its prompt."""
+
+from __future__ import annotations
+
+from api.cli.made import Call, command
+from api.cli.show import answered as render
+from api.operations.answered import ANSWER, ANSWERS
+from api.operations.definition import Option, Parameter
+from events.errors import refused
+
+TURN = Parameter(
+    "turn_id",
+    str | None,
+    "A turn's id, a reply's, or the position of an injection; a page of turns without.",
+    None,
+    option=Option(argument=True, metavar="[TURN]"),
+)
+OF_A_PAGE = {"session": None, "since": None, "until": None, "limit": 20, "offset": 0}
+
+
+@command(ANSWERS, more=(TURN,), subject=("owner",))
+def answers(call: Call) -> None:
+    """One turn in full where one is named."""
+    if call.given["turn_id"] is None:
+        call.take("turn_id")
+        call.print(call.answer())
+        return
+    for name, default in OF_A_PAGE.items():
+        (told,) = call.take(name)
+        if told != default:
+            raise refused(name, told, "nothing beside a turn: it is of a page of turns")
+    call.print(call.answer(ANSWER), render.whole)

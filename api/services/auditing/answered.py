@@ -1,0 +1,284 @@
+"""From an answer to what stood in its prompt: turns for which memories were injected, and the block as it was. Leaves no trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Unpack
+
+from api.requests.checks import check_id_of, check_limit, parse_instant
+from api.requests.timelines import LineTerms, told_lines
+from api.services.auditing.blocks import NOT_THERE, BlocksAgain
+from api.services.reading import Reader
+from api.services.uses import said_whole, turn_told, without_text
+from api.work.patience import both, current_check
+from events.envelope import utc_text
+from events.errors import NotFound
+from events.log import EventLog
+from events.partitions import position_text
+from projections.memory.deletion_view import forgotten_turns
+from projections.memory.sources import Asides
+from projections.memory.working_memory import ASKING, Injection, Turn
+from projections.prompt.recipe import asked_digest
+from projections.redis.said import all_said, said_among
+from projections.redis.view import RedisViews
+from projections.shapes import (
+    AnsweredInFull,
+    AnsweredTurn,
+    AnsweredTurns,
+    BlockAsItWas,
+    Injected,
+    InjectedMemory,
+    Placed,
+)
+from projections.views.answered import TurnAnswered, answered_as, answers_to, turns_answered
+from projections.views.query import moment
+
+MOST_ANSWERS = 1_000
+MOST_REPLIES = 20
+"""Replies told of one turn."""
+MOST_BLOCKS = 10
+"""Blocks of one turn that are made again: the newest."""
+MOST_CLAIMING = 20
+"""Injections without a turn's id, before a turn, that are looked at: one of them may have been for it."""
+NOTHING_RECORDED = (
+    "nothing is recorded as injected for it: its block held no memory, was asked for without a trace or only looked at, or the"
+    " write was lost (`engramlog alarms` tells of those)"
+)
+
+
+NO_BLOCK: BlockAsItWas = {
+    "text": "",
+    "tokens": 0,
+    "tokens_then": None,
+    "as_it_was": None,
+    "why": NOT_THERE,
+    "withheld": [],
+}
+
+
+class _Read(NamedTuple):
+    """All that was said to an owner, without texts, and what of it may be told."""
+
+    told: list[Turn | Injection]
+    forgotten: frozenset[str]
+    asides: Asides
+    partition: int
+    place: Placed
+
+
+class Answers:
+    """Answers what answers were made of, on one store. Safe for threads."""
+
+    def __init__(self, log: EventLog, views: RedisViews, reader: Reader) -> None:
+        self._log, self._views, self._reader = log, views, reader
+        self._blocks = BlocksAgain(log, views, reader)
+
+    def answers(
+        self,
+        owner: str,
+        *,
+        session: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int = 20,
+        offset: int = 0,
+        **times: Unpack[LineTerms],
+    ) -> AnsweredTurns:
+        """A page of the turns for which memories were injected, newest first. Reads all that was said to the owner.
+
+        `since` and `until`: when the last of them was injected, RFC 3339 with a zone; both ends count. Texts of turns are told as
+        `uses` tells them. Raises InputError naming the field.
+        """
+        wanted, skipped = check_limit(limit, MOST_ANSWERS), max(offset, 0)
+        first = None if since is None else parse_instant(since, "since")
+        last = None if until is None else parse_instant(until, "until")
+        if session is not None:
+            check_id_of("session", session)
+        read = self._read(owner, times)
+        chosen = [one for one in turns_answered(read.told) if _counts(one, session, first, last)]
+        secret = self._secret(owner)
+        page = self._with_texts(owner, chosen[skipped : skipped + wanted], secret)
+        return {
+            "owner": owner,
+            "answers": [_row(one, read) for one in page],
+            "total": len(chosen),
+            "offset": skipped,
+            "session": session,
+            "since": since,
+            "until": until,
+            **told_lines(times),
+            **read.place,
+        }
+
+    def answer(self, owner: str, turn_id: str, **times: Unpack[LineTerms]) -> AnsweredInFull:
+        """What was injected for one turn, each memory with its text as it was then, and each block made again.
+
+        `turn_id`: of the turn that was asked, of a reply, or the position of an injection. Raises NotFound where none is known.
+        """
+        check_id_of("turn_id", turn_id)
+        read, secret = self._read(owner, times), self._secret(owner)
+        found = self._named(owner, turn_id, read, secret)
+        kept = found.injections[-MOST_BLOCKS:]
+        injected, memories = list[Injected](), dict[str, InjectedMemory]()
+        for number, each in enumerate(kept):
+            current_check()(number, len(kept))
+            again = self._blocks.again(owner, each, _words(found, each, secret), secret)
+            injected.append(_injected(each, NO_BLOCK if again is None else again.told, read))
+            for one in again.memories if again is not None else map(_unknown, each.ids):
+                memories[one["id"]] = one
+        return {
+            "owner": owner,
+            **_row(found, read),
+            "injected": injected,
+            "injections_left_out": len(found.injections) - len(kept),
+            "injected_memories": list(memories.values()),
+            "note": None if injected else NOTHING_RECORDED,
+            **told_lines(times),
+            **read.place,
+        }
+
+    def _secret(self, owner: str) -> bytes:
+        return self._log.secrets_of([owner]).get(owner, b"")
+
+    def _read(self, owner: str, times: LineTerms) -> _Read:
+        check = both(current_check(), times.get("on_progress"))
+        with self._reader.snapshot(owner, **times) as snapshot:
+            forgotten = forgotten_turns(snapshot.present.columns)
+            asides = snapshot.present.state.asides
+            if snapshot.past is not None:
+                forgotten |= forgotten_turns(snapshot.view.columns)
+        if snapshot.past is None:
+            said = all_said(self._views, owner, check)
+        else:
+            said = said_among(self._views, owner, snapshot.past.silent(), check)
+        told = [one for each in said if (one := without_text(each)) is not None][::-1]
+        return _Read(told, forgotten, asides, snapshot.partition, snapshot.place)
+
+    def _named(self, owner: str, name: str, read: _Read, secret: bytes) -> TurnAnswered:
+        """What was injected for the turn that is meant, with texts; without injections where the log knows the turn alone."""
+        found = turns_answered(read.told)
+        one = answered_as(found, name, read.partition)
+        if one is not None:
+            return self._with_texts(owner, [one], secret)[0]
+        turns = [each for each in read.told if isinstance(each, Turn) and each.turn_id == name]
+        if not turns:
+            raise NotFound(
+                f"owner {owner} has no turn {name}, no reply and no injection of that name (position {read.place['position']});"
+                f" see `engramlog answers {owner}` for the turns whose prompts held memories",
+                owner=owner,
+            )
+        near = [each for each in found if each.turn_id is None and any(turn in each.following for turn in turns)]
+        for each in self._with_texts(owner, near[:MOST_CLAIMING], secret):
+            if name in {turn.turn_id for turn in (each.turn, *each.replies) if turn is not None}:
+                return each
+        alone = TurnAnswered(
+            (), turns[-1], tuple(turns[:-1]), answers_to(turns[-1], read.told), linked=True, following=()
+        )
+        return self._with_texts(owner, [alone], secret)[0]
+
+    def _with_texts(self, owner: str, page: Sequence[TurnAnswered], secret: bytes) -> list[TurnAnswered]:
+        """The same with what was said, and with the turns that nobody named where the words of one are those that were asked."""
+        turns = [turn for one in page for turn in (one.turn, *one.others, *one.replies, *one.following) if turn]
+        whole = said_whole(self._views, owner, turns)
+        found = []
+        for one in page:
+            told = one._replace(
+                turn=None if one.turn is None else whole[one.turn.seq],
+                others=tuple(whole[each.seq] for each in one.others),
+                replies=tuple(whole[each.seq] for each in one.replies),
+                following=tuple(whole[each.seq] for each in one.following),
+            )
+            found.append(_claimed(told, secret))
+        return found
+
+
+def _claimed(one: TurnAnswered, secret: bytes) -> TurnAnswered:
+    """The same with its turn, where it was injected without an id and a message that follows says just what was asked."""
+    asked = one.injections[-1].block.asked if one.injections and one.injections[-1].block is not None else None
+    if one.turn is not None or asked is None:
+        return one
+    for turn in one.following:
+        if turn.role in ASKING and asked_digest(secret, turn.text) == asked:
+            return one.claimed_by(turn)
+    return one
+
+
+def _words(found: TurnAnswered, injection: Injection, secret: bytes) -> str | None:
+    """What was asked, as far as the log has it: of several turns of one id the one whose words those were."""
+    turns = [one for one in (found.turn, *reversed(found.others)) if one is not None]
+    asked = injection.block.asked if injection.block is not None else None
+    same = (one for one in turns if asked is not None and asked_digest(secret, one.text) == asked)
+    best = next(same, turns[0] if turns else None)
+    return None if best is None else best.text
+
+
+def _counts(one: TurnAnswered, session: str | None, first: int | None, last: int | None) -> bool:
+    at = one.injections[-1].at
+    return (
+        (session is None or one.session == session) and (first is None or at >= first) and (last is None or at <= last)
+    )
+
+
+def _row(one: TurnAnswered, read: _Read) -> AnsweredTurn:
+    positions = [position_text(read.partition, each.seq) for each in one.injections]
+    told_id = one.turn_id or (one.turn.turn_id if one.turn is not None else None)
+    newest = one.injections[-1] if one.injections else None
+    return {
+        "id": told_id or positions[-1],
+        "turn_id": told_id,
+        "session": one.session,
+        "injected_at": moment(one.injections[0].at) if one.injections else None,
+        "positions": positions[-MOST_BLOCKS:],
+        "principal": None if newest is None else newest.principal,
+        "memories": len({memory_id for each in one.injections for memory_id in each.ids}),
+        "turn": None if one.turn is None else turn_told(one.turn, read.forgotten, read.asides),
+        "recorded_twice": bool(one.others),
+        "replies": [turn_told(reply, read.forgotten, read.asides) for reply in one.replies[:MOST_REPLIES]],
+        "linked_by": ("reply_to" if one.linked else "order") if one.replies else None,
+    }
+
+
+def _injected(one: Injection, block: BlockAsItWas, read: _Read) -> Injected:
+    made = one.block
+    return {
+        "position": position_text(read.partition, one.seq),
+        "at": moment(one.at),
+        "principal": one.principal,
+        "read_at": one.read_at,
+        "memories": list(one.ids),
+        "made": None
+        if made is None
+        else {
+            "at": utc_text(made.at),
+            "upto": made.upto,
+            "budget": made.budget,
+            "language": made.language,
+            "messages": made.messages,
+            "threshold": made.threshold,
+            "searches": made.searches,
+            "sensitive": made.sensitive,
+            "proactive": made.proactive,
+            "include_faded": made.include_faded,
+            "trust": made.trust,
+        },
+        "block": block,
+    }
+
+
+def _unknown(memory_id: str) -> InjectedMemory:
+    """A memory of which neither then nor today is known."""
+    return {
+        "id": memory_id,
+        "part": None,
+        "rank": None,
+        "closeness": None,
+        "long_ago": False,
+        "memory": None,
+        "withheld": "unknown",
+        "weight": None,
+        "trust": None,
+        "created_at": None,
+        "status": "unknown",
+        "trust_today": None,
+        "since": [],
+    }

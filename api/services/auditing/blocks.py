@@ -1,0 +1,162 @@
+"""Making a block again as it was handed out, and proving by its digest that it is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from api.choices import BUDGET
+from api.requests.snapshots import Snapshot
+from api.requests.talking import TalkAsked, read_talk
+from api.services.auditing.injected import injected_memory, reason_withheld
+from api.services.reading import Reader
+from events.catalogue import BlockMade, BroughtUp
+from events.envelope import from_micros, utc_text
+from events.errors import InputError
+from events.log import EventLog
+from events.partitions import partition_of, position_text
+from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
+from projections.memory.working_memory import Injection, set_aside_among
+from projections.prompt.block import Block, Line, build
+from projections.prompt.gathering import AskedTurn, always, material, rules_of
+from projections.prompt.lines import HIDDEN, Rules
+from projections.prompt.recipe import asked_digest, block_digest, close_of, wanted_of
+from projections.redis.said import Recent
+from projections.redis.view import RedisViews
+from projections.shapes import BlockAsItWas, InjectedMemory, WithheldFromBlock
+
+UNTOLD = "the log does not say how this block was made: it is from before that was recorded, and is made again by the defaults"
+NO_KEY = "the owner had no secret when it was recorded, so there is no digest to compare with"
+NOT_THERE = "the position that it tells is not in this owner's log"
+LOST_WORDS = "the log does not hold what was asked, and what is told of tool results goes by that"
+OTHER_WORDS = "it was asked with other words than the turn's, and what is told of tool results goes by those"
+OTHERWISE = "rules, settings or what is hidden today changed since, or something was folded while it was made"
+SAME = "the digest of the text agrees with what was recorded when it was handed out"
+GONE = "not told today: {}"
+ELSE_SAME = "; the digest agrees once these are put back"
+
+
+class BlockAgain(NamedTuple):
+    """A block made again, and what was injected with it."""
+
+    told: BlockAsItWas
+    memories: list[InjectedMemory]
+
+
+class BlocksAgain:
+    """Makes blocks of one store's owners again. Safe for threads."""
+
+    def __init__(self, log: EventLog, views: RedisViews, reader: Reader, count: TokenCount = estimated_tokens) -> None:
+        self._log, self._views, self._reader, self._count = log, views, reader, count
+
+    def again(self, owner: str, injection: Injection, words: str | None, secret: bytes) -> BlockAgain | None:
+        """The block that an injection tells of; None where the position that it tells is none of the owner's.
+
+        `words`: what was asked, as far as the log has it.
+        """
+        before = position_text(partition_of(owner, self._log.partitions), max(injection.seq - 1, 1))
+        made = injection.block or _by_default(injection, words, injection.read_at or before)
+        try:
+            with self._reader.snapshot(owner, known=made.upto, at=utc_text(made.at)) as snapshot:
+                request = TalkAsked(owner, words or "", injection.session, injection.turn_id)
+                said = read_talk(self._views, self._log.partitions, request, snapshot.past)
+                return self._again(snapshot, said, request, injection, made, words, secret)
+        except InputError:
+            return None
+
+    def _again(
+        self,
+        snapshot: Snapshot,
+        said: Recent,
+        request: TalkAsked,
+        injection: Injection,
+        made: BlockMade,
+        words: str | None,
+        secret: bytes,
+    ) -> BlockAgain:
+        view, now, wanted = snapshot.view, snapshot.now, wanted_of(made)
+        gone = {one.seq for one in set_aside_among(said.said, view.state.asides)}
+        asked = AskedTurn(request.text, request.talk([one for one in said.said if one.seq not in gone]))
+
+        def block(rules: Rules) -> Block:
+            holds = always(view, now, asked.talk, rules)
+            close = [one for one in close_of(made) if one.memory_id not in holds.ids]
+            held = material(view, now, snapshot.partition, asked, wanted.messages, rules, holds, close)
+            return build(held, wanted.budget, wanted.language, self._count)
+
+        today = rules_of(view, wanted, snapshot.present)
+        then, shown = block(rules_of(view, wanted)), block(today)
+        withheld = list(_withheld(snapshot, injection, then, shown, today))
+        same = (
+            None if injection.block is None or made.digest is None else made.digest == block_digest(secret, shown.text)
+        )
+        told: BlockAsItWas = {
+            "text": shown.text,
+            "tokens": shown.tokens,
+            "tokens_then": None if injection.block is None else made.tokens,
+            "as_it_was": same,
+            "why": self._why(injection, words, then, withheld, same, secret),
+            "withheld": withheld,
+        }
+        memories = [injected_memory(snapshot, one, injection, then, today) for one in injection.ids]
+        return BlockAgain(told, memories)
+
+    def _why(
+        self,
+        injection: Injection,
+        words: str | None,
+        then: Block,
+        withheld: Sequence[WithheldFromBlock],
+        same: bool | None,
+        secret: bytes,
+    ) -> str:
+        made = injection.block
+        if same:
+            return SAME
+        if made is None:
+            return UNTOLD
+        if made.digest is None:
+            return NO_KEY
+        whole = block_digest(secret, then.text) == made.digest
+        if withheld:
+            return GONE.format(", ".join(f"{one['id']} ({one['reason']})" for one in withheld[:10])) + (
+                ELSE_SAME if whole else ""
+            )
+        if then.parts["tools"] and (words is None or made.asked != asked_digest(secret, words)):
+            return LOST_WORDS if words is None else OTHER_WORDS
+        return OTHERWISE
+
+
+def _by_default(injection: Injection, words: str | None, upto: str) -> BlockMade:
+    """How a block was most likely made of which the log tells the memories alone."""
+    return BlockMade(
+        at=from_micros(injection.at),
+        upto=upto,
+        budget=BUDGET,
+        tokens=0,
+        language="zh" if words is not None and is_chinese(words) else "en",
+        retrieved=tuple(BroughtUp(memory_id=one) for one in injection.ids),
+    )
+
+
+def _withheld(
+    snapshot: Snapshot, injection: Injection, then: Block, shown: Block, rules: Rules
+) -> Iterator[WithheldFromBlock]:
+    """What stood in the block and is not told today."""
+    kept = set(shown.memories)
+    for memory_id in dict.fromkeys((*then.memories, *injection.ids)):
+        if memory_id not in kept and (reason := reason_withheld(snapshot, memory_id, rules)) is not None:
+            yield {"kind": "memory", "id": memory_id, "reason": reason}
+    hidden, told = HIDDEN[rules.language], {(line.id, line.text) for line in _messages(shown)}
+    for line in _messages(then):  # two turns may be recorded under one id
+        if line.text != hidden and (line.id, line.text) not in told and (line.id, hidden) in told:
+            reason = "deleted" if line.id in rules.forgotten else "sensitive"
+            yield {"kind": "turn", "id": line.id, "reason": reason}
+    tools = {line.id for line in shown.parts["tools"]}
+    for line in then.parts["tools"]:
+        if line.id not in tools:
+            yield {"kind": "tool", "id": line.id, "reason": "deleted"}
+
+
+def _messages(block: Block) -> list[Line]:
+    return [line for line in block.parts["remembered"] if line.kind == "turn"]

@@ -1,0 +1,97 @@
+"""How a block was made, as its injection tells it, and back: enough to make it again and to prove that it is the same. Pure.
+
+The digests are keyed with the owner's secret, so nobody who lacks it confirms a guess of a short text. A block never holds a
+secret; of a question that does there is no digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, get_args
+
+from events.catalogue import BlockMade, BroughtUp
+from events.entry import SECRET_BYTES, keyed
+from events.envelope import from_micros
+from events.trust import ORDER
+from events.vocabulary import Trust
+from projections.language.sensitivity.text_level import detect_sensitivity
+from projections.memory.record import SECRET
+from projections.prompt.gathering import Close, Wanted
+
+_DIGEST_BYTES = 16
+
+
+class Searching(NamedTuple):
+    """How far was searched for a block, which is told and not needed to make it again."""
+
+    proactive: bool
+    searches: int
+    include_faded: bool | None
+    trust: str | None
+
+
+class Handed(NamedTuple):
+    """A block that was handed out."""
+
+    text: str
+    tokens: int
+    now: int
+    """The instant of it, microseconds since 1970."""
+    upto: str
+    """The position of the owner's newest event that it was made of."""
+    close: Sequence[Close]
+
+
+def recipe(handed: Handed, asked: str, wanted: Wanted, searching: Searching, secret: bytes) -> BlockMade:
+    """What an injection tells of a block; without digests where the owner has no secret."""
+    trusts: tuple[Trust, ...] = get_args(Trust)
+    return BlockMade(
+        at=from_micros(handed.now),
+        upto=handed.upto,
+        budget=wanted.budget,
+        tokens=handed.tokens,
+        language=wanted.language,
+        digest=block_digest(secret, handed.text),
+        asked=asked_digest(secret, asked),
+        messages=wanted.messages,
+        threshold=wanted.threshold,
+        searches=searching.searches,
+        sensitive=wanted.sensitive,
+        proactive=searching.proactive,
+        include_faded=searching.include_faded,
+        trust=next((one for one in trusts if one == searching.trust), None),
+        retrieved=tuple(_brought(one) for one in handed.close),
+    )
+
+
+def _brought(one: Close) -> BroughtUp:
+    level: object = one.level  # one of the closed list: a record has no other
+    return BroughtUp(memory_id=one.memory_id, level=level, closeness=one.closeness, long_ago=one.long_ago)  # type: ignore[arg-type]
+
+
+def wanted_of(made: BlockMade) -> Wanted:
+    """How the block was wanted."""
+    trust = 0 if made.trust is None else ORDER[made.trust]
+    return Wanted(made.budget, made.messages, made.sensitive, made.language, made.threshold, trust)
+
+
+def close_of(made: BlockMade) -> list[Close]:
+    """What was brought up unasked, in the order of the block."""
+    return [Close(one.memory_id, one.level, one.closeness, one.long_ago) for one in made.retrieved]
+
+
+def block_digest(secret: bytes, text: str) -> str | None:
+    """32 hexadecimal digits that tell the whole text of a block from any other; None without the owner's secret."""
+    return _digest(secret, b"block", text)
+
+
+def asked_digest(secret: bytes, text: str) -> str | None:
+    """The same of what was asked, but for space around it; None where that holds a secret: whoever copies the store has the key."""
+    told = text.strip()
+    return None if detect_sensitivity(told) >= SECRET else _digest(secret, b"block asked", told)
+
+
+def _digest(secret: bytes, purpose: bytes, text: str) -> str | None:
+    if len(secret) != SECRET_BYTES:
+        return None
+    return keyed(secret, purpose, text.encode("utf-8", "surrogatepass"), _DIGEST_BYTES).hex()

@@ -1,0 +1,101 @@
+"""Which turns had memories in their prompt: what was injected for each, and what was replied. Pure, and linear in what was said."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from projections.memory.working_memory import ASKING, SPEAKING, Injection, Said, Turn
+
+
+class TurnAnswered(NamedTuple):
+    """A turn for which memories were injected."""
+
+    injections: tuple[Injection, ...]
+    """In the order of the log: more than one where it was asked again and more was injected."""
+    turn: Turn | None
+    """The turn itself, the newest of that id; None where it is not recorded, or nobody told its id."""
+    others: tuple[Turn, ...]
+    """Older turns that were recorded under the same id."""
+    replies: tuple[Turn, ...]
+    linked: bool
+    """Whether the replies say so themselves (`reply_to`); else they are what the assistant said next in the session."""
+    following: tuple[Turn, ...]
+    """The next two messages of the session behind the last injection: one may be the turn that nobody named."""
+
+    @property
+    def turn_id(self) -> str | None:
+        """The turn's id, where it is told."""
+        return self.injections[0].turn_id if self.injections else None
+
+    @property
+    def session(self) -> str | None:
+        """The session that it belongs to."""
+        if self.turn is not None:
+            return self.turn.session
+        return self.injections[0].session if self.injections else None
+
+    def claimed_by(self, turn: Turn) -> TurnAnswered:
+        """The same where a message that follows turned out to be the turn."""
+        rest = self.following[self.following.index(turn) + 1 :]
+        replies = () if not rest or rest[0].role in ASKING else rest[:1]
+        return self._replace(turn=turn, replies=replies)
+
+
+def turns_answered(told: Sequence[Said]) -> list[TurnAnswered]:
+    """Every turn for which something was injected, of these turns and injections in log order; the newest first, each once."""
+    turns: dict[str, list[Turn]] = defaultdict(list)
+    replies: dict[str, list[Turn]] = defaultdict(list)
+    for one in told:
+        if isinstance(one, Turn):
+            turns[one.turn_id].append(one)
+            if one.reply_to is not None:
+                replies[one.reply_to].append(one)
+    groups: dict[str | int, list[tuple[Injection, tuple[Turn, ...]]]] = {}
+    for injection, following in _with_following(told):
+        groups.setdefault(injection.turn_id or injection.seq, []).append((injection, following))
+    found = []
+    for group in groups.values():  # newest first, as they are met
+        injections = tuple(injection for injection, _ in reversed(group))
+        turn_id, following = injections[0].turn_id, group[0][1]
+        recorded = turns.get(turn_id, []) if turn_id else []
+        turn = recorded[-1] if recorded else None
+        linked = tuple(replies.get(turn_id, ())) if turn_id else ()
+        nearby = _next([one for one in following if one is not turn])
+        found.append(TurnAnswered(injections, turn, tuple(recorded[:-1]), linked or nearby, bool(linked), following))
+    return found
+
+
+def _with_following(told: Sequence[Said]) -> Iterator[tuple[Injection, tuple[Turn, ...]]]:
+    """Each injection, the newest first, with the next two messages of its session."""
+    following: dict[str | None, tuple[Turn, ...]] = {}
+    for one in reversed(told):
+        if isinstance(one, Injection):
+            yield one, following.get(one.session, ())
+        elif isinstance(one, Turn) and one.role in SPEAKING:
+            following[one.session] = (one, *following.get(one.session, ())[:1])
+
+
+def _next(following: Sequence[Turn]) -> tuple[Turn, ...]:
+    """What the assistant said next, before anybody else said something further."""
+    return () if not following or following[0].role in ASKING else (following[0],)
+
+
+def answers_to(turn: Turn, told: Sequence[Said]) -> tuple[Turn, ...]:
+    """The replies that name a turn."""
+    return tuple(one for one in told if isinstance(one, Turn) and one.reply_to == turn.turn_id)
+
+
+def answered_as(found: Sequence[TurnAnswered], name: str, partition: int) -> TurnAnswered | None:
+    """The one of a turn's id, of a reply's, or of the position of an injection: the first of these that there is, the newest."""
+
+    def is_at(one: TurnAnswered) -> bool:
+        return any(f"{partition}:{each.seq}" == name for each in one.injections)
+
+    looked = (
+        lambda one: one.turn_id == name,
+        lambda one: any(reply.turn_id == name for reply in one.replies),
+        is_at,
+    )
+    return next((one for matches in looked for one in found if matches(one)), None)

@@ -1,0 +1,84 @@
+"""`answers`: from an answer to what stood in its prompt, on the command line and over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from api.operations.answers import AnsweredInFull, AnsweredTurns
+from tests.acceptance.helpers.cli import Cli, event, lines
+from tests.given.http import HttpStore, created, http_store
+from tests.given.http import event as sent
+from tests.servers import Servers
+
+ASKS = "What do I drink in the morning?"
+
+
+@pytest.fixture
+def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
+    return Cli(monkeypatch, capsys)
+
+
+def turn(number: int, text: str, role: str = "user", **data: Any) -> dict[str, Any]:
+    told = event(number, type_="TurnRecorded", turn_id=f"t{number}", role=role, text=text, **data)
+    del told["data"]["memory_id"]
+    return told | {"session_id": "s1"}
+
+
+def answered(cli: Cli, coffee: str = "I drink coffee every morning") -> None:
+    """A turn that was answered with a memory in its prompt."""
+    fresh = {"occurred_at": f"{datetime.now(UTC) - timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"}
+    cli("append", "-", stdin=lines([event(1, content=coffee) | fresh, turn(2, ASKS)]))
+    cli("context", "ada", ASKS, "--turn", "t2", "--threshold", "0.1", "--trace")
+    cli("append", "-", stdin=lines([turn(3, "Coffee.", "assistant", reply_to="t2")]))
+
+
+def test_a_page_of_turns_and_one_of_them_with_its_block_in_a_frame(cli: Cli) -> None:
+    answered(cli)
+    listed = cli("answers", "ada").out
+    assert all(word in listed for word in ("1 answer with memories in the prompt", "t2", ASKS, "Coffee."))
+    told = cli("answers", "ada", "t3").out
+    assert all(word in told for word in (ASKS, "Coffee.", "as it was handed out", "<memory>", "m1", "live"))
+
+
+def test_what_the_command_tells_as_json_is_what_its_shape_says(cli: Cli) -> None:
+    answered(cli)
+    AnsweredTurns.model_validate(cli.json("answers", "ada", "--session", "s1"))
+    whole = cli.json("answers", "ada", "t2")
+    AnsweredInFull.model_validate(whole)
+    assert [one["block"]["as_it_was"] for one in whole["injected"]] == [True]
+
+
+def test_controls_in_what_was_said_are_shown_as_signs(cli: Cli) -> None:
+    answered(cli, "I drink \x1b[31mcoffee every morning\u202e")
+    told = cli("answers", "ada", "t2").out
+    assert "\x1b[31m" not in told
+    assert "\u202e" not in told
+    assert "\\x1b[31mcoffee" in told
+
+
+def test_what_is_asked_of_a_page_is_refused_beside_a_turn(cli: Cli) -> None:
+    answered(cli)
+    assert "session" in cli("answers", "ada", "t2", "--session", "s1", code=2).err
+    assert "engramlog answers ada" in cli("answers", "ada", "nobody", code=1).err.replace("\n", " ")
+
+
+@pytest.fixture
+def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    with http_store(tmp_path_factory.mktemp("answers")) as opened:
+        yield opened
+
+
+def test_http_tells_the_same_and_an_id_with_a_slash_is_one_segment(http: HttpStore) -> None:
+    http.told("ada", created("coffee", "I drink coffee every morning", owner="ada"))
+    http.told("ada", sent("TurnRecorded", turn_id="a/b", role="user", text=ASKS))
+    block = http.client.post("/v1/owners/ada/context", json={"text": ASKS, "turn_id": "a/b", "threshold": 0.1}).json()
+    http.application.settle()
+    (row,) = http.client.get("/v1/owners/ada/answers").json()["answers"]
+    whole = http.client.get("/v1/owners/ada/answers/a%2Fb").json()
+    assert (row["id"], whole["injected"][0]["block"]["text"]) == ("a/b", block["block"])
+    assert http.client.get("/v1/owners/ada/answers/nobody").status_code == 404
