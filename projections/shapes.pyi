@@ -352,7 +352,7 @@ class QuestionMoved(TypedDict):
     after: list[str]
     moved: list[RankMoved]
 
-class Cause(TypedDict):
+class DiffCause(TypedDict):
     position: str
     event_id: str
     event: str
@@ -380,7 +380,7 @@ class MemoryDiffers(SidesDiffer):
     was: str | None
     deleted_since: bool
     cause: str
-    causes: list[Cause]
+    causes: list[DiffCause]
     more_causes: int
     ranks: list[RankOf]
 
@@ -393,7 +393,7 @@ class OwnerDiffers(TypedDict):
     parameters: dict[str, FromTo]
 
 class OwnerChanged(OwnerDiffers):
-    causes: list[Cause]
+    causes: list[DiffCause]
     more_causes: int
 
 class ByWhom(TypedDict):

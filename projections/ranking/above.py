@@ -29,7 +29,7 @@ PLACES = 9
 """Decimal places of parts and differences: more than a search tells, so that they add up."""
 
 
-class Compared(NamedTuple):
+class ComparedPair(NamedTuple):
     """Two memories under one ranking."""
 
     first: AboveSide
@@ -47,7 +47,7 @@ class Compared(NamedTuple):
 
 def compared(
     asked: ViewQuery, query: str, ids: tuple[str, str], request: SearchRequest, sense: Sense | None = None
-) -> Compared:
+) -> ComparedPair:
     """Two memories of the view that is asked, by id, under a request's ranking, mode and filters."""
     ranking = ranking_of(asked, query, request, sense)
     columns = asked.view.columns
@@ -64,7 +64,7 @@ def compared(
         order = "above" if sides[0]["rank"] < sides[1]["rank"] else "below"  # type: ignore[operator]
     elif first is not None or second is not None:
         order = "below" if first is None else "above"
-    return Compared(
+    return ComparedPair(
         sides[0], sides[1], _terms(ranking.ranked, first, second), difference, _rules(ranking, rows), order, tied
     )
 

@@ -7,7 +7,7 @@ from typing import Any, Unpack, cast
 
 from api.requests.checks import check_limit, check_mode, check_owner
 from api.requests.timelines import TimesAsked, told_times
-from api.services.auditing.folding import Refolder, Sides, Wanted
+from api.services.auditing.folding import FoldWanted, Refolder, Sides
 from api.services.auditing.parameters import check_parameter
 from api.services.auditing.questions import Questions, checked_questions
 from api.services.auditing.selecting import KINDS, StrikesAsked, named_in, strikes_of
@@ -74,7 +74,7 @@ class Replayer:
         strikes = strikes_of(told, partition_of(owner, self._partitions))
         times = times_in(asked)
         questions = Questions(self._reader, self._meanings, texts)
-        wanted = Wanted(strikes, alone, forced, profile, offset, most)
+        wanted = FoldWanted(strikes, alone, forced, profile, offset, most)
         with self.refolder.sides(owner, wanted, times) as sides:
             answer: dict[str, Any] = {
                 "owner": owner,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Unpack
 
 from api.requests.checks import check_actor, check_limit, check_mode, check_owner
 from api.requests.refusals import refusal_of
-from api.services.auditing.folding import Refolder, Sides, Wanted
+from api.services.auditing.folding import FoldWanted, Refolder, Sides
 from api.services.auditing.questions import Questions, checked_questions
 from api.services.auditing.reach import Act, Spoken, act_of, events_of, name_of_events, reach_told, undo_told
 from api.services.auditing.replaying import MOST_DIFFERENCES, struck_told
@@ -51,7 +51,7 @@ class _Call(NamedTuple):
     """What was asked, checked."""
 
     owner: str
-    wanted: Wanted
+    wanted: FoldWanted
     told: dict[str, list[str]]
     actor: str
     occurred_at: str | None
@@ -146,7 +146,7 @@ class Retracter:
                 + [NamedSource(actor=one) for one in told["without_actors"]]
             )
         )
-        wanted = Wanted(strikes, alone, asides=asides)
+        wanted = FoldWanted(strikes, alone, asides=asides)
         questions = Questions(self._reader, None, ())
         return _Call(owner, wanted, told, spoken.actor, occurred_at, spoken.reason, questions, "normal", 1)
 
