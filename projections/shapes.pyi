@@ -269,7 +269,7 @@ class QuestionMoved(TypedDict):
     after: list[str]
     moved: list[RankMoved]
 
-class Cause(TypedDict):
+class EventCause(TypedDict):
     position: str
     event_id: str
     event: str
@@ -297,7 +297,7 @@ class MemoryDiffers(SidesDiffer):
     was: str | None
     deleted_since: bool
     cause: str
-    causes: list[Cause]
+    causes: list[EventCause]
     more_causes: int
     ranks: list[RankOf]
 
@@ -310,7 +310,7 @@ class OwnerDiffers(TypedDict):
     parameters: dict[str, FromTo]
 
 class OwnerChanged(OwnerDiffers):
-    causes: list[Cause]
+    causes: list[EventCause]
     more_causes: int
 
 class ByWhom(TypedDict):

@@ -36,7 +36,7 @@ class SideAsked(NamedTuple):
             raise refused(self.name, got, str(allowed)) from None
 
 
-class Span(NamedTuple):
+class TwoMoments(NamedTuple):
     """What is asked about: from one moment to another, along one line, with the other line held where it is told."""
 
     line: str
@@ -64,7 +64,7 @@ class Span(NamedTuple):
 
 def span_of(
     line: str, since: str, until: str | None, as_of: str | None, known: str | None, now: Callable[[], int]
-) -> Span:
+) -> TwoMoments:
     """The two sides of a question. Raises InputError for an unknown line, and for a time that the line moves itself.
 
     `now`: microseconds since 1970, asked where the span ends now and what was known is held: then what had happened by now counts.
@@ -84,4 +84,4 @@ def span_of(
         if until is None and known is not None:
             ends = utc_text(from_micros(now()))
         sides = TimesAsked(as_of=since, known=known), TimesAsked(as_of=ends, known=known)
-    return Span(line, SideAsked(sides[0], moved, "from"), SideAsked(sides[1], moved, "to"), since, until)
+    return TwoMoments(line, SideAsked(sides[0], moved, "from"), SideAsked(sides[1], moved, "to"), since, until)

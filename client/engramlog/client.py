@@ -132,6 +132,8 @@ class Verbs:
     compare = Verb(questions.compare)
     curves = Verb(questions.curves)
     replay = Verb(questions.replay)
+    diff = Verb(questions.diff)
+    above = Verb(questions.above)
     cleanup = Verb(questions.cleanup)
     episodes = Verb(questions.episodes)
     laws = Verb(questions.laws)

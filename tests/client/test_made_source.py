@@ -19,6 +19,8 @@ from tests.made.client_source import BY_HAND, FOLDER, SOURCES, VERBS, formatted
 GIVEN: dict[str, tuple[Any, ...]] = {
     "assess": ("coffee",),
     "map": ("coffee",),
+    "diff": ("2026-01-01",),
+    "above": ("coffee", "item", "what does she drink?"),
     "define_synonym": ("coffee", "brew"),
     "grade": ("coffee", 4),
     "accept": ("item",),

@@ -67,6 +67,8 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "delete_all": (),
     "assess": ("coffee",),
     "map": ("coffee",),
+    "diff": ("2026-01-01",),
+    "above": ("coffee", "item", "what does she drink?"),
     "define_synonym": ("coffee", "brew"),
     "grade": ("coffee", 4),
     "accept": ("item",),

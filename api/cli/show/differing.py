@@ -9,7 +9,7 @@ from api.cli.app import out
 from api.cli.show.memories import number, part_of, place, plain, shortened, times_of, when
 from api.cli.show.tables import Cell, Column, has_room, tabulate
 from events.lateness import late_words
-from projections.shapes import Above, AboveSide, Cause, Diff, MemoryDiffers, QuestionMoved, SideStanding
+from projections.shapes import Above, AboveSide, Diff, EventCause, MemoryDiffers, QuestionMoved, SideStanding
 
 COLOURS = {"made": "green", "gone": "red", "changed": "yellow", "crossed": "cyan", "weight": "dim"}
 WORDS = {
@@ -160,7 +160,7 @@ def _why(one: MemoryDiffers, console: Console) -> Text:
     return Text("\n").join(lines)
 
 
-def _cause(cause: Cause, console: Console, of: str | None = None) -> Text:
+def _cause(cause: EventCause, console: Console, of: str | None = None) -> Text:
     """One event: where, what, when, by whom, and why."""
     whom = cause["principal"] or ""
     by = f"{cause['actor'] or '?'}{f' through {whom}' if whom else ''}"

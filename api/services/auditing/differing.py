@@ -9,9 +9,9 @@ from api.choices import MOST_DIFF_QUERIES
 from api.requests.checks import PRESENT, check_limit, check_mode, check_query, parse_as_of
 from api.requests.secrets import masked
 from api.requests.snapshots import Snapshot
-from api.requests.spans import KNOWN, Span, span_of
+from api.requests.spans import KNOWN, TwoMoments, span_of
 from api.requests.timelines import Progress, told_lines
-from api.services.auditing.causes import AFTER, BEFORE, Causes, Found, causes_told
+from api.services.auditing.causes import AFTER, BEFORE, CauseFound, Causes, causes_told
 from api.services.reading import Reader
 from api.work.patience import current_check, weigh
 from events.errors import refused
@@ -52,7 +52,7 @@ class _Told(NamedTuple):
     """A memory of the page, of which the causes are still to be told in words."""
 
     memory: MemoryDiffers
-    found: list[Found]
+    found: list[CauseFound]
 
 
 class Differ:
@@ -135,7 +135,7 @@ class Differ:
         sorting = Sorting(before, after, mode, causes.touches_found, other_ranks)
         return _Held(first, second, Beside(before, after, mode), sorting, causes, questions)
 
-    def _check_mixed(self, span: Span, held: _Held, owner: str) -> None:
+    def _check_mixed(self, span: TwoMoments, held: _Held, owner: str) -> None:
         """Of a position and a time no words tell which is later: on the line of what was known, what each knew does."""
         if span.until is None:
             return
@@ -178,7 +178,7 @@ class Differ:
             told.memory["causes"] = [next(causes) for _ in told.found]
         return [told.memory for told in page]
 
-    def _hint(self, owner: str, span: Span, held: _Held) -> str | None:
+    def _hint(self, owner: str, span: TwoMoments, held: _Held) -> str | None:
         """Where to look, where all was recorded on one day and much of it happened before."""
         seqs, columns = self._reader.seqs(owner, held.second), held.second.view.columns
         if span.line != KNOWN or not len(seqs) or not len(columns):
