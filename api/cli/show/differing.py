@@ -225,13 +225,15 @@ def above(answer: Above, console: Console = out) -> None:
         tabulate(named, rows, console)
     for rule in answer["rules"]:
         others = f": {', '.join(rule['others'])}" if rule["others"] else ""
-        console.print(Text(f"{rule['of']}: {_RULES[rule['rule']]}{others}", "yellow"))
+        told = "_alone" if rule["rule"] == "corrected" and not others else ""
+        console.print(Text(f"{rule['of']}: {_RULES[rule['rule'] + told]}{others}", "yellow"))
 
 
 _RULES = {
     "current_first": "what is current stands above what it replaced",
     "long_ago": "long ago: it stands below what is fresh and as good",
-    "corrected": "a part of it was corrected by",
+    "corrected": "what it says, or a part of it, was corrected by",
+    "corrected_alone": "what it says, or a part of it, holds no longer",
     "for_a_time": "it holds now, in place of what it interrupts or what is over",
     "associated": "associations brought it in",
 }
