@@ -225,8 +225,8 @@ def above(answer: Above, console: Console = out) -> None:
         tabulate(named, rows, console)
     for rule in answer["rules"]:
         others = f": {', '.join(rule['others'])}" if rule["others"] else ""
-        told = "_alone" if rule["rule"] == "corrected" and not others else ""
-        console.print(Text(f"{rule['of']}: {_RULES[rule['rule'] + told]}{others}", "yellow"))
+        alone = "_alone" if rule["rule"] == "corrected" and not others else ""
+        console.print(Text(f"{rule['of']}: {_RULES[rule['rule'] + alone]}{others}", "yellow"))
 
 
 _RULES = {
