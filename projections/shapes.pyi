@@ -245,17 +245,6 @@ class CurvesAlone(TypedDict):
 
 class Curves(CurvesAlone, LinesTold, Placed): ...
 
-class PossibleConflict(TypedDict):
-    id: str
-    memory: str
-
-class CorrectedBy(TypedDict):
-    of: str
-    was: str | None
-    by: str | None
-    now: str | None
-    at: str
-
 class ContextLine(TypedDict):
     kind: str
     id: str
@@ -352,7 +341,7 @@ class QuestionMoved(TypedDict):
     after: list[str]
     moved: list[RankMoved]
 
-class DiffCause(TypedDict):
+class EventCause(TypedDict):
     position: str
     event_id: str
     event: str
@@ -380,7 +369,7 @@ class MemoryDiffers(SidesDiffer):
     was: str | None
     deleted_since: bool
     cause: str
-    causes: list[DiffCause]
+    causes: list[EventCause]
     more_causes: int
     ranks: list[RankOf]
 
@@ -393,7 +382,7 @@ class OwnerDiffers(TypedDict):
     parameters: dict[str, FromTo]
 
 class OwnerChanged(OwnerDiffers):
-    causes: list[DiffCause]
+    causes: list[EventCause]
     more_causes: int
 
 class ByWhom(TypedDict):
@@ -588,18 +577,6 @@ class FactsKnownAlone(TypedDict):
     known_by: NotRequired[str | None]
 
 class FactsKnown(FactsKnownAlone, Placed): ...
-
-class GroundReportedAlone(TypedDict):
-    owner: str
-    uri: str
-    digest: str
-    withheld: list[str]
-    back: list[str]
-    left: int
-    newer: int
-    changes: list[Change]
-
-class GroundReported(GroundReportedAlone, Placed): ...
 
 class InboxItem(TypedDict):
     item: str
@@ -1213,6 +1190,17 @@ class RetractedAlone(StrikesTold, ClosureTold):
 
 class Retracted(RetractedAlone, Placed): ...
 
+class PossibleConflict(TypedDict):
+    id: str
+    memory: str
+
+class CorrectedBy(TypedDict):
+    of: str
+    was: str | None
+    by: str | None
+    now: str | None
+    at: str
+
 class Remembered(Effects):
     created: bool
     mentioned: NotRequired[str | None]
@@ -1330,6 +1318,18 @@ class SourceSaidAlone(TypedDict):
     changes: list[Change]
 
 class SourceSaid(SourceSaidAlone, Placed): ...
+
+class GroundReportedAlone(TypedDict):
+    owner: str
+    uri: str
+    digest: str
+    withheld: list[str]
+    back: list[str]
+    left: int
+    newer: int
+    changes: list[Change]
+
+class GroundReported(GroundReportedAlone, Placed): ...
 
 class PartitionStatus(TypedDict):
     partition: int

@@ -1426,7 +1426,7 @@ class DiffCounts(Result):
     by_others: int
 
 
-class DiffCause(Result):
+class EventCause(Result):
     """An event that is part of one side and not of the other, as the change log has it."""
 
     position: str
@@ -1487,7 +1487,7 @@ class MemoryDiffers(Result):
     cause: str
     """`events`; `access` (it was shown); `owner` (another law, other parameters, something set aside or rejected);
     `others` (what happened to other memories); or `time`."""
-    causes: list[DiffCause]
+    causes: list[EventCause]
     """The newest of its events, the newest first."""
     more_causes: int
     """How many more there are."""
@@ -1509,7 +1509,7 @@ class OwnerChanged(Result):
     """The law; null where it is the same."""
     parameters: dict[str, FromTo]
     """Those that differ, by name."""
-    causes: list[DiffCause]
+    causes: list[EventCause]
     more_causes: int
 
 

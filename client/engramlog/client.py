@@ -137,6 +137,8 @@ class Verbs:
     curves = Verb(questions.curves)
     replay = Verb(questions.replay)
     retract = Verb(questions.retract)
+    diff = Verb(questions.diff)
+    above = Verb(questions.above)
     cleanup = Verb(questions.cleanup)
     episodes = Verb(questions.episodes)
     laws = Verb(questions.laws)

@@ -5,9 +5,6 @@ The rankings are in `conversation` and `rankings`; what all owe is here: filters
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
-
 import numpy as np
 
 from projections.embedding.meaning import Sense
@@ -27,26 +24,12 @@ from projections.ranking.rankings import (
     relevance_of,
     seeds_of,
 )
-from projections.ranking.running import RunningSearch, direct, plain_bm25, understood
+from projections.ranking.running import Ranking, RunningSearch, direct, plain_bm25, understood
 from projections.ranking.search_request import FOLLOWING, PLAIN, SearchRequest
 from projections.ranking.successors import Lifted, with_successors
 from projections.ranking.told import embedded, results, understood_as, widened, withheld
 from projections.shapes import FoundAlone
 from projections.views.query import ViewQuery
-
-
-class Ranking(NamedTuple):
-    """Everything that answers a question, before it is cut into pages."""
-
-    this: RunningSearch
-    ranked: Ranked
-    replaced: Mapping[int, list[str]]
-    """Row -> ids of the memories that it replaced and that match."""
-
-    @property
-    def follows(self) -> bool:
-        """Whether what is current stands first in it."""
-        return self.this.request.ranking in FOLLOWING
 
 
 def ranking_of(asked: ViewQuery, query: str, request: SearchRequest, sense: Sense | None = None) -> Ranking:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +16,9 @@ from projections.laws.law import Floats
 from projections.laws.modes import Flags, Visibility, visibility
 from projections.memory.columns import Rows
 from projections.ranking.conversation_question import QuestionReading, read_question
+from projections.ranking.ranked import Ranked
 from projections.ranking.rankings import Direct, direct_hits
-from projections.ranking.search_request import BY_MEANING, Filter, SearchRequest
+from projections.ranking.search_request import BY_MEANING, FOLLOWING, Filter, SearchRequest
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 
@@ -108,3 +111,17 @@ def plain_bm25(this: RunningSearch, rows: Rows) -> Floats:
     scores[matches.rows] = matches.scores
     found: Floats = scores[rows]
     return found
+
+
+class Ranking(NamedTuple):
+    """Everything that answers a question, before it is cut into pages."""
+
+    this: RunningSearch
+    ranked: Ranked
+    replaced: Mapping[int, list[str]]
+    """Row -> ids of the memories that it replaced and that match."""
+
+    @property
+    def follows(self) -> bool:
+        """Whether what is current stands first in it."""
+        return self.this.request.ranking in FOLLOWING

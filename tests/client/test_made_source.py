@@ -20,6 +20,8 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "partition_events": (3,),
     "assess": ("coffee",),
     "map": ("coffee",),
+    "diff": ("2026-01-01",),
+    "above": ("coffee", "item", "what does she drink?"),
     "define_synonym": ("coffee", "brew"),
     "grade": ("coffee", 4),
     "accept": ("item",),

@@ -9,7 +9,7 @@ from api.cli.app import out
 from api.cli.show.memories import number, part_of, place, plain, shortened, times_of, when
 from api.cli.show.tables import Cell, Column, has_room, tabulate
 from events.lateness import late_words
-from projections.shapes import Above, AboveSide, Diff, DiffCause, MemoryDiffers, QuestionMoved, SideStanding
+from projections.shapes import Above, AboveSide, Diff, EventCause, MemoryDiffers, QuestionMoved, SideStanding
 
 COLOURS = {"made": "green", "gone": "red", "changed": "yellow", "crossed": "cyan", "weight": "dim"}
 WORDS = {
@@ -160,7 +160,7 @@ def _why(one: MemoryDiffers, console: Console) -> Text:
     return Text("\n").join(lines)
 
 
-def _cause(cause: DiffCause, console: Console, of: str | None = None) -> Text:
+def _cause(cause: EventCause, console: Console, of: str | None = None) -> Text:
     """One event: where, what, when, by whom, and why."""
     whom = cause["principal"] or ""
     by = f"{cause['actor'] or '?'}{f' through {whom}' if whom else ''}"
@@ -225,13 +225,15 @@ def above(answer: Above, console: Console = out) -> None:
         tabulate(named, rows, console)
     for rule in answer["rules"]:
         others = f": {', '.join(rule['others'])}" if rule["others"] else ""
-        console.print(Text(f"{rule['of']}: {_RULES[rule['rule']]}{others}", "yellow"))
+        alone = "_alone" if rule["rule"] == "corrected" and not others else ""
+        console.print(Text(f"{rule['of']}: {_RULES[rule['rule'] + alone]}{others}", "yellow"))
 
 
 _RULES = {
     "current_first": "what is current stands above what it replaced",
     "long_ago": "long ago: it stands below what is fresh and as good",
-    "corrected": "a part of it was corrected by",
+    "corrected": "what it says, or a part of it, was corrected by",
+    "corrected_alone": "what it says, or a part of it, holds no longer",
     "for_a_time": "it holds now, in place of what it interrupts or what is over",
     "associated": "associations brought it in",
 }

@@ -12,7 +12,6 @@ from api.operations.answers.embedding import Embedding
 from api.operations.answers.episodes import Left
 from api.operations.answers.events import LogEvents
 from api.operations.answers.facts import FactsKnown
-from api.operations.answers.grounds import GroundReported
 from api.operations.answers.inbox import Answered, InboxPage
 from api.operations.answers.knowing import Assessment, AssociationTree, KnowledgeMap
 from api.operations.answers.living import Fading, Graded, MemoryHealth, Reinforced, ReviewsDue
@@ -30,7 +29,7 @@ from api.operations.answers.records import DeletedMany, DeletedOne, RecordsImpor
 from api.operations.answers.replaying import Replayed, Retracted
 from api.operations.answers.saying import Remembered
 from api.operations.answers.search import Found
-from api.operations.answers.sources import SourceAside, SourceSaid, SourcesAside
+from api.operations.answers.sources import GroundReported, SourceAside, SourceSaid, SourcesAside
 from api.operations.answers.store import (
     DeadOwner,
     DeadOwners,

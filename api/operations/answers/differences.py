@@ -175,7 +175,7 @@ class QuestionMoved(BaseModel):
     moved: list[RankMoved]
 
 
-class DiffCause(BaseModel):
+class EventCause(BaseModel):
     """An event that is part of one side and not of the other, as the change log has it."""
 
     model_config = exampled(EXAMPLE_CAUSE)
@@ -223,7 +223,7 @@ class MemoryDiffers(SidesDiffer):
         description="`events`; `access` (it was shown); `owner` (another law, other parameters, something set aside or rejected);"
         " `others` (what happened to other memories); or `time`."
     )
-    causes: list[DiffCause] = Field(description="The newest of its events, the newest first.")
+    causes: list[EventCause] = Field(description="The newest of its events, the newest first.")
     more_causes: int = Field(description="How many more there are.")
     ranks: list[RankOf] = Field(description="Of the questions among whose results it stands elsewhere.")
 
@@ -245,7 +245,7 @@ class OwnerDiffers(BaseModel):
 class OwnerChanged(OwnerDiffers):
     """And the events about the owner that are part of one side alone."""
 
-    causes: list[DiffCause]
+    causes: list[EventCause]
     more_causes: int
 
 

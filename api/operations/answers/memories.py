@@ -6,7 +6,6 @@ from typing import cast
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.conflicts import CorrectedBy, PossibleConflict
 from api.operations.answers.log import (
     EXAMPLE_CHANGE,
     EXAMPLE_FACTORS,
@@ -17,6 +16,7 @@ from api.operations.answers.log import (
     TimesTold,
     exampled,
 )
+from api.operations.answers.saying import CorrectedBy, PossibleConflict
 
 EXAMPLE_CARD: Example = {
     "id": "coffee",

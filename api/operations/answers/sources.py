@@ -1,4 +1,4 @@
-"""Shapes of what is set aside."""
+"""Shapes of what is set aside, and of reports about what memories rest on."""
 
 from __future__ import annotations
 
@@ -105,4 +105,43 @@ class SourceSaid(Placed):
     merged: SomeMemories = Field(description="Merged with words of it: they stand by themselves meanwhile.")
     deleted: SomeMemories = Field(description="Deleted by it: they stay so; `restore` brings each back.")
     dry_run: bool = Field(default=False, description="Whether nothing was written.")
+    changes: list[Change]
+
+
+class GroundReported(Placed):
+    """What a report of a digest did."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "uri": "https://wiki.example.org/flats",
+            "digest": "sha256:9f86d081884c7d65",
+            "withheld": ["flat"],
+            "back": [],
+            "left": 0,
+            "newer": 0,
+            "position": "3:131",
+            "behind": 0,
+            "changes": [
+                EXAMPLE_CHANGE
+                | {
+                    "event": "GroundChanged",
+                    "memory": "flat",
+                    "decision": "ground",
+                    "reason": "what it rests on has changed",
+                    "fields": ["basis"],
+                }
+            ],
+        }
+    )
+
+    owner: str
+    uri: str
+    digest: str
+    withheld: list[str] = Field(
+        description="Memories that rest on another digest: normal mode withholds them from here on."
+    )
+    back: list[str] = Field(description="Memories that rest on this one and were withheld for another.")
+    left: int = Field(description="How many more there are: report again.")
+    newer: int = Field(description="Of how many something newer is known already: the report changes nothing of them.")
     changes: list[Change]

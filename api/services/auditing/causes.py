@@ -20,7 +20,7 @@ from events.text.unreadable import UNREADABLE
 from projections.fold.changelog import DECISIONS, Entry, describe, id_text
 from projections.redis.view import RedisViews
 from projections.reports.changed import Touches
-from projections.shapes import ByWhom, Change, DiffCause
+from projections.shapes import ByWhom, Change, EventCause
 from projections.views.query import moment
 from projections.views.telling import telling
 
@@ -34,7 +34,7 @@ _LOOKING = "inspection"
 """Somebody only looked: no law hears of it."""
 
 
-class CausesFound(NamedTuple):
+class CauseFound(NamedTuple):
     """One event that is told as a cause: of the change log, or one that the change log does not tell of."""
 
     side: str
@@ -117,10 +117,10 @@ class Causes:
                     found.add(memory_id, side, stored.seq)
         return found
 
-    def of(self, ids: Collection[str]) -> dict[str, list[CausesFound]]:
+    def of(self, ids: Collection[str]) -> dict[str, list[CauseFound]]:
         """The newest causes of each of these memories, the newest first; of the owner under no name."""
         wanted = {one: min(self.events[one] if one else self.owner_events, MOST_CAUSES) for one in ids}
-        found: dict[str, list[CausesFound]] = {one: [] for one in ids}
+        found: dict[str, list[CauseFound]] = {one: [] for one in ids}
         left = sum(wanted.values())
         for side in SIDES:
             if not left:
@@ -129,23 +129,23 @@ class Causes:
                 told = found[entry.memory_id]
                 if entry.decision in (_IGNORED, _NAMED) or len(told) == wanted[entry.memory_id]:
                     continue
-                told.append(CausesFound(side, entry))
+                told.append(CauseFound(side, entry))
                 left -= 1
                 if not left:
                     break
         return found
 
-    def naming(self, memory_id: str) -> list[CausesFound]:
+    def naming(self, memory_id: str) -> list[CauseFound]:
         """Of a memory that no event was about, those that named it."""
-        found = [CausesFound(side, one) for side in SIDES for one in self._entries(side, [memory_id])]
+        found = [CauseFound(side, one) for side in SIDES for one in self._entries(side, [memory_id])]
         return [one for one in found if one.entry is not None and one.entry.decision == _NAMED][:MOST_CAUSES]
 
-    def shown(self, ids: Iterable[str]) -> dict[str, list[CausesFound]]:
+    def shown(self, ids: Iterable[str]) -> dict[str, list[CauseFound]]:
         """Of memories that were only shown: by which events last."""
         last = {one: self.accessed.newest.get(one, [])[::-1] for one in ids}
         seqs = sorted({seq for told in last.values() for _, seq in told})
         stored = {one.seq: one for one in self._reader.stored(self._owner, seqs)}
-        return {name: [CausesFound(side, None, stored[seq], name) for side, seq in told] for name, told in last.items()}
+        return {name: [CauseFound(side, None, stored[seq], name) for side, seq in told] for name, told in last.items()}
 
     def by_principal(self, ids: Collection[str]) -> list[ByWhom]:
         """Who brought the events about these memories and about the owner."""
@@ -193,7 +193,7 @@ class Causes:
         return _array(self._views.changelogs.seqs(self._owner, current_check()))
 
 
-def causes_told(reader: Reader, owner: str, found: Sequence[CausesFound]) -> list[DiffCause]:
+def causes_told(reader: Reader, owner: str, found: Sequence[CauseFound]) -> list[EventCause]:
     """Causes as answers tell them; asked when nothing is held any more, for words are told by the memories of today."""
     partition = reader.partition_of(owner)
     changes = [_change(one, partition) for one in found]
@@ -201,7 +201,7 @@ def causes_told(reader: Reader, owner: str, found: Sequence[CausesFound]) -> lis
     return [_cause(one.side, change) for one, change in zip(found, changes, strict=True)]
 
 
-def _change(found: CausesFound, partition: int) -> Change:
+def _change(found: CauseFound, partition: int) -> Change:
     if found.entry is not None:
         return describe(found.entry, partition)
     assert found.shown is not None
@@ -219,11 +219,11 @@ def _change(found: CausesFound, partition: int) -> Change:
     return cast("Change", told)
 
 
-def _cause(side: str, change: Change) -> DiffCause:
+def _cause(side: str, change: Change) -> EventCause:
     names = ("position", "event_id", "event", "memory", "time", "recorded_at", "late_by", "decision", "reason", "actor")
     more = ("principal", "correlation_id", "said_reason", "because")
     told = {name: change.get(name) for name in (*names, *more)}
-    return cast("DiffCause", {**told, "side": side})
+    return cast("EventCause", {**told, "side": side})
 
 
 def _shown(stored: Stored) -> Iterable[str]:

@@ -11,7 +11,7 @@ from api.requests.secrets import masked
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import Progress, told_lines
 from api.requests.two_moments import KNOWN, TwoMoments, span_of
-from api.services.auditing.causes import AFTER, BEFORE, Causes, CausesFound, causes_told
+from api.services.auditing.causes import AFTER, BEFORE, CauseFound, Causes, causes_told
 from api.services.reading import Reader
 from api.work.patience import current_check, weigh
 from events.errors import refused
@@ -52,7 +52,7 @@ class _Told(NamedTuple):
     """A memory of the page, of which the causes are still to be told in words."""
 
     memory: MemoryDiffers
-    found: list[CausesFound]
+    found: list[CauseFound]
 
 
 class Differ:

@@ -11,8 +11,8 @@ from api.requests.timelines import Progress, TimesAsked, told_times
 from api.services.reading import Reader
 from events.errors import refused
 from projections.language.prompt_text import is_chinese
-from projections.ranking.above import compared
-from projections.ranking.above_told import LANGUAGES, sentence
+from projections.reports.above import compared
+from projections.reports.above_told import LANGUAGES, sentence
 from projections.shapes import Above
 from projections.views.query import ViewQuery
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
+from api.work.patience import Patience, with_patience
 from events.catalogue import SensitivitySet
 from events.envelope import from_micros, utc_text
-from events.errors import BeyondHead, InputError
+from events.errors import BeyondHead, DeadlineExceeded, InputError
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import (
     Told,
@@ -359,3 +361,27 @@ def test_asking_writes_nothing_and_moves_no_weight(store: Store) -> None:
     store.flushed()
     assert store.head(owner) == head
     assert store.reader.get(owner, "coffee", trace=False, at=day(50))["weight"] == before["weight"]
+
+
+def test_a_question_whose_time_is_over_is_stopped_and_leaves_the_owner_to_others(store: Store) -> None:
+    owner = store.owner()
+    begin = store.tell(owner, *(created(f"tea {n}", f"m{n}") for n in range(9)))
+    store.tell(owner, *(mentioned(f"m{n}", 1) for n in range(9)))
+    patience = Patience()
+    patience.begin(-1)
+    with with_patience(patience), pytest.raises(DeadlineExceeded):
+        diff(store, owner, begin)
+    assert diff(store, owner, begin)["counts"]["changed"] == 9
+
+
+def test_two_moments_are_asked_by_many_at_once_and_answered_alike(store: Store) -> None:
+    owner = store.owner()
+    begin = store.tell(owner, *(created(f"tea {n}", f"m{n}") for n in range(9)))
+    end = store.tell(owner, *(mentioned(f"m{n}", 1) for n in range(9)))
+    with ThreadPoolExecutor(8) as threads:
+        several = [threads.submit(diff, store, owner, begin, end, queries=["tea"]) for _ in range(16)]
+        later = [threads.submit(store.tell, owner, mentioned("m1", 2 + n)) for n in range(4)]
+        told = [one.result() for one in several]
+        assert len([one.result() for one in later]) == 4
+    assert all(one["memories"] == told[0]["memories"] for one in told)
+    assert all(one["questions"] == told[0]["questions"] for one in told)

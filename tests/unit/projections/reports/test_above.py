@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from projections.choices import RANKINGS
 from projections.laws.modes import MODES
 from projections.memory.record import SECRET
-from projections.ranking.above import ComparedPair, compared
-from projections.ranking.above_told import LANGUAGES, TERMS, sentence
 from projections.ranking.conversation_weights import TERM_WEIGHTS
 from projections.ranking.recall import search
 from projections.ranking.search_request import Filters, SearchRequest
+from projections.reports.above import Outranked, compared
+from projections.reports.above_told import LANGUAGES, TERMS, sentence
 from projections.views.query import ViewQuery
 from tests.examples import examples
 from tests.given.events import at
@@ -65,7 +65,7 @@ def check_side(side, results, view) -> None:
         assert memory.purged_at is not None or memory.content not in str(side)
 
 
-def check_order(found: ComparedPair, results, names) -> None:
+def check_order(found: Outranked, results, names) -> None:
     a, b = names
     there = [name in results for name in names]
     if all(there):

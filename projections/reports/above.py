@@ -17,8 +17,8 @@ from projections.laws.modes import reasons_told, secrets
 from projections.memory.record import SECRET, Memory
 from projections.ranking.bounded import interrupted
 from projections.ranking.ranked import Ranked
-from projections.ranking.recall import Ranking, ranking_of
-from projections.ranking.running import RunningSearch
+from projections.ranking.recall import ranking_of
+from projections.ranking.running import Ranking, RunningSearch
 from projections.ranking.search_request import Filter, Filters, SearchRequest
 from projections.shapes import AboveSide, Absent, RuleTold, TermBeside
 from projections.views.corrected import corrections_of
@@ -29,7 +29,7 @@ PLACES = 9
 """Decimal places of parts and differences: more than a search tells, so that they add up."""
 
 
-class ComparedPair(NamedTuple):
+class Outranked(NamedTuple):
     """Two memories under one ranking."""
 
     first: AboveSide
@@ -47,7 +47,7 @@ class ComparedPair(NamedTuple):
 
 def compared(
     asked: ViewQuery, query: str, ids: tuple[str, str], request: SearchRequest, sense: Sense | None = None
-) -> ComparedPair:
+) -> Outranked:
     """Two memories of the view that is asked, by id, under a request's ranking, mode and filters."""
     ranking = ranking_of(asked, query, request, sense)
     columns = asked.view.columns
@@ -64,7 +64,7 @@ def compared(
         order = "above" if sides[0]["rank"] < sides[1]["rank"] else "below"  # type: ignore[operator]
     elif first is not None or second is not None:
         order = "below" if first is None else "above"
-    return ComparedPair(
+    return Outranked(
         sides[0], sides[1], _terms(ranking.ranked, first, second), difference, _rules(ranking, rows), order, tied
     )
 

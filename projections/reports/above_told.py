@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from projections.ranking.above import ComparedPair
+from projections.reports.above import Outranked
 from projections.shapes import AboveSide, Absent
 
 LANGUAGES = ("en", "zh")
@@ -75,7 +75,7 @@ REASONS: Mapping[str, _Phrase] = {
 }
 
 
-def sentence(found: ComparedPair, language: str) -> str:
+def sentence(found: Outranked, language: str) -> str:
     """One sentence, or two where one of the memories is no result."""
     first, second = found.first, found.second
     if found.order == "neither":
@@ -96,7 +96,7 @@ def sentence(found: ComparedPair, language: str) -> str:
     return f"{_ranked(upper)} stands above {_ranked(lower)}, by {_figure(by)} of score: {why}."
 
 
-def _deciding(found: ComparedPair, *, reversed_: bool) -> list[tuple[str, float]]:
+def _deciding(found: Outranked, *, reversed_: bool) -> list[tuple[str, float]]:
     """The one or two terms that speak most for the upper memory, with how much each does; none of what is too little to tell."""
     sign = -1 if reversed_ else 1
     shares = [(one["term"], sign * (one["difference"] or 0.0)) for one in found.terms]
