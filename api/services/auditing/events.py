@@ -6,6 +6,7 @@ Leaves no trace.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from time import monotonic, sleep
@@ -28,7 +29,8 @@ from api.services.auditing.events_wanted import (
 from api.services.histories import ORDERS
 from api.services.reading import Reader
 from api.work.patience import current_check
-from events.envelope import Stored, from_micros, utc_text
+from events.catalogue import MemoriesAccessed
+from events.envelope import AnyEvent, Stored, from_micros, utc_text
 from events.errors import OwnerTooLarge, refused
 from events.log import EventLog
 from events.partitions import partition_of, position_text
@@ -42,7 +44,7 @@ from projections.views.event_words import OwnerToday
 
 MOST_LOOKED = 4_000
 """Events that are looked at for one page."""
-MOST_BYTES = 4 * 1024 * 1024
+MOST_BYTES = 1024 * 1024
 """Bytes of bodies after which a page ends."""
 PAUSE = 0.1
 """Seconds between two looks at a log in which others write all the time."""
@@ -151,6 +153,12 @@ class Events:
         places = self._runs.places(whose) if isinstance(whose, str) else None
         happened, positions = self._bounds(partition, head, terms, places)
         if start is not None:
+            if start.seq > head:
+                raise refused(
+                    "cursor",
+                    str(cursor)[:80],
+                    f"one of this log, whose head is {head}: it was rolled back; begin again",
+                )
             positions = _from(positions, start)
         owner = whose if isinstance(whose, str) else None
         asked = _Asked(
@@ -164,13 +172,10 @@ class Events:
             head,
             places,
         )
-        return self._answer(asked, self._look(asked, self._read(asked)), start, order, terms)
+        return self._answer(asked, self._look(asked, self._read(asked)), order, terms)
 
-    def _answer(
-        self, asked: _Asked, page: _Page, start: EventCursor | None, order: str, terms: EventTerms
-    ) -> LogEvents:
-        seen = asked.head if start is None or asked.newest else max(start.seq, asked.head)
-        following = seen if page.ended or asked.newest or page.reached is None else page.reached
+    def _answer(self, asked: _Asked, page: _Page, order: str, terms: EventTerms) -> LogEvents:
+        following = asked.head if page.ended or asked.newest or page.reached is None else page.reached
         at_end = page.ended or page.reached is None
         warning: Warned = {}
         if asked.places is not None:
@@ -273,14 +278,14 @@ class _Todays:
 
     def __init__(self, views: RedisViews, reader: Reader, events: Iterable[Stored]) -> None:
         self._views, self._reader = views, reader
-        self._named: dict[str, set[str]] = {}
+        self._named: defaultdict[str, set[str]] = defaultdict(set)
         for one in events:
-            if (event := event_of(one)) is not None:
-                self._named.setdefault(one.owner, set()).update(names(event.data))
+            if (event := event_of(one)) is not None and not _is_silent(event):
+                self._named[one.owner].update(names(event.data))
         self.of = cache(self._of)
 
     def _of(self, owner: str) -> OwnerToday:
-        found = self._views.records(owner, self._named.get(owner, ()))
+        found = self._views.records(owner, self._named[owner])
 
         def get(memory_id: str) -> Memory | None:
             if memory_id not in self._named[owner]:  # what another was merged into
@@ -296,6 +301,12 @@ class _Todays:
                 return forgotten_turns(today.view.columns)
         except OwnerTooLarge:
             return None
+
+
+def _is_silent(event: AnyEvent) -> bool:
+    """Whether it names memories, up to thousands, and holds no word of which they could decide."""
+    data = event.data
+    return isinstance(data, MemoriesAccessed) and not (data.query or any(one.query for one in data.accesses))
 
 
 def _from(positions: range, cursor: EventCursor) -> range:
