@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from events.partitions import DEFAULT_PARTITIONS, partition_of
+from events.partitions import partition_of
 from tests.given.faces import OWNER, World
 
 BY_ID = "asked for by its id, and marked deleted: how else could it be looked at before it is restored?"
@@ -31,6 +31,11 @@ class Face(NamedTuple):
 
 def q(made: World) -> str:
     return made.language.asks
+
+
+def partition(made: World) -> str:
+    """Of the owner."""
+    return str(partition_of(OWNER, made.store.app.log.partitions))
 
 
 def get(path: str, tells: bool = True, kept: str | None = None, **query: Any) -> Face:
@@ -142,7 +147,7 @@ HTTP: dict[str, list[Face]] = {
         get("/events", limit=1000, known=lambda made: made.position),
     ],
     "GET /v1/partitions/{partition}/events": [
-        Face(lambda made: "".join(made.plain(f"/v1/partitions/{one}/events?limit=1000") for one in range(DEFAULT_PARTITIONS))),
+        Face(lambda made: made.plain(f"/v1/partitions/{partition(made)}/events?limit=1000")),
     ],
     "GET /v1/owners/{owner}/stats": [get("/stats", tells=False)],
     **{f"GET {path}": [Face(lambda made, path=path: made.plain(path), False)]  # type: ignore[misc]
@@ -212,9 +217,7 @@ CLI: dict[str, list[Face]] = {
     "events": [
         command("events", OWNER, "-k", "1000"),
         command("events", OWNER, "-k", "1000", "--json"),
-        command(
-            "events", "--partition", str(partition_of(OWNER, DEFAULT_PARTITIONS)), "-k", "1000", "--order", "newest"
-        ),
+        command("events", "--partition", partition, "-k", "1000", "--order", "newest"),
     ],
     "provenance": [command("provenance", OWNER, "both", tells=False)],
     "associations": [command("associations", OWNER, "tea", "--depth", "2")],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -16,7 +17,7 @@ from api.http.made import new_router, register
 from api.operations.definition import Operation
 from api.operations.events import EVENTS, PARTITION_EVENTS
 from api.requests.speaking import come_in_by
-from api.services.auditing.events import check_wait
+from api.services.auditing.events import check_wait, pause_after
 from api.work.classes import Work
 
 router = new_router()
@@ -28,6 +29,7 @@ async def _events(operation: Operation, request: Request, parts: Parts, asked: A
     check_wait(wait, given["order"])
     end = monotonic() + wait
     while True:
+        looked = monotonic()
         call = partial(come_in_by, "http", operation.ask, parts.application, subject | given)
         answer = await admission_of(request).run(Work.LIGHT, owner or "", call)
         left = end - monotonic()
@@ -36,6 +38,7 @@ async def _events(operation: Operation, request: Request, parts: Parts, asked: A
         given["cursor"] = answer["follow"]
         head = int(answer["head"].partition(":")[2])
         await parts.waits.wait(answer["partition"], owner, head, left)
+        await asyncio.sleep(pause_after(looked))
 
 
 for operation in (EVENTS, PARTITION_EVENTS):

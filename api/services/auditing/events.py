@@ -6,7 +6,7 @@ Leaves no trace.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from time import monotonic, sleep
 from typing import NamedTuple, Unpack
@@ -25,24 +25,21 @@ from api.services.auditing.events_wanted import (
     read_cursor,
     wanted_of,
 )
+from api.services.auditing.owners_today import OwnersToday
 from api.services.histories import ORDERS
 from api.services.reading import Reader
 from api.work.patience import current_check
 from events.envelope import Stored, from_micros, utc_text
-from events.errors import OwnerTooLarge, refused
+from events.errors import refused
 from events.log import EventLog
 from events.partitions import partition_of, position_text
-from projections.fold.named import names
-from projections.memory.deletion_view import forgotten_turns
-from projections.memory.record import Memory
 from projections.redis.view import RedisViews
 from projections.shapes import LogEvents, LoggedEvent, Warned
-from projections.views.event_told import event_of, event_told
-from projections.views.event_words import OwnerToday
+from projections.views.event_told import event_told
 
 MOST_LOOKED = 4_000
 """Events that are looked at for one page."""
-MOST_BYTES = 4 * 1024 * 1024
+MOST_BYTES = 1024 * 1024
 """Bytes of bodies after which a page ends."""
 PAUSE = 0.1
 """Seconds between two looks at a log in which others write all the time."""
@@ -120,12 +117,14 @@ class Events:
         check_wait(wait, order)
         end = monotonic() + wait
         while True:
+            looked = monotonic()
             answer = self._page(whose, cursor, limit, order, terms)
             left = end - monotonic()
             if answer["events"] or answer["next"] is not None or left <= 0:
                 return answer
             cursor, head = answer["follow"], int(answer["head"].partition(":")[2])
             self._wait(self.partition_of(whose), whose if isinstance(whose, str) else None, head, end)
+            sleep(max(min(pause_after(looked), end - monotonic()), 0))
 
     def _wait(self, partition: int, owner: str | None, head: int, end: float) -> None:
         """Until something of the owner, or of anybody, is appended, or the end; whoever waits may be told to stop meanwhile."""
@@ -151,6 +150,12 @@ class Events:
         places = self._runs.places(whose) if isinstance(whose, str) else None
         happened, positions = self._bounds(partition, head, terms, places)
         if start is not None:
+            if start.seq > head:
+                raise refused(
+                    "cursor",
+                    str(cursor)[:80],
+                    f"one of this log, whose head is {head}: it was rolled back; begin again",
+                )
             positions = _from(positions, start)
         owner = whose if isinstance(whose, str) else None
         asked = _Asked(
@@ -164,13 +169,10 @@ class Events:
             head,
             places,
         )
-        return self._answer(asked, self._look(asked, self._read(asked)), start, order, terms)
+        return self._answer(asked, self._look(asked, self._read(asked)), order, terms)
 
-    def _answer(
-        self, asked: _Asked, page: _Page, start: EventCursor | None, order: str, terms: EventTerms
-    ) -> LogEvents:
-        seen = asked.head if start is None or asked.newest else max(start.seq, asked.head)
-        following = seen if page.ended or asked.newest or page.reached is None else page.reached
+    def _answer(self, asked: _Asked, page: _Page, order: str, terms: EventTerms) -> LogEvents:
+        following = asked.head if page.ended or asked.newest or page.reached is None else page.reached
         at_end = page.ended or page.reached is None
         warning: Warned = {}
         if asked.places is not None:
@@ -251,7 +253,7 @@ class Events:
     # --- words
 
     def _told(self, asked: _Asked, events: list[Stored]) -> list[LoggedEvent]:
-        today = _Todays(self._views, self._reader, events)
+        today = OwnersToday(self._views, self._reader, events)
         check, places = current_check(), asked.places
         found = list[LoggedEvent]()
         for number, one in enumerate(events):
@@ -261,41 +263,16 @@ class Events:
         return found
 
 
+def pause_after(looked: float) -> float:
+    """Seconds until one may look again who looked at this monotonic time: also where what comes is never what is asked for."""
+    return max(PAUSE - (monotonic() - looked), 0)
+
+
 def beyond(entries: Sequence[Stored], owner: str | None, head: int) -> int | None:
     """Where to look on from among new entries; None where one is the owner's, or anybody's will do."""
     if not entries:
         return head
     return None if owner is None or any(one.owner == owner for one in entries) else entries[-1].seq
-
-
-class _Todays:
-    """What decides about the words of a page's owners, asked for once each."""
-
-    def __init__(self, views: RedisViews, reader: Reader, events: Iterable[Stored]) -> None:
-        self._views, self._reader = views, reader
-        self._named: dict[str, set[str]] = {}
-        for one in events:
-            if (event := event_of(one)) is not None:
-                self._named.setdefault(one.owner, set()).update(names(event.data))
-        self.of = cache(self._of)
-
-    def _of(self, owner: str) -> OwnerToday:
-        found = self._views.records(owner, self._named.get(owner, ()))
-
-        def get(memory_id: str) -> Memory | None:
-            if memory_id not in self._named[owner]:  # what another was merged into
-                self._named[owner].add(memory_id)
-                found.update(self._views.records(owner, [memory_id]))
-            return found.get(memory_id)
-
-        return OwnerToday(get, cache(lambda: self._forgotten(owner)), self._views.glance(owner)[0].state.asides)
-
-    def _forgotten(self, owner: str) -> frozenset[str] | None:
-        try:
-            with self._reader.snapshot(owner) as today:
-                return forgotten_turns(today.view.columns)
-        except OwnerTooLarge:
-            return None
 
 
 def _from(positions: range, cursor: EventCursor) -> range:

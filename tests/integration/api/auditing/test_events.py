@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import msgspec
 import pytest
 
 import api.services.auditing.events as service
+from api.services.auditing.events_wanted import EventCursor, cursor_text, question_of
 from api.work.patience import Patience, with_patience
 from consumers.fold.rebuild import rebuild_partition
 from events.catalogue import ToolResultRecorded, TurnRecorded
@@ -19,10 +22,12 @@ from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import (
     Told,
     accessed,
+    asserted,
     created,
     deleted,
     in_session,
     mentioned,
+    merged,
     negated,
     purged,
     revised,
@@ -231,6 +236,12 @@ def test_a_rebuild_leaves_cursors_as_they_are(store: Store) -> None:
     assert [one["type"] for one in found] == ["MemoryMentioned", "MemoryCreated"]
 
 
+def test_a_cursor_beyond_the_head_tells_that_the_log_was_rolled_back(store: Store, ada: str) -> None:
+    cursor = cursor_text(EventCursor(store.head(ada) + 1, False), question_of(ada, {}))
+    with pytest.raises(InputError, match="rolled back"):
+        store.app.events.events(ada, cursor=cursor)
+
+
 # --- what comes
 
 
@@ -330,6 +341,51 @@ def test_what_is_deleted_or_purged_is_withheld_in_every_event_about_it_and_a_rea
     found = told(store, owner)
     assert [one["withheld"] for one in found] == ["purged", "purged", None, "purged", None]
     assert "desk" not in str(found)
+
+
+def test_a_query_is_told_only_while_all_that_it_showed_may_be(store: Store) -> None:
+    owner = store.owner()
+    store.tell(owner, created("I live in Paris", "m"), created("I like tea", "tea"))
+    asked = accessed("m", "tea", day=1)
+    asked = dataclasses.replace(asked, data=msgspec.structs.replace(asked.data, query="where do I live"))
+    store.tell(owner, asked, accessed("m", day=2))
+    assert [one["withheld"] for one in told(store, owner)] == [None] * 4
+    store.tell(owner, deleted("m", 3), purged("m", 40))
+    found = told(store, owner, types=["MemoriesAccessed"])
+    assert [one["withheld"] for one in found] == ["purged", None]
+    assert "where do I live" not in str(found)
+    assert [hit["memory_id"] for hit in found[1]["data"]["hits"]] == ["m"]
+
+
+def test_what_a_merge_that_is_gone_was_made_of_is_withheld_too(store: Store) -> None:
+    owner = store.owner()
+    store.tell(
+        owner, created("I live in Paris", "a"), created("I live in Paris now", "b"), merged("a", "b", into="all", day=1)
+    )
+    assert [one["withheld"] for one in told(store, owner)] == [None] * 3
+    store.delete(owner, "all")
+    assert [one["withheld"] for one in told(store, owner)][:3] == ["deleted"] * 3
+
+
+def test_a_memory_that_a_person_keeps_for_a_secret_is_withheld_whatever_the_rules_found(store: Store) -> None:
+    owner = store.owner()
+    store.tell(
+        owner, created("The blue door behind the mill", "m", sensitivity=3), negated("m", 1, reason="the blue door")
+    )
+    found = told(store, owner)
+    assert [one["withheld"] for one in found] == ["secret", "secret"]
+    assert "blue" not in str(found)
+
+
+def test_tags_facts_and_metadata_are_words_too(store: Store) -> None:
+    owner = store.owner()
+    store.tell(
+        owner, created("I like tea", "m", tags=("paris",), metadata={"street": "rue bleue"}, keywords=("seine",))
+    )
+    store.tell(owner, asserted("m", day=1))
+    store.tell(owner, deleted("m", 2), purged("m", 40))
+    found = str(told(store, owner))
+    assert not [one for one in ("paris", "street", "rue bleue", "seine", "coffee", "Ada") if one in found]
 
 
 def test_a_retracted_turn_and_what_a_tool_found_for_it_are_withheld(store: Store) -> None:

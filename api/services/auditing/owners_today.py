@@ -1,0 +1,54 @@
+"""What decides today about the words of a page's events: the memories that they name, retracted turns, sources set aside."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cache
+
+from api.services.reading import Reader
+from events.catalogue import MemoriesAccessed
+from events.envelope import AnyEvent, Stored
+from events.errors import OwnerTooLarge
+from projections.fold.named import names
+from projections.memory.deletion_view import forgotten_turns
+from projections.memory.record import Memory
+from projections.redis.view import RedisViews
+from projections.views.event_told import event_of
+from projections.views.event_words import OwnerToday
+
+
+class OwnersToday:
+    """The same of each owner of a page, asked for once."""
+
+    def __init__(self, views: RedisViews, reader: Reader, events: Iterable[Stored]) -> None:
+        self._views, self._reader = views, reader
+        self._named: defaultdict[str, set[str]] = defaultdict(set)
+        for one in events:
+            if (event := event_of(one)) is not None and not _is_silent(event):
+                self._named[one.owner].update(names(event.data))
+        self.of = cache(self._of)
+
+    def _of(self, owner: str) -> OwnerToday:
+        found = self._views.records(owner, self._named[owner])
+
+        def get(memory_id: str) -> Memory | None:
+            if memory_id not in self._named[owner]:  # what another was merged into
+                self._named[owner].add(memory_id)
+                found.update(self._views.records(owner, [memory_id]))
+            return found.get(memory_id)
+
+        return OwnerToday(get, cache(lambda: self._forgotten(owner)), self._views.glance(owner)[0].state.asides)
+
+    def _forgotten(self, owner: str) -> frozenset[str] | None:
+        try:
+            with self._reader.snapshot(owner) as today:
+                return forgotten_turns(today.view.columns)
+        except OwnerTooLarge:
+            return None
+
+
+def _is_silent(event: AnyEvent) -> bool:
+    """Whether it names memories, up to thousands, and holds no word of which they could decide."""
+    data = event.data
+    return isinstance(data, MemoriesAccessed) and not (data.query or any(one.query for one in data.accesses))
