@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--parent", type=int, help="stop when this process is no longer the parent")
     add_json(parser)
     options = parser.parse_args(arguments)
-    start_logging(options.log_level, pretty=False if options.json else None)
+    start_logging(options.log_level, component="worker", pretty=False if options.json else None)
     look_seldom()
     if options.parent is not None:
         Thread(target=_follow, args=(options.parent,), name="parent", daemon=True).start()

@@ -58,7 +58,7 @@ def up_(
     settings = load_settings()
     given = {name: value for name, value in (("host", host), ("port", port), ("workers", workers)) if value is not None}
     settings = settings.model_copy(update=given)
-    start_logging(settings.log_level, pretty=shown)
+    start_logging(settings.log_level, component="supervisor", pretty=shown)
     if idle is not None:
         up_for_clients(settings, teller(), idle)
         over()
@@ -122,7 +122,7 @@ def mcp_(
             err.print(f"[yellow]left out, for they hold secrets: {', '.join(secret)}; put them under env yourself[/]")
         print_json(entry)
         return
-    start_logging(settings.log_level, pretty=False if json else None)
+    start_logging(settings.log_level, component="mcp", pretty=False if json else None)
     from ops.processes.mcp import over_http, over_stdio
 
     if http:
@@ -179,7 +179,7 @@ def worker(json: Json = False) -> None:  # noqa: ARG001 - a worker's log lines a
         )
     with open_the_store(settings) as store:
         url = store.url
-    start_logging(settings.log_level)
+    start_logging(settings.log_level, component="worker")
     run_worker(url, timeout=settings.redis_timeout)
 
 

@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing
+from functools import partial
 from threading import Event as Flag
 from time import monotonic
 from typing import NamedTuple
@@ -207,11 +208,12 @@ def _serve(
     tell: Tell,
     greet: Greet | None,
 ) -> None:
-    catch_up = FoldCatchUp(store, tell)
-    _ask_what_is_kept(store, catch_up, tell)
-    meanings, model = _chosen(store, settings, tell), model_of(settings)
+    of_api = partial(tell, component="api")
+    catch_up = FoldCatchUp(store, of_api)
+    _ask_what_is_kept(store, catch_up, of_api)
+    meanings, model = _chosen(store, settings, of_api), model_of(settings)
     application = JoinedApplication(
-        store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings, model=model
+        store, catch_up, of_api, queue_url=settings.queue_url, meanings=meanings, model=model
     ).join()
     application.accesses.start()
     app = create_app(
@@ -221,10 +223,10 @@ def _serve(
         on_quiet=give_back,
         answers_for=answers_for(settings),
     )
-    server = _listening(app, settings, front, store, tell)
+    server = _listening(app, settings, front, store, of_api)
     keeper = HeadKeeper(store, settings)
     keeper.start()
-    schedule = JobSchedule(store.url, store.identity, settings, tell)
+    schedule = JobSchedule(store.url, store.identity, settings, partial(tell, component="lifecycle"))
     schedule.start()
     watch = TokenWatch(admits, store.alarms)
     guard = _guard(store)
