@@ -62,6 +62,7 @@ class JoinedApplication(Application):
 
     @joined
     def operator(self) -> Operator:
+        from api.services.auditing.statistics import OwnerStatistics
         from api.services.store.operating import Operator
         from consumers.jobs.leader import lifecycle_status
 
@@ -71,12 +72,11 @@ class JoinedApplication(Application):
             self._wire,
             store.identity,
             store.log,
-            self.reader,
+            OwnerStatistics(self.views, self.reader, self._meanings),
             self.writer,
             workers_of,
             partial(lifecycle_status, queue, store.identity.store_id),
             store.alarms,
-            self._meanings,
             let_go=store.log.let_go,
             accesses=self.accesses.figures,
         )

@@ -114,6 +114,62 @@ class MomentsOfPast(Result):
     """What they take in Redis, about."""
 
 
+class WeightBucket(Result):
+    """Memories whose weight lies above the bucket before and no higher than this."""
+
+    up_to: float | None
+    """Null: all that is heavier."""
+    memories: int
+
+
+class WeightFigures(Result):
+    """How the weights of the memories that live are spread, by the owner's law, unclipped; null where there is none."""
+
+    law: str
+    memories: int
+    mean: float | None
+    lowest: float | None
+    median: float | None
+    highest: float | None
+    buckets: list[WeightBucket]
+
+
+class ConflictErrors(Result):
+    """Contradictions that turned out not to be one."""
+
+    taken_back: int
+    """Negations after which the user said the memory again, so that it holds (`reaffirm`)."""
+    refused: int
+    """Negations by a lower source that waited for a person, who rejected them."""
+    total: int
+
+
+class HistoryFigures(Result):
+    """How often what happened to the owner's memories, counted in the change log; each event once. Ignored ones count nowhere."""
+
+    activations: int
+    """Mentions that refreshed a memory."""
+    frequent_mentions: int
+    """Of these, the third or later one within 24 hours (decision `merge`)."""
+    negations: int
+    merges: int
+    merges_undone: int
+    compressions: int
+    """Levels that a sweep recorded."""
+    possible_conflicts: int
+    """Pairs that were linked as a possible conflict."""
+    conflict_errors: ConflictErrors
+
+
+class ShownFigures(Result):
+    """What was shown in one way, as the log has it."""
+
+    answers: int
+    """Answers that showed anything; of `injection` events, one for each block."""
+    memories: int
+    """Memories in them, counted as often as they were shown."""
+
+
 class Coverage(Result):
     """How many of an owner's memories have a vector."""
 
@@ -157,6 +213,12 @@ class OwnerStats(Result):
     negated: int
     secret: int
     mean_weight: float | None
+    """Of all memories, those that are deleted or merged too."""
+    weights: WeightFigures
+    figures: HistoryFigures
+    shown: dict[str, ShownFigures]
+    """By way of showing: recall (searches), detail, association, injection (blocks for prompts), inspection,
+    reveal."""
     chain: str
     embedding: Coverage | None = None
     """How many have a vector, where one embeds."""

@@ -22,7 +22,7 @@ from api.operations.answers.log import (
     History,
 )
 from api.operations.answers.memories import Detail, Listing, Provenance, Replayed, Revealed, Why
-from api.operations.answers.profiles import Laws, OwnerProfile
+from api.operations.answers.profiles import Laws, OwnerProfile, OwnerStats
 from api.operations.answers.records import DeletedMany, DeletedOne, RecordsImported, Restored
 from api.operations.answers.saying import Remembered
 from api.operations.answers.search import Found
@@ -34,7 +34,6 @@ from api.operations.answers.store import (
     Health,
     OwnerCount,
     OwnerPage,
-    OwnerStats,
     Ready,
     Retried,
     StoreStats,

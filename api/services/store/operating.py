@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from heapq import nsmallest
 from time import monotonic, sleep
 from typing import Any, Unpack
 
 from api.requests.checks import check_owner, position_of
 from api.requests.speaking import speaker
-from api.requests.timelines import TimesAsked, told_times
-from api.services.reading import Reader
+from api.requests.timelines import TimesAsked
+from api.services.auditing.statistics import OwnerStatistics
 from api.services.writing import Writer
 from api.work.outlook import outlook
 from api.work.patience import current_check
@@ -27,13 +27,9 @@ from events.redis.wire import Wire
 from events.validation import make_event, ready
 from projections.checks import Check
 from projections.fold.builds import BuildKeys, is_build, next_build
-from projections.memory.columns import STATES, Columns
-from projections.memory.record import CATEGORIES, SECRET
 from projections.redis.create import StoreIdentity
 from projections.redis.debt import FoldDebt
-from projections.redis.meanings import Meanings
 from projections.redis.store import decode_quarantine, read_entries, read_parked
-from projections.views.corrected import seen_at
 
 RETRY_SECONDS = 15.0
 LARGEST = 50
@@ -52,12 +48,11 @@ class Operator:
         wire: Callable[[], Wire],
         identity: StoreIdentity,
         log: EventLog,
-        reader: Reader,
+        statistics: OwnerStatistics,
         writer: Writer,
         live_workers: LiveWorkers,
         schedule: Schedule,
         alarms: RedisAlarms,
-        meanings: Meanings | None = None,
         *,
         let_go: Callable[[int], None] = lambda _partition: None,
         accesses: Callable[[], dict[str, int]] = dict,
@@ -65,12 +60,11 @@ class Operator:
         self._wire = wire
         self._identity = identity
         self._log = log
-        self._reader = reader
+        self._statistics = statistics
         self._writer = writer
         self._live_workers = live_workers
         self._schedule = schedule
         self._alarms = alarms
-        self._meanings = meanings
         self._let_go = let_go
         self._accesses = accesses
 
@@ -149,8 +143,8 @@ class Operator:
             "rebuild": left,
         }
 
-    def stats(self, owner: str | None = None, **times: Unpack[TimesAsked]) -> dict[str, Any]:
-        """Counts of one owner's memories by what they are, or how many owners, events and memories the store holds.
+    def stats(self, owner: str | None = None, **times: Unpack[TimesAsked]) -> Any:
+        """One owner in figures (`OwnerStatistics`), or how many owners, events and memories the store holds.
 
         Raises InputError where the whole store is asked about another time than now.
         """
@@ -159,31 +153,7 @@ class Operator:
                 if (told := times.get(field)) is not None:
                     raise refused(field, told, "nothing without an owner: the whole store is counted as it stands")
             return self._store_stats()
-        with self._reader.snapshot(check_owner(owner), **times) as snapshot:
-            view, columns = snapshot.view, snapshot.view.columns
-            normal = seen_at(view, snapshot.now, "normal")
-            levels = ("full", "summary", "tag", "trace", "archive")
-            vectors = {} if self._meanings is None else {"embedding": self._meanings.coverage(view, owner)}
-            return {
-                "owner": owner,
-                **told_times(times),
-                "position": snapshot.position,
-                "events": view.state.applied,
-                "change_log_entries": view.state.entries,
-                "moments": self._reader.moments(owner),
-                "profile": view.state.profile,
-                "parameters": dict(view.state.parameters),
-                "memories": len(columns),
-                "shown_in_normal_mode": int(normal.shown.sum()),
-                "by_category": _counts(columns.category, CATEGORIES),
-                "by_level": _counts(normal.levels, levels),
-                "by_state": _counts(columns.standing(), STATES),
-                "negated": int((columns.conflict != Columns.HELD).sum()),
-                "secret": int((columns.sensitivity >= SECRET).sum()),
-                "mean_weight": round(float(normal.weights.mean()), 6) if len(columns) else None,
-                "chain": snapshot.chain.hex(),
-                **vectors,
-            } | snapshot.told
+        return self._statistics.stats(owner, **times)
 
     def _store_stats(self) -> dict[str, Any]:
         wire = self._wire()
@@ -327,10 +297,6 @@ def _left(wire: Wire, keys: BuildKeys) -> dict[str, Any] | None:
     if epoch is None:
         return None
     return {"build": beside.build, "seq": int(seq or 0), "holder": holder.decode() if holder else None}
-
-
-def _counts(values: Any, names: Sequence[str]) -> dict[str, int]:
-    return {name: int((values == number).sum()) for number, name in enumerate(names)}
 
 
 def _owner_pages(
