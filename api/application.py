@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from api.exchange.records import Records
     from api.revealing import Revealer
     from api.services.accesses import AccessRecorder
+    from api.services.auditing.supervision import Supervision
     from api.services.carrying import CatchUp
     from api.services.cleaning import Cleaner
     from api.services.comparing import Comparer
@@ -106,6 +107,10 @@ class Application(ABC):
     @property
     @abstractmethod
     def operator(self) -> Operator: ...
+
+    @property
+    @abstractmethod
+    def supervision(self) -> Supervision: ...
 
     @property
     @abstractmethod

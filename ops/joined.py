@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from api.application import Application, joined
@@ -14,6 +15,7 @@ from ops.store import OpenStore, silent
 
 if TYPE_CHECKING:
     from api.services.accesses import AccessRecorder
+    from api.services.auditing.supervision import DiskRoom, Supervision
     from api.services.cleaning import Cleaner
     from api.services.episodes import Episodes
     from api.services.extracting import Extractor
@@ -82,6 +84,13 @@ class JoinedApplication(Application):
         )
 
     @joined
+    def supervision(self) -> Supervision:
+        from api.services.auditing.supervision import Supervision
+
+        embedded = self._store.embedded
+        return Supervision(self._wire, None if embedded is None else partial(_disk_of, embedded.folder))
+
+    @joined
     def owners(self) -> Owners:
         from api.services.store.owners import Owners
 
@@ -139,6 +148,15 @@ class JoinedApplication(Application):
 
     def _wire(self) -> Wire:
         return Wire(self._store.client)
+
+
+def _disk_of(folder: Path) -> DiskRoom:
+    """How the disk of a data folder stands. Raises OSError where the folder is gone."""
+    from api.services.auditing.supervision import DiskRoom
+    from ops.embedded.disk import look
+
+    disk = look(folder)
+    return DiskRoom(disk.free, disk.total, disk.wanted)
 
 
 def owners_of_all(store: OpenStore) -> list[str]:

@@ -58,6 +58,13 @@ class Ticks(TypedDict):
     next_tick: str | None
     every_minutes: int
 
+class JobsDone(TypedDict):
+    every_minutes: int
+    oldest: str | None
+    newest: str | None
+    seconds: float | None
+    partitions: int
+
 class Schedule(TypedDict):
     leader: str | None
     last_tick: str | None
@@ -68,6 +75,7 @@ class Schedule(TypedDict):
     refused: NotRequired[int | None]
     beside: NotRequired[dict[str, Ticks] | None]
     stopped: NotRequired[dict[str, str] | None]
+    done: NotRequired[dict[str, JobsDone] | None]
     problem: NotRequired[str | None]
 
 class LawReading(TypedDict):
@@ -1037,6 +1045,7 @@ class PartitionStatus(TypedDict):
     head: int
     checkpoint: int
     lag: int
+    checkpoint_age: float | None
     holder: str | None
     epoch: int
     quarantined: list[str]

@@ -16,7 +16,7 @@ from api.http.document import describe
 from api.http.feed import Feeds, Limits
 from api.http.guard import Guard
 from api.http.limits import BodyPatience, InFlight
-from api.http.metrics import Metrics
+from api.http.metrics.registry import Metrics
 from api.http.reference import serve_reference
 from api.http.routes import chats, commands, events, feed, operations, records, store
 from api.http.routes.commands import AnswersFor, for_nobody

@@ -1266,6 +1266,9 @@ class PartitionStatus(Result):
     head: int
     checkpoint: int
     lag: int
+    checkpoint_age: float | None
+    """How long the oldest event that is not folded has waited, seconds by Redis's clock; 0 where all is folded,
+    null where the log does not tell."""
     holder: str | None
     epoch: int
     quarantined: list[str]
@@ -1291,6 +1294,19 @@ class Ticks(Result):
     every_minutes: int
 
 
+class JobsDone(Result):
+    """When a kind of job last ran through, over the partitions; null where it never did."""
+
+    every_minutes: int
+    oldest: str | None
+    """Of the partition that waits longest."""
+    newest: str | None
+    seconds: float | None
+    """What the slowest partition's last run took."""
+    partitions: int
+    """Partitions that ever had it done."""
+
+
 class Schedule(Result):
     """Who schedules the lifecycle jobs, and their queue."""
 
@@ -1310,6 +1326,8 @@ class Schedule(Result):
     """What is scheduled beside the lifecycle, by kind: `embed`, `extract`."""
     stopped: dict[str, str] | None = None
     """Why a kind of job stopped when it last ran, such as a language model that is down."""
+    done: dict[str, JobsDone] | None = None
+    """When each kind of job that is scheduled last ran through, by kind."""
     problem: str | None = None
     """Why nothing is known, where nothing is."""
 

@@ -163,7 +163,18 @@ def token(
 
 
 @app.command(epilog="Example: `ENGRAMLOG_REDIS_URL=redis://10.0.0.5 engramlog worker`")
-def worker(json: Json = False) -> None:  # noqa: ARG001 - a worker's log lines are JSON whenever nobody looks on
+def worker(
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            help="Tell its metrics on this port, of loopback unless `ENGRAMLOG_METRICS_HOST` says where; 0 takes a free one.",
+            min=0,
+            max=65_535,
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,  # noqa: ARG001 - a worker's log lines are JSON whenever nobody looks on
+) -> None:
     """One fold worker on a Redis of your own, until SIGTERM; as many as you like, on as many hosts."""
     from ops.logs import start_logging
     from ops.settings import load_settings
@@ -180,7 +191,9 @@ def worker(json: Json = False) -> None:  # noqa: ARG001 - a worker's log lines a
     with open_the_store(settings) as store:
         url = store.url
     start_logging(settings.log_level, component="worker")
-    run_worker(url, timeout=settings.redis_timeout)
+    port = settings.metrics_port if metrics_port is None else metrics_port
+    metrics = None if port is None else (settings.metrics_host, port)
+    run_worker(url, timeout=settings.redis_timeout, metrics=metrics)
 
 
 @app.command(epilog="Example: `engramlog demo --keep ./demo-data`")

@@ -32,6 +32,7 @@ from ops.embedded.private_folder import private_folder
 from ops.embedders import meanings_of
 from ops.joined import JoinedApplication
 from ops.kept.head_keeper import HeadKeeper
+from ops.metrics.port import ports_of, refuse_taken
 from ops.models import model_of
 from ops.processes.banner import Served
 from ops.processes.ending import END_SECONDS, EndBounds, end_by_signal
@@ -143,6 +144,8 @@ def _up(
     greet: Greet | None,
 ) -> None:
     check_queue(settings.queue_url, settings.redis_timeout)
+    if settings.metrics_port is not None:
+        refuse_taken(settings.metrics_host, ports_of(settings.metrics_port, settings.workers))
     files = raise_file_limit()
     admits, mended = admits_of(settings)
     end, started = End(), list[Workers]()
@@ -164,8 +167,8 @@ def _up(
             tell("log recovered", what=store.embedded.recovery, alarm=True)
         environment = _environment(store, settings)
         lines = [] if greet else ["--json"]
-        workers = Workers("worker", _command("ops.worker", settings) + lines, settings.workers, tell, environment)
-        jobs = Workers("job worker", _job_command(settings) + lines, settings.job_workers, tell, environment)
+        workers = Workers("worker", _worker_commands(settings, lines), tell, environment)
+        jobs = Workers("job worker", [_job_command(settings) + lines] * settings.job_workers, tell, environment)
         started += [workers, jobs]
         front = open_front(end.told)
         try:
@@ -183,6 +186,15 @@ def _command(module: str, settings: Settings) -> list[str]:
         *(sys.executable, "-P", "-m", module, "--log-level", settings.log_level),
         *("--timeout", str(settings.redis_timeout), "--parent", str(os.getpid())),
     ]
+
+
+def _worker_commands(settings: Settings, lines: list[str]) -> list[list[str]]:
+    """How each fold worker is started, with a metrics port of its own where they have any."""
+    command = _command("ops.worker", settings) + lines
+    if settings.metrics_port is None:
+        return [command] * settings.workers
+    place = ["--metrics-host", settings.metrics_host, "--metrics-port"]
+    return [[*command, *place, str(port)] for port in ports_of(settings.metrics_port, settings.workers)]
 
 
 def _job_command(settings: Settings) -> list[str]:

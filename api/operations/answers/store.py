@@ -49,6 +49,10 @@ class PartitionStatus(BaseModel):
     head: int
     checkpoint: int
     lag: int
+    checkpoint_age: float | None = Field(
+        description="How long the oldest event that is not folded has waited, seconds by Redis's clock; 0 where all is folded,"
+        " null where the log does not tell."
+    )
     holder: str | None
     epoch: int
     quarantined: list[str]
@@ -98,6 +102,7 @@ class StoreStatus(BaseModel):
                     "head": 131,
                     "checkpoint": 131,
                     "lag": 0,
+                    "checkpoint_age": 0.0,
                     "holder": "host-4711-9c01ab",
                     "epoch": 2,
                     "quarantined": [],

@@ -17,11 +17,12 @@ from api.work.patience import current_check
 from events.alarms import ACCESSES_LOST, KNOWN, as_dict
 from events.catalogue import EventDiscarded
 from events.envelope import decode, from_micros, utc_text
-from events.errors import NotFound, NotYetFolded, UndecodableEvent, refused
+from events.errors import LogGap, NotFound, NotYetFolded, UndecodableEvent, refused
 from events.log import EventLog
 from events.partitions import LogKeys, partition_of, position_text
 from events.redis.admission import read_room
 from events.redis.alarms import RedisAlarms
+from events.redis.log import entries
 from events.redis.receipts import RECEIPT_LOST
 from events.redis.wire import Wire
 from events.validation import make_event, ready
@@ -125,11 +126,13 @@ class Operator:
         )
         stuck = wire.call("HKEYS", keys.quarantine)
         left = _left(wire, keys)
+        behind = int(head or 0) > int(seq or 0)
         return {
             "partition": number,
             "head": int(head or 0),
             "checkpoint": int(seq or 0),
             "lag": int(head or 0) - int(seq or 0),
+            "checkpoint_age": _waited(wire, keys, int(seq or 0)) if behind else 0.0,
             "holder": holder.decode() if holder else None,
             "epoch": int(epoch or 0),
             "quarantined": sorted(name.decode() for name in stuck),
@@ -286,6 +289,17 @@ class Operator:
 
 def _told(micros: int) -> str:
     return utc_text(from_micros(micros))
+
+
+def _waited(wire: Wire, keys: BuildKeys, seq: int) -> float | None:
+    """Seconds since the first event behind a checkpoint was appended; None where the log does not tell that, or is not whole."""
+    clock, answer = wire.answers([["TIME"], ["XRANGE", keys.log.stream, f"{seq + 1}-0", "+", "COUNT", 1]])
+    try:
+        recorded = next((stored.recorded for stored in entries(answer, keys.tag)), None)
+    except LogGap:
+        return None
+    now = int(clock[0]) + int(clock[1]) / 1_000_000
+    return None if recorded is None else round(max(now - recorded / 1_000_000, 0.0), 3)
 
 
 def _left(wire: Wire, keys: BuildKeys) -> dict[str, Any] | None:
