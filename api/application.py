@@ -95,6 +95,10 @@ class Application(ABC):
             getattr(self, name)
         return self
 
+    def cache_counts(self) -> dict[tuple[str, str], int]:
+        """How often each cache of this process was asked, by its name and where what was asked for was found."""
+        return {("view", found): count for found, count in self.views.asked.items()}
+
     def settle(self) -> None:
         """Append and have folded what was recorded of accesses, where any could be."""
         if "accesses" in vars(self) and (until := written_to(self.accesses.flush())):

@@ -53,6 +53,14 @@ class JoinedApplication(Application):
         self._queue_url = queue_url
         self._model = model
 
+    def cache_counts(self) -> dict[tuple[str, str], int]:
+        """See `Application.cache_counts`; of questions' vectors too, where one embeds."""
+        from projections.embedding.embedder import CachingEmbedder
+
+        embedder = None if self._meanings is None else self._meanings.made
+        asked = embedder.asked if isinstance(embedder, CachingEmbedder) else {}
+        return super().cache_counts() | {("question", found): count for found, count in asked.items()}
+
     @joined
     def accesses(self) -> AccessRecorder:
         from api.services.accesses import AccessRecorder

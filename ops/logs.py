@@ -74,7 +74,7 @@ def _by(component: str, version: str | None) -> Any:
     named = {"component": component} | ({} if version is None else {"version": version})
 
     def named_too(_logger: Any, _method: str, fields: structlog.typing.EventDict) -> structlog.typing.EventDict:
-        return {**fields, **{name: fields.get(name, told) for name, told in named.items()}}
+        return {**named, **fields} if version is None else {**named, **fields, "version": version}
 
     return named_too
 

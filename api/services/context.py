@@ -6,6 +6,7 @@ What was injected is recorded, so that one can ask later which answers used a me
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
@@ -94,6 +95,8 @@ class Contexts:
         self._reader = reader
         self._accesses = accesses
         self._count = count
+        self.on_injected: Callable[[float], None] = lambda _closeness: None
+        """Told how close each memory is that a search brought into a block which is recorded as injected."""
 
     def context(
         self,
@@ -151,6 +154,9 @@ class Contexts:
             recorded = {"status": "inspected"}
         else:
             recorded = self._recorded(owner, block, talk, found, text, read)
+            for line in block.parts["retrieved"] if recorded["status"] == "appended" else ():
+                if line.relevance is not None:
+                    self.on_injected(line.relevance)
         return {
             "owner": owner,
             "block": block.text,

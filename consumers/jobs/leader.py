@@ -102,8 +102,10 @@ def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
     `beside` has the ticks of what is scheduled beside the lifecycle, by kind: embedding, extraction. `stopped` says why a kind
     of job stopped when it last ran, until it runs through: a model that is down, a setting that is missing.
 
-    `done` says of each kind that is scheduled how often it is due, when the partition that waits longest last had it done, and how
-    long the slowest partition's took. `refused` counts what lay in the queue and was no job of ours (`consumers.jobs.rq.validation`), since the store was made.
+    `done` says of each kind that is scheduled how often it is due, when the partition that waits longest last had it done, and
+    how long the slowest partition's took.
+
+    `refused` counts what lay in the queue and was no job of ours (`consumers.jobs.rq.validation`), since the store was made.
 
     `leader` is null where no job worker runs: then nothing is scheduled, and there is no next tick. Where the queue's Redis
     does not answer, all is null and `problem` says why.

@@ -1,47 +1,79 @@
-"""Prometheus metrics of one process: what this process did, and the store's state read when it is scraped.
+"""Prometheus metrics of one API process: what this process did, and the store's state read when it is scraped.
 
-With several API processes each scrape sees one of them; the store's figures are the same from all.
+A family is either of this process, or of the store, which its help begins to say: those are the same from every process of a store,
+so that over several processes the former are summed, and of the latter the largest is taken (ADR 0078).
 """
 
 from __future__ import annotations
 
-from collections import Counter as Counts
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from threading import Lock
-from time import monotonic
-from typing import Any
+from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
 
+from api.http.metrics.build import of_process
+from api.http.metrics.scrape import Scrape
+from api.http.metrics.store import StoreCollector, StoreReadings
+from api.http.metrics.used import UsedCollector
 from api.work.lane import Lane
-from events.alarms import KNOWN
-from events.errors import EngramlogError
 
-KEPT_SECONDS = 1.0
-"""How long the store's figures are kept, so that many scrapers cost what one costs."""
 SEARCH_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5)
 """Seconds; 0.2 is the published target for the 95th percentile."""
-Status = Callable[[], dict[str, Any]]
+APPEND_BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+REQUEST_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0)
+CLOSENESSES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+class Told(NamedTuple):
+    """Where figures are read that others keep. All by name."""
+
+    store: StoreReadings
+    caches: Callable[[], Mapping[tuple[str, str], int]] = dict
+    """How often something was asked of a cache, by its name and what came of it."""
 
 
 class Metrics:
     """The registry of one application: nothing is global, so two applications in a process do not meet."""
 
-    def __init__(self, status: Status) -> None:
+    def __init__(self, told: Told) -> None:
         self.registry = CollectorRegistry()
+        of_process(self.registry, "api")
         self.search_seconds = Histogram(
             "engramlog_search_seconds",
             "Time to answer a search, without HTTP.",
             buckets=SEARCH_BUCKETS,
             registry=self.registry,
         )
+        self.append_seconds = Histogram(
+            "engramlog_append_seconds",
+            "Time in which the log took a request of events, by whichever face it came: until they are on disk.",
+            buckets=APPEND_BUCKETS,
+            registry=self.registry,
+        )
         self.append_events = Counter(
             "engramlog_append_events",
-            "Events received, by the status of their receipt.",
+            "Events received at POST /v1/events, by the status of their receipt.",
             ["status"],
+            registry=self.registry,
+        )
+        self.closeness = Histogram(
+            "engramlog_injected_closeness",
+            "How close memories that a search brought into a recorded block are to what the block was asked for, 0 to 1.",
+            buckets=CLOSENESSES,
+            registry=self.registry,
+        )
+        self.requests = Counter(
+            "engramlog_http_requests",
+            "Requests answered, by method, route and status; route none: no route has the path, or nobody may ask.",
+            ["method", "route", "status"],
+            registry=self.registry,
+        )
+        self.request_seconds = Histogram(
+            "engramlog_http_request_seconds",
+            "From the head of a request to the head of its answer.",
+            ["method", "route"],
+            buckets=REQUEST_BUCKETS,
             registry=self.registry,
         )
         self.feed_clients = Gauge("engramlog_feed_clients", "Change feeds being read.", registry=self.registry)
@@ -60,7 +92,8 @@ class Metrics:
         self._lanes = Gauge(
             "engramlog_questions", "Questions in hand, by class of work.", ["work", "state"], registry=self.registry
         )
-        self.registry.register(StoreCollector(status))
+        self.registry.register(UsedCollector(told.caches))
+        self.registry.register(StoreCollector(Scrape(told.store)))
 
     def watch_lanes(self, lanes: Iterable[Lane]) -> None:
         """Tell from now on how many questions run and wait in each of these."""
@@ -72,85 +105,3 @@ class Metrics:
     def text(self) -> bytes:
         """Everything in the Prometheus text format."""
         return generate_latest(self.registry)
-
-
-class StoreCollector(Collector):
-    """The store's figures from `operator.status()`, read when scraped. A store that does not answer is `engramlog_up 0`."""
-
-    def __init__(self, status: Status) -> None:
-        self._status = status
-        self._lock = Lock()
-        self._kept: tuple[float, dict[str, Any] | None] | None = None
-
-    def _now(self) -> dict[str, Any] | None:
-        with self._lock:
-            if self._kept is None or monotonic() - self._kept[0] > KEPT_SECONDS:
-                try:
-                    status = self._status()
-                except EngramlogError:
-                    status = None
-                self._kept = (monotonic(), status)
-            return self._kept[1]
-
-    def describe(self) -> Iterator[Metric]:
-        """The names are told when scraped: registering asks no store."""
-        return iter(())
-
-    def collect(self) -> Iterator[Metric]:
-        """One family a figure."""
-        status = self._now()
-        yield GaugeMetricFamily("engramlog_up", "Whether the store answers.", value=float(status is not None))
-        if status is None:
-            return
-        yield CounterMetricFamily("engramlog_events", "Events in the log.", value=status["events"])
-        yield GaugeMetricFamily("engramlog_memories", "Memories in the live builds.", value=status["memories"])
-        yield GaugeMetricFamily("engramlog_workers", "Fold workers that live.", value=len(status["workers"]))
-        quarantined = sum(len(partition["quarantined"]) for partition in status["partitions"])
-        yield GaugeMetricFamily("engramlog_quarantined_owners", "Owners whose fold stands still.", value=quarantined)
-        inboxes = status["inboxes"]
-        yield GaugeMetricFamily("engramlog_inbox_waiting", "Things that wait for a person.", value=inboxes["waiting"])
-        yield GaugeMetricFamily(
-            "engramlog_inbox_full_owners", "Owners of whom as much waits for a person as may.", value=inboxes["full"]
-        )
-        said_again = "Events that say what a person rejected, and so changed nothing."
-        yield CounterMetricFamily("engramlog_refused_events", said_again, value=status["refused"])
-        lag = GaugeMetricFamily("engramlog_lag_events", "Events appended but not yet folded.", labels=["partition"])
-        for partition in status["partitions"]:
-            lag.add_metric([str(partition["partition"])], partition["lag"])
-        yield lag
-        yield from _lifecycle(status["lifecycle"])
-        yield _alarms(status["alarms"])
-        yield from _accesses(status["accesses"])
-        memory = status["memory"]
-        if memory.get("used_bytes") is not None:
-            yield GaugeMetricFamily("engramlog_redis_used_bytes", "Memory that Redis uses.", value=memory["used_bytes"])
-        if memory.get("max_bytes") is not None:
-            yield GaugeMetricFamily("engramlog_redis_max_bytes", "Redis's maxmemory.", value=memory["max_bytes"])
-
-
-def _alarms(standing: list[dict[str, Any]]) -> Metric:
-    """How many alarms stand, by name: those of the table are told as 0 too, so that a rule can look at them before they are."""
-    told = GaugeMetricFamily("engramlog_alarms", "Alarms that stand.", labels=["name", "severity"])
-    counts = Counts(alarm["name"] for alarm in standing)
-    for name in sorted(KNOWN.keys() | counts.keys()):
-        told.add_metric([name, KNOWN[name].severity if name in KNOWN else "warning"], counts[name])
-    return told
-
-
-def _accesses(told: dict[str, int]) -> Iterator[Metric]:
-    """What this server recorded of what it showed, what waits, and what was lost."""
-    recorded, waiting, dropped = (told.get(name, 0) for name in ("recorded", "waiting", "dropped"))
-    yield CounterMetricFamily("engramlog_accesses_recorded", "Accesses that this server appended.", value=recorded)
-    yield GaugeMetricFamily("engramlog_accesses_waiting", "Accesses that wait for the next append.", value=waiting)
-    yield CounterMetricFamily("engramlog_accesses_dropped", "Accesses that this server lost.", value=dropped)
-
-
-def _lifecycle(told: dict[str, Any]) -> Iterator[Metric]:
-    """Whether the lifecycle jobs are scheduled, and how many wait, run or have failed; nothing where their queue is silent."""
-    led = float(told.get("leader") is not None)
-    yield GaugeMetricFamily("engramlog_lifecycle_leader", "Whether somebody schedules the lifecycle jobs.", value=led)
-    jobs = GaugeMetricFamily("engramlog_lifecycle_jobs", "Lifecycle jobs, by where they stand.", labels=["state"])
-    for state in ("queued", "running", "failed", "refused"):
-        if told.get(state) is not None:
-            jobs.add_metric([state], told[state])
-    yield jobs
