@@ -89,6 +89,16 @@ def mcp_(
             help="agent: search, remember, correct; audit: look over all of it, changing nothing and leaving no trace."
         ),
     ] = TOOLSETS[0],
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            help="Tell on this port, of loopback unless `ENGRAMLOG_METRICS_HOST` says where, which tools are called; 0 takes a free"
+            " one.",
+            min=0,
+            max=65_535,
+            show_default=False,
+        ),
+    ] = None,
     config: Annotated[
         bool, typer.Option("--config", help="Only print what to put into a client's configuration; serves nothing.")
     ] = False,
@@ -125,13 +135,14 @@ def mcp_(
     start_logging(settings.log_level, component="mcp", pretty=False if json else None)
     from ops.processes.mcp import over_http, over_stdio
 
+    metrics_at = None if metrics_port is None else (settings.metrics_host, metrics_port)
     if http:
-        over_http(settings, owner, tools, teller())
+        over_http(settings, owner, tools, teller(), metrics_at)
         return
     assert owner is not None
     if sys.stdin.isatty():
         err.print("[dim]waiting for an MCP client on standard input; see docs/mcp.md. Ctrl-C ends[/]")
-    over_stdio(settings, owner, tools, teller())
+    over_stdio(settings, owner, tools, teller(), metrics_at)
 
 
 @app.command(epilog=f"Example: `{CURL} http://127.0.0.1:8733/v1/status`")

@@ -164,7 +164,7 @@ def _lifecycle(told: Mapping[str, Any]) -> Iterator[Metric]:
     done: Mapping[str, Any] = told.get("done") or {}
 
     def by_job(name: str, what: str, values: Iterable[tuple[str, float | None]]) -> Metric:
-        return _by(name, what, "job", values)
+        return _by(name, what, "kind", values)  # `job` is a word of Prometheus's own
 
     yield by_job(
         "engramlog_job_last_success_timestamp_seconds",

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from api.version import program_version
+from tests.acceptance.docs.test_board import OF_TARGET, PROMETHEUS_S_OWN, Parsed, exported, expressions
 from tests.integration.live import wait_until
 from tests.integration.ops.test_up import EVENT, Up, running
 from tests.patience import PATIENCE
@@ -184,6 +186,73 @@ def test_every_line_of_every_process_names_its_component_and_its_version(up: Up)
     assert by_fact["redis ready"] == "supervisor"
     wait_until(lambda: up.facts("leads the schedule"))
     assert up.facts("leads the schedule")[0]["component"] == "lifecycle"
+
+
+def test_the_board_and_the_rules_ask_for_what_running_processes_tell(up: Up, scraped: Scraped) -> None:
+    told = [scraped, *workers(up)]
+    families = {name for one in told for name in one.families} | {"engramlog_tool_calls"}  # an MCP server's, below
+    labels = {sample.name: frozenset(sample.labels) for one in told for sample in one.samples}
+    for text in expressions():
+        for one in Parsed(text.replace("$__rate_interval", "5m")).selected:
+            if one.name in PROMETHEUS_S_OWN:
+                continue
+            family = exported()[one.name].family.name
+            assert family in families, text
+            if one.name in labels:
+                assert one.labels - OF_TARGET <= labels[one.name] | {"le"}, text
+
+
+def test_what_a_test_without_a_server_takes_for_told_is_what_a_server_tells(up: Up, scraped: Scraped) -> None:
+    for told in (scraped, *workers(up)):
+        for sample in told.samples:
+            if sample.name.startswith("engramlog_") and not sample.name.endswith("_created"):
+                assert set(sample.labels) <= exported()[sample.name].labels, sample
+
+
+def test_a_job_that_ran_through_says_when_and_how_long_it_took(up: Up) -> None:
+    def done() -> Scraped | None:
+        told = Scraped(f"{up.ready()}/metrics", **up.shown())
+        samples = [one for one in told.samples if one.name == "engramlog_job_last_success_timestamp_seconds"]
+        return told if any(one.labels["kind"] == "upkeep" for one in samples) else None
+
+    told = wait_until(done)
+    assert abs(time.time() - told.of("engramlog_job_last_success_timestamp_seconds", kind="upkeep")) < 3_600
+    assert told.of("engramlog_job_seconds", kind="upkeep") >= 0
+    assert told.of("engramlog_job_every_seconds", kind="upkeep") == 3_600
+    shown = up.run("status")["lifecycle"]["done"]["upkeep"]
+    assert shown["every_minutes"] == 60
+
+
+def test_an_mcp_server_counts_the_tools_that_its_client_calls(tmp_path: Path) -> None:
+    command = [sys.executable, "-P", "-m", "ops.main", "mcp", "--owner", "alice", "--metrics-port", "0", "--json"]
+    environment = {**os.environ, "ENGRAMLOG_DATA": str(tmp_path / "data")}
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            assert process.stderr is not None
+            url = next(line["url"] for line in map(json.loads, process.stderr) if line["event"] == "metrics told")
+            began = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+            said: list[dict[str, Any]] = [
+                {"id": 1, "method": "initialize", "params": began},
+                {"method": "notifications/initialized"},
+                {"id": 2, "method": "tools/call", "params": {"name": "search_memories", "arguments": {"query": "tea"}}},
+                {"id": 3, "method": "tools/call", "params": {"name": "my-secret-word", "arguments": {}}},
+            ]
+            for one in said:
+                process.stdin.write(json.dumps({"jsonrpc": "2.0"} | one) + "\n")
+                process.stdin.flush()
+                if "id" in one:
+                    process.stdout.readline()
+            told = Scraped(url)
+            assert told.of("engramlog_tool_calls_total", tool="search_memories", outcome="answered") == 1
+            assert told.of("engramlog_tool_calls_total", tool="none", outcome="refused") == 1
+            assert "my-secret-word" not in told.text
+            assert {one.labels["component"] for one in told.samples if one.name == "engramlog_build_info"} == {"mcp"}
+        finally:
+            process.kill()
 
 
 def test_a_workers_port_answers_only_who_asks_this_machine_by_name_and_only_for_metrics(up: Up) -> None:
