@@ -16,7 +16,7 @@ from api.http.document import describe
 from api.http.feed import Feeds, Limits
 from api.http.guard import Guard
 from api.http.limits import BodyPatience, InFlight
-from api.http.metrics.registry import Metrics, Told
+from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.requests import Measured
 from api.http.metrics.store import readings
 from api.http.reference import serve_reference
@@ -105,7 +105,7 @@ def create_app(
 def metrics_of(application: Application) -> Metrics:
     """The metrics of an application, which from now on tells them what it does."""
     store = readings(application.operator.status, application.supervision.kept)
-    metrics = Metrics(Told(store, application.cache_counts))
+    metrics = Metrics(MetricSources(store, application.cache_counts))
     if isinstance(application.log, RedisEventLog):
         application.log.on_append = metrics.append_seconds.observe
     application.contexts.on_injected = metrics.closeness.observe

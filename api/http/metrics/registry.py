@@ -25,7 +25,7 @@ REQUEST_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 CLOSENESSES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-class Told(NamedTuple):
+class MetricSources(NamedTuple):
     """Where figures are read that others keep. All by name."""
 
     store: StoreReadings
@@ -36,7 +36,7 @@ class Told(NamedTuple):
 class Metrics:
     """The registry of one application: nothing is global, so two applications in a process do not meet."""
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, told: MetricSources) -> None:
         self.registry = CollectorRegistry()
         of_process(self.registry, "api")
         self.search_seconds = Histogram(

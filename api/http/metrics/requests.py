@@ -43,7 +43,9 @@ class Measured:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, taken, answered = perf_counter(), list[str](), list[tuple[int, float]]()
+        began, answered = perf_counter(), list[tuple[int, float]]()
+        taken: list[str] = []
+        scope[TAKEN] = taken
 
         async def told(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -51,7 +53,7 @@ class Measured:
             await send(message)
 
         try:
-            await self._app({**scope, TAKEN: taken}, receive, told)
+            await self._app(scope, receive, told)
         except Exception:
             if not answered:
                 answered.append((500, perf_counter()))

@@ -1,4 +1,4 @@
-"""Reading the store for a scrape: bounded in time, kept for a second, and what could not be read is counted."""
+"""StoreRead the store for a scrape: bounded in time, kept for a second, and what could not be read is counted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Read = Callable[[], Any]
 
 
 @dataclass
-class Reading:
+class StoreRead:
     """What one look at the store brought, by part; a part that could not be read is missing."""
 
     parts: dict[str, Any] = field(default_factory=dict)
@@ -38,12 +38,12 @@ class Scrape:
         self._parts = dict(parts)
         self._most_seconds = most_seconds
         self._changed = Condition()
-        self._kept: Reading | None = None
+        self._kept: StoreRead | None = None
         self._looking = False
         self.errors: Counts[str] = Counts(dict.fromkeys((*self._parts, LATE), 0))
         """How often each part could not be read."""
 
-    def read(self) -> Reading:
+    def read(self) -> StoreRead:
         """What stands now, or did within the last second; empty where the store did not answer in time."""
         end = monotonic() + self._most_seconds
         with self._changed:
@@ -53,7 +53,7 @@ class Scrape:
                     Thread(target=self._look, name="scrape", daemon=True).start()
                 if not self._changed.wait(max(end - monotonic(), 0.0)) and monotonic() >= end:
                     self.errors[LATE] += 1
-                    return Reading(seconds=self._most_seconds)
+                    return StoreRead(seconds=self._most_seconds)
             assert self._kept is not None
             return self._kept
 
@@ -61,7 +61,7 @@ class Scrape:
         return self._kept is not None and monotonic() - self._kept.at <= KEPT_SECONDS
 
     def _look(self) -> None:
-        began, found = monotonic(), Reading()
+        began, found = monotonic(), StoreRead()
         for name, read in self._parts.items():
             try:
                 found.parts[name] = read()

@@ -16,7 +16,7 @@ import yaml
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 
-from api.http.metrics.registry import Metrics, Told
+from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.requests import Measured
 from api.http.metrics.store import OF_STORE, readings
 from api.operations.answers import StoreStatus
@@ -156,7 +156,7 @@ def all_told() -> Iterator[CollectorRegistry]:
     (status,) = StoreStatus.model_config["json_schema_extra"]["examples"]  # type: ignore[index,call-overload,typeddict-item]
     aof = AppendOnlyFile(True, 1, 1, True, True, False, 1, 0)
     kept = Kept("7.0.15", aof, DiskRoom(2, 3, 1), None)
-    metrics = Metrics(Told(readings(lambda: status, lambda: kept), lambda: {("view", "memory"): 1}))
+    metrics = Metrics(MetricSources(readings(lambda: status, lambda: kept), lambda: {("view", "memory"): 1}))
     Measured(None, metrics=metrics)._count("GET", "/x", 200, 0.1)  # type: ignore[arg-type]
     for counter, labels in ((metrics.append_events, 1), (metrics.feed_closed, 1), (metrics.refused, 1)):
         counter.labels(*["x"] * labels)

@@ -17,7 +17,7 @@ import api.operations.answers as shapes
 from api.application import Application
 from api.http.app import TAGS, create_app
 from api.http.bearer import OPEN_PATHS
-from api.http.metrics.registry import Metrics, Told
+from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.store import readings
 from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
 from tests.given.http import BASE
@@ -215,7 +215,7 @@ def test_the_handbook_names_every_route_and_every_metric() -> None:
     extra = cast("Document", shapes.StoreStatus.model_config["json_schema_extra"])
     aof = AppendOnlyFile(True, 1, 1, True, True, False, 1, 0)
     status = cast("Document", extra["examples"][0])
-    metrics = Metrics(Told(readings(lambda: status, lambda: Kept("7.0.15", aof, DiskRoom(2, 3, 1), None))))
+    metrics = Metrics(MetricSources(readings(lambda: status, lambda: Kept("7.0.15", aof, DiskRoom(2, 3, 1), None))))
     names = {f"`{name}" for name in ROUTES} | {f"`{family.name}" for family in metrics.registry.collect()}
     assert [name for name in names if name not in handbook] == []
 
