@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from api.cli.show.store import statistics
 from api.work.patience import NeedsHeavyLane, Patience, with_patience
 from events.errors import DeadlineExceeded
 from events.log import AppendReceipt
@@ -235,3 +236,15 @@ def test_the_tags_of_a_memory_are_those_of_the_time_zone_that_held_then(store: S
     store.tell(owner, parameters(1, time_zone="Pacific/Kiritimati"))
     then, now = (store.reader.get(owner, "m", at=day(2), **when)["context"] for when in ({"as_of": known}, {}))
     assert then["tags"] != now["tags"]
+
+
+def test_people_read_what_there_is_of_it(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    owner, _ = lived(store)
+    statistics(store.operator.stats(owner, at=day(50)))
+    told = " ".join(capsys.readouterr().out.split())
+    assert "activations 4, frequent mentions 1, negations 1, merges 1, merges undone 1, compressions 1" in told
+    assert "conflict errors, taken back 1" in told
+    assert "recall 3 in 2 answers, injection 1 in 1 answers" in told
+    assert "refused" not in told
+    statistics(store.operator.stats(store.owner()))
+    assert "weights none" in " ".join(capsys.readouterr().out.split())
