@@ -23,10 +23,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from api.version import program_version
-from tests.acceptance.docs.test_board import OF_TARGET, PROMETHEUS_S_OWN, Parsed, exported, expressions
+from tests.contract.test_board import OF_TARGET, PROMETHEUS_S_OWN, Parsed, exported, expressions
 from tests.integration.live import wait_until
 from tests.integration.ops.test_up import EVENT, Up, running
 from tests.patience import PATIENCE
+from tests.places import ROOT
 
 WORKERS = 2
 BEES = "Alice keeps bees on the roof of her house"
@@ -324,3 +325,23 @@ def test_a_worker_of_ones_own_redis_tells_its_metrics_and_ends_in_order(redis_se
             assert process.wait(PATIENCE) == 0
         finally:
             process.kill()
+
+
+LOADED = """
+import sys
+import {module}
+print([name for name in {names} if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("ops.worker", ("prometheus_client", "numpy", "fastapi", "uvicorn")),
+        ("ops.metrics.fold, ops.metrics.port", ("numpy", "fastapi", "starlette", "uvicorn", "rich")),
+    ],
+)
+def test_a_worker_loads_no_more_than_it_tells(module: str, names: tuple[str, ...]) -> None:
+    code = LOADED.format(module=module, names=names)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

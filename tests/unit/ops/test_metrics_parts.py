@@ -1,9 +1,7 @@
-"""The parts of metrics by themselves: a scrape that is bounded, figures of a fold, ports, and what a process loads for them."""
+"""The parts of metrics by themselves: a scrape that is bounded, figures of a fold, and ports."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from threading import Event as Flag
 from typing import Any
@@ -19,7 +17,6 @@ from consumers.fold.figures import FoldFigures, Spread
 from events.errors import BadSetting, StoreUnavailable
 from ops.metrics.port import free_port, ports_of, refuse_taken
 from projections.fold.partition import Outcome
-from tests.places import ROOT
 
 AOF = AppendOnlyFile(True, 10, 5, True, True, False, None, 0)
 
@@ -171,23 +168,3 @@ def test_a_port_that_is_taken_is_refused_with_who_has_it() -> None:
         port = listener.getsockname()[1]
         with pytest.raises(BadSetting, match=rf"ENGRAMLOG_METRICS_PORT: got {port}; .*pid \d+"):
             refuse_taken("127.0.0.1", [port])
-
-
-LOADED = """
-import sys
-import {module}
-print([name for name in {names} if name in sys.modules])
-"""
-
-
-@pytest.mark.parametrize(
-    ("module", "names"),
-    [
-        ("ops.worker", ("prometheus_client", "numpy", "fastapi", "uvicorn")),
-        ("ops.metrics.fold, ops.metrics.port", ("numpy", "fastapi", "starlette", "uvicorn", "rich")),
-    ],
-)
-def test_a_worker_loads_no_more_than_it_tells(module: str, names: tuple[str, ...]) -> None:
-    code = LOADED.format(module=module, names=names)
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
