@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from api.http.guard import JSON_TYPES, media_type
-from api.http.metrics.requests import taken_by
+from api.http.metrics.taken import taken_by
 from api.http.problem import input_error
 from events.errors import refused
 
