@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from api.services.auditing.outranking import Outranking
     from api.services.auditing.replaying import Replayer
     from api.services.auditing.retracting import Retracter
+    from api.services.auditing.supervision import Supervision
     from api.services.carrying import CatchUp
     from api.services.cleaning import Cleaner
     from api.services.comparing import Comparer
@@ -99,6 +100,10 @@ class Application(ABC):
             getattr(self, name)
         return self
 
+    def cache_counts(self) -> dict[tuple[str, str], int]:
+        """How often each cache of this process was asked, by its name and where what was asked for was found."""
+        return {("view", found): count for found, count in self.views.asked.items()}
+
     def settle(self) -> None:
         """Append and have folded what was recorded of accesses, where any could be."""
         if "accesses" in vars(self) and (until := written_to(self.accesses.flush())):
@@ -111,6 +116,10 @@ class Application(ABC):
     @property
     @abstractmethod
     def operator(self) -> Operator: ...
+
+    @property
+    @abstractmethod
+    def supervision(self) -> Supervision: ...
 
     @property
     @abstractmethod

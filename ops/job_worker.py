@@ -250,7 +250,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.minutes < LEAST_MINUTES:
         parser.error(f"--minutes: got {options.minutes}; allowed: {LEAST_MINUTES} or more")
-    start_logging(options.log_level, pretty=False if options.json else None)
+    start_logging(options.log_level, component="lifecycle", pretty=False if options.json else None)
     settings = load_settings()  # of the environment: a password or key is no argument, which everybody can read
     run_job_worker(
         options.url or store_url(settings),

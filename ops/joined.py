@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from api.application import Application, joined
@@ -14,6 +15,7 @@ from ops.store import OpenStore, silent
 
 if TYPE_CHECKING:
     from api.services.accesses import AccessRecorder
+    from api.services.auditing.supervision import DiskRoom, Supervision
     from api.services.cleaning import Cleaner
     from api.services.episodes import Episodes
     from api.services.extracting import Extractor
@@ -51,6 +53,14 @@ class JoinedApplication(Application):
         self._queue_url = queue_url
         self._model = model
 
+    def cache_counts(self) -> dict[tuple[str, str], int]:
+        """See `Application.cache_counts`; of questions' vectors too, where one embeds."""
+        from projections.embedding.embedder import CachingEmbedder
+
+        embedder = None if self._meanings is None else self._meanings.made
+        asked = embedder.asked if isinstance(embedder, CachingEmbedder) else {}
+        return super().cache_counts() | {("question", found): count for found, count in asked.items()}
+
     @joined
     def accesses(self) -> AccessRecorder:
         from api.services.accesses import AccessRecorder
@@ -62,6 +72,7 @@ class JoinedApplication(Application):
 
     @joined
     def operator(self) -> Operator:
+        from api.services.auditing.statistics import OwnerStatistics
         from api.services.store.operating import Operator
         from consumers.jobs.leader import lifecycle_status
 
@@ -71,15 +82,21 @@ class JoinedApplication(Application):
             self._wire,
             store.identity,
             store.log,
-            self.reader,
+            OwnerStatistics(self.views, self.reader, self._meanings),
             self.writer,
             workers_of,
             partial(lifecycle_status, queue, store.identity.store_id),
             store.alarms,
-            self._meanings,
             let_go=store.log.let_go,
             accesses=self.accesses.figures,
         )
+
+    @joined
+    def supervision(self) -> Supervision:
+        from api.services.auditing.supervision import Supervision
+
+        embedded = self._store.embedded
+        return Supervision(self._wire, None if embedded is None else partial(_disk_of, embedded.folder))
 
     @joined
     def owners(self) -> Owners:
@@ -139,6 +156,15 @@ class JoinedApplication(Application):
 
     def _wire(self) -> Wire:
         return Wire(self._store.client)
+
+
+def _disk_of(folder: Path) -> DiskRoom:
+    """How the disk of a data folder stands. Raises OSError where the folder is gone."""
+    from api.services.auditing.supervision import DiskRoom
+    from ops.embedded.disk import look
+
+    disk = look(folder)
+    return DiskRoom(disk.free, disk.total, disk.wanted)
 
 
 def owners_of_all(store: OpenStore) -> list[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from typing import Any
+from typing import Any, Literal
 
 from api.requests.secrets import masked_all
+from api.version import program_version
 from events.text.invisible import HIDDEN
 from events.text.urls import without_secrets
 from ops.tracebacks import clean_tracebacks
@@ -23,6 +24,9 @@ finally:
     if NO_RICH:
         del sys.modules["rich"]
 
+Component = Literal["supervisor", "api", "worker", "lifecycle", "mcp", "command"]
+"""Who tells a line: an `up` (its API, and its schedule of jobs, by their own names), a fold worker, a job worker, an MCP server, or
+a command."""
 SILENT_FIELDS = frozenset({"content", "summary", "text", "query", "correction", "body"})
 """Fields that never reach a log line: they may hold what somebody said."""
 OWN_FIELDS = frozenset({"url", "exc_info"})
@@ -65,8 +69,21 @@ def _spelled_out(found: re.Match[str]) -> str:
     return found[0] if found[0] in "\n\t" else found[0].encode("unicode_escape").decode()
 
 
-def start_logging(level: str = "info", *, pretty: bool | None = None) -> None:
-    """Configure structlog for this process. Log lines go to standard error, answers to standard output."""
+def _by(component: str, version: str | None) -> Any:
+    """Which part of which release tells a line; what a part says of itself stays (`api` of an `up`)."""
+    named = {"component": component} | ({} if version is None else {"version": version})
+
+    def named_too(_logger: Any, _method: str, fields: structlog.typing.EventDict) -> structlog.typing.EventDict:
+        return {**named, **fields} if version is None else {**named, **fields, "version": version}
+
+    return named_too
+
+
+def start_logging(level: str = "info", *, component: Component = "command", pretty: bool | None = None) -> None:
+    """Configure structlog for this process. Log lines go to standard error, answers to standard output.
+
+    Every line has its `component`; every one of JSON the `version` too, which a terminal is too narrow for.
+    """
     clean_tracebacks()
     pretty = sys.stderr.isatty() if pretty is None else pretty
     renderer: Any = structlog.processors.JSONRenderer(sort_keys=False)
@@ -75,6 +92,7 @@ def start_logging(level: str = "info", *, pretty: bool | None = None) -> None:
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
+            _by(component, None if pretty else program_version()),
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="%H:%M:%S" if pretty else "iso", utc=not pretty),
             _without_contents,
@@ -94,7 +112,10 @@ def start_logging(level: str = "info", *, pretty: bool | None = None) -> None:
 
 
 def teller(**context: Any) -> Any:
-    """`tell(fact, **context)` for the parts that report facts: a warning where `alarm` is set."""
+    """`tell(fact, **context)` for the parts that report facts: a warning where `alarm` is set.
+
+    A part of a process that has a name of its own says so in `component`.
+    """
     log = structlog.get_logger().bind(**context)
 
     def tell(fact: str, *, alarm: bool = False, **facts: Any) -> None:

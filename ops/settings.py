@@ -79,6 +79,10 @@ class Settings(BaseModel):
     """What callers of the API show, in place of the token that lies in the data folder; never printed or logged."""
     mcp_port: Annotated[int, Field(ge=0, le=65_535)] = 8734
     """Where `engramlog mcp --http` listens."""
+    metrics_host: str = "127.0.0.1"
+    """Where a metrics port listens: on this machine alone unless told; whoever reaches it reads figures, without a token."""
+    metrics_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
+    """Where a fold worker tells its metrics, those of `up` one port after the other; 0: a free one each; nowhere when unset."""
     light: Annotated[int, Field(ge=1, le=256)] = 32
     """Light questions (search, get, list ...) that one process answers at once: threads of their own."""
     light_per_owner: Annotated[int, Field(ge=1, le=256)] = 8

@@ -7,10 +7,14 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from threading import Event as Flag
 from threading import Thread
 
+import redis
+
+from consumers.fold.figures import FoldFigures
 from consumers.fold.folder import Probe, unprobed
 from consumers.fold.presence import LEASE_MS
 from consumers.fold.worker import FoldWorker
@@ -23,7 +27,7 @@ from ops.logs import start_logging, teller
 from ops.processes.ending import end_by_signal
 from ops.settings import Settings, load_settings
 from ops.worker_id import new_worker_id
-from projections.redis.create import known_identity
+from projections.redis.create import StoreIdentity, known_identity
 from projections.redis.scripts import COMMIT
 
 
@@ -47,14 +51,59 @@ def store_url(settings: Settings) -> str:
 
 
 def run_worker(
-    url: str, *, timeout: float = 10.0, lease_ms: int = LEASE_MS, script: Script = COMMIT, probe: Probe = unprobed
+    url: str,
+    *,
+    timeout: float = 10.0,
+    lease_ms: int = LEASE_MS,
+    script: Script = COMMIT,
+    probe: Probe = unprobed,
+    metrics: tuple[str, int] | None = None,
 ) -> None:
-    """Fold until SIGTERM or SIGINT."""
+    """Fold until SIGTERM or SIGINT. `metrics`: host and port where it tells its figures; raises BadSetting where that is taken."""
     stop = Flag()
     worker_id = new_worker_id()
     tell = teller(worker=worker_id)
     end_by_signal(lambda _number: stop.set(), cut_off=lambda: tell("worker stopped", in_the_middle=True))
-    client = connect(url, timeout=timeout)
+    with ExitStack() as last:
+        figures = None if metrics is None else last.enter_context(told_figures(metrics, tell))
+        client = connect(url, timeout=timeout)
+        identity = _identity(client, stop, tell)
+        if identity is None:
+            return
+        facts = {"host": socket.gethostname(), "pid": os.getpid()}
+        worker = FoldWorker(
+            client,
+            identity.tags,
+            worker_id,
+            tell=tell,
+            probe=probe,
+            script=script,
+            lease_ms=lease_ms,
+            facts=facts,
+            alarms=RedisAlarms(WirePool(client), worker_id, tell),
+            figures=figures,
+        )
+        tell("worker started", partitions=identity.partitions, store=identity.store_id)
+        worker.run(stop)
+
+
+@contextmanager
+def told_figures(place: tuple[str, int], tell: Callable[..., None]) -> Iterator[FoldFigures]:
+    """A worker's figures, told at a host and port for as long as this lasts. Raises BadSetting where that is taken."""
+    from ops.metrics.fold import worker_registry  # who tells no metrics loads no library for them
+    from ops.metrics.port import MetricsPort
+
+    figures = FoldFigures()
+    port = MetricsPort(worker_registry(figures), *place).start()
+    tell("metrics told", url=port.url)
+    try:
+        yield figures
+    finally:
+        port.close()
+
+
+def _identity(client: redis.Redis, stop: Flag, tell: Callable[..., None]) -> StoreIdentity | None:
+    """The store behind a client, waited for; None where the process is to stop before."""
     identity = None
     while identity is None and not stop.is_set():
         wire = Wire(client)
@@ -65,22 +114,7 @@ def run_worker(
         wire.close()
         if identity is None:
             stop.wait(0.5)
-    if identity is None:
-        return
-    facts = {"host": socket.gethostname(), "pid": os.getpid()}
-    worker = FoldWorker(
-        client,
-        identity.tags,
-        worker_id,
-        tell=tell,
-        probe=probe,
-        script=script,
-        lease_ms=lease_ms,
-        facts=facts,
-        alarms=RedisAlarms(WirePool(client), worker_id, tell),
-    )
-    tell("worker started", partitions=identity.partitions, store=identity.store_id)
-    worker.run(stop)
+    return identity
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -104,13 +138,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lease-ms", type=int, default=LEASE_MS, help="how long a lease lasts without renewal")
     parser.add_argument("--timeout", type=float, default=10.0, help="seconds to wait for Redis")
     parser.add_argument("--parent", type=int, help="stop when this process is no longer the parent")
+    parser.add_argument("--metrics-host", default="127.0.0.1", help="where the metrics port listens")
+    parser.add_argument(
+        "--metrics-port", type=int, help="where it tells its metrics; 0: a free port; nowhere when unset"
+    )
     add_json(parser)
     options = parser.parse_args(arguments)
-    start_logging(options.log_level, pretty=False if options.json else None)
+    start_logging(options.log_level, component="worker", pretty=False if options.json else None)
     look_seldom()
     if options.parent is not None:
         Thread(target=_follow, args=(options.parent,), name="parent", daemon=True).start()
-    run_worker(options.url or store_url(load_settings()), timeout=options.timeout, lease_ms=options.lease_ms)
+    url = options.url or store_url(load_settings())
+    metrics = None if options.metrics_port is None else (options.metrics_host, options.metrics_port)
+    try:
+        run_worker(url, timeout=options.timeout, lease_ms=options.lease_ms, metrics=metrics)
+    except BadSetting as error:
+        teller()("worker not started", reason=error.message, alarm=True)
+        return 2
     return 0
 
 

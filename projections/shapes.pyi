@@ -158,6 +158,13 @@ class Ticks(TypedDict):
     next_tick: str | None
     every_minutes: int
 
+class JobsDone(TypedDict):
+    every_minutes: int
+    oldest: str | None
+    newest: str | None
+    seconds: float | None
+    partitions: int
+
 class Schedule(TypedDict):
     leader: str | None
     last_tick: str | None
@@ -168,6 +175,7 @@ class Schedule(TypedDict):
     refused: NotRequired[int | None]
     beside: NotRequired[dict[str, Ticks] | None]
     stopped: NotRequired[dict[str, str] | None]
+    done: NotRequired[dict[str, JobsDone] | None]
     problem: NotRequired[str | None]
 
 class LawReading(TypedDict):
@@ -927,6 +935,10 @@ class BasisTold(TypedDict):
     grounds: NotRequired[list[RestsOn]]
     metadata: NotRequired[dict[str, str | int | float | bool]]
 
+class ContextTold(TypedDict):
+    tags: list[str]
+    emotion: float | None
+
 class DetailAlone(BasisTold, Card):
     content: str
     summary: str | None
@@ -942,6 +954,7 @@ class DetailAlone(BasisTold, Card):
     extracted_keywords: list[ExtractedKeyword]
     tags: list[str]
     emotion: float | None
+    context: ContextTold
     project: str | None
     task: str | None
     modalities: list[str]
@@ -1036,6 +1049,65 @@ class LawShape(TypedDict):
 
 class Laws(TypedDict):
     laws: list[LawShape]
+
+class MomentsOfPast(TypedDict):
+    kept: int
+    bytes: int
+
+class WeightBucket(TypedDict):
+    up_to: float | None
+    memories: int
+
+class WeightFigures(TypedDict):
+    law: str
+    memories: int
+    mean: float | None
+    lowest: float | None
+    median: float | None
+    highest: float | None
+    buckets: list[WeightBucket]
+
+class ConflictErrors(TypedDict):
+    taken_back: int
+    refused: int
+    total: int
+
+class HistoryFigures(TypedDict):
+    activations: int
+    frequent_mentions: int
+    negations: int
+    merges: int
+    merges_undone: int
+    compressions: int
+    possible_conflicts: int
+    conflict_errors: ConflictErrors
+
+class ShownFigures(TypedDict):
+    answers: int
+    memories: int
+
+class OwnerStatsAlone(TypedDict):
+    owner: str
+    events: int
+    change_log_entries: int
+    moments: MomentsOfPast
+    profile: str
+    parameters: dict[str, Any]
+    memories: int
+    shown_in_normal_mode: int
+    by_category: dict[str, int]
+    by_level: dict[str, int]
+    by_state: dict[str, int]
+    negated: int
+    secret: int
+    mean_weight: float | None
+    weights: WeightFigures
+    figures: HistoryFigures
+    shown: dict[str, ShownFigures]
+    chain: str
+    embedding: NotRequired[Coverage | None]
+
+class OwnerStats(OwnerStatsAlone, Place): ...
 
 class Skipped(TypedDict):
     id: str
@@ -1336,6 +1408,7 @@ class PartitionStatus(TypedDict):
     head: int
     checkpoint: int
     lag: int
+    checkpoint_age: float | None
     holder: str | None
     epoch: int
     quarantined: list[str]
@@ -1391,30 +1464,6 @@ class OwnerPage(TypedDict):
     owners: list[OwnerCount]
     matching: int
     next: str | None
-
-class MomentsOfPast(TypedDict):
-    kept: int
-    bytes: int
-
-class OwnerStatsAlone(TypedDict):
-    owner: str
-    events: int
-    change_log_entries: int
-    moments: MomentsOfPast
-    profile: str
-    parameters: dict[str, Any]
-    memories: int
-    shown_in_normal_mode: int
-    by_category: dict[str, int]
-    by_level: dict[str, int]
-    by_state: dict[str, int]
-    negated: int
-    secret: int
-    mean_weight: float | None
-    chain: str
-    embedding: NotRequired[Coverage | None]
-
-class OwnerStats(OwnerStatsAlone, Place): ...
 
 class Stuck(TypedDict):
     owner: str

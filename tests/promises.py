@@ -50,6 +50,16 @@ PROMISES = (
         ),
     ),
     Promise(
+        "what is watched tells what happened, and of nobody",
+        (
+            "integration/ops/test_metrics.py::test_requests_are_counted_by_route_and_status_and_no_label_has_a_path",
+            "integration/ops/test_metrics.py::test_what_workers_folded_is_the_sum_of_what_each_tells",
+            "integration/ops/test_metrics.py::test_the_board_and_the_rules_ask_for_what_running_processes_tell",
+            "integration/api/auditing/test_owner_figures.py::test_each_figure_counts_what_happened_once",
+            "integration/api/auditing/test_owner_figures.py::test_of_a_past_what_had_happened_then_is_counted",
+        ),
+    ),
+    Promise(
         "what is sent twice is written once, whoever sends it and at the same time",
         (
             "integration/api/faces/test_keys.py::test_a_call_made_again_under_its_key_writes_nothing_more_and_answers_as_it_did",

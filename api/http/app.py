@@ -16,13 +16,16 @@ from api.http.document import describe
 from api.http.feed import Feeds, Limits
 from api.http.guard import Guard
 from api.http.limits import BodyPatience, InFlight
-from api.http.metrics import Metrics
+from api.http.metrics.registry import Metrics, MetricSources
+from api.http.metrics.requests import Measured
+from api.http.metrics.store import readings
 from api.http.reference import serve_reference
 from api.http.routes import auditing, chats, commands, events, feed, operations, records, store
 from api.http.routes.commands import AnswersFor, for_nobody
 from api.http.waiting import Waits
 from api.version import program_version
 from api.work.admission import Admission, AdmissionLimits
+from events.redis.log import RedisEventLog
 
 DESCRIPTION = """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.
 
@@ -57,7 +60,7 @@ def create_app(
     anybody. Requests whose Host or Origin is not this service's own are refused; there is no CORS. `answers_for` tells for
     which commands at the store this service answers.
     """
-    metrics = metrics or Metrics(application.operator.status)
+    metrics = metrics or metrics_of(application)
     feeds = Feeds(
         application.views,
         application.log.partitions,
@@ -97,5 +100,16 @@ def create_app(
     describe(app)
     serve_reference(app)
     app.add_middleware(Bodies, in_flight=in_flight, patience=patience, give_back=on_quiet)
-    app.add_middleware(Guard, admits=admits, open_paths=OPEN_PATHS)  # the outermost: only who may call may send
+    app.add_middleware(Guard, admits=admits, open_paths=OPEN_PATHS)  # only who may call may send
+    app.add_middleware(Measured, metrics=metrics)  # the outermost: who is refused counts too
     return app
+
+
+def metrics_of(application: Application) -> Metrics:
+    """The metrics of an application, which from now on tells them what it does."""
+    store = readings(application.operator.status, application.supervision.kept)
+    metrics = Metrics(MetricSources(store, application.cache_counts))
+    if isinstance(application.log, RedisEventLog):
+        application.log.on_append = metrics.append_seconds.observe
+    application.contexts.on_injected = metrics.closeness.observe
+    return metrics

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from api.application import Application
 from api.http.feed import Feeds
-from api.http.metrics import Metrics
+from api.http.metrics.registry import Metrics
 from api.http.waiting import Waits
 from events.standing import Speaker as Speaks
 from events.standing import claimed

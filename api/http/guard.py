@@ -13,8 +13,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.http.bearer import KNOWN, READS, Admits, is_known, unauthorized
-from api.http.origin import OWN_HEADER, is_loopback, refused_place
+from api.http.origin import OWN_HEADER, refused_place
 from api.http.problem import Problem, plain_problem
+from api.http.server.loopback import is_loopback
 from events.errors import BadSetting
 
 JSON_TYPES = frozenset({"application/json"})

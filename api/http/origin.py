@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from http import HTTPStatus
-from ipaddress import ip_address
 from typing import NamedTuple
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from api.http.problem import Problem, plain_problem
+from api.http.server.loopback import is_loopback
 
 OWN_HEADER = "engramlog-request"
 """A header that no page may send elsewhere unasked: what a request that changes something has where it has no JSON body."""
@@ -32,16 +32,6 @@ class Origin(NamedTuple):
     scheme: str
     host: str
     port: int
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host name, without its port, is this machine alone."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def refused_place(scope: Scope, headers: Headers) -> Problem | None:

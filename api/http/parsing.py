@@ -13,6 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from api.http.guard import JSON_TYPES, media_type
+from api.http.metrics.taken import taken_by
 from api.http.problem import input_error
 from events.errors import refused
 
@@ -37,7 +38,7 @@ class BodyRoute(APIRoute):
 
     def get_route_handler(self) -> Handler:
         """FastAPI's own handler, given the body as the object that it becomes."""
-        handle = super().get_route_handler()
+        handle = self._noted(super().get_route_handler())
         field = self.body_field
         if field is None:
             return handle
@@ -54,6 +55,15 @@ class BodyRoute(APIRoute):
             return await handle(request)
 
         return read_first
+
+    def _noted(self, handle: Handler) -> Handler:
+        """The handler, noting that this route has the request."""
+
+        async def noted(request: Request) -> Response:
+            taken_by(request.scope, self.path_format)
+            return await handle(request)
+
+        return noted
 
 
 class _ReadRequest(Request):

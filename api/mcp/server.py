@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from mcp.server import MCPServer
 from mcp.server.context import CallNext, ServerRequestContext
@@ -40,6 +40,14 @@ from api.work.classes import RESOURCES, TOOLS
 from events.errors import EngramlogError, InputError, NotFound
 
 Tell = Callable[..., None]
+
+
+class OnCall(Protocol):
+    """Told of a call of a tool."""
+
+    def __call__(self, tool: str, *, answered: bool) -> None: ...
+
+
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
 SETTLES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -124,7 +132,9 @@ class MemoryServer(MCPServer[Any]):
         tell: Tell = lambda *_args, **_facts: None,
         admission: Admission | None = None,
         toolset: str = "agent",
+        on_call: OnCall | None = None,
     ) -> None:
+        """`on_call` is told of each call of a tool, whether it was answered; the name is the client's own word."""
         admission = admission or Admission()
         tools = tools_of(connection, admission, toolset)
         super().__init__(
@@ -139,6 +149,7 @@ class MemoryServer(MCPServer[Any]):
         )
         self._connection = connection
         self._tell = tell
+        self._on_call = on_call
         self._arguments = {tool.name: frozenset(tool.parameters["properties"]) for tool in tools}
         resources = Resources(connection)
         told: dict[str, Any] = {"mime_type": "application/json"}
@@ -169,6 +180,21 @@ class MemoryServer(MCPServer[Any]):
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:
         """Call a tool. Raises ToolError, with a text that a model can act on."""
+        answered = False
+        try:
+            told = await self._called(name, arguments, context)
+            answered = True
+            return told
+        finally:
+            if self._on_call is not None:
+                self._on_call(name, answered=answered)
+
+    @property
+    def tool_names(self) -> frozenset[str]:
+        """The tools that there are."""
+        return frozenset(self._arguments)
+
+    async def _called(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None) -> Any:
         known = self._arguments.get(name)
         for unknown in sorted(arguments.keys() - known) if known is not None else ():
             raise ToolError(

@@ -216,7 +216,8 @@ OWNER_STATS = Operation(
     answer="OwnerStats",
     told="Counts.",
     statuses=OF_PLACE,
-    route_help="Counts of the owner's memories by category, level and state.",
+    route_help="Counts of the owner's memories by category, level and state, how their weights are spread, what happened to them"
+    " and what was shown of them.",
     shown="store:statistics",
     example="Example: `engramlog stats` or `engramlog stats conv-26`",
     folds=True,

@@ -5,6 +5,7 @@ What was injected is recorded, so that one can ask later which answers used a me
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, Unpack
 
@@ -68,6 +69,8 @@ class Contexts:
         self._reader = reader
         self._accesses = accesses
         self._count = count
+        self.on_injected: Callable[[float], None] = lambda _closeness: None
+        """Told how close each memory is that a search brought into a block which is recorded as injected."""
 
     def context(
         self,
@@ -126,6 +129,9 @@ class Contexts:
             recorded = self._recorded(
                 made, found, request, wanted, Searching(proactive, searches, include_faded, trust)
             )
+            for line in made.block.parts["retrieved"] if recorded["status"] == "appended" else ():
+                if line.relevance is not None:
+                    self.on_injected(line.relevance)
         return {
             "owner": owner,
             "block": block.text,

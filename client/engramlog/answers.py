@@ -353,6 +353,62 @@ class MomentsOfPast(Result):
     """What they take in Redis, about."""
 
 
+class WeightBucket(Result):
+    """Memories whose weight lies above the bucket before and no higher than this."""
+
+    up_to: float | None
+    """Null: all that is heavier."""
+    memories: int
+
+
+class WeightFigures(Result):
+    """How the weights of the memories that live are spread, by the owner's law, unclipped; null where there is none."""
+
+    law: str
+    memories: int
+    mean: float | None
+    lowest: float | None
+    median: float | None
+    highest: float | None
+    buckets: list[WeightBucket]
+
+
+class ConflictErrors(Result):
+    """Contradictions that turned out not to be one."""
+
+    taken_back: int
+    """Negations after which the user said the memory again, so that it holds (`reaffirm`)."""
+    refused: int
+    """Negations by a lower source that waited for a person, who rejected them."""
+    total: int
+
+
+class HistoryFigures(Result):
+    """How often what happened to the owner's memories, counted in the change log; each event once. Ignored ones count nowhere."""
+
+    activations: int
+    """Mentions that refreshed a memory."""
+    frequent_mentions: int
+    """Of these, the third or later one within 24 hours (decision `merge`)."""
+    negations: int
+    merges: int
+    merges_undone: int
+    compressions: int
+    """Levels that a sweep recorded."""
+    possible_conflicts: int
+    """Pairs that were linked as a possible conflict."""
+    conflict_errors: ConflictErrors
+
+
+class ShownFigures(Result):
+    """What was shown in one way, as the log has it."""
+
+    answers: int
+    """Answers that showed anything; of `injection` events, one for each block."""
+    memories: int
+    """Memories in them, counted as often as they were shown."""
+
+
 class Coverage(Result):
     """How many of an owner's memories have a vector."""
 
@@ -396,6 +452,12 @@ class OwnerStats(Result):
     negated: int
     secret: int
     mean_weight: float | None
+    """Of all memories, those that are deleted or merged too."""
+    weights: WeightFigures
+    figures: HistoryFigures
+    shown: dict[str, ShownFigures]
+    """By way of showing: recall (searches), detail, association, injection (blocks for prompts), inspection,
+    reveal."""
     chain: str
     embedding: Coverage | None = None
     """How many have a vector, where one embeds."""
@@ -1894,6 +1956,9 @@ class PartitionStatus(Result):
     head: int
     checkpoint: int
     lag: int
+    checkpoint_age: float | None
+    """How long the oldest event that is not folded has waited, seconds by Redis's clock; 0 where all is folded,
+    null where the log does not tell."""
     holder: str | None
     epoch: int
     quarantined: list[str]
@@ -1919,6 +1984,19 @@ class Ticks(Result):
     every_minutes: int
 
 
+class JobsDone(Result):
+    """When a kind of job last ran through, over the partitions; null where it never did."""
+
+    every_minutes: int
+    oldest: str | None
+    """Of the partition that waits longest."""
+    newest: str | None
+    seconds: float | None
+    """What the slowest partition's last run took."""
+    partitions: int
+    """Partitions that ever had it done."""
+
+
 class Schedule(Result):
     """Who schedules the lifecycle jobs, and their queue."""
 
@@ -1938,6 +2016,8 @@ class Schedule(Result):
     """What is scheduled beside the lifecycle, by kind: `embed`, `extract`."""
     stopped: dict[str, str] | None = None
     """Why a kind of job stopped when it last ran, such as a language model that is down."""
+    done: dict[str, JobsDone] | None = None
+    """When each kind of job that is scheduled last ran through, by kind."""
     problem: str | None = None
     """Why nothing is known, where nothing is."""
 

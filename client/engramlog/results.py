@@ -310,6 +310,14 @@ class ExtractedKeyword(Result):
     """`user_tag`, `llm` (both given), or `system`: found in its text."""
 
 
+class ContextTold(Result):
+    """What was going on when a memory was made: its producer's word, else derived from its time and its words."""
+
+    tags: list[str] = []
+    emotion: float | None = None
+    """From -1 to 1; 0 where nothing tells, None of a secret whose producer told none."""
+
+
 class Detail(BasisTold, Card, Place):
     """Everything about one memory."""
 
@@ -341,6 +349,7 @@ class Detail(BasisTold, Card, Place):
     purged_at: datetime | None = None
     revealed: str | None = None
     """Where it is recorded that its text was shown; only of what was asked for with `reveal`."""
+    context: ContextTold = ContextTold()
     recorded_level: str = ""
     extracted_keywords: list[ExtractedKeyword] = []
     """At most five, the given ones first; none of a secret memory."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import Any
 
+from consumers.fold.figures import FoldFigures
 from events.envelope import Stored
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import STORE_KEY, partition_of
@@ -56,8 +57,11 @@ def unprobed(_point: str) -> None:
 class CommitLane:
     """One wire down which commits go, small ones together. Folding goes on while Redis writes what was sent last."""
 
-    def __init__(self, wire: Wire, script: Script = COMMIT, probe: Probe = unprobed) -> None:
+    def __init__(
+        self, wire: Wire, script: Script = COMMIT, probe: Probe = unprobed, figures: FoldFigures | None = None
+    ) -> None:
         self.wire = wire
+        self.figures = figures
         self._script = script
         self._probe = probe
         self._waiting: list[tuple[Lease, Outcome, bytes]] = []
@@ -101,6 +105,8 @@ class CommitLane:
         for lease, outcome in sent:
             receive_commit(self.wire, lease, outcome)
             self.events += outcome.events
+            if self.figures is not None:
+                self.figures.committed(outcome)
             self._probe("after a commit")
 
     def drop(self) -> None:
@@ -183,6 +189,9 @@ class PartitionFolder:
             outcome = fold_batch(self.checkpoint, self._owners, decoded, base=self._base, on_failure=self._told)
             if outcome.events == 0:
                 outcome = self._discard(decoded)
+            if self._lane.figures is not None:
+                times = (stored.recorded for stored, _ in decoded[: outcome.events])
+                outcome.recorded = [time for time in times if time is not None]
             decoded = decoded[outcome.events :]
             self._commit(outcome)
         self._trim(fresh)

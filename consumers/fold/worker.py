@@ -14,6 +14,7 @@ from typing import Any
 
 import redis
 
+from consumers.fold.figures import FoldFigures
 from consumers.fold.folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
 from consumers.fold.held import STANDING_SECONDS, STANDS_STILL, HeldPartitions
 from consumers.fold.prefetch import Prefetch
@@ -54,11 +55,13 @@ class FoldWorker:
         facts: Mapping[str, Any] | None = None,
         alarms: Alarms | None = None,
         standing_seconds: float = STANDING_SECONDS,
+        figures: FoldFigures | None = None,
     ) -> None:
+        """`figures`: what it folds is counted there, where somebody asks."""
         self.worker_id = worker_id
         self._tags, self._tell, self._alarms = list(tags), tell, alarms or TellingAlarms(tell)
         self._load, self._tend = Wire(client), Wire(client)
-        self._lane = CommitLane(Wire(client), script, probe)
+        self._lane = CommitLane(Wire(client), script, probe, figures)
         self._prefetch = Prefetch(Wire(client), self._tags)
         self._presence = Presence(self._tend, worker_id, lease_ms, facts or {})
         self._partitions = HeldPartitions(
@@ -173,6 +176,8 @@ class FoldWorker:
         self._next_tick = monotonic() + TICK_SECONDS
         self._lane.settle()
         now_ms = self._now_ms()
+        if self._lane.figures is not None:
+            self._lane.figures.tick(now_ms, len(self.held))
         self._partitions.renew(now_ms)
         workers = self._presence.beat(now_ms, self.held, self.folded)
         self._partitions.balance(fair_share(workers, self.worker_id, len(self._tags)), now_ms)
@@ -204,6 +209,8 @@ class FoldWorker:
             self._generations = now
 
     def _drop_everything(self) -> None:
+        if self._lane.figures is not None:
+            self._lane.figures.stops += 1
         self._partitions.folders.clear()
         self._prefetch.stop()
         self._lane.drop()

@@ -20,6 +20,8 @@ from projections.redis.scripts import LEASE
 
 STOPPED = "stopped:"
 """What the fields begin with that say why a kind of job stopped for a partition."""
+DONE = "done:"
+"""What the fields begin with that say when a kind of job last ran through for a partition, and how long it took, milliseconds."""
 REFUSED = "refused"
 """The field that counts what lay in the queue and was no job of ours."""
 BESIDE = "beside-"
@@ -100,6 +102,9 @@ def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
     `beside` has the ticks of what is scheduled beside the lifecycle, by kind: embedding, extraction. `stopped` says why a kind
     of job stopped when it last ran, until it runs through: a model that is down, a setting that is missing.
 
+    `done` says of each kind that is scheduled how often it is due, when the partition that waits longest last had it done, and
+    how long the slowest partition's took.
+
     `refused` counts what lay in the queue and was no job of ours (`consumers.jobs.rq.validation`), since the store was made.
 
     `leader` is null where no job worker runs: then nothing is scheduled, and there is no next tick. Where the queue's Redis
@@ -113,7 +118,7 @@ def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
         running, failed = (wire.call("ZCARD", f"rq:{registry}:{name}") for registry in ("wip", "failed"))
     except StoreError as error:
         unknown = dict.fromkeys(
-            ("leader", "last_tick", "next_tick", "queued", "running", "failed", "refused", "beside", "stopped")
+            ("leader", "last_tick", "next_tick", "queued", "running", "failed", "refused", "beside", "stopped", "done")
         )
         return unknown | {"problem": error.message}
     finally:
@@ -135,7 +140,33 @@ def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
         "stopped": {
             kind.partition(":")[0]: reason for kind, reason in sorted(_by_kind(told, STOPPED).items(), reverse=True)
         },
+        "done": _done(told),
     }
+
+
+def done_field(kind: str, partition: int) -> str:
+    """The field that says when a kind of job last ran through for a partition."""
+    return f"{DONE}{kind}:{partition}"
+
+
+def _done(told: Mapping[str, str]) -> dict[str, Any]:
+    """By kind: how often it is due, and when its partitions last had it done."""
+    by_kind: dict[str, list[tuple[int, int]]] = {}
+    for name, value in _by_kind(told, DONE).items():
+        at, took = value.split()
+        by_kind.setdefault(name.partition(":")[0], []).append((int(at), int(took)))
+    every = _by_kind(told, "every:") | _by_kind(told, f"{BESIDE}every:")
+    found: dict[str, Any] = {}
+    for kind, milliseconds in sorted(every.items()):
+        runs = by_kind.get(kind, [])
+        found[kind] = {
+            "every_minutes": int(milliseconds) // 60_000,
+            "oldest": _told(min(at for at, _ in runs)) if runs else None,
+            "newest": _told(max(at for at, _ in runs)) if runs else None,
+            "seconds": max(took for _, took in runs) / 1_000 if runs else None,
+            "partitions": len(runs),
+        }
+    return found
 
 
 def _beside(told: Mapping[str, str], led: bool) -> dict[str, Any]:

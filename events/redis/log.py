@@ -92,6 +92,8 @@ class RedisEventLog:
         self._clock = StoreClock(self._redis_time, own_clock, alarms)
         self._admission = AppendAdmission(read_debt)
         self._kept = KeptReceipts(self._keys, alarms)
+        self.on_append: Callable[[float], None] | None = None
+        """Told how many seconds each request of events took that was answered, where somebody asks."""
 
     @property
     def principal(self) -> str:
@@ -127,6 +129,7 @@ class RedisEventLog:
         by = self._principal if principal is None else checked_principal(principal)
         if not events:
             return []
+        began = monotonic()
         parts: dict[int, list[int]] = {}
         for index, event in enumerate(events):
             parts.setdefault(partition_of(event.owner, len(self._keys)), []).append(index)
@@ -148,6 +151,8 @@ class RedisEventLog:
                 self._refuse_for_the_disk(wire, receipts)
         if lost and not parts:
             raise next(iter(lost.values()))
+        if self.on_append is not None:
+            self.on_append(monotonic() - began)
         return [receipt for receipt in receipts if receipt]
 
     def _send(

@@ -58,7 +58,7 @@ def up_(
     settings = load_settings()
     given = {name: value for name, value in (("host", host), ("port", port), ("workers", workers)) if value is not None}
     settings = settings.model_copy(update=given)
-    start_logging(settings.log_level, pretty=shown)
+    start_logging(settings.log_level, component="supervisor", pretty=shown)
     if idle is not None:
         up_for_clients(settings, teller(), idle)
         over()
@@ -89,6 +89,16 @@ def mcp_(
             help="agent: search, remember, correct; audit: look over all of it, changing nothing and leaving no trace."
         ),
     ] = TOOLSETS[0],
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            help="Tell on this port, of loopback unless `ENGRAMLOG_METRICS_HOST` says where, which tools are called; 0 takes a free"
+            " one.",
+            min=0,
+            max=65_535,
+            show_default=False,
+        ),
+    ] = None,
     config: Annotated[
         bool, typer.Option("--config", help="Only print what to put into a client's configuration; serves nothing.")
     ] = False,
@@ -122,16 +132,17 @@ def mcp_(
             err.print(f"[yellow]left out, for they hold secrets: {', '.join(secret)}; put them under env yourself[/]")
         print_json(entry)
         return
-    start_logging(settings.log_level, pretty=False if json else None)
+    start_logging(settings.log_level, component="mcp", pretty=False if json else None)
     from ops.processes.mcp import over_http, over_stdio
 
+    metrics_at = None if metrics_port is None else (settings.metrics_host, metrics_port)
     if http:
-        over_http(settings, owner, tools, teller())
+        over_http(settings, owner, tools, teller(), metrics_at)
         return
     assert owner is not None
     if sys.stdin.isatty():
         err.print("[dim]waiting for an MCP client on standard input; see docs/mcp.md. Ctrl-C ends[/]")
-    over_stdio(settings, owner, tools, teller())
+    over_stdio(settings, owner, tools, teller(), metrics_at)
 
 
 @app.command(epilog=f"Example: `{CURL} http://127.0.0.1:8733/v1/status`")
@@ -163,7 +174,18 @@ def token(
 
 
 @app.command(epilog="Example: `ENGRAMLOG_REDIS_URL=redis://10.0.0.5 engramlog worker`")
-def worker(json: Json = False) -> None:  # noqa: ARG001 - a worker's log lines are JSON whenever nobody looks on
+def worker(
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            help="Tell its metrics on this port, of loopback unless `ENGRAMLOG_METRICS_HOST` says where; 0 takes a free one.",
+            min=0,
+            max=65_535,
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,  # noqa: ARG001 - a worker's log lines are JSON whenever nobody looks on
+) -> None:
     """One fold worker on a Redis of your own, until SIGTERM; as many as you like, on as many hosts."""
     from ops.logs import start_logging
     from ops.settings import load_settings
@@ -179,8 +201,10 @@ def worker(json: Json = False) -> None:  # noqa: ARG001 - a worker's log lines a
         )
     with open_the_store(settings) as store:
         url = store.url
-    start_logging(settings.log_level)
-    run_worker(url, timeout=settings.redis_timeout)
+    start_logging(settings.log_level, component="worker")
+    port = settings.metrics_port if metrics_port is None else metrics_port
+    metrics = None if port is None else (settings.metrics_host, port)
+    run_worker(url, timeout=settings.redis_timeout, metrics=metrics)
 
 
 @app.command(epilog="Example: `engramlog demo --keep ./demo-data`")

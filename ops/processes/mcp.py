@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import anyio
 import uvicorn
@@ -27,6 +28,9 @@ from ops.processes.memory import give_back
 from ops.processes.supervisor import Supervisor
 from ops.settings import Settings
 from ops.token import admits_of
+
+if TYPE_CHECKING:
+    from ops.metrics.tools import ToolMetrics
 
 Tell = Callable[..., None]
 
@@ -58,14 +62,42 @@ class _Uvicorn(uvicorn.Server):
         self.should_exit = True
 
 
-def _served(connection: Connection, settings: Settings, toolset: str, tell: Tell) -> MemoryServer:
+@contextmanager
+def _told(place: tuple[str, int] | None, tell: Tell) -> Iterator[ToolMetrics | None]:
+    """The metrics of this server, where it is to tell any: who tells none loads no library for them."""
+    if place is None:
+        yield None
+        return
+    from ops.metrics.tools import tool_metrics
+
+    with tool_metrics(place, tell) as metrics:
+        yield metrics
+
+
+def _served(
+    connection: Connection, settings: Settings, toolset: str, tell: Tell, metrics: ToolMetrics | None
+) -> MemoryServer:
     logging.basicConfig(level=logging.ERROR, handlers=[SdkLog(tell)], force=True)  # or the SDK sets up a log of its own
-    return MemoryServer(connection, tell, Admission(admission_limits(settings), on_quiet=give_back), toolset)
+    admission = Admission(admission_limits(settings), on_quiet=give_back)
+    server = MemoryServer(connection, tell, admission, toolset, None if metrics is None else metrics.called)
+    if metrics is not None:
+        metrics.know(server.tool_names)
+    return server
 
 
-def over_stdio(settings: Settings, owner: str, toolset: str, tell: Tell) -> None:
-    """Serve one owner until standard input ends. Standard output carries the protocol and nothing else."""
-    supervisor = Supervisor(settings, tell)
+def over_stdio(
+    settings: Settings, owner: str, toolset: str, tell: Tell, metrics_at: tuple[str, int] | None = None
+) -> None:
+    """Serve one owner until standard input ends. Standard output carries the protocol and nothing else.
+
+    `metrics_at`: host and port where its metrics are told. Raises BadSetting where that is taken.
+    """
+    with _told(metrics_at, tell) as metrics:
+        _over_stdio(settings, owner, toolset, tell, metrics)
+
+
+def _over_stdio(settings: Settings, owner: str, toolset: str, tell: Tell, metrics: ToolMetrics | None) -> None:
+    supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
 
     def stop(number: int) -> None:
         # The thread that reads standard input cannot be interrupted: what is left is to close the store in order and go.
@@ -73,26 +105,33 @@ def over_stdio(settings: Settings, owner: str, toolset: str, tell: Tell) -> None
         os._exit(128 + number)
 
     end_by_signal(stop, exit_code=None)
-    server = _served(Connection(supervisor, owner, supervisor.heard), settings, toolset, tell)
+    server = _served(Connection(supervisor, owner, supervisor.heard), settings, toolset, tell, metrics)
     try:
         anyio.run(serve, server)
     finally:
         supervisor.close()
 
 
-def over_http(settings: Settings, owner: str | None, toolset: str, tell: Tell) -> None:
+def over_http(
+    settings: Settings, owner: str | None, toolset: str, tell: Tell, metrics_at: tuple[str, int] | None = None
+) -> None:
     """Serve every owner, or the one that is named, on a loopback port until SIGINT or SIGTERM.
 
-    Raises BadSetting for an address that others could reach, and for a port that is taken.
+    `metrics_at` as of `over_stdio`. Raises BadSetting for an address that others could reach, and for a port that is taken.
     """
+    with _told(metrics_at, tell) as metrics:
+        _over_http(settings, owner, toolset, tell, metrics)
+
+
+def _over_http(settings: Settings, owner: str | None, toolset: str, tell: Tell, metrics: ToolMetrics | None) -> None:
     check_host(settings.host)
     admits, mended = admits_of(settings)
     if mended:
         tell("data folder closed", what=mended, alarm=True)
     listener = listening(settings.host, settings.mcp_port, setting="ENGRAMLOG_MCP_PORT")
-    supervisor = Supervisor(settings, tell)
+    supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
     connection = Connection(supervisor, owner, supervisor.heard)
-    app = create_app(_served(connection, settings, toolset, tell), connection, admits)
+    app = create_app(_served(connection, settings, toolset, tell, metrics), connection, admits)
     limits, malformed = ConnectionLimits(), Malformed(tell)
     most, backlog = connections_within(limits, raise_file_limit())
     config = uvicorn.Config(

@@ -45,11 +45,14 @@ class Supervisor:
         *,
         idle_seconds: float = IDLE_SECONDS,
         pause_seconds: float = PAUSE_SECONDS,
+        on_open: Callable[[Application], None] | None = None,
     ) -> None:
+        """`on_open` is given each application that is opened, before anybody asks it."""
         self._settings = settings
         self._tell = tell
         self._idle_seconds = idle_seconds
         self._pause_seconds = pause_seconds
+        self._on_open = on_open
         self._owners: set[str] = set()
         self._changed = Condition()
         self._open: tuple[Application, OpenStore] | None = None
@@ -112,6 +115,8 @@ class Supervisor:
                     self._recovered(store)
                     with application_on(store, self._settings, tell=self._alarmed) as application:
                         opened = True
+                        if self._on_open is not None:
+                            self._on_open(application)
                         self._give((application, store), None)
                         self._tend(application, store)
             except EngramlogError as error:

@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing
+from functools import partial
 from threading import Event as Flag
 from time import monotonic
 from typing import NamedTuple
@@ -31,6 +32,7 @@ from ops.embedded.private_folder import private_folder
 from ops.embedders import meanings_of
 from ops.joined import JoinedApplication
 from ops.kept.head_keeper import HeadKeeper
+from ops.metrics.port import ports_of, refuse_taken
 from ops.models import model_of
 from ops.processes.banner import Served
 from ops.processes.ending import END_SECONDS, EndBounds, end_by_signal
@@ -142,6 +144,8 @@ def _up(
     greet: Greet | None,
 ) -> None:
     check_queue(settings.queue_url, settings.redis_timeout)
+    if settings.metrics_port is not None:
+        refuse_taken(settings.metrics_host, ports_of(settings.metrics_port, settings.workers))
     files = raise_file_limit()
     admits, mended = admits_of(settings)
     end, started = End(), list[Workers]()
@@ -153,7 +157,7 @@ def _up(
 
     end_by_signal(end.begin, cut_off=cut_off, exit_code=1)
     with open_the_store(settings, role, on_wait=on_wait, tell=tell) as store:
-        told = {"pid": store.embedded.pid, "version": store.embedded.version} if store.embedded else {}
+        told = {"pid": store.embedded.pid, "redis_version": store.embedded.version} if store.embedded else {}
         tell("redis ready", url=store.url, store=store.identity.store_id, partitions=store.identity.partitions, **told)
         if files < FEW_FILES:
             tell("few files may be open: raise the hard limit (ulimit -Hn)", files=files, alarm=True)
@@ -163,8 +167,8 @@ def _up(
             tell("log recovered", what=store.embedded.recovery, alarm=True)
         environment = _environment(store, settings)
         lines = [] if greet else ["--json"]
-        workers = Workers("worker", _command("ops.worker", settings) + lines, settings.workers, tell, environment)
-        jobs = Workers("job worker", _job_command(settings) + lines, settings.job_workers, tell, environment)
+        workers = Workers("worker", _worker_commands(settings, lines), tell, environment)
+        jobs = Workers("job worker", [_job_command(settings) + lines] * settings.job_workers, tell, environment)
         started += [workers, jobs]
         front = open_front(end.told)
         try:
@@ -182,6 +186,15 @@ def _command(module: str, settings: Settings) -> list[str]:
         *(sys.executable, "-P", "-m", module, "--log-level", settings.log_level),
         *("--timeout", str(settings.redis_timeout), "--parent", str(os.getpid())),
     ]
+
+
+def _worker_commands(settings: Settings, lines: list[str]) -> list[list[str]]:
+    """How each fold worker is started, with a metrics port of its own where they have any."""
+    command = _command("ops.worker", settings) + lines
+    if settings.metrics_port is None:
+        return [command] * settings.workers
+    place = ["--metrics-host", settings.metrics_host, "--metrics-port"]
+    return [[*command, *place, str(port)] for port in ports_of(settings.metrics_port, settings.workers)]
 
 
 def _job_command(settings: Settings) -> list[str]:
@@ -207,11 +220,12 @@ def _serve(
     tell: Tell,
     greet: Greet | None,
 ) -> None:
-    catch_up = FoldCatchUp(store, tell)
-    _ask_what_is_kept(store, catch_up, tell)
-    meanings, model = _chosen(store, settings, tell), model_of(settings)
+    of_api = partial(tell, component="api")
+    catch_up = FoldCatchUp(store, of_api)
+    _ask_what_is_kept(store, catch_up, of_api)
+    meanings, model = _chosen(store, settings, of_api), model_of(settings)
     application = JoinedApplication(
-        store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings, model=model
+        store, catch_up, of_api, queue_url=settings.queue_url, meanings=meanings, model=model
     ).join()
     application.accesses.start()
     app = create_app(
@@ -221,10 +235,10 @@ def _serve(
         on_quiet=give_back,
         answers_for=answers_for(settings),
     )
-    server = _listening(app, settings, front, store, tell)
+    server = _listening(app, settings, front, store, of_api)
     keeper = HeadKeeper(store, settings)
     keeper.start()
-    schedule = JobSchedule(store.url, store.identity, settings, tell)
+    schedule = JobSchedule(store.url, store.identity, settings, partial(tell, component="lifecycle"))
     schedule.start()
     watch = TokenWatch(admits, store.alarms)
     guard = _guard(store)

@@ -16,19 +16,17 @@ Tell = Callable[..., None]
 class Workers:
     """Processes of one kind that this `up` started: one that dies is started again."""
 
-    def __init__(self, kind: str, command: Sequence[str], count: int, tell: Tell, environment: dict[str, str]) -> None:
+    def __init__(self, kind: str, commands: Sequence[Sequence[str]], tell: Tell, environment: dict[str, str]) -> None:
+        """`commands`: how each of them is started, and started again."""
         self._kind = kind
-        self._command = list(command)
-        self._count = count
+        self._commands = [list(command) for command in commands]
         self._environment = environment
         self._tell = tell
-        self._running: list[subprocess.Popen[bytes]] = [self._start() for _ in range(count)]
+        self._running: list[subprocess.Popen[bytes]] = [self._start(command) for command in self._commands]
         self._not_before = 0.0
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            self._command, env=self._environment, stdin=subprocess.DEVNULL, start_new_session=True
-        )
+    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(command, env=self._environment, stdin=subprocess.DEVNULL, start_new_session=True)
         self._tell(f"{self._kind} process started", pid=process.pid)
         return process
 
@@ -38,7 +36,7 @@ class Workers:
             if process.poll() is not None and monotonic() >= self._not_before:
                 self._not_before = monotonic() + RESTART_SECONDS
                 self._tell(f"{self._kind} process died", pid=process.pid, exit_code=process.returncode, alarm=True)
-                self._running[number] = self._start()
+                self._running[number] = self._start(self._commands[number])
 
     def pause(self, *, paused: bool) -> None:
         """Have none of them run for a while, or all of them again; at once either way."""
@@ -47,7 +45,7 @@ class Workers:
             self._running = []
             self._tell(f"{self._kind} processes paused")
         elif not paused and not self._running:
-            self._running = [self._start() for _ in range(self._count)]
+            self._running = [self._start(command) for command in self._commands]
 
     def kill(self) -> None:
         """End all of them at once."""

@@ -44,6 +44,8 @@ class CachingEmbedder:
         self._embedder = embedder
         self._lock = Lock()
         self._kept: OrderedDict[str, EmbeddedQuestion] = OrderedDict()
+        self.asked = {"memory": 0, "computed": 0}
+        """How often a question's vectors were asked for, by where they came from."""
 
     @property
     def model(self) -> str:
@@ -59,7 +61,9 @@ class CachingEmbedder:
         with self._lock:
             if text in self._kept:
                 self._kept.move_to_end(text)
+                self.asked["memory"] += 1
                 return self._kept[text]
+            self.asked["computed"] += 1
         asked = self._embedder.question(text)
         asked.whole.setflags(write=False)
         asked.pieces.setflags(write=False)

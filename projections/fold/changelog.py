@@ -61,6 +61,11 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     factors: tuple[float, ...]
 
 
+def numbers_of(event_type: str, decision: str) -> tuple[int, int]:
+    """The numbers that stand for an event's type and a decision in entries."""
+    return _TYPE[event_type], _DECISION[decision]
+
+
 _SIZE_BYTES = 4
 _PACK = msgspec.msgpack.Encoder()
 _LINK = msgspec.msgpack.Encoder()

@@ -120,6 +120,8 @@ class Outcome:
     """How many more events say what a person rejected."""
     filled: list[str] = field(default_factory=list)
     """Owners of whom as much waits as may, and did not before."""
+    recorded: Sequence[int] = ()
+    """When its events were appended, microseconds since 1970, as far as the log tells and somebody counts."""
 
     def count(self, owner: str, before: int, now: int) -> None:
         """What waits of an owner, before and after an event."""

@@ -43,6 +43,11 @@ class Meanings:
             return self._made
 
     @property
+    def made(self) -> Embedder | None:
+        """The embedder, where it was needed already."""
+        return self._made
+
+    @property
     def model(self) -> str:
         """The model whose vectors are compared."""
         return self.embedder.model

@@ -126,6 +126,8 @@ class RedisViews:
         self._kept = KeptViews(most_bytes, None if self._files is None else partial(self._files.tend, at_once=True))
         self._lock = Lock()
         self._generations: dict[int, int] = {}
+        self.asked = {"memory": 0, "file": 0, "loaded": 0, "nothing": 0}
+        """How often a view was asked for, by where it was found; nothing: of an owner of whom nothing is known."""
         self._server: bytes | None = None
         self._epoch = 0
         """Grows when the server turns out to be another process: views of before are dropped."""
@@ -187,7 +189,10 @@ class RedisViews:
         """
         held = self._kept.hold(owner)
         with held.alone(bounds.check), self._wires.wire() as wire:
+            held.found = "memory"
             standing = self._level(wire, owner, held, bounds)
+            with self._lock:
+                self.asked[held.found] += 1
             if after:
                 standing = self._wait(
                     owner, lambda: self._level(wire, owner, held, bounds), standing, after, wait_seconds
@@ -304,7 +309,7 @@ class RedisViews:
             if kind == b"same" and held.view is not None:
                 return standing
             if not token:
-                held.view = OwnerView(owner, OwnerState(), (), self._base)
+                held.view, held.found = OwnerView(owner, OwnerState(), (), self._base), "nothing"
                 return standing
             self._refuse_large(wire, BuildKeys(self._tags[partition], held.build), owner, held)
             if not tried and held.view is None:
@@ -322,7 +327,7 @@ class RedisViews:
         found = self._files.find(wire, keys, owner, self._base, bounds.weigh)
         if found is not None:
             held.view, held.token = found
-            held.unkept = 0
+            held.unkept, held.found = 0, "file"
             self._refuse_grown(owner, held, held.estimated)
         return found is not None
 
@@ -392,7 +397,7 @@ class RedisViews:
                 self._refuse(owner, held, count, taken)
             bounds.check(len(records), count)
         held.view = self._made(keys, owner, records, read_owner(keys, owner, token), bounds.check)
-        held.token, held.unkept = token, MANY_CHANGED
+        held.token, held.unkept, held.found = token, MANY_CHANGED, "loaded"
         self._refuse_grown(owner, held, held.estimated)
 
     def _made(

@@ -26,6 +26,8 @@ class CachedView:
         self.view: OwnerView | None = None
         self.token = b""
         self.build = FIRST_BUILD
+        self.found = "nothing"
+        """Where the view was found that the question in hand is asked of."""
         self.bytes = 0
         """As last counted."""
         self.epoch = 0

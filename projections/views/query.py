@@ -21,9 +21,11 @@ from projections.memory.columns import STATES, Columns, conflict_of, state_of
 from projections.memory.corrections import Correction
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import LEVELS, SECRET, CorrectionEntry, Memory
+from projections.memory.tags import context_of
 from projections.memory.trust import trust_told
 from projections.shapes import (
     Card,
+    ContextTold,
     CorrectedBy,
     CorrectionTold,
     DetailAlone,
@@ -214,6 +216,7 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
         "extracted_keywords": _keywords(view, memory),
         "tags": [] if hidden else list(memory.tags),
         "emotion": memory.emotion,
+        "context": _context(view, memory, hidden=hidden),
         "project": None if hidden else memory.project,
         "task": None if hidden else memory.task,
         "modalities": list(memory.modalities),
@@ -236,6 +239,14 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
         "purged_at": moment(memory.purged_at),
         "edges": [{"to": e.to, "weight": round(min(1.0, e.base + e.boost), 6), "link": e.link} for e in memory.edges],
     }
+
+
+def _context(view: OwnerView, memory: Memory, *, hidden: bool) -> ContextTold:
+    """What was going on when it was made, the producer's word or derived; of what is hidden only what its time tells."""
+    found = context_of(memory, view.parameters)
+    if hidden:
+        return {"tags": [one for one in found.tags if one not in memory.tags], "emotion": memory.emotion}
+    return {"tags": list(found.tags), "emotion": round(found.emotion, 6)}
 
 
 def _told_reason(reason: str, *, reveal: bool) -> str:

@@ -21,7 +21,8 @@ def partitions(answer: dict[str, Any]) -> None:
     for name in ("partition", "head", "checkpoint", "lag", "memories", "holder", "epoch", "build", "quarantined"):
         table.add_column(name, justify="right" if name in RIGHT else "left", overflow="fold")
     for p in answer["partitions"]:
-        lag = f"[yellow]{p['lag']:,}[/]" if p["lag"] else "0"
+        age = f" {p['checkpoint_age']:,.0f} s" if p["checkpoint_age"] else ""
+        lag = f"[yellow]{p['lag']:,}{age}[/]" if p["lag"] else "0"
         figures = (f"{p['head']:,}", f"{p['checkpoint']:,}", lag, f"{p['memories']:,}")
         owners = f"[red]{escape(', '.join(p['quarantined']))}[/]" if p["quarantined"] else ""
         table.add_row(
@@ -79,6 +80,29 @@ def _used(memory: dict[str, Any]) -> str:
     return f", {used / 1e6:,.1f} MB in Redis" + (f" ({each:,.0f} bytes an event)" if each else "")
 
 
+def _figures(answer: dict[str, Any]) -> dict[str, str]:
+    """What has figures within figures, in words: buckets and counts without anything are left out."""
+    weights, happened = answer["weights"], answer["figures"]
+    spread, low = list[str](), 0.0
+    for bucket in weights["buckets"]:
+        high = bucket["up_to"]
+        if bucket["memories"]:
+            spread.append(f"{f'over {low:g}' if high is None else f'to {high:g}'}: {bucket['memories']:,}")
+        low = high or low
+    mean = "" if weights["mean"] is None else f"mean {weights['mean']:g}, median {weights['median']:g}; "
+    errors = {
+        f"conflict errors, {name}": count for name, count in happened["conflict_errors"].items() if name != "total"
+    }
+    counts = {name: count for name, count in happened.items() if name != "conflict_errors"} | errors
+    told = [f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items() if count]
+    shown = [f"{via} {one['memories']:,} in {one['answers']:,} answers" for via, one in answer["shown"].items()]
+    return {
+        "weights": f"{mean}{', '.join(spread)}" if spread else "none",
+        "figures": ", ".join(told) or "none",
+        "shown": ", ".join(shown) or "none",
+    }
+
+
 def statistics(answer: dict[str, Any]) -> None:
     """Counts of one owner, zeros left out, or of the store with its largest owners."""
     if "largest_owners" not in answer:
@@ -87,7 +111,7 @@ def statistics(answer: dict[str, Any]) -> None:
             for name, value in answer.items()
             if value is not None or name not in ("as_of", "known", "at")
         }
-        fields(counts)
+        fields(counts | _figures(answer))
         return
     largest = answer["largest_owners"]
     out.print(

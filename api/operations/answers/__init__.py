@@ -24,7 +24,7 @@ from api.operations.answers.log import (
     History,
 )
 from api.operations.answers.memories import Detail, Listing, Provenance, Revealed, Why
-from api.operations.answers.profiles import Laws, OwnerProfile
+from api.operations.answers.profiles import Laws, OwnerProfile, OwnerStats
 from api.operations.answers.records import DeletedMany, DeletedOne, RecordsImported, Restored
 from api.operations.answers.replaying import Replayed, Retracted
 from api.operations.answers.saying import Remembered
@@ -37,7 +37,6 @@ from api.operations.answers.store import (
     Health,
     OwnerCount,
     OwnerPage,
-    OwnerStats,
     Ready,
     Retried,
     StoreStats,

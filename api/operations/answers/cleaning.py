@@ -26,6 +26,15 @@ EXAMPLE_SCHEDULE: Example = {
         "extract": {"last_tick": "2026-11-22T09:25:00Z", "next_tick": "2026-11-22T09:30:00Z", "every_minutes": 5}
     },
     "stopped": {},
+    "done": {
+        "upkeep": {
+            "every_minutes": 60,
+            "oldest": "2026-11-22T09:00:02Z",
+            "newest": "2026-11-22T09:00:04Z",
+            "seconds": 0.4,
+            "partitions": 16,
+        }
+    },
 }
 
 
@@ -100,6 +109,16 @@ class Ticks(BaseModel):
     every_minutes: int
 
 
+class JobsDone(BaseModel):
+    """When a kind of job last ran through, over the partitions; null where it never did."""
+
+    every_minutes: int
+    oldest: str | None = Field(description="Of the partition that waits longest.")
+    newest: str | None
+    seconds: float | None = Field(description="What the slowest partition's last run took.")
+    partitions: int = Field(description="Partitions that ever had it done.")
+
+
 class Schedule(BaseModel):
     """Who schedules the lifecycle jobs, and their queue."""
 
@@ -117,5 +136,8 @@ class Schedule(BaseModel):
     )
     stopped: dict[str, str] | None = Field(
         default=None, description="Why a kind of job stopped when it last ran, such as a language model that is down."
+    )
+    done: dict[str, JobsDone] | None = Field(
+        default=None, description="When each kind of job that is scheduled last ran through, by kind."
     )
     problem: str | None = Field(default=None, description="Why nothing is known, where nothing is.")

@@ -208,6 +208,17 @@ class BasisTold(BaseModel):
     metadata: dict[str, str | int | float | bool] = Field(default={}, description="As it was told; empty of a secret.")
 
 
+class ContextTold(BaseModel):
+    """What was going on when a memory was made: its producer's word, else derived from its time and its words when it is read."""
+
+    tags: list[str] = Field(
+        description="The producer's first, then the derived ones; of a secret only those that its time tells."
+    )
+    emotion: float | None = Field(
+        description="From -1 to 1; 0 where nothing tells, null of a secret whose producer told none."
+    )
+
+
 class Detail(BasisTold, Card, Place):
     """Everything about one memory."""
 
@@ -228,7 +239,8 @@ class Detail(BasisTold, Card, Place):
             "keywords": ["coffee"],
             "extracted_keywords": [{"word": "coffee", "weight": 1.0, "source": "user_tag"}],
             "tags": [],
-            "emotion": 0.0,
+            "emotion": None,
+            "context": {"tags": ["work_hours", "weekend"], "emotion": 0.0},
             "project": None,
             "task": None,
             "modalities": ["text"],
@@ -269,8 +281,9 @@ class Detail(BasisTold, Card, Place):
     extracted_keywords: list[ExtractedKeyword] = Field(
         description="At most five, the given ones first; none of a secret memory."
     )
-    tags: list[str]
-    emotion: float | None
+    tags: list[str] = Field(description="As its producer told them; `context` has those that are derived too.")
+    emotion: float | None = Field(description="As its producer told it; null where he did not.")
+    context: ContextTold
     project: str | None
     task: str | None
     modalities: list[str]

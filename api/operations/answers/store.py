@@ -8,9 +8,7 @@ from pydantic import BaseModel, Field
 
 from api.operations.answers.alarms import AlarmStanding
 from api.operations.answers.cleaning import EXAMPLE_SCHEDULE, Schedule
-from api.operations.answers.embedding import Coverage
 from api.operations.answers.log import Example, exampled
-from api.operations.answers.memories import Place
 
 EXAMPLE_MEMORY: Example = {
     "used_bytes": 4_200_000,
@@ -51,6 +49,10 @@ class PartitionStatus(BaseModel):
     head: int
     checkpoint: int
     lag: int
+    checkpoint_age: float | None = Field(
+        description="How long the oldest event that is not folded has waited, seconds by Redis's clock; 0 where all is folded,"
+        " null where the log does not tell."
+    )
     holder: str | None
     epoch: int
     quarantined: list[str]
@@ -100,6 +102,7 @@ class StoreStatus(BaseModel):
                     "head": 131,
                     "checkpoint": 131,
                     "lag": 0,
+                    "checkpoint_age": 0.0,
                     "holder": "host-4711-9c01ab",
                     "epoch": 2,
                     "quarantined": [],
@@ -182,58 +185,6 @@ class OwnerPage(BaseModel):
         description="How many owners of the store begin with the prefix, and hold what was searched for."
     )
     next: str | None = Field(description="What to give as `after` for the next page; null on the last.")
-
-
-class MomentsOfPast(BaseModel):
-    """Moments of an owner's past that questions kept to begin at, as of today."""
-
-    kept: int
-    bytes: int = Field(description="What they take in Redis, about.")
-
-
-class OwnerStats(Place):
-    """Counts of one owner's memories."""
-
-    model_config = exampled(
-        {
-            "owner": "alice",
-            "as_of": None,
-            "known": None,
-            "at": None,
-            "position": "3:131",
-            "events": 4,
-            "change_log_entries": 4,
-            "moments": {"kept": 0, "bytes": 0},
-            "profile": "weighted",
-            "parameters": {},
-            "memories": 1,
-            "shown_in_normal_mode": 1,
-            "by_category": {"stable_preference": 1},
-            "by_level": {"full": 1},
-            "by_state": {"live": 1},
-            "negated": 0,
-            "secret": 0,
-            "mean_weight": 1.3,
-            "chain": "5f0c…",
-        }
-    )
-
-    owner: str
-    events: int
-    change_log_entries: int
-    moments: MomentsOfPast
-    profile: str
-    parameters: dict[str, Any]
-    memories: int
-    shown_in_normal_mode: int
-    by_category: dict[str, int]
-    by_level: dict[str, int]
-    by_state: dict[str, int]
-    negated: int
-    secret: int
-    mean_weight: float | None
-    chain: str
-    embedding: Coverage | None = Field(default=None, description="How many have a vector, where one embeds.")
 
 
 class Stuck(BaseModel):

@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from heapq import nsmallest
 from time import monotonic, sleep
 from typing import Any, Unpack
 
 from api.requests.checks import check_owner, position_of
 from api.requests.speaking import speaker
-from api.requests.timelines import TimesAsked, told_times
-from api.services.reading import Reader
+from api.requests.timelines import TimesAsked
+from api.services.auditing.statistics import OwnerStatistics
 from api.services.writing import Writer
 from api.work.outlook import outlook
 from api.work.patience import current_check
 from events.alarms import ACCESSES_LOST, KNOWN, as_dict
 from events.catalogue import EventDiscarded
 from events.envelope import decode, from_micros, utc_text
-from events.errors import NotFound, NotYetFolded, UndecodableEvent, refused
+from events.errors import LogGap, NotFound, NotYetFolded, UndecodableEvent, refused
 from events.log import EventLog
 from events.partitions import LogKeys, partition_of, position_text
 from events.redis.admission import read_room
 from events.redis.alarms import RedisAlarms
+from events.redis.log import entries
 from events.redis.receipts import RECEIPT_LOST
 from events.redis.wire import Wire
 from events.validation import make_event, ready
 from projections.checks import Check
 from projections.fold.builds import BuildKeys, is_build, next_build
-from projections.memory.columns import STATES, Columns
-from projections.memory.record import CATEGORIES, SECRET
 from projections.redis.create import StoreIdentity
 from projections.redis.debt import FoldDebt
-from projections.redis.meanings import Meanings
 from projections.redis.store import decode_quarantine, read_entries, read_parked
-from projections.views.corrected import seen_at
 
 RETRY_SECONDS = 15.0
 LARGEST = 50
@@ -52,12 +49,11 @@ class Operator:
         wire: Callable[[], Wire],
         identity: StoreIdentity,
         log: EventLog,
-        reader: Reader,
+        statistics: OwnerStatistics,
         writer: Writer,
         live_workers: LiveWorkers,
         schedule: Schedule,
         alarms: RedisAlarms,
-        meanings: Meanings | None = None,
         *,
         let_go: Callable[[int], None] = lambda _partition: None,
         accesses: Callable[[], dict[str, int]] = dict,
@@ -65,12 +61,11 @@ class Operator:
         self._wire = wire
         self._identity = identity
         self._log = log
-        self._reader = reader
+        self._statistics = statistics
         self._writer = writer
         self._live_workers = live_workers
         self._schedule = schedule
         self._alarms = alarms
-        self._meanings = meanings
         self._let_go = let_go
         self._accesses = accesses
 
@@ -131,11 +126,13 @@ class Operator:
         )
         stuck = wire.call("HKEYS", keys.quarantine)
         left = _left(wire, keys)
+        behind = int(head or 0) > int(seq or 0)
         return {
             "partition": number,
             "head": int(head or 0),
             "checkpoint": int(seq or 0),
             "lag": int(head or 0) - int(seq or 0),
+            "checkpoint_age": _waited(wire, keys, int(seq or 0)) if behind else 0.0,
             "holder": holder.decode() if holder else None,
             "epoch": int(epoch or 0),
             "quarantined": sorted(name.decode() for name in stuck),
@@ -149,8 +146,8 @@ class Operator:
             "rebuild": left,
         }
 
-    def stats(self, owner: str | None = None, **times: Unpack[TimesAsked]) -> dict[str, Any]:
-        """Counts of one owner's memories by what they are, or how many owners, events and memories the store holds.
+    def stats(self, owner: str | None = None, **times: Unpack[TimesAsked]) -> Any:
+        """One owner in figures (`OwnerStatistics`), or how many owners, events and memories the store holds.
 
         Raises InputError where the whole store is asked about another time than now.
         """
@@ -159,31 +156,7 @@ class Operator:
                 if (told := times.get(field)) is not None:
                     raise refused(field, told, "nothing without an owner: the whole store is counted as it stands")
             return self._store_stats()
-        with self._reader.snapshot(check_owner(owner), **times) as snapshot:
-            view, columns = snapshot.view, snapshot.view.columns
-            normal = seen_at(view, snapshot.now, "normal")
-            levels = ("full", "summary", "tag", "trace", "archive")
-            vectors = {} if self._meanings is None else {"embedding": self._meanings.coverage(view, owner)}
-            return {
-                "owner": owner,
-                **told_times(times),
-                "position": snapshot.position,
-                "events": view.state.applied,
-                "change_log_entries": view.state.entries,
-                "moments": self._reader.moments(owner),
-                "profile": view.state.profile,
-                "parameters": dict(view.state.parameters),
-                "memories": len(columns),
-                "shown_in_normal_mode": int(normal.shown.sum()),
-                "by_category": _counts(columns.category, CATEGORIES),
-                "by_level": _counts(normal.levels, levels),
-                "by_state": _counts(columns.standing(), STATES),
-                "negated": int((columns.conflict != Columns.HELD).sum()),
-                "secret": int((columns.sensitivity >= SECRET).sum()),
-                "mean_weight": round(float(normal.weights.mean()), 6) if len(columns) else None,
-                "chain": snapshot.chain.hex(),
-                **vectors,
-            } | snapshot.told
+        return self._statistics.stats(owner, **times)
 
     def _store_stats(self) -> dict[str, Any]:
         wire = self._wire()
@@ -318,6 +291,17 @@ def _told(micros: int) -> str:
     return utc_text(from_micros(micros))
 
 
+def _waited(wire: Wire, keys: BuildKeys, seq: int) -> float | None:
+    """Seconds since the first event behind a checkpoint was appended; None where the log does not tell that, or is not whole."""
+    clock, answer = wire.answers([["TIME"], ["XRANGE", keys.log.stream, f"{seq + 1}-0", "+", "COUNT", 1]])
+    try:
+        recorded = next((stored.recorded for stored in entries(answer, keys.tag)), None)
+    except LogGap:
+        return None
+    now = int(clock[0]) + int(clock[1]) / 1_000_000
+    return None if recorded is None else round(max(now - recorded / 1_000_000, 0.0), 3)
+
+
 def _left(wire: Wire, keys: BuildKeys) -> dict[str, Any] | None:
     """What a rebuild has folded beside the live build, and whether it goes on."""
     if not is_build(keys.build):
@@ -327,10 +311,6 @@ def _left(wire: Wire, keys: BuildKeys) -> dict[str, Any] | None:
     if epoch is None:
         return None
     return {"build": beside.build, "seq": int(seq or 0), "holder": holder.decode() if holder else None}
-
-
-def _counts(values: Any, names: Sequence[str]) -> dict[str, int]:
-    return {name: int((values == number).sum()) for number, name in enumerate(names)}
 
 
 def _owner_pages(

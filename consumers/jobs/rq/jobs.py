@@ -19,7 +19,7 @@ from rq.timeouts import JobTimeoutException
 
 from consumers.jobs.embedding import EmbeddingJob
 from consumers.jobs.episodes import OFF
-from consumers.jobs.leader import STOPPED, schedule_key
+from consumers.jobs.leader import STOPPED, done_field, schedule_key
 from consumers.jobs.lifecycle import RULE, LifecycleJobs, LifecycleRun, owners_of
 from consumers.jobs.reviewing import REVIEW
 from consumers.jobs.rq.episodes import PartitionEpisodes
@@ -126,7 +126,7 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
         raise BadSetting(
             f"job kind: got {kind!r}; allowed: {', '.join(JOBS)}; is a newer release scheduling?", setting="kind"
         )
-    stopped: list[str] = []
+    stopped, began = list[str](), monotonic()
 
     def tell(fact: str, **facts: Any) -> None:
         if fact.endswith(" stopped"):
@@ -146,6 +146,8 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
     finally:
         client.close()
     _note(served, f"{STOPPED}{kind}:{partition}", store_id, stopped)
+    if not stopped:
+        _note_done(done_field(kind, partition), store_id, monotonic() - began)
     counts = walked._asdict()
     if walked.decided or walked.failed:
         served.tell("job done", kind=kind, partition=partition, tick=tick, **counts)
@@ -161,6 +163,15 @@ def _note(served: JobResources, field: str, store_id: str, stopped: Sequence[str
         job.connection.hset(schedule_key(store_id), field, stopped[0])
     elif not any(lent is not None and lent.rests for lent in (served.chat, served.embedder)):
         job.connection.hdel(schedule_key(store_id), field)
+
+
+def _note_done(field: str, store_id: str, seconds: float) -> None:
+    """Say beside the queue that the job ran through just now, by that Redis's clock, and how long it took."""
+    job = get_current_job()
+    if job is not None:
+        now, micros = job.connection.time()
+        told = f"{int(now) * 1_000 + int(micros) // 1_000} {round(seconds * 1_000)}"
+        job.connection.hset(schedule_key(store_id), field, told)
 
 
 class Opened(NamedTuple):

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
+from api.version import program_version
 from ops.logs import SILENT_FIELDS, start_logging, teller
 
 
@@ -66,3 +67,17 @@ def test_a_line_is_written_in_one_piece_since_several_processes_write_to_one_log
         assert json.loads(received.recv(100_000))["event"] == "folded"
         with pytest.raises(BlockingIOError):
             received.recv(1)
+
+
+def test_every_line_of_json_says_which_component_of_which_version_tells_it(capsys: pytest.CaptureFixture[str]) -> None:
+    start_logging(component="lifecycle", pretty=False)
+    teller()("job done")
+    structlog.get_logger().warning("by the way")
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(line["component"], line["version"]) for line in lines] == [("lifecycle", program_version())] * 2
+
+
+def test_a_part_of_a_process_says_which_it_is_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    start_logging(component="supervisor", pretty=False)
+    teller()("api stopped", component="api")
+    assert json.loads(capsys.readouterr().err)["component"] == "api"

@@ -17,7 +17,9 @@ import api.operations.answers as shapes
 from api.application import Application
 from api.http.app import TAGS, create_app
 from api.http.bearer import OPEN_PATHS
-from api.http.metrics import Metrics
+from api.http.metrics.registry import Metrics, MetricSources
+from api.http.metrics.store import readings
+from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
 from tests.given.http import BASE
 from tests.places import ROOT
 
@@ -213,7 +215,9 @@ def test_the_example_of_a_shape_has_that_shape_and_all_of_its_fields(name: str) 
 def test_the_handbook_names_every_route_and_every_metric() -> None:
     handbook = (ROOT / "docs" / "http.md").read_text()
     extra = cast("Document", shapes.StoreStatus.model_config["json_schema_extra"])
-    metrics = Metrics(lambda: cast("Document", extra["examples"][0]))
+    aof = AppendOnlyFile(True, 1, 1, True, True, False, 1, 0)
+    status = cast("Document", extra["examples"][0])
+    metrics = Metrics(MetricSources(readings(lambda: status, lambda: Kept("7.0.15", aof, DiskRoom(2, 3, 1), None))))
     names = {f"`{name}" for name in ROUTES} | {f"`{family.name}" for family in metrics.registry.collect()}
     assert [name for name in names if name not in handbook] == []
 

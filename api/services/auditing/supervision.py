@@ -1,0 +1,94 @@
+"""How the store's Redis keeps what it was told, and how its disk stands: what a scrape reads beside `status`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from events.redis.wire import Wire
+
+OK = "ok"
+
+
+class DiskRoom(NamedTuple):
+    """The disk of a data folder, in bytes."""
+
+    free: int
+    total: int
+    wanted: int
+    """Free bytes with which the next rewrite of the append-only file has room."""
+
+
+class AppendOnlyFile(NamedTuple):
+    """The append-only file as Redis tells of it."""
+
+    enabled: bool
+    bytes: int | None
+    """None where it is off."""
+    base_bytes: int | None
+    """Bytes after the last rewrite."""
+    write_ok: bool
+    """Whether the last write and its fsync succeeded."""
+    rewrite_ok: bool
+    rewriting: bool
+    rewrite_seconds: int | None
+    """What the last rewrite took; None where there was none since Redis started."""
+    delayed_fsyncs: int
+    """Writes that waited for an fsync in the background since Redis started; with `appendfsync always` there are none."""
+
+
+class Kept(NamedTuple):
+    """What is read for one scrape."""
+
+    redis_version: str
+    aof: AppendOnlyFile
+    disk: DiskRoom | None
+    """None where the disk is not this machine's to look at, or could not be looked at."""
+    trouble: str | None
+    """Why the disk could not be looked at."""
+
+
+class Supervision:
+    """Asks Redis and the disk. Safe for threads: a connection of its own a call."""
+
+    def __init__(self, wire: Callable[[], Wire], disk: Callable[[], DiskRoom] | None = None) -> None:
+        self._wire = wire
+        self._disk = disk
+
+    def kept(self) -> Kept:
+        """How it stands now. Raises StoreError where Redis does not answer."""
+        wire = self._wire()
+        try:
+            server, persistence = _info(wire, "server"), _info(wire, "persistence")
+        finally:
+            wire.close()
+        disk, trouble = None, None
+        try:
+            disk = None if self._disk is None else self._disk()
+        except OSError as error:
+            trouble = str(error.strerror or error)
+        return Kept(server.get("redis_version", "unknown"), _aof(persistence), disk, trouble)
+
+
+def _info(wire: Wire, section: str) -> dict[str, str]:
+    answer: Any = wire.call("INFO", section)
+    return dict(line.split(":", 1) for line in answer.decode("utf-8", "replace").splitlines() if ":" in line)
+
+
+def _aof(told: dict[str, str]) -> AppendOnlyFile:
+    """The fields of both Redis 6.2 and 7; one that is not told is None, or what harms nobody."""
+
+    def number(name: str) -> int | None:
+        return int(told[name]) if told.get(name, "").lstrip("-").isdecimal() else None
+
+    took = number("aof_last_rewrite_time_sec")
+    return AppendOnlyFile(
+        enabled=told.get("aof_enabled") == "1",
+        bytes=number("aof_current_size"),
+        base_bytes=number("aof_base_size"),
+        write_ok=told.get("aof_last_write_status", OK) == OK,
+        rewrite_ok=told.get("aof_last_bgrewrite_status", OK) == OK,
+        rewriting=told.get("aof_rewrite_in_progress") == "1",
+        rewrite_seconds=None if took is None or took < 0 else took,
+        delayed_fsyncs=number("aof_delayed_fsync") or 0,
+    )

@@ -1,0 +1,331 @@
+"""The Grafana board and the alert rules ask for what is told: every name and label of each expression is one that a scrape has."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import Metric
+
+from api.http.metrics.registry import Metrics, MetricSources
+from api.http.metrics.requests import Measured
+from api.http.metrics.store import OF_STORE, readings
+from api.operations.answers import StoreStatus
+from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
+from consumers.fold.figures import FoldFigures
+from events.alarms import KNOWN
+from ops.metrics.fold import worker_registry
+from ops.metrics.tools import ToolMetrics
+from tests.places import ROOT
+
+BOARD = files("ops.metrics") / "board" / "engramlog.json"
+RULES = files("ops.metrics") / "board" / "alerts.yml"
+PROMETHEUS_S_OWN = {"up": {"job", "instance"}}
+"""A figure that Prometheus makes itself."""
+OF_TARGET = {"job", "instance"}
+"""Labels that Prometheus gives every sample."""
+STARTERS = {"sum", "max", "min", "count", "avg", "topk", "bottomk"}
+FUNCTIONS = STARTERS | {"rate", "increase", "histogram_quantile", "time"}
+WORDS = {"by", "and", "or", "unless", "on", "ignoring", "group_left", "without", "bool", "offset"}
+TOKEN = re.compile(
+    r"""(?P<text>"(?:[^"\\]|\\.)*")|(?P<range>\[[^\]]*\])|(?P<number>\d+(?:\.\d+)?)|(?P<name>[A-Za-z_:][A-Za-z0-9_:]*)"""
+    r"""|(?P<sign>=~|!~|!=|==|>=|<=|[(){},=<>+*/-])|(?P<space>\s+)"""
+)
+
+
+class Selected(NamedTuple):
+    """A figure as an expression asks for it."""
+
+    name: str
+    labels: frozenset[str]
+    """Those that it is chosen by, and those that what stands around it groups by."""
+    within: tuple[str, ...]
+    """The functions around it, the outermost first."""
+
+
+class Parsed:
+    """As much of PromQL as our expressions use; anything else fails. Not a parser of PromQL: it does not check types."""
+
+    def __init__(self, text: str) -> None:
+        self.selected: list[Selected] = []
+        self._tokens = list(self._split(text))
+        self._at = 0
+        self._expression((), frozenset())
+        assert self._at == len(self._tokens), (text, self._tokens[self._at :])
+
+    @staticmethod
+    def _split(text: str) -> Iterator[tuple[str, str]]:
+        at = 0
+        while at < len(text):
+            found = TOKEN.match(text, at)
+            assert found, (text, text[at:])
+            at = found.end()
+            if found.lastgroup != "space":
+                yield str(found.lastgroup), found[0]
+
+    def _next(self) -> tuple[str, str]:
+        return self._tokens[self._at] if self._at < len(self._tokens) else ("end", "")
+
+    def _take(self, *wanted: str) -> str:
+        text = self._next()[1]
+        assert not wanted or text in wanted, (wanted, text, self._tokens)
+        self._at += 1
+        return text
+
+    def _expression(self, within: tuple[str, ...], labels: frozenset[str]) -> None:
+        self._operand(within, labels)
+        while self._next()[1] in {"+", "-", "*", "/", ">", "<", "==", "!=", ">=", "<=", "and", "or", "unless"}:
+            self._take()
+            self._operand(within, labels)
+
+    def _operand(self, within: tuple[str, ...], labels: frozenset[str]) -> None:
+        kind, text = self._next()
+        if kind == "number":
+            self._take()
+        elif text == "(":
+            self._take("(")
+            self._expression(within, labels)
+            self._take(")")
+        elif kind == "name" and text in FUNCTIONS:
+            self._function(within, labels)
+        else:
+            assert kind == "name", self._tokens[self._at :]
+            assert text not in WORDS, text
+            self._series(within, labels)
+
+    def _function(self, within: tuple[str, ...], labels: frozenset[str]) -> None:
+        name = self._take()
+        if self._next()[1] == "by":
+            assert name in STARTERS, name
+            self._take("by")
+            self._take("(")
+            labels |= self._names(")")
+        self._take("(")
+        while self._next()[1] != ")":
+            self._expression((*within, name), labels)
+            if self._next()[1] == ",":
+                self._take(",")
+        self._take(")")
+
+    def _series(self, within: tuple[str, ...], labels: frozenset[str]) -> None:
+        name = self._take()
+        if self._next()[1] == "{":
+            self._take("{")
+            while self._next()[1] != "}":
+                labels |= {self._take()}
+                self._take("=", "!=", "=~", "!~")
+                assert self._next()[0] == "text"
+                self._take()
+                if self._next()[1] == ",":
+                    self._take(",")
+            self._take("}")
+        ranged = self._next()[0] == "range"
+        if ranged:
+            self._take()
+        assert ranged == (within[-1:] in (("rate",), ("increase",))), (name, within)
+        self.selected.append(Selected(name, labels, within))
+
+    def _names(self, end: str) -> frozenset[str]:
+        names = set[str]()
+        while self._next()[1] != end:
+            names.add(self._take())
+            if self._next()[1] == ",":
+                self._take(",")
+        self._take(end)
+        return frozenset(names)
+
+
+class Exported(NamedTuple):
+    """A figure that is told."""
+
+    labels: frozenset[str]
+    family: Metric
+
+
+def all_told() -> Iterator[CollectorRegistry]:
+    """The registries of an API process, a worker and an MCP server, each with a sample of each family."""
+    (status,) = StoreStatus.model_config["json_schema_extra"]["examples"]  # type: ignore[index,call-overload,typeddict-item]
+    aof = AppendOnlyFile(True, 1, 1, True, True, False, 1, 0)
+    kept = Kept("7.0.15", aof, DiskRoom(2, 3, 1), None)
+    metrics = Metrics(MetricSources(readings(lambda: status, lambda: kept), lambda: {("view", "memory"): 1}))
+    Measured(None, metrics=metrics)._count("GET", "/x", 200, 0.1)  # type: ignore[arg-type]
+    for counter, labels in ((metrics.append_events, 1), (metrics.feed_closed, 1), (metrics.refused, 1)):
+        counter.labels(*["x"] * labels)
+    metrics._lanes.labels("light", "running").set(1)
+    tools = ToolMetrics()
+    tools.know(["search_memories"])
+    yield from (metrics.registry, worker_registry(FoldFigures()), tools.registry)
+
+
+@cache
+def exported() -> Mapping[str, Exported]:
+    """Every sample's name, with all labels that it ever has."""
+    found: dict[str, Exported] = {}
+    for registry in all_told():
+        for family in registry.collect():
+            for sample in family.samples:
+                labels = found[sample.name].labels if sample.name in found else frozenset()
+                found[sample.name] = Exported(labels | sample.labels.keys(), family)
+    return found
+
+
+@cache
+def board() -> Any:
+    return json.loads(BOARD.read_text("utf-8"))
+
+
+@cache
+def rules() -> list[dict[str, Any]]:
+    return [rule for group in yaml.safe_load(RULES.read_text("utf-8"))["groups"] for rule in group["rules"]]
+
+
+def on_board() -> list[str]:
+    return [target["expr"] for panel in board()["panels"] for target in panel.get("targets", ())]
+
+
+def expressions() -> list[str]:
+    return [*on_board(), *(rule["expr"] for rule in rules())]
+
+
+@pytest.mark.parametrize("text", expressions())
+def test_an_expression_asks_for_figures_and_labels_that_are_told(text: str) -> None:
+    selected = Parsed(text.replace("$__rate_interval", "5m")).selected
+    assert selected or "time()" in text
+    for one in selected:
+        if one.name in PROMETHEUS_S_OWN:
+            assert one.labels <= PROMETHEUS_S_OWN[one.name]
+            continue
+        assert one.name in exported(), one.name
+        assert one.labels - OF_TARGET <= exported()[one.name].labels, one
+
+
+@pytest.mark.parametrize("text", expressions())
+def test_a_figure_of_the_store_is_never_summed_over_processes_and_one_of_a_process_always_is(text: str) -> None:
+    for one in Parsed(text.replace("$__rate_interval", "5m")).selected:
+        if one.name in PROMETHEUS_S_OWN:
+            continue
+        around = [name for name in one.within if name in STARTERS]
+        innermost = around[-1] if around else None
+        if exported()[one.name].family.documentation.startswith(OF_STORE):
+            assert innermost in ("max", "min", None), text
+            assert innermost is not None or text in on_board(), text
+        elif exported()[one.name].family.type in ("counter", "histogram"):
+            assert innermost == "sum" or one.name.startswith("process_"), text
+
+
+def test_counters_are_asked_for_their_rate() -> None:
+    for text in expressions():
+        for one in Parsed(text.replace("$__rate_interval", "5m")).selected:
+            if (
+                one.name.endswith(("_total", "_bucket", "_sum", "_count"))
+                and one.name != "engramlog_refused_events_total"
+            ):
+                assert {"rate", "increase"} & set(one.within), text
+
+
+@pytest.mark.parametrize("wrong", ["rate(x)", "sum by (a) x[5m]", "x{a}", "x[5m]", "sum(x", "delta(x[5m])", "x y"])
+def test_the_reader_of_expressions_refuses_what_it_does_not_know(wrong: str) -> None:
+    with pytest.raises(AssertionError):
+        Parsed(wrong)
+
+
+def test_the_reader_finds_names_labels_and_what_stands_around_them() -> None:
+    assert Parsed('2 * sum by (le) (rate(a_bucket{x="1", y!="2"}[5m])) > max(b)').selected == [
+        Selected("a_bucket", frozenset({"le", "x", "y"}), ("sum", "rate")),
+        Selected("b", frozenset(), ("max",)),
+    ]
+
+
+def headings() -> set[str]:
+    """The anchors of docs/operating.md, as its readers' browsers make them."""
+    text = (ROOT / "docs" / "operating.md").read_text("utf-8")
+    titles = re.findall(r"^#{2,4} (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("rule", rules(), ids=[rule["alert"] for rule in rules()])
+def test_an_alert_says_what_is_wrong_how_bad_it_is_and_where_to_read_on(rule: dict[str, Any]) -> None:
+    assert re.fullmatch("Engramlog[A-Za-z]+", rule["alert"])
+    assert rule["labels"]["severity"] in ("page", "ticket")
+    assert rule["for"]
+    assert rule["annotations"]["summary"].strip()
+    assert rule["annotations"]["description"].strip()
+    place, _, anchor = rule["annotations"]["runbook"].partition("#")
+    assert place == "docs/operating.md"
+    assert anchor in headings()
+
+
+def test_alerts_have_names_of_their_own() -> None:
+    names = sorted(rule["alert"] for rule in rules())
+    assert all(one != other for one, other in pairwise(names))
+
+
+def test_labels_in_a_text_are_those_that_its_expression_keeps() -> None:
+    for rule in rules():
+        named = set(re.findall(r"\$labels\.(\w+)", " ".join(rule["annotations"].values())))
+        kept = {label for one in Parsed(rule["expr"]).selected for label in one.labels} | (
+            OF_TARGET if rule["expr"].startswith("up{") else set()
+        )
+        assert named <= kept, rule["alert"]
+
+
+def alarms_of(rule: dict[str, Any]) -> set[str]:
+    """The alarms that a rule fires for."""
+    text = rule["expr"]
+    if "engramlog_alarms" not in text:
+        return set()
+    name, severity = re.search(r'name="(\w+)"', text), re.search(r'severity="(\w+)"', text)
+    return {
+        one
+        for one, kind in KNOWN.items()
+        if (name is None or name[1] == one) and (severity is None or severity[1] == kind.severity)
+    }
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_every_alarm_is_told_and_one_that_stops_something_pages_by_its_own_name(name: str) -> None:
+    firing = [rule for rule in rules() if name in alarms_of(rule)]
+    wanted = "page" if KNOWN[name].severity == "stopped" else "ticket"
+    assert wanted in {rule["labels"]["severity"] for rule in firing}
+    if wanted == "page":
+        assert [rule for rule in firing if alarms_of(rule) == {name}]
+
+
+def test_the_board_shows_each_figure_that_is_told() -> None:
+    shown = {one.name for text in on_board() for one in Parsed(text.replace("$__rate_interval", "5m")).selected}
+    families = {one.family.name for name, one in exported().items() if name in shown}
+    told = {one.family.name for name, one in exported().items() if name.startswith("engramlog_")}
+    assert told - families == {
+        "engramlog_store_info", "engramlog_aof_rewrite_seconds", "engramlog_aof_delayed_fsyncs", "engramlog_disk_up",
+        "engramlog_job_every_seconds", "engramlog_fold_last_commit_timestamp_seconds",
+    }  # fmt: skip
+
+
+def test_panels_have_ids_of_their_own_and_none_lies_on_another() -> None:
+    panels = board()["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    cells = [
+        (x, y)
+        for place in (panel["gridPos"] for panel in panels)
+        for x in range(place["x"], place["x"] + place["w"])
+        for y in range(place["y"], place["y"] + place["h"])
+    ]
+    assert len(set(cells)) == len(cells)
+    assert max(x for x, _ in cells) < 24
+
+
+def test_the_board_and_the_rules_are_in_the_wheel() -> None:
+    assert Path(str(BOARD)).is_relative_to(ROOT / "ops")
+    assert (
+        "ops"
+        in (ROOT / "pyproject.toml").read_text("utf-8").partition("[tool.hatch.build.targets.wheel]")[2].splitlines()[1]
+    )

@@ -1,0 +1,250 @@
+"""One owner in figures: what happened is what the history tells, under both time lines; nothing of what was said."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from api.cli.show.store import statistics
+from api.work.patience import NeedsHeavyLane, Patience, with_patience
+from events.errors import DeadlineExceeded
+from events.log import AppendReceipt
+from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.given.events import (
+    compressed,
+    created,
+    deleted,
+    in_conflict,
+    mentioned,
+    merged,
+    negated,
+    parameters,
+    shown,
+    unmerged,
+)
+
+NOTHING = {"taken_back": 0, "refused": 0, "total": 0}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with embedded_store(tmp_path_factory.mktemp("figures") / "data") as opened:
+        yield opened
+
+
+def lived(store: Store) -> tuple[str, str]:
+    """An owner with some of each, and where it stood before the last events."""
+    owner = store.owner()
+    store.tell(
+        owner,
+        created("I like tea", "tea"),
+        created("I like green tea", "green", day=1),
+        created("I like coffee", "coffee", day=1),
+        mentioned("coffee", 2),
+        mentioned("coffee", 2.1),
+        mentioned("coffee", 2.2),
+        negated("tea", 3),
+    )
+    known = store.tell(
+        owner,
+        merged("green", "coffee", into="drinks", day=4),
+        shown("tea", "drinks", day=4),
+        shown("tea", day=4, via="injection"),
+    )
+    store.tell(
+        owner,
+        mentioned("tea", 5),
+        unmerged("drinks", 6),
+        in_conflict("tea", "coffee", 6),
+        compressed(of="green", day=40),
+        shown("green", day=41),
+        deleted("green", 42),
+        mentioned("nobody", 43),
+    )
+    return owner, known
+
+
+def test_each_figure_counts_what_happened_once(store: Store) -> None:
+    owner, _ = lived(store)
+    assert store.operator.stats(owner)["figures"] == {
+        "activations": 4,
+        "frequent_mentions": 1,
+        "negations": 1,
+        "merges": 1,
+        "merges_undone": 1,
+        "compressions": 1,
+        "possible_conflicts": 1,
+        "conflict_errors": {"taken_back": 1, "refused": 0, "total": 1},
+    }
+
+
+def test_of_a_past_what_had_happened_then_is_counted(store: Store) -> None:
+    owner, known = lived(store)
+    told = store.operator.stats(owner, as_of=known)
+    assert told["figures"] == {
+        "activations": 3,
+        "frequent_mentions": 1,
+        "negations": 1,
+        "merges": 1,
+        "merges_undone": 0,
+        "compressions": 0,
+        "possible_conflicts": 0,
+        "conflict_errors": NOTHING,
+    }
+    assert told["shown"] == {"recall": {"answers": 1, "memories": 2}, "injection": {"answers": 1, "memories": 1}}
+
+
+def test_what_was_known_later_of_an_earlier_day_is_counted_only_once_it_was_known(store: Store) -> None:
+    owner, known = lived(store)
+    store.tell(owner, mentioned("tea", 2.5))
+    of_then = store.operator.stats(owner, known=known, as_of=day(4.5))["figures"]
+    of_now = store.operator.stats(owner, as_of=day(4.5))["figures"]
+    assert (of_then["activations"], of_now["activations"]) == (3, 4)
+
+
+def test_figures_are_those_of_the_history(store: Store) -> None:
+    owner, _ = lived(store)
+    counted: Counter[tuple[str, str]] = Counter()
+    for change in {one["event_id"]: one for one in store.reader.history(owner)["changes"]}.values():
+        counted[change["event"], change["decision"]] += 1
+    told = store.operator.stats(owner)["figures"]
+    mentions = sum(counted["MemoryMentioned", how] for how in ("reinforce", "merge", "reaffirm", "wait"))
+    assert told["activations"] == mentions
+    assert told["frequent_mentions"] == counted["MemoryMentioned", "merge"]
+    assert told["conflict_errors"]["taken_back"] == counted["MemoryMentioned", "reaffirm"]
+
+
+def test_what_was_shown_is_counted_by_the_way_of_showing(store: Store) -> None:
+    owner, _ = lived(store)
+    assert store.operator.stats(owner)["shown"] == {
+        "recall": {"answers": 2, "memories": 3},
+        "injection": {"answers": 1, "memories": 1},
+    }
+
+
+def test_a_negation_that_a_person_refused_is_an_error_of_conflict(store: Store) -> None:
+    owner = store.owner()
+    store.tell(owner, created("I like tea", "tea"), created("I like coffee", "coffee"))
+    for memory_id in ("tea", "coffee"):
+        store.tell(owner, replace(negated(memory_id, 1), actor="judge", extra={"trust": "proposed"}))
+    waiting = {one["memory"]: one["item"] for one in store.app.inbox.page(owner)["items"]}
+    assert store.operator.stats(owner)["figures"]["negations"] == 0
+    store.app.inbox.reject(owner, waiting["I like tea"])
+    before = store.operator.stats(owner)["position"]
+    store.app.inbox.accept(owner, waiting["I like coffee"])
+    told = [store.operator.stats(owner, **when)["figures"] for when in ({"as_of": before}, {})]
+    assert [(one["negations"], one["conflict_errors"]["refused"]) for one in told] == [(0, 1), (1, 1)]
+
+
+def test_weights_are_spread_over_buckets_that_hold_every_living_memory_once(store: Store) -> None:
+    owner, _ = lived(store)
+    told = store.operator.stats(owner, at=day(50))
+    weights, buckets = told["weights"], told["weights"]["buckets"]
+    assert weights["memories"] == sum(one["memories"] for one in buckets) == told["by_state"]["live"]
+    bounds = [one["up_to"] for one in buckets[:-1]]
+    assert all(low < high for low, high in pairwise(bounds))
+    assert buckets[-1]["up_to"] is None
+    seen = [one["weight"] for one in store.reader.list(owner, mode="debug", at=day(50), limit=20)["memories"]
+            if one["status"] in ("live", "fading", "kept_version", "superseded")]  # fmt: skip
+    assert weights["lowest"] == pytest.approx(min(seen), abs=1e-6)
+    assert weights["highest"] == pytest.approx(max(seen), abs=1e-6)
+    assert [sum(low < one <= high for one in seen) for low, high in pairwise([0, *bounds, 1e9])] == [
+        one["memories"] for one in buckets
+    ]
+
+
+def test_an_owner_of_whom_nothing_is_known_has_figures_too(store: Store) -> None:
+    told = store.operator.stats(store.owner())
+    assert (told["figures"]["activations"], told["shown"], told["weights"]["mean"]) == (0, {}, None)
+
+
+def many(store: Store, mentions: int) -> str:
+    owner = store.owner()
+    store.tell(owner, created("I like tea", "tea"))
+    events = [store.prepared(owner, mentioned("tea", 1 + number / 100)) for number in range(mentions)]
+    receipts = list[AppendReceipt]()
+    for start in range(0, mentions, 1_000):
+        receipts += store.app.log.append(events[start : start + 1_000])
+    store.writer.settle(receipts)
+    return owner
+
+
+def test_a_long_history_moves_to_the_heavy_lane_and_ends_at_its_deadline(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = many(store, 3_000)
+    assert store.operator.stats(owner)["figures"]["activations"] == 3_000
+    monkeypatch.setattr("api.work.patience.LIGHT_STEPS", 500)
+    with with_patience(Patience(light=True)), pytest.raises(NeedsHeavyLane):
+        store.operator.stats(owner)
+    late = Patience()
+    late.begin(-1.0)
+    with with_patience(late), pytest.raises(DeadlineExceeded):
+        store.operator.stats(owner)
+
+
+def test_counting_holds_a_piece_of_a_history_at_a_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, pieces = many(store, 3_000), list[int]()
+    newest = store.app.views.changelogs.newest
+
+    def watched(*asked: Any) -> Iterator[tuple[list[int], list[Any]]]:
+        for seqs, entries in newest(*asked):
+            pieces.append(len(entries))
+            yield seqs, entries
+
+    monkeypatch.setattr(store.app.views.changelogs, "newest", watched)
+    store.operator.stats(owner)
+    assert sum(pieces) == 3_001
+    assert max(pieces) <= 1_000
+
+
+def test_a_memory_tells_the_tags_and_the_emotion_that_its_time_and_its_words_have(store: Store) -> None:
+    owner = store.owner()
+    store.tell(
+        owner,
+        created("I love this, what a wonderful success", "glad", day=0),
+        created("urgent: the test failed, fix the bug at once", "urgent", day=0),
+        created("周末在家，今天很开心", "zh", day=0, tags=("home",)),
+        created("fine", "told", day=0, tags=("calm",), emotion=-0.25),
+    )
+    told = {name: store.reader.get(owner, name, at=day(1)) for name in ("glad", "urgent", "zh", "told")}
+    assert {"positive"} <= set(told["glad"]["context"]["tags"])
+    assert told["glad"]["context"]["emotion"] == 0.5
+    assert {"urgent", "testing", "debugging"} <= set(told["urgent"]["context"]["tags"])
+    assert told["zh"]["context"]["tags"][0] == "home"
+    assert "positive" in told["zh"]["context"]["tags"]
+    assert told["told"]["context"] == {"tags": ["calm"], "emotion": -0.25}
+    assert [told["glad"]["tags"], told["glad"]["emotion"]] == [[], None]
+
+
+def test_of_a_secret_only_what_its_time_tells_is_told(store: Store) -> None:
+    owner = store.owner()
+    store.tell(owner, created("the PIN of my wonderful card is 4821", "pin", day=0, tags=("card",)))
+    told = store.reader.get(owner, "pin", at=day(1))["context"]
+    assert not {"card", "positive"} & set(told["tags"])
+    assert told["emotion"] is None
+
+
+def test_the_tags_of_a_memory_are_those_of_the_time_zone_that_held_then(store: Store) -> None:
+    owner = store.owner()
+    known = store.tell(owner, created("nothing else", "m", day=0))
+    store.tell(owner, parameters(1, time_zone="Pacific/Kiritimati"))
+    then, now = (store.reader.get(owner, "m", at=day(2), **when)["context"] for when in ({"as_of": known}, {}))
+    assert then["tags"] != now["tags"]
+
+
+def test_people_read_what_there_is_of_it(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    owner, _ = lived(store)
+    statistics(store.operator.stats(owner, at=day(50)))
+    told = " ".join(capsys.readouterr().out.split())
+    assert "activations 4, frequent mentions 1, negations 1, merges 1, merges undone 1, compressions 1" in told
+    assert "conflict errors, taken back 1" in told
+    assert "recall 3 in 2 answers, injection 1 in 1 answers" in told
+    assert "refused" not in told
+    statistics(store.operator.stats(store.owner()))
+    assert "weights none" in " ".join(capsys.readouterr().out.split())

@@ -1,0 +1,170 @@
+"""The parts of metrics by themselves: a scrape that is bounded, figures of a fold, and ports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Event as Flag
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+
+from api.http.metrics.scrape import LATE, Scrape
+from api.http.metrics.store import KEPT, STATUS, StoreCollector, readings
+from api.operations.answers import StoreStatus
+from api.services.auditing.supervision import AppendOnlyFile, Kept, Supervision
+from consumers.fold.figures import FoldFigures, Spread
+from events.errors import BadSetting, StoreUnavailable
+from ops.metrics.port import free_port, ports_of, refuse_taken
+from projections.fold.partition import Outcome
+
+AOF = AppendOnlyFile(True, 10, 5, True, True, False, None, 0)
+
+
+def status() -> Any:
+    (example,) = StoreStatus.model_config["json_schema_extra"]["examples"]  # type: ignore[index,call-overload,typeddict-item]
+    return example
+
+
+def refuses() -> Any:
+    raise StoreUnavailable("Redis does not answer")
+
+
+def breaks() -> Any:
+    raise ZeroDivisionError
+
+
+def text_of(scrape: Scrape) -> str:
+    registry = CollectorRegistry()
+    registry.register(StoreCollector(scrape))
+    return generate_latest(registry).decode()
+
+
+@pytest.mark.parametrize("broken", [refuses, breaks])
+def test_a_part_that_cannot_be_read_is_counted_and_the_others_are_told(broken: Callable[[], Any]) -> None:
+    told = text_of(Scrape(readings(status, broken)))
+    assert "engramlog_up 1.0" in told
+    assert "engramlog_events_total 4000.0" in told
+    assert 'engramlog_scrape_errors_total{part="kept"} 1.0' in told
+    assert "engramlog_aof_bytes" not in told
+
+
+def test_a_store_that_does_not_answer_is_down_and_what_else_is_known_is_told() -> None:
+    told = text_of(Scrape(readings(refuses, lambda: Kept("7.0.15", AOF, None, None))))
+    assert "engramlog_up 0.0" in told
+    assert 'engramlog_scrape_errors_total{part="status"} 1.0' in told
+    assert "engramlog_aof_bytes 10.0" in told
+
+
+def test_a_store_that_hangs_holds_no_scrape_and_what_comes_late_is_for_the_next_one() -> None:
+    goes_on, asked = Flag(), list[str]()
+
+    def hangs() -> Any:
+        asked.append("")
+        assert goes_on.wait(60)
+        return status()
+
+    scrape = Scrape({STATUS: hangs}, most_seconds=0.05)
+    assert [scrape.read().parts, scrape.read().parts] == [{}, {}]
+    assert (scrape.errors[LATE], len(asked)) == (2, 1)  # nobody asks a second time beside the first
+    goes_on.set()
+    patient = 0
+    while STATUS not in (found := scrape.read().parts):
+        patient += 1
+        assert patient < 1_000
+    assert found[STATUS]["events"] == 4_000
+
+
+def test_many_scrapers_cost_what_one_costs() -> None:
+    asked = list[str]()
+    scrape = Scrape({KEPT: lambda: asked.append("")})
+    for _ in range(5):
+        scrape.read()
+    assert len(asked) == 1
+
+
+def test_what_is_not_known_has_no_sample() -> None:
+    told = text_of(Scrape(readings(status, lambda: Kept("7.0.15", AOF, None, None))))
+    assert "\nengramlog_disk_free_bytes" not in told
+    assert "\nengramlog_disk_up" not in told
+    assert "\nengramlog_aof_rewrite_seconds" not in told
+
+
+def test_a_disk_that_cannot_be_looked_at_is_told() -> None:
+    told = text_of(Scrape(readings(status, lambda: Kept("7.0.15", AOF, None, "no such folder"))))
+    assert "engramlog_disk_up 0.0" in told
+
+
+class _Wire:
+    """Answers INFO as a Redis does."""
+
+    def __init__(self, **sections: str) -> None:
+        self._sections = sections
+
+    def call(self, _command: str, section: str) -> bytes:
+        return self._sections.get(section, "").encode()
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize(
+    ("persistence", "expected"),
+    [
+        ("", AppendOnlyFile(False, None, None, True, True, False, None, 0)),
+        (
+            (
+                "# Persistence\r\naof_enabled:1\r\naof_current_size:9\r\naof_base_size:4\r\naof_last_write_status:err\r\n"
+                "aof_last_bgrewrite_status:ok\r\naof_rewrite_in_progress:1\r\naof_last_rewrite_time_sec:-1\r\naof_delayed_fsync:2\r\n"
+            ),
+            AppendOnlyFile(True, 9, 4, False, True, True, None, 2),
+        ),
+    ],
+)
+def test_what_redis_says_of_its_file_is_read_as_far_as_it_says_it(persistence: str, expected: AppendOnlyFile) -> None:
+    wire: Any = _Wire(server="redis_version:6.2.14\r\n", persistence=persistence)
+    kept = Supervision(lambda: wire).kept()
+    assert (kept.redis_version, kept.aof) == ("6.2.14", expected)
+
+
+def test_a_disk_that_is_gone_is_a_trouble_and_no_failure() -> None:
+    def gone() -> Any:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    wire: Any = _Wire()
+    kept = Supervision(lambda: wire, gone).kept()
+    assert (kept.disk, kept.trouble) == (None, "No such file or directory")
+
+
+def test_a_spread_counts_each_value_at_its_bound_and_above() -> None:
+    spread = Spread((0.1, 1.0))
+    for value in (0.05, 0.1, 0.5, 1.0, 7.0):
+        spread.add(value)
+    assert spread.cumulative() == [("0.1", 2), ("1.0", 4), ("+Inf", 5)]
+    assert spread.sum == pytest.approx(8.65)
+
+
+def test_from_append_to_fold_is_by_redis_s_clock_and_never_below_nothing() -> None:
+    figures = FoldFigures()
+    figures.tick(2_000_000_000_000, held=3)
+    now = 2_000_000_000 * 1_000_000
+    figures.committed(Outcome(0, 2, b"", b"", events=2, recorded=[now - 30_000_000, now + 60_000_000]))
+    counts = dict(figures.latency.cumulative())
+    assert (counts["0.001"], counts["10.0"], counts["60.0"], counts["+Inf"]) == (1, 1, 2, 2)
+    assert figures.latency.sum == pytest.approx(30, abs=5)
+    assert (figures.events, figures.commits, figures.held) == (2, 1, 3)
+
+
+def test_workers_have_a_port_each_or_a_free_one() -> None:
+    assert ports_of(9_464, 3) == [9_464, 9_465, 9_466]
+    assert ports_of(0, 2) == [0, 0]
+    with pytest.raises(BadSetting, match="at most 65533"):
+        ports_of(65_534, 3)
+
+
+def test_a_port_that_is_taken_is_refused_with_who_has_it() -> None:
+    with free_port("127.0.0.1", 0) as listener:
+        listener.listen()
+        port = listener.getsockname()[1]
+        with pytest.raises(BadSetting, match=rf"ENGRAMLOG_METRICS_PORT: got {port}; .*pid \d+"):
+            refuse_taken("127.0.0.1", [port])
