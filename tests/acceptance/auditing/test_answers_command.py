@@ -64,7 +64,7 @@ def test_controls_in_what_was_said_are_shown_as_signs(cli: Cli) -> None:
 def test_what_is_asked_of_a_page_is_refused_beside_a_turn(cli: Cli) -> None:
     answered(cli)
     assert "session" in cli("answers", "ada", "t2", "--session", "s1", code=2).err
-    assert "engramlog answers ada" in cli("answers", "ada", "nobody", code=1).err.replace("\n", " ")
+    assert "engramlog answers ada" in cli("answers", "ada", "nobody", code=2).err.replace("\n", " ")
 
 
 @pytest.fixture

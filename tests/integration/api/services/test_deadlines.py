@@ -197,7 +197,7 @@ def test_no_heavy_route_works_on_when_its_time_is_over(hurried: TestClient, meth
     asked = {"params": {"topic": "coffee"}} if path.endswith("/map") else {}
     if method == "POST":
         asked = BODIES.get(path, {"json": {}})
-    answer = hurried.request(method, path.format(owner="alice", memory_id="m0"), **asked)
+    answer = hurried.request(method, path.format(owner="alice", memory_id="m0", turn_id="t0"), **asked)
     assert (answer.status_code, answer.json().get("error")) == (504, "DeadlineExceeded"), answer.text[:300]
     lanes = hurried.app.state.admission.lanes  # type: ignore[attr-defined]
     assert not any(lanes[work].running or lanes[work].waiting for work in (Work.HEAVY, Work.STREAM))
