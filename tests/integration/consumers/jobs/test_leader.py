@@ -18,7 +18,7 @@ import pytest
 import redis
 from rq import Queue
 
-from consumers.jobs.leader import Leader, lifecycle_status, schedule_key
+from consumers.jobs.leader import Leader, done_field, lifecycle_status, schedule_key
 from consumers.jobs.rq.cron import Cron, lifecycle_queue
 from consumers.jobs.rq.jobs import EXTRACTION, KINDS
 from events.errors import StoreUnavailable
@@ -199,6 +199,7 @@ def test_status_tells_the_leader_the_ticks_and_the_queue(client: redis.Redis) ->
         "refused": 0,
         "beside": {},
         "stopped": {},
+        "done": {},
     }
     scheduler = cron(client, "somebody", partitions=4)
     scheduler.tend(scheduler.now_ms())
@@ -209,6 +210,25 @@ def test_status_tells_the_leader_the_ticks_and_the_queue(client: redis.Redis) ->
     scheduler.leave()
     left = lifecycle_status(client, STORE)
     assert (left["leader"], left["last_tick"], left["next_tick"]) == (None, told["last_tick"], None)
+
+
+def test_status_tells_when_a_kind_last_ran_through_by_the_partition_that_waits_longest(client: redis.Redis) -> None:
+    scheduler = cron(client, "somebody", partitions=2)
+    scheduler.tend(scheduler.now_ms())
+    never = lifecycle_status(client, STORE)["done"]
+    assert {kind: one["oldest"] for kind, one in never.items()} == {"upkeep": None, "daily": None}
+    for partition, told in enumerate(("1767225600000 400", "1767229200000 1500")):
+        client.hset(schedule_key(STORE), done_field("upkeep", partition), told)
+    client.hset(schedule_key(STORE), done_field("extract", 0), "1767225600000 1")  # scheduled no more
+    assert lifecycle_status(client, STORE)["done"] == never | {
+        "upkeep": {
+            "every_minutes": 60,
+            "oldest": "2026-01-01T00:00:00Z",
+            "newest": "2026-01-01T01:00:00Z",
+            "seconds": 1.5,
+            "partitions": 2,
+        }
+    }
 
 
 def test_status_tells_what_is_scheduled_beside_the_lifecycle_as_long_as_it_is(client: redis.Redis) -> None:
