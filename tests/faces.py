@@ -59,6 +59,7 @@ def _filled(made: World, asked: dict[str, Any]) -> dict[str, Any]:
     return {name: value(made) if callable(value) else value for name, value in asked.items()}
 
 
+SINCE = {"from": "2000-01-01"}
 SEARCH, LIST, MEMORY = "/search", "/memories", "/memories/t1"
 HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/search": [
@@ -124,6 +125,11 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/fading": [get("/fading", at="2030-01-01T00:00:00Z", limit=1000)],
     "GET /v1/owners/{owner}/review": [get("/review", min_importance=0, limit=100, at="2027-06-01T00:00:00Z")],
     "GET /v1/owners/{owner}/compare": [get("/compare", limit=1000)],
+    "GET /v1/owners/{owner}/diff": [
+        get("/diff", kept=PAST, limit=1000, query=q, **SINCE), get("/diff", kept=PAST, limit=1000, line="happened", **SINCE),
+    ],
+    "POST /v1/owners/{owner}/diff": [Face(lambda made: made.post("/diff", limit=1000, **SINCE), kept=PAST)],
+    "GET /v1/owners/{owner}/memories/{memory_id}/above": [get(f"{MEMORY}/above", kept=BY_ID, other="tea", q=q)],
     "GET /v1/owners/{owner}/profile": [get("/profile", tells=False)],
     "GET /v1/owners/{owner}/export": [
         get("/export"),
@@ -212,7 +218,8 @@ CLI: dict[str, list[Face]] = {
     "search": [command("search", OWNER, q), command("search", OWNER, q, "--explain", "--associations")],
     "list": [command("list", OWNER), command("list", OWNER, "--mode", "debug", kept=DEBUG)],
     "get": [command("get", OWNER, "t1", kept=BY_ID), command("get", OWNER, "old")],
-    "why": [command("why", OWNER, "t1", kept=BY_ID)],
+    "why": [command("why", OWNER, "t1", kept=BY_ID), command("why", OWNER, "t1", "tea", "--query", q, kept=BY_ID)],
+    "diff": [command("diff", OWNER, "--from", "2000-01-01", "-k", "1000", kept=PAST)],
     "history": [command("history", OWNER, "t1", tells=False), command("history", OWNER, "--all")],
     "events": [
         command("events", OWNER, "-k", "1000"),

@@ -22,6 +22,7 @@ from api.operations.reports import EXTRACT
 from api.operations.store import DEAD_DISCARD
 from api.operations.table import entries
 from api.requests.searching import request_of
+from api.services.auditing.outranking import Outranking
 from api.services.reading import Reader
 from projections.ranking.search_request import filters_of
 
@@ -53,7 +54,7 @@ def taken_by(function: Any) -> set[str]:
     names = set(inspect.signature(function).parameters)
     for word in re.findall(r"Unpack\[(\w+)\]", str(inspect.signature(function))):
         names |= set(get_type_hints(vars(import_module(function.__module__))[word]))
-    if function is Reader.search:
+    if function in (Reader.search, Outranking.above):
         read = inspect.getsource(filters_of) + inspect.getsource(request_of)
         names |= set(re.findall(r'\.get\(\s*"(\w+)"', read)) | {"since", "until"}
     return names
