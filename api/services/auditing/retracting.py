@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Unpack
 
 from api.requests.checks import check_actor, check_limit, check_mode, check_owner
 from api.requests.refusals import refusal_of
-from api.services.auditing.folding import Refolder, Sides, Wanted
+from api.services.auditing.folding import FoldAsked, Refolder, Sides
 from api.services.auditing.questions import Questions, checked_questions
 from api.services.auditing.reach import Act, Spoken, act_of, events_of, name_of_events, reach_told, undo_told
 from api.services.auditing.replaying import MOST_DIFFERENCES, struck_told
@@ -51,7 +51,7 @@ class _Call(NamedTuple):
     """What was asked, checked."""
 
     owner: str
-    wanted: Wanted
+    wanted: FoldAsked
     told: dict[str, list[str]]
     actor: str
     occurred_at: str | None
@@ -61,7 +61,7 @@ class _Call(NamedTuple):
     limit: int
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def asked(self) -> dict[str, object]:
         """What tells this call from another."""
         return {**self.told, "alone": self.wanted.alone}
 
@@ -146,7 +146,7 @@ class Retracter:
                 + [NamedSource(actor=one) for one in told["without_actors"]]
             )
         )
-        wanted = Wanted(strikes, alone, asides=asides)
+        wanted = FoldAsked(strikes, alone, asides=asides)
         questions = Questions(self._reader, None, ())
         return _Call(owner, wanted, told, spoken.actor, occurred_at, spoken.reason, questions, "normal", 1)
 
@@ -233,7 +233,7 @@ class Retracter:
         steps = [UndoStep(one.event.data, next(iter(names(one.event.data)), None)) for one in done]
         snapshot = self._reader.glance(owner)
         assert snapshot is not None
-        nothing: dict[str, Any] = {"total": 0, "ids": []}
+        nothing: dict[str, object] = {"total": 0, "ids": []}
         answer: dict[str, Any] = {
             "owner": owner,
             "dry_run": False,
