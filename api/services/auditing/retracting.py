@@ -228,6 +228,7 @@ class Retracter:
         return None if not done else self._told_again(call, reach, done)
 
     def _told_again(self, call: _Call, reach: str, done: Sequence[LogEvent]) -> Retracted:
+        """What was done then; what it reached is not looked at again, for it is done."""
         owner, partition = call.owner, partition_of(call.owner, self._log.partitions)
         changes = self._writer.effects(owner, partition, [one.seq for one in done])
         steps = [UndoStep(one.event.data, next(iter(names(one.event.data)), None)) for one in done]
@@ -250,6 +251,13 @@ class Retracter:
             "not_undone": [],
             "remains": [],
             "remains_total": 0,
+            "struck": [],
+            "struck_total": 0,
+            "struck_because": {},
+            "stays": [],
+            "stays_total": 0,
+            "without_effect": [],
+            "in_its_light": [],
             "questions": [],
             "changes": changes,
             "position": position_text(partition, done[-1].seq),
