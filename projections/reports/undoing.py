@@ -36,7 +36,7 @@ from projections.memory.record import Memory
 from projections.memory.sources import Author, NamedSource, by_of
 from projections.memory.sources import known as known_source
 from projections.reports.closure import Because, Closure
-from projections.reports.undone_settings import SETTINGS, Chosen, undone_settings
+from projections.reports.undone_settings import SETTINGS, StruckChoices, undone_settings
 
 ACT = "act"
 """What the first event of an act is to the others: their cause."""
@@ -154,7 +154,7 @@ class Undoing:
                 told = {"session": source.session, "principal": source.principal}
                 actor = cast("Actor | None", source.actor)
                 yield UndoStep(SourceSetAside(**told, actor=actor, reason=reason), None)
-        chosen = Chosen(frozenset(self._seen), tuple(self._values), tuple(self._sources), self._asides)
+        chosen = StruckChoices(frozenset(self._seen), tuple(self._values), tuple(self._sources), self._asides)
         for about, data in undone_settings(chosen, state, wanted, reason):
             if isinstance(data, str):
                 self._cannot(about or "SynonymDefined", data, 0)

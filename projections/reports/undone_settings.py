@@ -37,7 +37,7 @@ SETTINGS = (
 )
 
 
-class Chosen(NamedTuple):
+class StruckChoices(NamedTuple):
     """What is struck of what the owner chose."""
 
     kinds: frozenset[type]
@@ -52,7 +52,7 @@ Undone = tuple[str | None, EventData | str]
 """The memory that is meant, or the type of what cannot be undone; and the event that undoes it, or why there is none."""
 
 
-def undone_settings(chosen: Chosen, state: OwnerState, wanted: OwnerState, reason: str) -> Iterator[Undone]:
+def undone_settings(chosen: StruckChoices, state: OwnerState, wanted: OwnerState, reason: str) -> Iterator[Undone]:
     """What puts back each thing that something struck was about, where it stands otherwise in `wanted`."""
     if ProfileChosen in chosen.kinds and state.profile != wanted.profile:
         yield None, ProfileChosen(profile=cast("Any", wanted.profile))
