@@ -105,9 +105,9 @@ REPLAY = Operation(
                 "summary": "What if they forgot faster?",
                 "value": {"set": {"user_factor": 1.3}, "query": "coffee"},
             },
-            "session": {
-                "summary": "What if this conversation had never been?",
-                "value": {"without_sessions": ["s1"], "queries": ["coffee"]},
+            "assistant": {
+                "summary": "What if the assistant had said nothing?",
+                "value": {"without_actors": ["assistant"], "queries": ["coffee"]},
             },
         },
         required=True,
@@ -156,14 +156,14 @@ RETRACT = Operation(
         {
             "look": {
                 "summary": "What would it reach?",
-                "value": {"without_turns": ["D4:7"], "dry_run": True, "queries": ["coffee"]},
+                "value": {"without_actors": ["assistant"], "dry_run": True, "queries": ["coffee"]},
             },
             "do": {
                 "summary": "Do it",
                 "value": {
-                    "without_turns": ["D4:7"],
+                    "without_actors": ["assistant"],
                     "reach": "5d41402abc4b2a76b9719d911017c592",
-                    "reason": "it was not Ann",
+                    "reason": "it made things up",
                 },
             },
         },

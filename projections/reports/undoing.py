@@ -20,42 +20,26 @@ from events.catalogue import (
     MemoryRestored,
     MemoryRevised,
     MemoryUnmerged,
-    ParametersChanged,
-    ProfileChosen,
     SourceBroughtBack,
     SourceSetAside,
-    SynonymDefined,
     TurnRecorded,
     ValueReadmitted,
     ValueRejected,
 )
-from events.envelope import AnyEvent, Stored, from_micros
-from events.parameters import DEFAULTS, ParameterValue
+from events.envelope import AnyEvent, Stored
 from events.vocabulary import Actor
 from projections.decide.deleting import SPARED
-from projections.decide.rejecting import readmission
 from projections.fold.named import names
 from projections.fold.owner import OwnerState
 from projections.fold.working_set import trouble_with
-from projections.language.keywords.synonyms import synonyms_of
-from projections.language.statements import STATEMENT_RULES
 from projections.memory.record import Memory
-from projections.memory.rejection import known as known_value
 from projections.memory.sources import Author, NamedSource, by_of
 from projections.memory.sources import known as known_source
 from projections.reports.closure import Because, Closure
+from projections.reports.undone_settings import SETTINGS, StruckChoices, undone_settings
 
 ACT = "act"
 """What the first event of an act is to the others: their cause."""
-SETTINGS = (
-    ProfileChosen,
-    ParametersChanged,
-    SynonymDefined,
-    ValueRejected,
-    ValueReadmitted,
-    SourceSetAside,
-    SourceBroughtBack,
-)
 NOT_BY_ASIDE = (MemoryDeleted, MemoryRestored, FactRetracted, *SETTINGS)
 """What setting its source aside does not undo."""
 WITHOUT_INVERSE: Mapping[str, str] = {
@@ -170,7 +154,12 @@ class Undoing:
                 told = {"session": source.session, "principal": source.principal}
                 actor = cast("Actor | None", source.actor)
                 yield UndoStep(SourceSetAside(**told, actor=actor, reason=reason), None)
-        yield from self._of_settings(state, wanted, reason)
+        chosen = StruckChoices(frozenset(self._seen), tuple(self._values), tuple(self._sources), self._asides)
+        for about, data in undone_settings(chosen, state, wanted, reason):
+            if isinstance(data, str):
+                self._cannot(about or "SynonymDefined", data, 0)
+            else:
+                yield UndoStep(data, about)
         yield from self._unmerged(memories, reason)
         yield from self._deleted(memories, replayed, reason)
         yield from self._restored(memories, replayed, reason)
@@ -260,73 +249,6 @@ class Undoing:
                 for name in ("subject", "predicate", "object", "negation", "degree", "condition")
             }
             yield UndoStep(kind(**told, evidence=evidence), evidence[0])
-
-    def _of_settings(self, state: OwnerState, wanted: OwnerState, reason: str) -> Iterator[UndoStep]:
-        """Where something that the owner chose is struck, what would be chosen without it."""
-        if ProfileChosen in self._seen and state.profile != wanted.profile:
-            yield UndoStep(ProfileChosen(profile=cast("Any", wanted.profile)), None)
-        if ParametersChanged in self._seen:
-            values = _parameters(state, wanted)
-            if values:
-                yield UndoStep(ParametersChanged(parameters=values), None)
-        if SynonymDefined in self._seen:
-            yield from self._of_synonyms(state, wanted)
-        for told in self._values:
-            yield from _of_value(told, state, wanted, reason)
-        for one in self._sources:
-            source = NamedSource(one.session, one.principal, one.actor)
-            before, after = known_source(state.asides, source), known_source(wanted.asides, source)
-            stands, stood = before is not None and before.stands, after is not None and after.stands
-            if stands != stood and source not in self._asides:
-                kind = SourceSetAside if stood else SourceBroughtBack
-                yield UndoStep(kind(session=one.session, principal=one.principal, actor=one.actor, reason=reason), None)
-
-    def _of_synonyms(self, state: OwnerState, wanted: OwnerState) -> Iterator[UndoStep]:
-        now, then = ({one[:2]: one[2] for one in told.synonyms} for told in (state, wanted))
-        for pair in sorted(now.keys() | then.keys()):
-            if now.get(pair) == then.get(pair):
-                continue
-            if pair not in then and pair[1] in synonyms_of(pair[0]):
-                self._cannot(
-                    "SynonymDefined", "the two words are alike to all, and an owner's word stays beside that", 0
-                )
-                continue
-            data = SynonymDefined(keyword=pair[0], synonym=pair[1], similarity=then.get(pair, 0.0))
-            yield UndoStep(data, None)
-
-
-def _of_value(
-    told: ValueRejected | ValueReadmitted, state: OwnerState, wanted: OwnerState, reason: str
-) -> Iterator[UndoStep]:
-    """Values that stand otherwise without it."""
-    back, out = list[str](), list[str]()
-    until = None
-    for value in told.values:
-        now, then = (known_value(one.rejections, bytes.fromhex(value)) for one in (state, wanted))
-        stands, stood = now is not None and now.stands, then is not None and then.stands
-        if stands and not stood:
-            back.append(value)
-        elif stood and not stands:
-            out.append(value)
-            until = until if then is None or then.until is None else from_micros(then.until)
-    if back:
-        yield UndoStep(readmission(told.memory_id, back, reason), told.memory_id)
-    if out:
-        data = ValueRejected(
-            values=tuple(out), rules=STATEMENT_RULES, memory_id=told.memory_id, until=until, reason=reason
-        )
-        yield UndoStep(data, told.memory_id)
-
-
-def _parameters(state: OwnerState, wanted: OwnerState) -> dict[str, ParameterValue]:
-    """Parameters whose value is another one, with that."""
-    now, then = dict(state.parameters), dict(wanted.parameters)
-    values = {name: then.get(name, getattr(DEFAULTS, name, None)) for name in sorted(now.keys() | then.keys())}
-    return {
-        name: value
-        for name, value in values.items()
-        if value is not None and value != now.get(name, getattr(DEFAULTS, name, None))
-    }
 
 
 def _words(memory: Memory) -> tuple[object, ...]:

@@ -26,6 +26,9 @@ WANTED = {
     "memory.Memory url: default was \"'http://127.0.0.1:8733'\", is 'None'": (
         "told no address, it asks the service of the data folder, and starts it: a port any user may take first (ADR 0048)"
     ),
+    "engramlog replay query: type was 'str', is 'list[str]'": (
+        "told once it is one query as before; it may be told as often as needed (ADR 0075)"
+    ),
     "tool add_memory takes.memory_type: default was 'note', is 'fact'": (
         "one default on every face: the client's was a fact, and one verb cannot have two"
     ),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from api.cli.made import Call, command
+import typer
+
+from api.cli.made import PARTLY, Call, command
 from api.cli.show.replaying import looked_at
 from api.operations.definition import Option, Parameter
 from api.operations.replaying import REPLAY, RETRACT
@@ -55,3 +57,5 @@ def retract(call: Call) -> None:
             reach = told["reach"]
         answer = ask(RETRACT, given | {"dry_run": False, "reach": reach})
     call.print(answer)
+    if answer["not_undone"] or answer["remains_total"]:
+        raise typer.Exit(PARTLY)

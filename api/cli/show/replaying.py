@@ -155,7 +155,7 @@ def _told(side: Mapping[str, Any]) -> str:
     return plain({name.replace("_", " "): value for name, value in side.items() if value is not None})
 
 
-def _only(side: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def _only(side: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, Any]:
     return {name: side[name] for name in names}
 
 

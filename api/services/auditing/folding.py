@@ -26,7 +26,7 @@ from projections.reports.undoing import Undoing
 from projections.views.view import OwnerView
 
 
-class FoldWanted(NamedTuple):
+class FoldAsked(NamedTuple):
     """What is struck, and by what is folded."""
 
     strikes: Strikes
@@ -73,7 +73,7 @@ class Refolder:
         self._partitions = partitions
 
     @contextmanager
-    def sides(self, owner: str, wanted: FoldWanted, times: TimesAsked) -> Iterator[Sides]:
+    def sides(self, owner: str, wanted: FoldAsked, times: TimesAsked) -> Iterator[Sides]:
         """What is answered now, or of the past that is asked about, and what would be.
 
         Raises InputError for what was named in vain. The log is folded while nobody waits for the owner's view; where the owner
@@ -92,7 +92,7 @@ class Refolder:
     def _seqs(self, owner: str, snapshot: Snapshot) -> array[int]:
         return array("q", self._reader.seqs(owner, snapshot))
 
-    def _folded(self, owner: str, seqs: array[int], wanted: FoldWanted, on_progress: Progress | None) -> Replay:
+    def _folded(self, owner: str, seqs: array[int], wanted: FoldAsked, on_progress: Progress | None) -> Replay:
         check, total, partition = current_check(), len(seqs), partition_of(owner, self._partitions)
         weigh(total)
         closure, passes = NOTHING_STRUCK, 1

@@ -105,8 +105,8 @@ def events_of(
 ) -> list[AnyEvent]:
     """The events of an act, all of one correlation.
 
-    The first is the cause of the others; but what went with a turn has that as its cause, and other deletions have none: restoring
-    a memory brings back what its own deletion took along, and no more.
+    The first is the cause of the others; but what went with a turn has that as its cause, and other deletions have none:
+    restoring a memory brings back what its own deletion took along, and no more.
     """
     names = name_of_events(len(steps))
     going = {one.memory: name for one, name in zip(steps, names, strict=True) if isinstance(one.data, MemoryDeleted)}
@@ -133,7 +133,7 @@ def name_of_events(many: int) -> list[str]:
     return [EVENT if not number else f"{EVENT} {number}" for number in range(many)]
 
 
-def reach_told(act: Act, partition: int, offset: int, most: int) -> dict[str, Any]:
+def reach_told(act: Act, partition: int, offset: int, most: int) -> dict[str, object]:
     """What an act reaches, as answers tell it."""
     return {
         "reach": act.reach,

@@ -7,7 +7,7 @@ from typing import Any, Unpack, cast
 
 from api.requests.checks import check_limit, check_mode, check_owner
 from api.requests.timelines import TimesAsked, told_times
-from api.services.auditing.folding import FoldWanted, Refolder, Sides
+from api.services.auditing.folding import FoldAsked, Refolder, Sides
 from api.services.auditing.parameters import check_parameter
 from api.services.auditing.questions import Questions, checked_questions
 from api.services.auditing.selecting import KINDS, StrikesAsked, named_in, strikes_of
@@ -74,7 +74,7 @@ class Replayer:
         strikes = strikes_of(told, partition_of(owner, self._partitions))
         times = times_in(asked)
         questions = Questions(self._reader, self._meanings, texts)
-        wanted = FoldWanted(strikes, alone, forced, profile, offset, most)
+        wanted = FoldAsked(strikes, alone, forced, profile, offset, most)
         with self.refolder.sides(owner, wanted, times) as sides:
             answer: dict[str, Any] = {
                 "owner": owner,
@@ -98,7 +98,7 @@ class Replayer:
             answer["query"] = _as_one(answer["questions"][0], checked)
         return answer  # type: ignore[return-value]
 
-    def _differences(self, sides: Sides, mode: Mode, offset: int, most: int) -> dict[str, Any]:
+    def _differences(self, sides: Sides, mode: Mode, offset: int, most: int) -> dict[str, object]:
         found, total = list[ReplayedDiffer](), 0
         for total, one in enumerate(differing(sides.before, sides.after, mode, current_check()), 1):
             if offset < total <= offset + most:
@@ -115,7 +115,7 @@ def _differ(one: Difference) -> ReplayedDiffer:
     return {"id": one.id, "today": one.before, "replayed": one.after, "fields": list(one.fields)}
 
 
-def struck_told(sides: Sides, offset: int, most: int) -> dict[str, Any]:
+def struck_told(sides: Sides, offset: int, most: int) -> dict[str, object]:
     """What is struck, and what follows from that."""
     log, stays = sides.replay.log, sides.replay.closure.stays
     return {
@@ -133,7 +133,7 @@ def _asked(sides: Sides, questions: Questions, mode: Mode, limit: int) -> list[Q
     return list(moved(sides.before, sides.after, questions.texts, mode, limit, current_check(), rank=questions.rank))
 
 
-def _as_one(question: QuestionMoved, mode: Mode) -> dict[str, Any]:
+def _as_one(question: QuestionMoved, mode: Mode) -> dict[str, object]:
     """The first question as 0.2.0 told the one that there was."""
     return {
         "text": question["query"],

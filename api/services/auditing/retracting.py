@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Unpack
 
 from api.requests.checks import check_actor, check_limit, check_mode, check_owner
 from api.requests.refusals import refusal_of
-from api.services.auditing.folding import FoldWanted, Refolder, Sides
+from api.services.auditing.folding import FoldAsked, Refolder, Sides
 from api.services.auditing.questions import Questions, checked_questions
 from api.services.auditing.reach import Act, Spoken, act_of, events_of, name_of_events, reach_told, undo_told
 from api.services.auditing.replaying import MOST_DIFFERENCES, struck_told
@@ -51,7 +51,7 @@ class _Call(NamedTuple):
     """What was asked, checked."""
 
     owner: str
-    wanted: FoldWanted
+    wanted: FoldAsked
     told: dict[str, list[str]]
     actor: str
     occurred_at: str | None
@@ -61,7 +61,7 @@ class _Call(NamedTuple):
     limit: int
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def asked(self) -> dict[str, object]:
         """What tells this call from another."""
         return {**self.told, "alone": self.wanted.alone}
 
@@ -146,7 +146,7 @@ class Retracter:
                 + [NamedSource(actor=one) for one in told["without_actors"]]
             )
         )
-        wanted = FoldWanted(strikes, alone, asides=asides)
+        wanted = FoldAsked(strikes, alone, asides=asides)
         questions = Questions(self._reader, None, ())
         return _Call(owner, wanted, told, spoken.actor, occurred_at, spoken.reason, questions, "normal", 1)
 
@@ -228,12 +228,13 @@ class Retracter:
         return None if not done else self._told_again(call, reach, done)
 
     def _told_again(self, call: _Call, reach: str, done: Sequence[LogEvent]) -> Retracted:
+        """What was done then; what it reached is not looked at again, for it is done."""
         owner, partition = call.owner, partition_of(call.owner, self._log.partitions)
         changes = self._writer.effects(owner, partition, [one.seq for one in done])
         steps = [UndoStep(one.event.data, next(iter(names(one.event.data)), None)) for one in done]
         snapshot = self._reader.glance(owner)
         assert snapshot is not None
-        nothing: dict[str, Any] = {"total": 0, "ids": []}
+        nothing: dict[str, object] = {"total": 0, "ids": []}
         answer: dict[str, Any] = {
             "owner": owner,
             "dry_run": False,
@@ -250,6 +251,13 @@ class Retracter:
             "not_undone": [],
             "remains": [],
             "remains_total": 0,
+            "struck": [],
+            "struck_total": 0,
+            "struck_because": {},
+            "stays": [],
+            "stays_total": 0,
+            "without_effect": [],
+            "in_its_light": [],
             "questions": [],
             "changes": changes,
             "position": position_text(partition, done[-1].seq),

@@ -1,0 +1,61 @@
+"""What if, and retracting, over HTTP, by the client and by an auditor's tools; no tool undoes anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+
+from api.mcp.tools_audit import AUDITED
+from api.operations.replaying import RETRACT
+from engramlog import EngramlogError
+from tests.given.client import Service, connected, new_owner, service
+from tests.given.http import TOKEN
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("retracting")) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
+
+
+def test_by_http_it_is_refused_without_its_reach_and_with_another_one(running: Service) -> None:
+    owner, client = quote(new_owner(), safe=""), running.http.client
+    client.post(f"/v1/owners/{owner}/memories", json={"content": "I drink coffee", "memory_id": "coffee"})
+    path, named = f"/v1/owners/{owner}/retract", {"without_actors": ["user"]}
+    refused = client.post(path, json=named)
+    assert (refused.status_code, refused.json()["field"]) == (422, "reach")
+    looked = client.post(path, json=named | {"dry_run": True}).json()
+    other = client.post(path, json=named | {"reach": "0" * 32})
+    assert (other.status_code, other.json()["reach"], other.json()["goes"]["total"]) == (409, looked["reach"], 1)
+    assert client.post(path, json=named | {"reach": looked["reach"], "actor": "assistant"}).status_code == 422
+    done = client.post(path, json=named | {"reach": looked["reach"], "reason": "not she"}).json()
+    assert [one["event"] for one in done["changes"]] == ["SourceSetAside"]
+    assert client.get(f"/v1/owners/{owner}/memories").json()["memories"] == []
+
+
+def test_by_the_client_it_is_looked_at_and_then_done_once(running: Service) -> None:
+    with connected("sync", running.url, owner=new_owner()) as memory:
+        memory.add("I drink coffee every morning", memory_id="coffee")
+        memory.add("I live in Paris", memory_id="paris")
+        (made,) = [one.position for one in memory.history("coffee").changes]
+        told = memory.replay(without=[made], queries=["coffee"])
+        assert [(one.id, one.replayed) for one in told.differences] == [("coffee", None)]
+        assert told.questions[0].after == []
+        looked = memory.retract(without=[made], dry_run=True)
+        done = memory.retract(without=[made], reach=looked.reach)
+        again = memory.retract(without=[made], reach=looked.reach)
+        assert (done.again, again.again, again.changes == done.changes) == (False, True, True)
+        with pytest.raises(EngramlogError):
+            memory.retract(without=["0:999999"], dry_run=True)
+        assert [one.id for one in memory.get_all().memories] == ["paris"]
+
+
+def test_no_tool_undoes_anything() -> None:
+    assert RETRACT not in [one.operation for one in AUDITED]
