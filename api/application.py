@@ -267,6 +267,7 @@ class Application(ABC):
 
         return Events(self.log, self.views, self.reader)
 
+    @joined
     def answers(self) -> Answers:
         from api.services.auditing.answered import Answers
 
