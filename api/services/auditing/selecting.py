@@ -15,7 +15,7 @@ MOST_NAMED = 1_000
 """Of one kind, in one call."""
 _POSITION = re.compile(r"[0-9]{1,4}:[0-9]{1,16}\Z")
 _KNOWN_AS = {
-    "without": "event ids or positions of this owner, applied by then; `engramlog history OWNER` shows them",
+    "without": "event ids of this owner or positions, applied by then; `engramlog history OWNER` shows them",
     "turns": "ids of turns of this owner; `engramlog provenance OWNER ID` shows them",
     "sessions": "sessions in which something of this owner was said",
     "sources": "user, assistant, judge, system or import where a memory of this owner has that source, or the URI of a ground",

@@ -337,3 +337,27 @@ def test_whatever_is_struck_the_present_then_stands_as_the_replay_but_for_what_i
     after, remains = as_shown(store, owner), {one["id"] for one in told["remains"]}
     assert ((before - moved.keys()) | shown) - remains == after - remains
     assert (set(told["goes"]["ids"]), set(told["comes_back"]["ids"])) == (before - after, after - before)
+
+
+def test_what_a_deletion_rejected_is_taken_up_again_with_what_it_deleted(store: Store) -> None:
+    owner = store.owner()
+    store.tell(owner, created("the kiln fires at 1240 degrees", "kiln", store.yesterday))
+    store.app.deleter.delete_many(owner, ["kiln"], never=True)
+    where = [place(store, owner, "MemoryDeleted")]
+    told = looked(store, owner, without=where)
+    assert sorted(one["event"] for one in told["undoes"]) == ["MemoryRestored", "ValueReadmitted"]
+    assert (told["comes_back"]["ids"], told["remains"], told["not_undone"]) == (["kiln"], [], [])
+    done(store, owner, told["reach"], without=where)
+    assert as_shown(store, owner) == {"kiln"}
+
+
+def test_a_synonym_goes_but_for_one_that_is_known_to_all(store: Store) -> None:
+    owner = store.owner()
+    store.tell(owner, created("the kiln broke", "kiln", store.yesterday))
+    store.app.synonyms.define(owner, "oven", "kiln")
+    where = [place(store, owner, "SynonymDefined")]
+    assert store.found(owner, "oven") == ["kiln"]
+    told = looked(store, owner, without=where, queries=["oven"])
+    assert [(one["before"], one["after"]) for one in told["questions"]] == [(["kiln"], [])]
+    done(store, owner, told["reach"], without=where)
+    assert store.found(owner, "oven") == []

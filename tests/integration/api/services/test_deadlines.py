@@ -188,6 +188,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "headers": {"content-type": "application/x-ndjson"},
     },
     "/v1/owners/{owner}/set-aside": {"json": {"session": "s1"}},
+    "/v1/owners/{owner}/retract": {"json": {"without_actors": ["user"], "dry_run": True}},
     "/v1/owners/{owner}/bring-back": {"json": {"session": "s1"}},
 }
 
