@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.operations.common import ACTOR, MODE, OCCURRED_AT, OFFSET, REASON, TIMES, limit
+from api.operations.common import ACTOR, MODE, OFFSET, REASON, TIMES, limit
 from api.operations.definition import Body, Operation, Option, Parameter
 from api.operations.places import OF_PLACE, OF_WRITES, OWNER
 
@@ -147,7 +147,6 @@ RETRACT = Operation(
         ),
         OFFSET,
         ACTOR,
-        OCCURRED_AT,
         REASON,
     ),
     body=Body(

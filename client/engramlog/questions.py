@@ -1471,7 +1471,6 @@ def retract(
     most: int | None = None,
     offset: int | None = None,
     actor: str | None = None,
-    occurred_at: datetime | str | None = None,
     reason: str | None = None,
 ) -> Plan[Retracted]:
     """Undo events, a turn, a session or all that somebody brought, with what was decided from it; first tells its reach.
@@ -1497,7 +1496,6 @@ def retract(
     1000.
     `offset`: How many to pass over.
     `actor`: Who says so: user, assistant or judge. Unless told: user.
-    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `reason`: Why, in words; kept in the log.
     """
     told = yield from ask(
@@ -1524,7 +1522,6 @@ def retract(
                     "most": most,
                     "offset": offset,
                     "actor": actor,
-                    "occurred_at": spelled(occurred_at),
                     "reason": reason,
                 }
             ),

@@ -41,10 +41,9 @@ TRIES = 3
 
 
 class RetractAsked(StrikesAsked, total=False):
-    """What is struck, and who says so, and when."""
+    """What is struck, and who says so."""
 
     actor: str
-    occurred_at: str | None
 
 
 class _Call(NamedTuple):
@@ -54,7 +53,6 @@ class _Call(NamedTuple):
     wanted: FoldAsked
     told: dict[str, list[str]]
     actor: str
-    occurred_at: str | None
     reason: str
     questions: Questions
     mode: Mode
@@ -111,8 +109,7 @@ class Retracter:
         nothing is written. All is written, or nothing. Sent again with the same reach it changes nothing.
         """
         actor = asked.pop("actor", "user")
-        occurred_at = asked.pop("occurred_at", None)
-        call = self._checked(owner, alone, asked, Spoken(actor, self._writer.when(occurred_at), reason), occurred_at)
+        call = self._checked(owner, alone, asked, Spoken(actor, self._writer.when(None), reason))
         page = max(offset, 0), check_limit(most, MOST_DIFFERENCES, "most")
         texts = checked_questions(query, queries)
         call = call._replace(
@@ -127,7 +124,7 @@ class Retracter:
             raise refused("reach", "nothing", "the digest that a dry run tells: carried out is what was looked at")
         return self._before(call, reach) or self._carried_out(call, reach)
 
-    def _checked(self, owner: str, alone: bool, asked: StrikesAsked, spoken: Spoken, occurred_at: str | None) -> _Call:
+    def _checked(self, owner: str, alone: bool, asked: StrikesAsked, spoken: Spoken) -> _Call:
         check_owner(owner)
         check_actor(spoken.actor)
         told = named_in(asked)
@@ -148,11 +145,11 @@ class Retracter:
         )
         wanted = FoldAsked(strikes, alone, asides=asides)
         questions = Questions(self._reader, None, ())
-        return _Call(owner, wanted, told, spoken.actor, occurred_at, spoken.reason, questions, "normal", 1)
+        return _Call(owner, wanted, told, spoken.actor, spoken.reason, questions, "normal", 1)
 
     def _looked(self, call: _Call) -> _Looked:
         """What it reaches now. Writes nothing."""
-        spoken = Spoken(call.actor, self._writer.when(call.occurred_at), call.reason)
+        spoken = Spoken(call.actor, self._writer.when(None), call.reason)
         with self._refolder.sides(call.owner, call.wanted, {}) as sides:
             undoing, snapshot = sides.replay.undoing, sides.snapshot
             assert undoing is not None, "it was asked for"
@@ -195,7 +192,7 @@ class Retracter:
                 raise _changed(owner, reach, looked)
             if not looked.act.steps:
                 return looked.answer | {"dry_run": False}  # type: ignore[return-value]
-            spoken = Spoken(call.actor, self._writer.when(call.occurred_at), call.reason)
+            spoken = Spoken(call.actor, self._writer.when(None), call.reason)
             events = events_of(looked.act.steps, owner, spoken, self._writer, ids, ids(ACT))
             has_told()
             receipts = self._log.append(self._writer.ready(events), expected_heads={owner: looked.head})
