@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from api.exchange.everything.bundle import Everything
-from api.exchange.everything.said import Withholding, said_lines
+from api.exchange.everything.said import said_lines
 from api.exchange.record_fields import Data
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, told_lines
 from api.services.reading import Reader
 from events.partitions import parse_position
 from projections.memory.deletion_view import forgotten_turns
+from projections.memory.record import SECRET, Memory
 from projections.redis.view import RedisViews
+from projections.views.event_words import OwnerToday
 from projections.views.query import moment
+
+
+def _decides(memory: Memory) -> bool:
+    """Whether words that name it may not be told as they are."""
+    gone = memory.purged_at is not None or memory.deleted_at is not None or memory.merged_into is not None
+    return gone or memory.sensitivity >= SECRET
 
 
 class Gatherer:
@@ -28,7 +36,8 @@ class Gatherer:
         forgotten = forgotten_turns(present.columns)
         if snapshot.past is not None:
             forgotten |= forgotten_turns(view.columns)
-        withholding = Withholding(forgotten, present.state.asides)
+        deciding = {one.id: one for one in present.columns.memories if _decides(one)}
+        today = OwnerToday(deciding.get, lambda: forgotten, present.state.asides)
         seqs = self._reader.seqs(owner, snapshot)
         last = max(seqs, default=0)
         position, chain = self._views.partition_chain(owner)
@@ -47,7 +56,7 @@ class Gatherer:
         lines = LineTerms(as_of=times.get("as_of"), known=times.get("known"))
         return Everything(
             head,
-            lambda: said_lines(self._reader.stored(owner, seqs), snapshot.partition, withholding),
+            lambda: said_lines(self._reader.stored(owner, seqs), snapshot.partition, today),
             lambda: self._changes(owner, last, lines),
         )
 

@@ -69,7 +69,7 @@ def a_life(http: HttpStore, owner: str) -> str:
     http.client.post(f"/v1/owners/{owner}/memories/gone/delete", json={"reason": "sold it"})
     http.application.contexts.context(owner, "乌龙茶好喝吗", session="s1", turn_id="t1")
     http.application.reader.search(owner, "Suzhou")
-    http.application.accesses.flush()
+    http.application.settle()
     position = http.client.get(f"/v1/owners/{owner}/history", params={"order": "newest", "limit": 1}).json()["position"]
     return str(position)
 
@@ -141,11 +141,12 @@ def test_words_that_may_not_be_told_are_withheld_with_the_reason(http: HttpStore
     http.client.post("/v1/owners/hidden/memories/kayak/delete", json={})
     http.client.post("/v1/owners/hidden/set-aside", json={"session": "poisoned", "reason": "not them"})
     http.application.reader.search("hidden", f"what is it: {SECRET}", trace=True, inspect=True)
-    http.application.accesses.flush()
+    http.application.settle()
     lines = exported(http, "hidden")
     reasons = {one["event"]["data"]["turn_id"]: one.get("withheld") for one in of(lines, "turn")}
-    assert reasons == {"t1": "sensitive", "t2": "retracted", "t3": "set_aside"}
-    assert [one["event"]["data"]["text"] for one in of(lines, "turn")] == ["", "", ""]
+    assert reasons == {"t1": "secret", "t2": "retracted", "t3": "set_aside"}
+    marks = [f"[withheld: {reason}]" for reason in reasons.values()]
+    assert [one["event"]["data"]["text"] for one in of(lines, "turn")] == marks
     told = orjson.dumps(lines).decode()
     assert "hunter2" not in told
     assert "hunter2" not in page(http, "hidden")
