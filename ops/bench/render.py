@@ -23,6 +23,13 @@ _COSTS = {
     "ratio": "by CPU",
     "ratio_clock": "by clock",
 }
+_AUDIT = {
+    "what": "question",
+    "texts": "texts",
+    "events": "events",
+    "cpu_milliseconds": "CPU, ms",
+    "of_one_fold": "of one fold",
+}
 _RULES = {"letters": "letters", "rules_us": "rules, us", "level_us": "level, us", "statements_us": "statements, us"}
 
 
@@ -48,6 +55,7 @@ def render(answer: Rows) -> None:
         told = f"one event live costs the client with {many} owners in memory as with {few} (at most {held['at_most']})"
         out.print(f"[{colour}]{held['times']}[/] times: {told}")
     _render_rows("the door's rules, a text", answer.get("rules", ()), {"texts": "texts"} | _RULES)
+    _render_rows("an auditor's questions beside one fold of the owner's log", answer.get("audit", ()), _AUDIT)
     for told in answer.get("peers", ()):
         _render_peers(told)
     _render_search(answer.get("search", {}))
