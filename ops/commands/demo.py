@@ -18,6 +18,7 @@ from rich.text import Text
 
 from api.application import Application
 from api.cli.show import memories as render
+from api.cli.show import replaying as render_replay
 from api.cli.show import search as render_search
 from events.catalogue import MemoryMentioned
 from events.envelope import derived_id, micros, utc_text
@@ -118,6 +119,12 @@ class Demo:
         self._search("morning coffee", "normal", day(59.0))
         self._say(
             "8",
+            "Had she not said so?",
+            "The same events without that negation and what came of it, folded anew and laid beside what is answered.",
+        )
+        self._what_if()
+        self._say(
+            "9",
             "A secret stays one",
             "A PIN is recognised by its value and withheld from every answer, index and log line.",
         )
@@ -162,6 +169,17 @@ class Demo:
         render_search.results(
             self._app.reader.search(OWNER, query, mode=mode, limit=4, as_of=utc_text(when)), self._out
         )
+
+    def _what_if(self) -> None:
+        changes = self._app.reader.history(OWNER, "coffee", kinds=["negate"])["changes"]
+        replayed = self._app.replayer.replay(
+            OWNER,
+            without=[changes[-1]["position"]],
+            query="morning coffee",
+            mode="normal",
+            as_of=utc_text(day(61.0)),
+        )
+        render_replay.comparison(replayed, self._out)
 
     def _why(self, memory_id: str, when: datetime) -> None:
         told = self._app.reader.why(OWNER, memory_id, as_of=utc_text(when))

@@ -42,7 +42,7 @@ class DemoTalk:
     def tell(self) -> None:
         """The whole of it."""
         read = "Turns are kept as they were said. Rules read what people state about themselves, against what is known."
-        self._panel("9. Another person talks", read)
+        self._panel("10. Another person talks", read)
         self._import(SAID)
         table(self._app.extractor.rehearse(OWNER)["statements"], self._out)
         self._app.extractor.extract(OWNER)
@@ -50,14 +50,14 @@ class DemoTalk:
             "questions, suppositions and what the assistant guessed became nothing; the new home replaced the old one"
         )
         self._out.print(Text(told, "dim"))
-        self._panel("10. What an agent puts into its prompt", f"Somebody asks: {QUESTION}")
+        self._panel("11. What an agent puts into its prompt", f"Somebody asks: {QUESTION}")
         self._import([(-0.01, "user", QUESTION)])
         turn = f"lin-{self._count}"
         block = self._app.contexts.context(OWNER, QUESTION, turn_id=turn)
         self._out.print(Text(block["block"]), soft_wrap=True)
         self._import([(0.0, "assistant", REPLY)])
         self._panel(
-            "11. Which answers used a memory?", "What was put into a prompt is in the log, so that one can ask."
+            "12. Which answers used a memory?", "What was put into a prompt is in the log, so that one can ask."
         )
         allergy = next(one for one in block["parts"]["retrieved"] if "过敏" in one["text"])
         used(self._app.uses.uses(OWNER, allergy["id"]), self._out)
