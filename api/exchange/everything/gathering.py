@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from api.exchange.everything.bundle import Everything
-from api.exchange.everything.said import Withholding, said_lines
+from api.exchange.everything.said import RETRACTED, SENSITIVE, Withholding, said_lines
 from api.exchange.record_fields import Data
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, told_lines
@@ -13,6 +13,7 @@ from api.services.reading import Reader
 from events.partitions import parse_position
 from projections.memory.deletion_view import forgotten_turns
 from projections.redis.view import RedisViews
+from projections.views.hidden import gone_ids, secret_ids
 from projections.views.query import moment
 
 
@@ -28,7 +29,8 @@ class Gatherer:
         forgotten = forgotten_turns(present.columns)
         if snapshot.past is not None:
             forgotten |= forgotten_turns(view.columns)
-        withholding = Withholding(forgotten, present.state.asides)
+        hidden = dict.fromkeys(gone_ids(present.columns), RETRACTED) | dict.fromkeys(secret_ids(present.columns), SENSITIVE)
+        withholding = Withholding(forgotten, present.state.asides, hidden)
         seqs = self._reader.seqs(owner, snapshot)
         last = max(seqs, default=0)
         position, chain = self._views.partition_chain(owner)

@@ -5,7 +5,8 @@ The event stands in a line as it was sent, so that an import can say it again. W
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Final, NamedTuple
 
 import orjson
@@ -33,6 +34,8 @@ class Withholding(NamedTuple):
     forgotten: frozenset[str] = frozenset()
     """Turns that must not be told: of what was deleted or rejected."""
     asides: Asides = ()
+    hidden: Mapping[str, str] = {}
+    """Memories whose words must not be told today, with the reason: no question that names one is told."""
 
 
 def said_lines(stored: Iterable[Stored], partition: int, withholding: Withholding) -> Iterator[Data]:
@@ -63,7 +66,7 @@ def _line(
 ) -> Data:
     data, told = event["data"], telling(stored)
     if kind == SHOWN:
-        kind, withheld = _shown(data)
+        kind, withheld = _shown(data, withholding.hidden)
     else:
         withheld = _withheld(stored, event, withholding, aside_turns)
         if withheld is not None:
@@ -77,29 +80,35 @@ def _line(
 def _withheld(stored: Stored, event: Data, withholding: Withholding, aside_turns: set[str]) -> str | None:
     """Why the words of a turn or a tool result may not be told."""
     data, level = event["data"], level_now(stored)
-    turn = data.get("turn_id")
+    turn, aside = data.get("turn_id"), False
+    if withholding.asides:
+        author = Author(by_of(stored, event["actor"]), event.get("session_id"))
+        aside = turn in aside_turns or aside_of(withholding.asides, author) is not None
+        if aside and turn is not None:  # whatever else withholds it: what tools answered in it is withheld too
+            aside_turns.add(turn)
     words = f"{data.get('speaker') or ''} {data['text']}"
     if not at_most(SECRET - 1, words, level):
         return SENSITIVE
     if turn in withholding.forgotten:
         return RETRACTED
-    if withholding.asides:
-        author = Author(by_of(stored, event["actor"]), event.get("session_id"))
-        if turn in aside_turns or aside_of(withholding.asides, author) is not None:
-            if turn is not None:
-                aside_turns.add(turn)
-            return SET_ASIDE
-    return None
+    return SET_ASIDE if aside else None
 
 
-def _shown(data: Data) -> tuple[str, str | None]:
-    """Which part what was shown is, and why the words of a question are left out of it."""
+def _shown(data: Data, hidden: Mapping[str, str]) -> tuple[str, str | None]:
+    """Which part what was shown is, and why the words of a question are left out of it: all of them where something that it names
+    may not be told."""
     withheld = None
+    named = chain(
+        (hit["memory_id"] for hit in data.get("hits", ())),
+        *(one["shown"] for one in data.get("accesses", ())),
+        *data.get("together", ()),
+    )
+    gone = next((hidden[one] for one in named if one in hidden), None) if hidden else None
     for holder in (data, *data.get("accesses", ())):
         query = holder.get("query")
-        if query and not at_most(SECRET - 1, query, None):
+        if query and (reason := gone or (None if at_most(SECRET - 1, query, None) else SENSITIVE)):
             del holder["query"]
-            withheld = SENSITIVE
+            withheld = withheld or reason
     if data["via"] == "injection":
         return CONTEXT, withheld
     asked = withheld or any(holder.get("query") for holder in (data, *data.get("accesses", ())))
