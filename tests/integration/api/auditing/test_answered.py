@@ -307,3 +307,21 @@ def test_asking_appends_nothing(store: Store) -> None:
     page(store, owner)
     store.flushed()
     assert store.head(owner) == before
+
+
+def test_who_spoke_is_told_no_more_than_what_was_said(store: Store) -> None:
+    """A producer may send anything as the name of a speaker."""
+    owner = known(
+        store,
+        created(COFFEE, "coffee"),
+        said("t1", ASKS, speaker="password is hunter2-Xq9!"),
+        said("t3", "I paint", session="poisoned", speaker="Mallory"),
+        said("t4", "Go on", "assistant", reply_to="t3", session="poisoned", speaker="Trudy"),
+    )
+    handed(store, owner, turn_id="t1", session="s1")
+    handed(store, owner, "I paint", turn_id="t3", session="poisoned")
+    known(store, set_aside("poisoned", day=1), owner=owner)
+    told = [answer(store, owner, "t1"), answer(store, owner, "t3")["turn"], page(store, owner)]
+    told += [store.app.uses.uses(owner, "coffee")]
+    assert not [word for word in ("hunter2", "Mallory", "Trudy") if word in str(told)]
+    assert [one["turn"]["role"] for one in page(store, owner)["answers"]] == ["user", "user"]
