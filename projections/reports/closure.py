@@ -1,9 +1,9 @@
 """What is struck with what is named: all that was decided from it, to any depth. Pure.
 
-Of the log it keeps ids and numbers alone. A turn is struck with every event of its session that says it: a producer chooses the ids
-of turns, so one of another session under the same id is another turn. What was done for a turn goes with the turn of its own session,
-or when no event says a turn of that id any more. What tells what several said (a merge, a summary) goes with each of its parts; a
-memory that was read in turns goes with the last of them, unless the user said it elsewhere.
+Of the log it keeps ids and numbers alone. A turn is struck with every event of its session that says it: a producer chooses ids of
+turns, so one of another session under the same id is another turn. What was done for a turn goes with the turn of its session, or
+when no event says a turn of that id any more. What tells what several said (a merge, a summary) goes with each of its parts; what
+was read in turns goes with the last of them, unless the user said it elsewhere.
 """
 
 from __future__ import annotations
@@ -273,9 +273,7 @@ class _Spread:
         graph = self._graph
         said = {graph.sessions[number] for number in _all(graph.said, turn)}
         return (
-            other
-            for other in _all(graph.drawn, turn)
-            if graph.sessions[other] not in said and other not in graph.whole
+            other for other in _all(graph.drawn, turn) if graph.sessions[other] not in said and other not in graph.whole
         )
 
     def _is_struck(self, turn: str | None, number: int) -> bool:

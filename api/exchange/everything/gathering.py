@@ -29,7 +29,9 @@ class Gatherer:
         forgotten = forgotten_turns(present.columns)
         if snapshot.past is not None:
             forgotten |= forgotten_turns(view.columns)
-        hidden = dict.fromkeys(gone_ids(present.columns), RETRACTED) | dict.fromkeys(secret_ids(present.columns), SENSITIVE)
+        hidden = dict.fromkeys(gone_ids(present.columns), RETRACTED) | dict.fromkeys(
+            secret_ids(present.columns), SENSITIVE
+        )
         withholding = Withholding(forgotten, present.state.asides, hidden)
         seqs = self._reader.seqs(owner, snapshot)
         last = max(seqs, default=0)

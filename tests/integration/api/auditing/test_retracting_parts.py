@@ -266,7 +266,9 @@ def test_no_agent_undoes_anything(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("actor", "path"), [("assistant", "http"), ("user", "mcp"), ("user", "terminal")], ids=["agent", "tool", "other call"]
+    ("actor", "path"),
+    [("assistant", "http"), ("user", "mcp"), ("user", "terminal")],
+    ids=["agent", "tool", "other call"],
 )
 def test_what_somebody_sent_under_the_id_of_an_act_is_not_told_as_done(store: Store, actor: str, path: Any) -> None:
     """A producer chooses the ids of its events, and can count out which ones an act will have."""
