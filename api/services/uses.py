@@ -110,11 +110,13 @@ def without_text(said: Said) -> Turn | Injection | None:
 
 
 def turn_told(turn: Turn, forgotten: frozenset[str], asides: Asides) -> TurnSaid:
-    hidden = turn.turn_id in forgotten or not at_most(SECRET - 1, turn.text, turn.level)
+    """A turn as far as it may be told today: who spoke is words of it too, of which a producer sends what it likes."""
+    hidden = turn.turn_id in forgotten or not at_most(SECRET - 1, f"{turn.speaker or ''} {turn.text}", turn.level)
+    aside = bool(set_aside_among([turn], asides))
     return {
         "turn_id": turn.turn_id,
         "role": turn.role,
-        "speaker": turn.speaker,
-        "text": WITHHELD if hidden else ASIDE if set_aside_among([turn], asides) else turn.text,
+        "speaker": None if hidden or aside else turn.speaker,
+        "text": WITHHELD if hidden else ASIDE if aside else turn.text,
         "at": moment(turn.at),
     }

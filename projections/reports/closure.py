@@ -1,7 +1,9 @@
 """What is struck with what is named: all that was decided from it, to any depth. Pure.
 
-Of the log it keeps ids and numbers alone. A turn is struck with every event that says it; what tells what several said (a merge, a
-summary) goes with each of its parts; a memory that was read in turns goes with the last of them, unless the user said it elsewhere.
+Of the log it keeps ids and numbers alone. A turn is struck with every event of its session that says it: a producer chooses ids of
+turns, so one of another session under the same id is another turn. What was done for a turn goes with the turn of its session, or
+when no event says a turn of that id any more. What tells what several said (a merge, a summary) goes with each of its parts; what
+was read in turns goes with the last of them, unless the user said it elsewhere.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ class Closure(NamedTuple):
 
     struck: Mapping[int, Because]
     turns: frozenset[str]
-    """Turns that are struck."""
+    """Turns that are struck, in every session that has one of that id."""
     gone: frozenset[str]
     """Memories that nothing makes any more."""
     stays: tuple[Stays, ...]
@@ -72,6 +74,9 @@ class LogGraph:
         self.strikes = strikes
         self.seqs = array("q")
         self.raw_ids = bytearray()
+        self.sessions = array("q")
+        """Of each event, by its place among the sessions; 0: it is of none."""
+        self._session_of: dict[str | None, int] = {None: 0}
         self.named: dict[int, Because] = {}
         self.met: set[tuple[str, str]] = set()
         self.principals: set[str] = set()
@@ -104,6 +109,7 @@ class LogGraph:
         number, data = len(self.seqs), event.data
         self.seqs.append(one.seq)
         self.raw_ids += one.raw_id
+        self.sessions.append(self._session_of.setdefault(event.session_id, len(self._session_of)))
         for field, value in self.strikes.named(one, event):
             self.met.add((field, value))
             if field == "models" and one.principal:
@@ -173,6 +179,12 @@ class _Spread:
         self._graph = graph
         self.struck: dict[int, Because] = {}
         self.turns: set[str] = set()
+        """Those that no event says any more."""
+        self._of_session: set[tuple[str, int]] = set()
+        """Turns that are struck, each of a session."""
+        self._left: dict[str, int] = {}
+        """Of a turn of which something is struck, how many events say it still, in whatever session."""
+        self._parted: dict[tuple[int, str], dict[int, list[int]]] = {}
         self.gone: set[str] = set()
         self._waiting: deque[int] = deque()
         self._partly: dict[int, None] = {}
@@ -211,24 +223,62 @@ class _Spread:
         for effect in _all(graph.caused, raw_id):
             if turn is None or turn not in graph.turns.get(effect, ()):  # what was read in it goes by all of its turns
                 self.strike(effect, Because("caused", seq=seq))
-        if turn is not None and turn not in self.turns:
-            self._retract(turn)
+        if turn is not None:
+            self._retract(turn, graph.sessions[number])
         if (memory_id := self._unmade(number)) is not None:
             for other in _all(graph.parts, memory_id):
                 self.strike(other, Because("merges" if other in graph.merges else "summarises", memory_id))
 
-    def _retract(self, turn: str) -> None:
+    def _retract(self, turn: str, session: int) -> None:
+        """An event is struck that says a turn of a session."""
         graph = self._graph
-        self.turns.add(turn)
-        for other in _all(graph.said, turn):
-            self.strike(other, Because("same_turn", turn))
-        for other in _all(graph.of_turn, turn):
+        if (turn, session) not in self._of_session:
+            self._of_session.add((turn, session))
+            for other in self._in_session(graph.said, turn, session):
+                self.strike(other, Because("same_turn", turn))
+            self._done_for(
+                turn,
+                self._in_session(graph.of_turn, turn, session),
+                self._in_session(graph.drawn, turn, session),
+            )
+        if turn not in self._left:
+            self._left[turn] = len(_all(graph.said, turn))
+            self._partly.update(dict.fromkeys(self._of_no_session(turn)))
+        self._left[turn] -= 1
+        if not self._left[turn]:
+            self.turns.add(turn)
+            self._done_for(turn, _all(graph.of_turn, turn), _all(graph.drawn, turn))
+
+    def _done_for(self, turn: str, of_turn: Iterable[int], drawn: Iterable[int]) -> None:
+        """What was done for a turn that is struck goes with it."""
+        for other in of_turn:
             self.strike(other, Because("of_turn", turn))
-        for other in _all(graph.drawn, turn):
-            if other in graph.whole:
+        for other in drawn:
+            if other in self._graph.whole:
                 self.strike(other, Because("summarises", turn))
             else:
                 self._partly[other] = None
+
+    def _in_session(self, numbers: Numbers, turn: str, session: int) -> Iterable[int]:
+        """Those events of a turn that are of a session; looked through once a turn."""
+        parted = self._parted.get((id(numbers), turn))
+        if parted is None:
+            parted = self._parted[id(numbers), turn] = {}
+            for number in _all(numbers, turn):
+                parted.setdefault(self._graph.sessions[number], []).append(number)
+        return parted.get(session, ())
+
+    def _of_no_session(self, turn: str) -> Iterable[int]:
+        """What was read in a turn, by events of a session in which nobody said it: of which turn of that id nobody can say."""
+        graph = self._graph
+        said = {graph.sessions[number] for number in _all(graph.said, turn)}
+        return (
+            other for other in _all(graph.drawn, turn) if graph.sessions[other] not in said and other not in graph.whole
+        )
+
+    def _is_struck(self, turn: str | None, number: int) -> bool:
+        """Whether the turn is struck that this event names."""
+        return turn is not None and (turn in self.turns or (turn, self._graph.sessions[number]) in self._of_session)
 
     def _unmade(self, number: int) -> str | None:
         """The memory that nothing makes any more, now that this event is struck."""
@@ -242,12 +292,12 @@ class _Spread:
         """Why what was read in turns stays although some of them are struck; None where it does not."""
         graph = self._graph
         turns, memory_id, seq = graph.turns[number], graph.makes[number], graph.seqs[number]
-        other = next((one for one in turns if one not in self.turns), None)
+        other = next((one for one in turns if not self._is_struck(one, number)), None)
         if other is not None:
             return Stays(memory_id, seq, "other_turns", other)
         for at in _all(graph.again, memory_id):
             turn = graph.within.get(at)
-            if turn not in turns and turn not in self.turns and at not in self.struck:
+            if turn not in turns and not self._is_struck(turn, at) and at not in self.struck:
                 return Stays(memory_id, seq, "said_again", said=graph.seqs[at])
         return None
 

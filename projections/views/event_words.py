@@ -39,6 +39,8 @@ class OwnerToday(NamedTuple):
     forgotten: Callable[[], frozenset[str] | None]
     """Turns that must not be told; None where nobody can say."""
     asides: Asides
+    aside_turns: Callable[[], frozenset[str]] = frozenset
+    """Turns of sources that are set aside: what tools answered in them is not told either, whoever brought it."""
 
 
 class EventWords(NamedTuple):
@@ -143,9 +145,13 @@ class _Whose:
         return not self._clean and (level_of_data(self._event.data) if level is None else level) >= SECRET
 
     def _why_of_the_source(self) -> str | None:
-        said = read_said(self._stored)
-        aside = isinstance(said, Turn | ToolResult) and set_aside_among([said], self._today.asides)
-        return ASIDE if aside else None
+        asides, said = self._today.asides, read_said(self._stored)
+        if not isinstance(said, Turn | ToolResult) or not any(one.stands for one in asides):
+            return None
+        if set_aside_among([said], asides):
+            return ASIDE
+        answers = isinstance(said, ToolResult) and said.turn_id is not None
+        return ASIDE if answers and said.turn_id in self._today.aside_turns() else None
 
 
 Told = Callable[[str, str], str]

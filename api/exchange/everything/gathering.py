@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from api.exchange.everything.bundle import Everything
 from api.exchange.everything.said import said_lines
 from api.exchange.record_fields import Data
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, told_lines
+from api.services.auditing.owners_today import turns_aside
 from api.services.reading import Reader
 from events.partitions import parse_position
 from projections.memory.deletion_view import forgotten_turns
@@ -37,7 +39,9 @@ class Gatherer:
         if snapshot.past is not None:
             forgotten |= forgotten_turns(view.columns)
         deciding = {one.id: one for one in present.columns.memories if _decides(one)}
-        today = OwnerToday(deciding.get, lambda: forgotten, present.state.asides)
+        asides = present.state.asides
+        turns = cache(lambda: turns_aside(self._views, owner, asides))
+        today = OwnerToday(deciding.get, lambda: forgotten, asides, turns)
         seqs = self._reader.seqs(owner, snapshot)
         last = max(seqs, default=0)
         position, chain = self._views.partition_chain(owner)

@@ -36,6 +36,8 @@ from projections.views.query import moment
 MOST_ANSWERS = 1_000
 MOST_REPLIES = 20
 """Replies told of one turn."""
+MOST_OTHERS = 20
+"""Older turns under a turn's id of which the words are looked at: the newest. A producer chooses ids, and may use one again."""
 MOST_BLOCKS = 10
 """Blocks of one turn that are made again: the newest."""
 MOST_CLAIMING = 20
@@ -167,7 +169,8 @@ class Answers:
                 f" see `engramlog answers {owner}` for the turns whose prompts held memories",
                 owner=owner,
             )
-        near = [each for each in found if each.turn_id is None and any(turn in each.following for turn in turns)]
+        seqs = {turn.seq for turn in turns}
+        near = [each for each in found if each.turn_id is None and any(turn.seq in seqs for turn in each.following)]
         for each in self._with_texts(owner, near[:MOST_CLAIMING], secret):
             if name in {turn.turn_id for turn in (each.turn, *each.replies) if turn is not None}:
                 return each
@@ -178,6 +181,7 @@ class Answers:
 
     def _with_texts(self, owner: str, page: Sequence[TurnAnswered], secret: bytes) -> list[TurnAnswered]:
         """The same with what was said, and with the turns that nobody named where the words of one are those that were asked."""
+        page = [_bounded(one) for one in page]
         turns = [turn for one in page for turn in (one.turn, *one.others, *one.replies, *one.following) if turn]
         whole = said_whole(self._views, owner, turns)
         found = []
@@ -190,6 +194,11 @@ class Answers:
             )
             found.append(_claimed(told, secret))
         return found
+
+
+def _bounded(one: TurnAnswered) -> TurnAnswered:
+    """The same without the turns whose words nobody asks for: each may be 64 KiB, and there may be any number."""
+    return one._replace(others=one.others[-MOST_OTHERS:], replies=one.replies[:MOST_REPLIES])
 
 
 def _claimed(one: TurnAnswered, secret: bytes) -> TurnAnswered:

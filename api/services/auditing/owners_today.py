@@ -7,12 +7,17 @@ from collections.abc import Iterable
 from functools import cache
 
 from api.services.reading import Reader
+from api.work.patience import current_check, weigh
 from events.catalogue import MemoriesAccessed
 from events.envelope import AnyEvent, Stored
 from events.errors import OwnerTooLarge
+from events.partitions import partition_of
 from projections.fold.named import names
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import Memory
+from projections.memory.sources import Asides
+from projections.memory.working_memory import Turn, set_aside_among
+from projections.redis.said import all_said
 from projections.redis.view import RedisViews
 from projections.views.event_told import event_of
 from projections.views.event_words import OwnerToday
@@ -38,7 +43,9 @@ class OwnersToday:
                 found.update(self._views.records(owner, [memory_id]))
             return found.get(memory_id)
 
-        return OwnerToday(get, cache(lambda: self._forgotten(owner)), self._views.glance(owner)[0].state.asides)
+        asides = self._views.glance(owner)[0].state.asides
+        forgotten, turns = (lambda: self._forgotten(owner)), (lambda: turns_aside(self._views, owner, asides))
+        return OwnerToday(get, cache(forgotten), asides, cache(turns))
 
     def _forgotten(self, owner: str) -> frozenset[str] | None:
         try:
@@ -52,3 +59,10 @@ def _is_silent(event: AnyEvent) -> bool:
     """Whether it names memories, up to thousands, and holds no word of which they could decide."""
     data = event.data
     return isinstance(data, MemoriesAccessed) and not (data.query or any(one.query for one in data.accesses))
+
+
+def turns_aside(views: RedisViews, owner: str, asides: Asides) -> frozenset[str]:
+    """An owner's turns of sources that are set aside. Reads all that was said to the owner."""
+    weigh(views.applied(partition_of(owner, views.partitions), [owner])[0])
+    said = all_said(views, owner, current_check())
+    return frozenset(one.turn_id for one in said if isinstance(one, Turn) and set_aside_among([one], asides))

@@ -31,9 +31,11 @@ def checked_questions(query: str | None, queries: Iterable[str]) -> list[str]:
 def questions_in(path: Path) -> list[str]:
     """The questions in a file, one a line; empty lines are passed over. Raises InputError where it cannot be read as such."""
     try:
-        if path.stat().st_size > _MOST_BYTES:
+        with path.open("rb") as file:
+            read = file.read(_MOST_BYTES + 1)  # what is no file on a disk tells no size, and may never end
+        if len(read) > _MOST_BYTES:
             raise refused("queries", str(path), f"a file of at most {MOST_QUESTIONS} questions, one a line")
-        lines = path.read_text("utf-8-sig").splitlines()
+        lines = read.decode("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as problem:
         raise refused("queries", str(path), f"a file of questions in UTF-8, one a line ({problem})") from None
     return [line.strip() for line in lines if line.strip()]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Unpack
 
 from api.requests.checks import check_actor, check_limit, check_mode, check_owner
-from api.requests.refusals import refusal_of
+from api.requests.refusals import refusal_of, taken
 from api.services.auditing.folding import FoldAsked, Refolder, Sides
 from api.services.auditing.questions import Questions, checked_questions
 from api.services.auditing.reach import Act, Spoken, act_of, events_of, name_of_events, reach_told, undo_told
@@ -20,11 +20,11 @@ from api.services.reading import Reader
 from api.services.writing import Writer
 from api.work.patience import current_check, has_told
 from events.catalogue import MemoryDeleted
-from events.envelope import derived_id, micros
+from events.envelope import AnyEvent, derived_id, micros
 from events.errors import ConcurrencyError, OwnerQuarantined, refused
 from events.log import EventLog
 from events.partitions import partition_of, position_text
-from events.standing import is_persons_word
+from events.standing import PERSONS, is_persons_word
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import Ids
 from projections.fold.named import names
@@ -218,11 +218,20 @@ class Retracter:
         return answer  # type: ignore[return-value]
 
     def _before(self, call: _Call, reach: str) -> Retracted | None:
-        """What was done under this reach before; None where nothing was."""
+        """What was done under this reach before; None where nothing was.
+
+        Raises KeyTaken where what stands there is no person's word of this act: a producer chooses the ids of what it sends.
+        """
         ids = _ids(call.owner, reach)
         made = [ids(name) for name in name_of_events(MAX_REQUEST_EVENTS)]
-        done = self._writer.before(call.owner, reach, made, lambda _events: True)
-        return None if not done else self._told_again(call, reach, done)
+        done = self._writer.before(call.owner, reach, made, lambda events: _is_act(events, ids(ACT)))
+        if not done:
+            return None
+        partition = partition_of(call.owner, self._log.partitions)
+        for one in self._log.read_at(partition, [each.seq for each in done]):
+            if one.trust is not None:  # None is a person's own word
+                raise taken(reach, position_text(partition, one.seq))
+        return self._told_again(call, reach, done)
 
     def _told_again(self, call: _Call, reach: str, done: Sequence[LogEvent]) -> Retracted:
         """What was done then; what it reached is not looked at again, for it is done."""
@@ -261,6 +270,11 @@ class Retracter:
             **snapshot.told,
         }
         return answer  # type: ignore[return-value]
+
+
+def _is_act(events: Sequence[AnyEvent], call: str) -> bool:
+    """Whether persons said all of it, as one call."""
+    return all(one.actor in PERSONS and one.correlation_id == call for one in events)
 
 
 def _ids(owner: str, reach: str) -> Ids:

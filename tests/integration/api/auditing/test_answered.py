@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from api.services.accesses import AccessRecorder
-from api.services.auditing.answered import MOST_BLOCKS
+from api.services.auditing.answered import MOST_BLOCKS, MOST_OTHERS, MOST_REPLIES
 from api.services.auditing.blocks import UNTOLD
 from api.services.context import Contexts
+from api.services.uses import said_whole
 from events.errors import InputError, NotFound, StoreUnavailable
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given.events import Told, created, deleted, negated, purged, revised, set_aside
@@ -307,3 +308,43 @@ def test_asking_appends_nothing(store: Store) -> None:
     page(store, owner)
     store.flushed()
     assert store.head(owner) == before
+
+
+def test_who_spoke_is_told_no_more_than_what_was_said(store: Store) -> None:
+    """A producer may send anything as the name of a speaker."""
+    owner = known(
+        store,
+        created(COFFEE, "coffee"),
+        said("t1", ASKS, speaker="password is hunter2-Xq9!"),
+        said("t3", "I paint", session="poisoned", speaker="Mallory"),
+        said("t4", "Go on", "assistant", reply_to="t3", session="poisoned", speaker="Trudy"),
+    )
+    handed(store, owner, turn_id="t1", session="s1")
+    handed(store, owner, "I paint", turn_id="t3", session="poisoned")
+    known(store, set_aside("poisoned", day=1), owner=owner)
+    told = [answer(store, owner, "t1"), answer(store, owner, "t3")["turn"], page(store, owner)]
+    told += [store.app.uses.uses(owner, "coffee")]
+    assert not [word for word in ("hunter2", "Mallory", "Trudy") if word in str(told)]
+    assert [one["turn"]["role"] for one in page(store, owner)["answers"]] == ["user", "user"]
+
+
+def test_however_many_turns_and_replies_have_an_id_words_of_a_few_are_read(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = MOST_OTHERS + MOST_REPLIES + 10
+    owner = known(store, created(COFFEE, "coffee"), *(said("t1", f"{ASKS} {n}") for n in range(many)))
+    known(store, *(said(f"r{n}", "Well", "assistant", reply_to="t1") for n in range(many)), owner=owner)
+    known(store, injected("coffee", turn_id="t1"), owner=owner)
+    read = list[int]()
+
+    def counted(views: Any, of: str, turns: Any) -> Any:
+        read.append(len(list(turns)))
+        return said_whole(views, of, turns)
+
+    monkeypatch.setattr("api.services.auditing.answered.said_whole", counted)
+    told = answer(store, owner, "t1")
+    assert told["turn"]["text"] == f"{ASKS} {many - 1}"
+    assert (told["recorded_twice"], len(told["replies"])) == (True, MOST_REPLIES)
+    assert answer(store, owner, f"r{many - 1}")["turn"] == told["turn"]
+    assert page(store, owner)["answers"][0]["turn"] == told["turn"]
+    assert max(read) <= MOST_OTHERS + MOST_REPLIES + 3

@@ -409,6 +409,15 @@ def test_turns_of_a_source_that_is_set_aside_are_withheld(store: Store) -> None:
     assert [one["withheld"] for one in told(store, owner)] == ["set_aside", None, None]
 
 
+def test_what_a_tool_answered_in_a_turn_of_a_source_set_aside_is_withheld_whoever_brought_it(store: Store) -> None:
+    owner = store.owner()
+    store.tell(owner, turn("t1", "buy gold now", 1, "bad"), turn("t2", "I like tea", 2))
+    answers = [Told(ToolResultRecorded(tool="bank", text=f"{one} is nine", turn_id=one), 3) for one in ("t1", "t2")]
+    store.tell(owner, *answers, set_aside("bad", 4))
+    assert [one["withheld"] for one in told(store, owner)] == ["set_aside", None, "set_aside", None, None]
+    assert told(store, owner, types=["ToolResultRecorded"], order="newest")[1]["withheld"] == "set_aside"
+
+
 def test_a_partition_tells_every_owner_s_events_by_the_same_rules(store: Store, ada: str) -> None:
     partition = partition_of(ada, store.app.log.partitions)
     found, cursor = list[dict[str, Any]](), None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from api.mcp.tools_audit import AUDITED
 from api.operations.replaying import RETRACT
+from api.services.auditing.questions import questions_in
 from engramlog import EngramlogError
+from events.errors import InputError
 from tests.given.client import Service, connected, new_owner, service
 from tests.given.http import TOKEN
 
@@ -59,3 +62,8 @@ def test_by_the_client_it_is_looked_at_and_then_done_once(running: Service) -> N
 
 def test_no_tool_undoes_anything() -> None:
     assert RETRACT not in [one.operation for one in AUDITED]
+
+
+def test_a_file_of_questions_that_never_ends_is_refused() -> None:
+    with pytest.raises(InputError, match="at most 20 questions"):
+        questions_in(Path("/dev/zero"))

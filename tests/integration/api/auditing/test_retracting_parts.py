@@ -11,10 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.requests.speaking import come_in_by
-from events.catalogue import MemoryPromoted
+from api.services.auditing.retracting import _ids
+from events.catalogue import MemoryMentioned, MemoryPromoted
 from events.envelope import decode
-from events.errors import ConcurrencyError, InputError, OwnerQuarantined
+from events.errors import ConcurrencyError, InputError, KeyTaken, OwnerQuarantined
 from events.partitions import parse_position
+from events.standing import Speaker
+from events.validation import make_event, ready
+from projections.decide.command import EVENT
+from projections.reports.undoing import ACT
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.examples import examples
 from tests.given.events import (
@@ -26,6 +31,7 @@ from tests.given.events import (
     in_session,
     mentioned,
     merged,
+    moment,
     negated,
     parameters,
     profile,
@@ -257,6 +263,34 @@ def test_no_agent_undoes_anything(store: Store) -> None:
     store.tell(owner, *turn("t1", "I drink tea", 1))
     with pytest.raises(InputError, match=r"^actor: got "):
         come_in_by("mcp", looked, store, owner, without_turns=["t1"])
+
+
+@pytest.mark.parametrize(
+    ("actor", "path"),
+    [("assistant", "http"), ("user", "mcp"), ("user", "terminal")],
+    ids=["agent", "tool", "other call"],
+)
+def test_what_somebody_sent_under_the_id_of_an_act_is_not_told_as_done(store: Store, actor: str, path: Any) -> None:
+    """A producer chooses the ids of its events, and can count out which ones an act will have."""
+    owner = store.owner()
+    store.tell(owner, created("coffee", "a"), created("tea", "b"))
+    named: dict[str, Any] = {"without": [place(store, owner, "MemoryCreated")]}
+    reach = looked(store, owner, **named)["reach"]
+    ids = _ids(owner, reach)
+    call = None if path == "terminal" else ids(ACT)
+    made = make_event(
+        MemoryMentioned(memory_id="b"),
+        owner=owner,
+        occurred_at=moment(1),
+        actor=actor,
+        now=store.app.log.now(),
+        event_id=ids(EVENT),
+        correlation_id=call,
+        by=Speaker(path),
+    )
+    store.writer.append_all([ready(made, Speaker(path))])
+    with pytest.raises(KeyTaken, match="something else was said"):
+        done(store, owner, reach, **named)
 
 
 def test_what_takes_more_than_one_request_is_refused_and_a_whole_session_is_one_event(store: Store) -> None:

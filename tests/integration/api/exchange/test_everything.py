@@ -153,6 +153,32 @@ def test_words_that_may_not_be_told_are_withheld_with_the_reason(http: HttpStore
     assert lines[0]["left_out"] == {"rejections": 1, "sensitive": 1}
 
 
+def test_a_question_is_told_only_while_all_that_it_showed_may_be(http: HttpStore) -> None:
+    http.told("asked", created("door", "The blue door behind the mill"), created("boat", "I own a kayak"))
+    for question in ("which blue door", "whose kayak"):
+        http.application.reader.search("asked", question)
+        http.application.accesses.flush()
+    assert "which blue door" in str(exported(http, "asked"))
+    http.client.post("/v1/owners/asked/memories/door/sensitivity", json={"level": 3, "reason": "hers"})
+    http.client.post("/v1/owners/asked/memories/boat/delete", json={})
+    lines = exported(http, "asked")
+    assert {one["withheld"] for one in of(lines, "question")} == {"sensitive", "retracted"}
+    for told in (str([one for one in lines if "memory_id" not in one]), page(http, "asked").partition('id="said"')[2]):
+        assert "which blue door" not in told
+        assert "whose kayak" not in told
+
+
+def test_what_a_tool_answered_in_a_turn_of_a_source_set_aside_is_withheld_whatever_withholds_the_turn(
+    http: HttpStore,
+) -> None:
+    result = event("ToolResultRecorded", tool="bank", text="the balance is nine", turn_id="t1")
+    http.told("tooled", turn("t1", SECRET, session="poisoned"), result)
+    http.client.post("/v1/owners/tooled/set-aside", json={"session": "poisoned", "reason": "not them"})
+    lines = exported(http, "tooled")
+    assert [one["withheld"] for one in [*of(lines, "turn"), *of(lines, "tool_result")]] == ["sensitive", "set_aside"]
+    assert "nine" not in str(lines)
+
+
 def test_secrets_are_in_it_only_where_that_is_recorded(http: HttpStore) -> None:
     http.told("revealed", created("code", SECRET))
     answer = http.client.post(

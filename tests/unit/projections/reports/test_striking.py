@@ -126,34 +126,39 @@ def expected(entries: Sequence[Stored], strikes: Strikes) -> set[int]:
         ]
         return bool(makers) and all(seq in struck for seq in makers)
 
-    def retracted(turn: str | None) -> bool:
-        return turn is not None and any(turn_of(events[seq].data) == turn for seq in struck)
+    def retracted(turn: str | None, session: str | None) -> bool:
+        says = {seq for seq, one in events.items() if turn is not None and turn_of(one.data) == turn}
+        return bool(says) and (says <= struck or any(events[seq].session_id == session for seq in says & struck))
 
     def follows(seq: int) -> bool:
         event = events[seq]
         data, cause = event.data, names_of.get(event.causation_id or "")
+
+        def is_gone(turn: str | None) -> bool:
+            return retracted(turn, event.session_id)
+
         drawn = isinstance(data, MemoryCreated) and turn_of(data) is None and data.source_turns
         if cause in struck and not (drawn and turn_of(events[cause].data) in data.source_turns):
             return True
         if isinstance(data, MemoryMerged):
             return any(map(gone, data.sources))
-        if retracted(turn_of(data)):
+        if is_gone(turn_of(data)):
             return True
         if isinstance(data, MemoryCreated) and data.summarises:
-            return any(map(gone, data.summarises)) or any(map(retracted, data.source_turns))
+            return any(map(gone, data.summarises)) or any(map(is_gone, data.source_turns))
         if drawn and (data.tier == "episode" or data.kind == "episode"):
-            return any(map(retracted, data.source_turns))
+            return any(map(is_gone, data.source_turns))
         if drawn:
-            return all(map(retracted, data.source_turns)) and not any(
+            return all(map(is_gone, data.source_turns)) and not any(
                 isinstance(one.data, MemoryMentioned)
                 and one.data.memory_id == data.memory_id
                 and one.actor == "user"
                 and other not in struck
                 and one.data.turn_id not in data.source_turns
-                and not retracted(one.data.turn_id)
+                and not retracted(one.data.turn_id, one.session_id)
                 for other, one in events.items()
             )
-        return turn_of(data) is None and retracted(getattr(data, "turn_id", None))
+        return turn_of(data) is None and is_gone(getattr(data, "turn_id", None))
 
     while True:
         more = {seq for seq in events if seq not in struck and follows(seq)}
@@ -222,3 +227,23 @@ def test_what_the_user_said_again_counts_as_long_as_that_is_not_struck_too() -> 
         stays(stored([*[said("t1", "x")], drawn, said("t2", "y"), mentioned("a", turn_id="t2")]), Strikes(turns=both))
         == []
     )
+
+
+def test_a_turn_of_another_session_under_the_same_id_is_another_turn() -> None:
+    """A producer chooses ids of turns: who says something under the id of another's turn strikes nothing of that one."""
+    drawn = created("drinks tea", "a", source="judge", actor="judge", source_turns=("t1",))
+    mine = [said("t1", "I drink tea"), in_session(created("I drink tea", "t1", kind="episode", source_turns=("t1",)))]
+    entries = stored([*mine, in_session(drawn), said("t1", "noise", session="s2"), injected("a", turn_id="t1")])
+    assert set(closed(entries, Strikes(seqs=frozenset({4}))).struck) == {4}
+    assert set(closed(entries, Strikes(sessions=frozenset({"s2"}))).struck) == {4}
+    assert set(closed(entries, Strikes(seqs=frozenset({1}))).struck) == {1, 2, 3, 5}
+    assert set(closed(entries, Strikes(turns=frozenset({"t1"}))).struck) == {1, 2, 3, 4, 5}
+
+
+def test_what_was_read_in_one_of_two_turns_of_an_id_and_nobody_says_in_which_stays_and_is_told() -> None:
+    drawn = in_session(created("tea", "a", source="judge", actor="judge", source_turns=("t1",)), None)
+    entries = stored([said("t1", "I drink tea"), drawn, said("t1", "noise", session="s2")])
+    found = closed(entries, Strikes(seqs=frozenset({3})))
+    assert set(found.struck) == {3}
+    assert [(one.memory_id, one.because, one.of) for one in found.stays] == [("a", "other_turns", "t1")]
+    assert set(closed(entries, Strikes(seqs=frozenset({1, 3}))).struck) == {1, 2, 3}
