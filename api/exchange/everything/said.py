@@ -18,6 +18,7 @@ from events.text.unreadable import UNREADABLE
 from projections.language.sensitivity.event_level import at_most, level_now
 from projections.memory.record import SECRET
 from projections.memory.sources import Asides, Author, aside_of, by_of
+from projections.views.event_words import without_proofs
 from projections.views.telling import telling
 
 TURN, TOOL, CONTEXT, QUESTION, SHOWN = "turn", "tool_result", "context", "question", "shown"
@@ -63,6 +64,7 @@ def _line(
 ) -> Data:
     data, told = event["data"], telling(stored)
     if kind == SHOWN:
+        data = event["data"] = without_proofs(data)
         kind, withheld = _shown(data)
     else:
         withheld = _withheld(stored, event, withholding, aside_turns)

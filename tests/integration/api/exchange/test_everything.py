@@ -70,8 +70,9 @@ def a_life(http: HttpStore, owner: str) -> str:
     http.application.contexts.context(owner, "乌龙茶好喝吗", session="s1", turn_id="t1")
     http.application.reader.search(owner, "Suzhou")
     http.application.accesses.flush()
-    position = http.client.get(f"/v1/owners/{owner}/history", params={"order": "newest", "limit": 1}).json()["position"]
-    return str(position)
+    head = http.client.get(f"/v1/owners/{owner}/events", params={"limit": 1}).json()["head"]  # the injection's, or behind it
+    folded = http.client.get(f"/v1/owners/{owner}/history", params={"order": "newest", "limit": 1, "after": head})
+    return str(folded.json()["position"])
 
 
 def test_it_holds_memories_in_any_state_talk_tools_contexts_questions_and_changes(http: HttpStore) -> None:
@@ -82,7 +83,10 @@ def test_it_holds_memories_in_any_state_talk_tools_contexts_questions_and_change
     assert [one["event"]["data"]["text"] for one in of(lines, "turn")] == ["我喜欢乌龙茶", "Noted."]
     assert [one["event"]["data"]["text"] for one in of(lines, "tool_result")] == ["rain in Suzhou"]
     assert "Suzhou" in str(of(lines, "question"))
-    assert of(lines, "context")[0]["event"]["data"]["turn_id"] == "t1"
+    context = of(lines, "context")[0]["event"]["data"]
+    assert context["turn_id"] == "t1"
+    assert context["block"]["budget"] > 0, "how the block was made"
+    assert not {"digest", "asked"} & context["block"].keys(), "what proves its words is told on no face"
     history = http.client.get("/v1/owners/whole/history", params={"limit": 1_000}).json()
     told = [
         {name: value for name, value in one.items() if name not in ("engramlog", "part")} for one in of(lines, "change")
