@@ -70,7 +70,7 @@ def a_life(http: HttpStore, owner: str) -> str:
     http.application.contexts.context(owner, "乌龙茶好喝吗", session="s1", turn_id="t1")
     http.application.reader.search(owner, "Suzhou")
     http.application.accesses.flush()
-    head = http.client.get(f"/v1/owners/{owner}/events", params={"limit": 1}).json()["head"]  # the injection's, or behind it
+    head = http.client.get(f"/v1/owners/{owner}/events", params={"limit": 1}).json()["head"]
     folded = http.client.get(f"/v1/owners/{owner}/history", params={"order": "newest", "limit": 1, "after": head})
     return str(folded.json()["position"])
 
