@@ -98,7 +98,7 @@ class Waits:
         return {one: self._log.read(one, heads[one]) for one in self._log.wait_beyond(heads, BLOCK_SECONDS)}
 
     def _tell(self, partition: int, entries: list[Any], beyond_head: int) -> None:
-        """Tell who waits what came behind a head. Where somebody came meanwhile who has looked less far, the next look begins there."""
+        """Tell who waits what came behind a head. Where one came meanwhile who has looked less far, the next look begins there."""
         for one in self._waiting:
             if one.partition == partition and not one.came.done():
                 news = [entry for entry in entries if entry.seq > one.head]
