@@ -41,5 +41,5 @@ OWNERS_PAGE, MOST_OWNERS = 100, 1_000
 """Owners of a page, and of the longest."""
 MOST_NAME = 256
 """Characters of a beginning of an owner's name."""
-MOST_DIFF_QUERIES = 20
-"""Questions whose ranks are compared between two moments."""
+MOST_QUESTIONS = 20
+"""Questions whose ranks are compared on two sides."""

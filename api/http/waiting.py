@@ -29,6 +29,8 @@ class _Waiting(NamedTuple):
     partition: int
     owner: str | None
     """None: anybody's event will do."""
+    head: int
+    """Up to which whoever waits has looked."""
     came: asyncio.Future[None]
 
 
@@ -48,7 +50,7 @@ class Waits:
 
         Raises TooManyRequests where as many wait as may, StoreUnavailable where the server stops.
         """
-        with self._place(partition, owner) as one:
+        with self._place(partition, owner, head) as one:
             self._heads[partition] = min(head, self._heads.get(partition, head))
             if self._watch is None or self._watch.done():
                 self._watch = asyncio.create_task(self._watching(), name="waits")
@@ -56,18 +58,19 @@ class Waits:
                 await asyncio.wait_for(one.came, seconds)
 
     @contextmanager
-    def _place(self, partition: int, owner: str | None) -> Iterator[_Waiting]:
+    def _place(self, partition: int, owner: str | None, head: int) -> Iterator[_Waiting]:
         if self._closing:
             raise StoreUnavailable("the server is stopping; come again", retry_after=1)
         mine = sum(1 for one in self._waiting if one.owner == owner)
-        for found, most, whose in ((len(self._waiting), MOST, ""), (mine, MOST_OF_OWNER, f" for {owner}")):
+        named = "any event of a partition" if owner is None else owner
+        for found, most, whose in ((len(self._waiting), MOST, ""), (mine, MOST_OF_OWNER, f" for {named}")):
             if found >= most:
                 raise TooManyRequests(
                     f"{found} requests wait{whose}; at most {most} may: ask without a wait, or come again",
                     retry_after=5,
                     limit=most,
                 )
-        one = _Waiting(partition, owner, asyncio.get_running_loop().create_future())
+        one = _Waiting(partition, owner, head, asyncio.get_running_loop().create_future())
         self._waiting.append(one)
         try:
             yield one
@@ -80,24 +83,28 @@ class Waits:
         """Look for as long as anybody waits."""
         self._limiter = self._limiter or CapacityLimiter(1)
         while self._waiting:
+            heads = dict(self._heads)
             try:
-                grown: dict[int, list[Any]] = await run_sync(self._look, dict(self._heads), limiter=self._limiter)
+                grown: dict[int, list[Any]] = await run_sync(self._look, heads, limiter=self._limiter)
             except StoreError:
                 await asyncio.sleep(PAUSE)  # who waits looks again when his time is over
                 continue
             for partition, entries in grown.items():
-                self._tell(partition, entries)
+                self._tell(partition, entries, heads[partition])
             if grown:
                 await asyncio.sleep(PAUSE)
 
     def _look(self, heads: dict[int, int]) -> dict[int, list[Any]]:
         return {one: self._log.read(one, heads[one]) for one in self._log.wait_beyond(heads, BLOCK_SECONDS)}
 
-    def _tell(self, partition: int, entries: list[Any]) -> None:
+    def _tell(self, partition: int, entries: list[Any], beyond_head: int) -> None:
+        """Tell who waits what came behind a head. Where one came meanwhile who has looked less far, the next look begins there."""
         for one in self._waiting:
-            if one.partition == partition and not one.came.done() and beyond(entries, one.owner, 0) is None:
-                one.came.set_result(None)
-        if entries and partition in self._heads:
+            if one.partition == partition and not one.came.done():
+                news = [entry for entry in entries if entry.seq > one.head]
+                if beyond(news, one.owner, one.head) is None:
+                    one.came.set_result(None)
+        if entries and self._heads.get(partition, -1) >= beyond_head:
             self._heads[partition] = entries[-1].seq
 
     def close(self) -> None:

@@ -15,9 +15,13 @@ ANSWERS = Operation(
     question=(
         Parameter("session", str | None, "Only turns of this session.", None, ("s1",)),
         Parameter(
-            "since", str | None, "Injected then or later: RFC 3339 with a zone.", None, ("2026-11-22T00:00:00Z",)
+            "since",
+            str | None,
+            "Injected then or later: RFC 3339 with a zone, or a day.",
+            None,
+            ("2026-11-22T00:00:00Z",),
         ),
-        Parameter("until", str | None, "Injected then or before.", None, ("2026-11-23T00:00:00Z",)),
+        Parameter("until", str | None, "Injected then or before; a day is its end.", None, ("2026-11-23T00:00:00Z",)),
         limit(20),
         OFFSET,
         *PLACE,

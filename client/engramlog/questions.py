@@ -355,8 +355,8 @@ def answers(
     """What stood in the prompts of answers: the turns, and of one its memories and the block as it was. Leaves no trace.
 
     `session`: Only turns of this session.
-    `since`: Injected then or later: RFC 3339 with a zone.
-    `until`: Injected then or before.
+    `since`: Injected then or later: RFC 3339 with a zone, or a day.
+    `until`: Injected then or before; a day is its end.
     `limit`: How many, 1 to 1000. Unless told: 20.
     `offset`: How many to pass over.
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.

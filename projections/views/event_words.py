@@ -29,6 +29,8 @@ PURGED, DELETED, RETRACTED, SECRET_WORDS, ASIDE, UNDECIDED = (
 """Why words are withheld. Undecided: who could tell is too large to be loaded here."""
 WHY = (PURGED, DELETED, RETRACTED, SECRET_WORDS, ASIDE, UNDECIDED)
 _BY_THE_TELLER = ("reason", "because")
+_PROOFS = frozenset({"digest", "asked"})
+"""Of a block, by `BlockMade`: compared here, and told on no face."""
 _OF_SHOWING = frozenset({"MemoriesRevealed", "SensitivitySet"})
 
 
@@ -54,8 +56,16 @@ class EventWords(NamedTuple):
 def words_of(stored: Stored, event: AnyEvent, today: OwnerToday) -> EventWords:
     """The data of an event that could be read, each text of it told or marked."""
     whose = _Whose(stored, event, today)
-    data = orjson.loads(stored.body).get("data") or {}
+    data = without_proofs(orjson.loads(stored.body).get("data") or {})
     return EventWords(_shape(data, type(event.data), whose.told), whose.first)
+
+
+def without_proofs(data: dict[str, Any]) -> dict[str, Any]:
+    """The same without what proves how a block was worded: a digest confirms a guess to whoever has the owner's secret."""
+    block = data.get("block")
+    if not isinstance(block, dict):
+        return data
+    return data | {"block": {name: value for name, value in block.items() if name not in _PROOFS}}
 
 
 def mark(reason: str) -> str:

@@ -26,29 +26,9 @@ def hidden_ids(columns: Columns) -> list[str]:
     return _ids(columns, hides_today(columns))
 
 
-def secret_ids(columns: Columns) -> list[str]:
-    """Those that are secrets, or that a merge stands for which is one."""
-    found = _ids(columns, columns.sensitivity >= SECRET)
-    waiting, known = [columns.memories[row] for row in map(columns.row, found) if row is not None], set(found)
-    for merge in waiting:
-        for row in map(columns.row, merge.merged_from):
-            if row is not None and columns.memories[row].merged_into == merge.id:
-                memory = columns.memories[row]
-                if memory.id not in known:
-                    known.add(memory.id)
-                    found.append(memory.id)
-                    waiting.append(memory)
-    return found
-
-
 def purged_ids(columns: Columns) -> list[str]:
     """The same of those that are purged."""
     return _ids(columns, columns.state == Columns.PURGED)
-
-
-def gone_ids(columns: Columns) -> list[str]:
-    """Those that are deleted or purged, or that a merge stands for which is."""
-    return _ids(columns, columns.standing() >= Columns.DELETED)
 
 
 def _ids(columns: Columns, which: Flags) -> list[str]:

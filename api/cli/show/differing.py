@@ -54,7 +54,8 @@ def _sides(answer: Diff, console: Console) -> None:
     line = "as was known then" if answer["line"] == "known" else "as had happened, by what is known"
     before, after = answer["before"], answer["after"]
     told = [
-        f"{one['asked'] or 'now'} ({one['events']:,} events, weights at {when(one['instant'], console)})"
+        f"{one['asked'] or 'now'} ({one['events']:,} event{'' if one['events'] == 1 else 's'},"
+        f" weights at {when(one['instant'], console)})"
         for one in (before, after)
     ]
     where = f"{line}; {answer['mode']} mode, position {answer['position']}{times_of(answer)}"

@@ -95,7 +95,10 @@ def _figures(answer: dict[str, Any]) -> dict[str, str]:
     }
     counts = {name: count for name, count in happened.items() if name != "conflict_errors"} | errors
     told = [f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items() if count]
-    shown = [f"{via} {one['memories']:,} in {one['answers']:,} answers" for via, one in answer["shown"].items()]
+    shown = [
+        f"{via} {one['memories']:,} in {one['answers']:,} {'answer' if one['answers'] == 1 else 'answers'}"
+        for via, one in answer["shown"].items()
+    ]
     return {
         "weights": f"{mean}{', '.join(spread)}" if spread else "none",
         "figures": ", ".join(told) or "none",

@@ -1,4 +1,4 @@
-"""StoreRead the store for a scrape: bounded in time, kept for a second, and what could not be read is counted."""
+"""Reading the store for a scrape: bounded in time, kept for a second, and what could not be read is counted."""
 
 from __future__ import annotations
 

@@ -45,9 +45,10 @@ class _Uvicorn(uvicorn.Server):
         self._started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the feeds and the heavy questions, then everything else."""
+        """End the feeds, the waits and the heavy questions, then everything else."""
         self._app.state.admission.close()
         self._app.state.parts.feeds.close()
+        self._app.state.parts.waits.close()
         await super().shutdown(sockets)
 
 

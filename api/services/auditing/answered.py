@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Unpack
 
-from api.requests.checks import check_id_of, check_limit, parse_instant
+from api.requests.checks import check_id_of, check_limit
+from api.requests.spans import TimeSpan, span_of
 from api.requests.timelines import LineTerms, told_lines
 from api.services.auditing.blocks import NOT_THERE, BlocksAgain
 from api.services.reading import Reader
@@ -66,6 +67,8 @@ class _Read(NamedTuple):
     asides: Asides
     partition: int
     place: Placed
+    zone: str
+    """Of the owner's clocks."""
 
 
 class Answers:
@@ -88,16 +91,15 @@ class Answers:
     ) -> AnsweredTurns:
         """A page of the turns for which memories were injected, newest first. Reads all that was said to the owner.
 
-        `since` and `until`: when the last of them was injected, RFC 3339 with a zone; both ends count. Texts of turns are told as
-        `uses` tells them. Raises InputError naming the field.
+        `since` and `until`: when the last of them was injected, RFC 3339 with a zone, or a day by the owner's clocks; both ends
+        count. Texts of turns are told as `uses` tells them. Raises InputError naming the field.
         """
         wanted, skipped = check_limit(limit, MOST_ANSWERS), max(offset, 0)
-        first = None if since is None else parse_instant(since, "since")
-        last = None if until is None else parse_instant(until, "until")
         if session is not None:
             check_id_of("session", session)
         read = self._read(owner, times)
-        chosen = [one for one in turns_answered(read.told) if _counts(one, session, first, last)]
+        span = span_of(since, until, read.zone)
+        chosen = [one for one in turns_answered(read.told) if _counts(one, session, span)]
         secret = self._secret(owner)
         page = self._with_texts(owner, chosen[skipped : skipped + wanted], secret)
         return {
@@ -154,7 +156,8 @@ class Answers:
         else:
             said = said_among(self._views, owner, snapshot.past.silent(), check)
         told = [one for each in said if (one := without_text(each)) is not None][::-1]
-        return _Read(told, forgotten, asides, snapshot.partition, snapshot.place)
+        zone = snapshot.view.parameters.time_zone
+        return _Read(told, forgotten, asides, snapshot.partition, snapshot.place, zone)
 
     def _named(self, owner: str, name: str, read: _Read, secret: bytes) -> TurnAnswered:
         """What was injected for the turn that is meant, with texts; without injections where the log knows the turn alone."""
@@ -221,11 +224,8 @@ def _words(found: TurnAnswered, injection: Injection, secret: bytes) -> str | No
     return None if best is None else best.text
 
 
-def _counts(one: TurnAnswered, session: str | None, first: int | None, last: int | None) -> bool:
-    at = one.injections[-1].at
-    return (
-        (session is None or one.session == session) and (first is None or at >= first) and (last is None or at <= last)
-    )
+def _counts(one: TurnAnswered, session: str | None, span: TimeSpan) -> bool:
+    return session in (None, one.session) and span.holds(one.injections[-1].at)
 
 
 def _row(one: TurnAnswered, read: _Read) -> AnsweredTurn:

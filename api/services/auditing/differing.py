@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from api.choices import MOST_DIFF_QUERIES
+from api.choices import MOST_QUESTIONS
 from api.requests.checks import PRESENT, check_limit, check_mode, check_query, parse_as_of
 from api.requests.secrets import masked
 from api.requests.snapshots import Snapshot
@@ -192,8 +192,8 @@ class Differ:
 
 
 def _check_queries(queries: Sequence[str]) -> None:
-    if len(queries) > MOST_DIFF_QUERIES:
-        raise refused("query", f"{len(queries)} questions", f"at most {MOST_DIFF_QUERIES}")
+    if len(queries) > MOST_QUESTIONS:
+        raise refused("query", f"{len(queries)} questions", f"at most {MOST_QUESTIONS}")
     for one in queries:
         check_query(one)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from api.choices import MOST_QUESTIONS
 from api.requests.checks import check_query
 from api.requests.searching import request_of
 from api.services.reading import Reader
@@ -16,7 +17,6 @@ from projections.ranking.senses import Senses
 from projections.reports.sides import Side
 from projections.views.query import ViewQuery
 
-MOST_QUESTIONS = 20
 _MOST_BYTES = 1 << 20
 
 
@@ -32,13 +32,16 @@ def questions_in(path: Path) -> list[str]:
     """The questions in a file, one a line; empty lines are passed over. Raises InputError where it cannot be read as such."""
     try:
         with path.open("rb") as file:
-            read = file.read(_MOST_BYTES + 1)  # what is no file on a disk tells no size, and may never end
-        if len(read) > _MOST_BYTES:
-            raise refused("queries", str(path), f"a file of at most {MOST_QUESTIONS} questions, one a line")
-        lines = read.decode("utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as problem:
-        raise refused("queries", str(path), f"a file of questions in UTF-8, one a line ({problem})") from None
-    return [line.strip() for line in lines if line.strip()]
+            raw = file.read(_MOST_BYTES + 1)
+        text = raw.decode("utf-8-sig")
+    except OSError as error:
+        raise refused("queries", str(path), f"a file that can be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise refused("queries", str(path), "a file in UTF-8, a question a line") from None
+    found = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(raw) > _MOST_BYTES or len(found) > MOST_QUESTIONS:
+        raise refused("queries", str(path), f"a file of at most {MOST_QUESTIONS} questions, one a line")
+    return found
 
 
 class Questions:

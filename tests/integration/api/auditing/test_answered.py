@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -14,7 +16,7 @@ from api.services.context import Contexts
 from api.services.uses import said_whole
 from events.errors import InputError, NotFound, StoreUnavailable
 from tests.acceptance.helpers.store import Store, embedded_store
-from tests.given.events import Told, created, deleted, negated, purged, revised, set_aside
+from tests.given.events import Told, created, deleted, negated, parameters, purged, revised, set_aside
 from tests.given.said import found, injected, said
 
 ASKS = "What do I drink in the morning?"
@@ -96,6 +98,18 @@ def test_since_and_until_go_by_when_it_was_injected(store: Store) -> None:
     assert page(store, owner, until="2020-01-01T00:00:00Z")["total"] == 0
     with pytest.raises(InputError, match="since"):
         page(store, owner, since="yesterday")
+    with pytest.raises(InputError, match="until"):
+        page(store, owner, since="2026-01-02", until="2026-01-01")
+
+
+def test_since_and_until_may_be_days_by_the_owners_clocks_and_both_count(store: Store) -> None:
+    owner, _ = asked_and_answered(store)
+    known(store, parameters(3, time_zone="Pacific/Kiritimati"), owner=owner)  # fourteen hours ahead of UTC
+    at = datetime.fromisoformat(page(store, owner)["answers"][0]["injected_at"])
+    day = at.astimezone(ZoneInfo("Pacific/Kiritimati")).date()
+    before, behind = (str(day + timedelta(days=by)) for by in (-1, 1))
+    assert page(store, owner, since=str(day), until=str(day))["total"] == 1
+    assert page(store, owner, until=before)["total"] == page(store, owner, since=behind)["total"] == 0
 
 
 def test_an_unknown_turn_says_what_to_do(store: Store) -> None:

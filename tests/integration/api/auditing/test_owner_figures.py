@@ -244,7 +244,7 @@ def test_people_read_what_there_is_of_it(store: Store, capsys: pytest.CaptureFix
     told = " ".join(capsys.readouterr().out.split())
     assert "activations 4, frequent mentions 1, negations 1, merges 1, merges undone 1, compressions 1" in told
     assert "conflict errors, taken back 1" in told
-    assert "recall 3 in 2 answers, injection 1 in 1 answers" in told
+    assert "recall 3 in 2 answers, injection 1 in 1 answer" in told
     assert "refused" not in told
     statistics(store.operator.stats(store.owner()))
     assert "weights none" in " ".join(capsys.readouterr().out.split())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 from urllib.parse import quote
 
@@ -13,7 +14,6 @@ import pytest
 from api.http import waiting
 from tests.given.client import Service, connected, new_owner, service
 from tests.given.http import SHOWN, TOKEN, created, mentioned
-from tests.integration.live import wait_until
 from tests.patience import PATIENCE
 
 
@@ -105,10 +105,20 @@ def test_a_partition_that_is_not_there_is_refused(running: Service) -> None:
     assert (answer.status_code, answer.json()["field"]) == (422, "partition")
 
 
-def test_a_server_that_stops_ends_every_wait(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_server_that_stops_ends_every_wait_with_an_answer_that_says_come_again(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits, wait = Event(), waiting.Waits.wait
+
+    async def told(self: waiting.Waits, *asked: Any) -> None:
+        waits.set()
+        await wait(self, *asked)
+
+    monkeypatch.setattr(waiting.Waits, "wait", told)
     with ThreadPoolExecutor(1) as pool:
         with service(tmp_path_factory.mktemp("stops")) as one:
-            owner = new_owner()
-            answer = pool.submit(asked, one, owner, wait=20)
-            wait_until(answer.running)
-        assert answer.exception(PATIENCE) is not None or answer.result().status_code in (200, 503)
+            answer = pool.submit(asked, one, new_owner(), wait=20)
+            assert waits.wait(PATIENCE)
+        found = answer.result(PATIENCE)
+    assert found.status_code == 503, found.text
+    assert "stopping" in found.json()["detail"]

@@ -82,7 +82,10 @@ def test_it_holds_memories_in_any_state_talk_tools_contexts_questions_and_change
     assert [one["event"]["data"]["text"] for one in of(lines, "turn")] == ["我喜欢乌龙茶", "Noted."]
     assert [one["event"]["data"]["text"] for one in of(lines, "tool_result")] == ["rain in Suzhou"]
     assert "Suzhou" in str(of(lines, "question"))
-    assert of(lines, "context")[0]["event"]["data"]["turn_id"] == "t1"
+    context = of(lines, "context")[0]["event"]["data"]
+    assert context["turn_id"] == "t1"
+    assert context["block"]["budget"] > 0, "how the block was made"
+    assert not {"digest", "asked"} & context["block"].keys(), "what proves its words is told on no face"
     history = http.client.get("/v1/owners/whole/history", params={"limit": 1_000}).json()
     told = [
         {name: value for name, value in one.items() if name not in ("engramlog", "part")} for one in of(lines, "change")
@@ -162,7 +165,7 @@ def test_a_question_is_told_only_while_all_that_it_showed_may_be(http: HttpStore
     http.client.post("/v1/owners/asked/memories/door/sensitivity", json={"level": 3, "reason": "hers"})
     http.client.post("/v1/owners/asked/memories/boat/delete", json={})
     lines = exported(http, "asked")
-    assert {one["withheld"] for one in of(lines, "question")} == {"sensitive", "retracted"}
+    assert {one["withheld"] for one in of(lines, "question")} == {"secret", "deleted"}
     for told in (str([one for one in lines if "memory_id" not in one]), page(http, "asked").partition('id="said"')[2]):
         assert "which blue door" not in told
         assert "whose kayak" not in told
@@ -175,7 +178,7 @@ def test_what_a_tool_answered_in_a_turn_of_a_source_set_aside_is_withheld_whatev
     http.told("tooled", turn("t1", SECRET, session="poisoned"), result)
     http.client.post("/v1/owners/tooled/set-aside", json={"session": "poisoned", "reason": "not them"})
     lines = exported(http, "tooled")
-    assert [one["withheld"] for one in [*of(lines, "turn"), *of(lines, "tool_result")]] == ["sensitive", "set_aside"]
+    assert [one["withheld"] for one in [*of(lines, "turn"), *of(lines, "tool_result")]] == ["secret", "set_aside"]
     assert "nine" not in str(lines)
 
 
