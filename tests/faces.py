@@ -137,6 +137,8 @@ HTTP: dict[str, list[Face]] = {
         get("/export", include="superseded"),
         get("/export", kept=ASKED_FOR, include=["deleted", "merged", "superseded", "negated", "retired"]),
         get("/export", kept=ASKED_FOR, include="deleted", format="text"),
+        get("/export", kept=ASKED_FOR, everything=True),
+        get("/export", kept=ASKED_FOR, format="html", language="zh"),
     ],
     "POST /v1/owners/{owner}/export": [
         post("/export", reveal=True),
@@ -144,6 +146,9 @@ HTTP: dict[str, list[Face]] = {
     ],
     "POST /v1/owners/{owner}/cleanup": [post("/cleanup", tells=False, dry_run=True, jobs=["merge", "link", "review"])],
     "GET /v1/owners/{owner}/embedding": [get("/embedding", tells=False)],
+    "GET /v1/owners/{owner}/answers": [get("/answers", tells=False)],
+    "GET /v1/owners/{owner}/answers/{turn_id}": [get("/answers/t4")],
+    "POST /v1/owners/{owner}/retract": [post("/retract", tells=False, without_sessions=["s1"], dry_run=True, query=q)],
     "POST /v1/owners/{owner}/replay": [post("/replay", tells=False, query=q, set={"user_factor": 1.3})],
     "GET /v1/owners/{owner}/history": [get("/history")],
     "GET /v1/owners/{owner}/events": [
@@ -240,7 +245,13 @@ CLI: dict[str, list[Face]] = {
     "context": [command("context", OWNER, q, "--session", "s1", "--no-trace")],
     "extract": [command("extract", OWNER, "--dry-run")],
     "episodes": [command("episodes", OWNER, "--dry-run", tells=False)],
-    "export": [command("export", OWNER), command("export", OWNER, "--include", "deleted", kept=ASKED_FOR)],
+    "export": [
+        command("export", OWNER),
+        command("export", OWNER, "--include", "deleted", kept=ASKED_FOR),
+        command("export", OWNER, "--everything", kept=ASKED_FOR),
+    ],
+    "answers": [command("answers", OWNER, tells=False), command("answers", OWNER, "t4")],
+    "retract": [command("retract", OWNER, "--without-session", "s1", "--dry-run", tells=False)],
     "replay": [command("replay", OWNER, "--query", q, tells=False)],
     "cleanup": [command("cleanup", OWNER, "--dry-run", tells=False)],
     "delete": [command("delete", OWNER, "typed", "--dry-run", tells=False)],

@@ -35,8 +35,8 @@ CHANGES = ("limit", "cursor", "order")
 SPANS = ("since", "until", "recorded_since", "recorded_until")
 NEWEST = {"limit": 20, "order": "newest"}
 KINDS: Mapping[str, Any] = {
-    "as_of": Annotated[str | None, Field(description="As had happened by: an instant, a day or a position (3:128).")],
-    "known": Annotated[str | None, Field(description="As was recorded by: an instant, a day or a position.")],
+    "as_of": Annotated[str | None, Field(description="Happened by: instant, day or position (3:128).")],
+    "known": Annotated[str | None, Field(description="Recorded by: the same.")],
     "at": Annotated[str | None, Field(description="Weights at this instant, not now.")],
     "mode": Annotated[
         Literal["normal", "review", "debug"], Field(description="debug: also what is hidden, with the reason.")

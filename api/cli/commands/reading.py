@@ -155,8 +155,14 @@ def _above(call: Call) -> None:
         raise refused(
             "query", "nothing", "with a second memory's ID the question that they are found for: --query TEXT"
         )
-    everything, limit, cursor, order = call.take("everything", "limit", "cursor", "order")
-    told = (("all", everything), ("limit", limit), ("cursor", cursor), ("order", None if order == "oldest" else order))
+    everything, limit, cursor, order, law = call.take("everything", "limit", "cursor", "order", "law")
+    told = (
+        ("all", everything),
+        ("limit", limit),
+        ("cursor", cursor),
+        ("order", None if order == "oldest" else order),
+        ("law", law),
+    )
     for name, value in told:
         if value:
             raise refused(name, str(value), "nothing with a second memory's ID, whose answer has no change log")

@@ -39,6 +39,7 @@ NO_KEY = {
     "POST /v1/owners/{owner}/export": "each showing is recorded",
     "POST /v1/owners/{owner}/context": "a block has an id of its own",
     "POST /v1/owners/{owner}/replay": "writes nothing",
+    "POST /v1/owners/{owner}/diff": "writes nothing",
     "POST /v1/owners/{owner}/retract": "its reach is its key: what reaches the same is the same act",
     "POST /v1/owners/{owner}/extract": "a job: what it decides has ids of its own",
     "POST /v1/owners/{owner}/cleanup": "a job: what it decides has ids of its own",

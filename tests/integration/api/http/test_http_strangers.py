@@ -14,7 +14,7 @@ from api.http.bearer import OPEN_PATHS
 from api.showing import CURL
 from tests.given.http import BASE, SHOWN, TOKEN, HttpStore, app_of, created, http_store
 
-HELD = {"owner": "alice", "memory_id": "coffee"}
+HELD = {"owner": "alice", "memory_id": "coffee", "turn_id": "t1", "partition": "0"}
 WORDS = ("alice", "coffee", "hunter2")
 """What no stranger may see: an owner, an id, a text."""
 FORMS = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/json-patch+json", "")

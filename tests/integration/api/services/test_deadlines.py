@@ -190,12 +190,14 @@ BODIES: dict[str, dict[str, Any]] = {
     "/v1/owners/{owner}/set-aside": {"json": {"session": "s1"}},
     "/v1/owners/{owner}/retract": {"json": {"without_actors": ["user"], "dry_run": True}},
     "/v1/owners/{owner}/bring-back": {"json": {"session": "s1"}},
+    "/v1/owners/{owner}/diff": {"json": {"from": "2000-01-01"}},
 }
+QUERIES = {"/v1/owners/{owner}/map": {"topic": "coffee"}, "/v1/owners/{owner}/diff": {"from": "2000-01-01"}}
 
 
 @pytest.mark.parametrize(("method", "path"), HEAVY)
 def test_no_heavy_route_works_on_when_its_time_is_over(hurried: TestClient, method: str, path: str) -> None:
-    asked = {"params": {"topic": "coffee"}} if path.endswith("/map") else {}
+    asked = {"params": QUERIES.get(path, {})}
     if method == "POST":
         asked = BODIES.get(path, {"json": {}})
     answer = hurried.request(method, path.format(owner="alice", memory_id="m0", turn_id="t0"), **asked)
