@@ -186,7 +186,7 @@ def test_no_tool_of_an_auditor_takes_an_owner_or_writes(store: Store, owner: str
 
 
 MOST_LETTERS = {"agent": 16_000, "audit": 21_000}
-"""Of names, titles, descriptions and schemas. An auditor's tools take filters and both time lines, and stand in no agent's prompt."""
+"""Of names, titles, descriptions, schemas. An auditor's tools take filters and both time lines; they stand in no agent's prompt."""
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS)
