@@ -18,7 +18,7 @@ DIFF = Operation(
             "since",
             str,
             "From this moment: an instant, the end of a day, or a position.",
-            examples=("2026-03-03", "2026-03-03T12:00:00Z", "3:128"),
+            examples=("2026-03-03", "2026-03-03T12:00:00Z"),
             wire="from",
             option=Option(("--from",)),
         ),
@@ -27,7 +27,7 @@ DIFF = Operation(
             str | None,
             "To this moment, as `from`; now if not given. Not before it.",
             None,
-            ("2026-11-22", "3:131"),
+            ("2026-11-22", "2026-11-22T12:00:00Z"),
             wire="to",
             option=Option(("--to",), "To this moment, as --from; now if not given. Not before it."),
         ),
@@ -97,7 +97,7 @@ DIFF_POSTED = DIFF.but(
         required=True,
     ),
 )
-OTHER = Parameter("other", str, "The memory that it stands above, or below.", examples=("water",))
+OTHER = Parameter("other", str, "The memory that it stands above, or below.", examples=("tea",))
 LANGUAGE = Parameter(
     "language", str | None, "Of the sentence: `en` or `zh`; the question's if not given.", None, ("zh",)
 )
