@@ -283,7 +283,7 @@ class Records:
             if form == "html":
                 memories = told_memories(law, parameters, now, found, made)
                 page = import_module(_PAGE).page
-                text = page(everything, memories, found.number, found.left_out, options.language)
+                text = page(everything, memories, found, options.language)
         rejections = view.state.rejections if form == "jsonl" else ()
         carried: tuple[dict[str, Any], ...] = ()
         if rejections and REJECTIONS in options.include:

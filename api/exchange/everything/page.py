@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from api.exchange.everything.bundle import Everything
 from api.exchange.everything.page_words import WORDS
 from api.exchange.everything.said import CONTEXT, TURN
-from api.exchange.exporting import ExportedMemory, visible
+from api.exchange.exporting import Chosen, ExportedMemory, visible
 from api.exchange.record_fields import Data
 from api.exchange.record_shapes import PART
 from events.lateness import late_words
@@ -28,17 +28,16 @@ OWN = frozenset({"user", "other"})
 """Roles whose turns stand on the right."""
 
 
-def page(
-    told: Everything, memories: Iterable[ExportedMemory], number: int, left_out: Mapping[str, int], language: str
-) -> Iterator[str]:
-    """The page in pieces, in `en` or `zh`. `number`: of the memories; `left_out`: how many are not in it, by reason."""
+def page(told: Everything, memories: Iterable[ExportedMemory], chosen: Chosen, language: str) -> Iterator[str]:
+    """The page in pieces, in `en` or `zh`, of the memories that were chosen."""
     words = WORDS[language]
     pieces = _template().generate(
         head=told.head,
         words=words,
         language=language,
-        number=number,
-        left_out=left_out,
+        number=chosen.number,
+        left_out=chosen.left_out,
+        ids=chosen.ids,
         memories=map(_memory, memories),
         said=_said(told.said()),
         changes=told.changes(),
@@ -124,6 +123,7 @@ def _facts(told: ExportedMemory) -> Iterator[tuple[str, Any]]:
 def _said(lines: Iterable[Data]) -> Iterator[Data]:
     """What the page tells of each line; `session_new` where another conversation begins."""
     session: str | object | None = object()
+    turns: set[str] = set()
     for line in lines:
         event = line.get("event") or {"data": {}}
         data, here = event["data"], event.get("session_id")
@@ -137,9 +137,11 @@ def _said(lines: Iterable[Data]) -> Iterator[Data]:
             "session": here,
             "session_new": line[PART] == TURN and here != session,
             "turn_id": data.get("turn_id"),
+            "turn_told": data.get("turn_id") in turns,
         }
         if line[PART] == TURN:
             session = here
+            turns.add(data["turn_id"])
             shown |= {"own": data.get("role") in OWN, "speaker": data.get("speaker") or data.get("role")}
         accesses = data.get("accesses", ())
         queries = [one.get("query") for one in (data, *accesses)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from api.exchange.everything.bundle import CHANGE, END, HEAD
-from api.exchange.everything.said import CONTEXT, QUESTION, SAID, SHOWN
+from api.exchange.everything.said import CONTEXT, QUESTION, SAID, SHOWN, TOOL, TURN
 from api.exchange.record_fields import short
 from api.exchange.record_shapes import FORMAT, PART
 from events.envelope import derived_id
@@ -16,8 +16,7 @@ from events.standing import claimable
 OF_THE_LOG = (HEAD, CONTEXT, QUESTION, SHOWN, CHANGE, END)
 """Parts that tell of the log that they come from; the log that takes the others in tells its own."""
 PARTS = (*SAID, *OF_THE_LOG)
-WITHHELD = "withheld"
-_TYPES = {"turn": "TurnRecorded", "tool_result": "ToolResultRecorded"}
+_TYPES = {TURN: "TurnRecorded", TOOL: "ToolResultRecorded"}
 
 
 class PartLine(NamedTuple):

@@ -310,6 +310,17 @@ def test_every_link_of_the_page_leads_to_a_place_in_it(http: HttpStore) -> None:
     assert len(read.links) > 4
 
 
+def test_what_is_not_in_the_page_is_named_and_not_linked(http: HttpStore) -> None:
+    http.told("unlinked", created("tea", "I like green tea", at=YESTERDAY), created("code", SECRET, at=YESTERDAY))
+    http.application.contexts.context("unlinked", "green tea?", session="s1", turn_id="never-recorded")
+    http.application.settle()
+    read = _Page()
+    read.feed(page(http, "unlinked"))
+    text = "".join(read.texts)
+    assert ("never-recorded" in text, "code" in text) == (True, True)
+    assert {link for link in read.links if link.startswith("#")} <= {f"#{one}" for one in read.ids}
+
+
 def test_the_page_speaks_chinese_where_that_is_asked(http: HttpStore) -> None:
     a_life(http, "中文")
     told = page(http, "中文", language="zh")
