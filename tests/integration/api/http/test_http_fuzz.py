@@ -145,8 +145,8 @@ def test_a_number_without_bounds_is_refused_everywhere_with_what_is_allowed(
                 needed = [
                     one["name"] for one in operation["parameters"] if one["in"] == "query" and one.get("required")
                 ]
-                asked |= dict.fromkeys(needed, "coffee") | {name: value}
-                there = path.replace("{owner}", "alice").replace("{memory_id}", "coffee")
+                asked |= dict.fromkeys(needed, "tea") | {name: value}
+                there = path.replace("{owner}", "alice").replace("{memory_id}", "coffee").replace("{partition}", "0")
                 answer = client.request(method, there, params=asked)
                 told = answer.json()
                 if (name, value[0]) == ("min_weight", "-") or (name, value[0]) == ("min_weight", "9"):
