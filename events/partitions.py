@@ -25,6 +25,8 @@ STORE_KEY = "engramlog:store"
 FORMAT = 2
 """The format of entries that this release writes (ADR 0033); it reads those before it."""
 WORKERS_KEY = "engramlog:workers"
+PASSING = "passing"
+"""Fact of a worker that only folds what one process appended: nobody relies on it."""
 ALARMS_KEY = "engramlog:alarms"
 ACCEPTED_KEY = "engramlog:accepted"
 """Hash: position and time -> why a log that did not meet a kept head was accepted."""

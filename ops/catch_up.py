@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from api.work.patience import current_check
 from consumers.fold.presence import LEASE_MS, live_workers
 from events.errors import NotYetFolded
-from events.partitions import LogKeys
+from events.partitions import PASSING, LogKeys
 from events.redis.gap import refuse_gap
 from events.redis.wire import Wire, WirePool
 from ops.store import OpenStore
@@ -29,8 +29,6 @@ LEFTOVER_SECONDS = LEASE_MS / 1_000 + 1.0
 """How long a command tries to fold what others left while nothing at all moves."""
 SLICE_SECONDS = 0.25
 """How long it folds by itself before it looks again at what is reached and who else is there."""
-PASSING = "passing"
-"""Fact of a worker that only folds what one process appended: nobody relies on it."""
 Tell = Callable[..., None]
 
 

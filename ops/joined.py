@@ -85,7 +85,7 @@ class JoinedApplication(Application):
             OwnerStatistics(self.views, self.reader, self._meanings),
             self.writer,
             workers_of,
-            partial(lifecycle_status, queue, store.identity.store_id),
+            partial(lifecycle_status, queue, store.identity.store_id, len(store.identity.tags)),
             store.alarms,
             let_go=store.log.let_go,
             accesses=self.accesses.figures,

@@ -7,7 +7,7 @@ who cannot reach the queue cannot lead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import redis
@@ -22,6 +22,8 @@ STOPPED = "stopped:"
 """What the fields begin with that say why a kind of job stopped for a partition."""
 DONE = "done:"
 """What the fields begin with that say when a kind of job last ran through for a partition, and how long it took, milliseconds."""
+SINCE = "since:"
+"""What the fields begin with that say since when a kind of job is scheduled."""
 REFUSED = "refused"
 """The field that counts what lay in the queue and was no job of ours."""
 BESIDE = "beside-"
@@ -96,14 +98,15 @@ def has_work(wire: Wire, store_id: str, now_ms: int) -> bool:
     )
 
 
-def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
+def lifecycle_status(client: redis.Redis, store_id: str, partitions: int) -> dict[str, Any]:
     """Who schedules, the last and the next tick, and how many jobs wait, run or have failed; JSON-ready.
 
     `beside` has the ticks of what is scheduled beside the lifecycle, by kind: embedding, extraction. `stopped` says why a kind
     of job stopped when it last ran, until it runs through: a model that is down, a setting that is missing.
 
     `done` says of each kind that is scheduled how often it is due, when the partition that waits longest last had it done, and
-    how long the slowest partition's took.
+    how long the slowest partition's took; `waiting_since` counts those of the store's `partitions` too that never had it done:
+    from when the kind is scheduled.
 
     `refused` counts what lay in the queue and was no job of ours (`consumers.jobs.rq.validation`), since the store was made.
 
@@ -140,7 +143,7 @@ def lifecycle_status(client: redis.Redis, store_id: str) -> dict[str, Any]:
         "stopped": {
             kind.partition(":")[0]: reason for kind, reason in sorted(_by_kind(told, STOPPED).items(), reverse=True)
         },
-        "done": _done(told),
+        "done": _done(told, partitions),
     }
 
 
@@ -149,24 +152,34 @@ def done_field(kind: str, partition: int) -> str:
     return f"{DONE}{kind}:{partition}"
 
 
-def _done(told: Mapping[str, str]) -> dict[str, Any]:
+def _done(told: Mapping[str, str], partitions: int) -> dict[str, Any]:
     """By kind: how often it is due, and when its partitions last had it done."""
     by_kind: dict[str, list[tuple[int, int]]] = {}
     for name, value in _by_kind(told, DONE).items():
         at, took = value.split()
         by_kind.setdefault(name.partition(":")[0], []).append((int(at), int(took)))
     every = _by_kind(told, "every:") | _by_kind(told, f"{BESIDE}every:")
+    since = _by_kind(told, SINCE) | _by_kind(told, f"{BESIDE}{SINCE}")
     found: dict[str, Any] = {}
     for kind, milliseconds in sorted(every.items()):
         runs = by_kind.get(kind, [])
+        ends = [at for at, _ in runs]
         found[kind] = {
             "every_minutes": int(milliseconds) // 60_000,
-            "oldest": _told(min(at for at, _ in runs)) if runs else None,
-            "newest": _told(max(at for at, _ in runs)) if runs else None,
+            "oldest": _told(min(ends)) if runs else None,
+            "newest": _told(max(ends)) if runs else None,
+            "waiting_since": _waiting_since(ends, partitions, int(since.get(kind, 0))),
             "seconds": max(took for _, took in runs) / 1_000 if runs else None,
             "partitions": len(runs),
         }
     return found
+
+
+def _waiting_since(ends: Sequence[int], partitions: int, since: int) -> str | None:
+    """Since when the partition waits that waits longest. `since`: from when the kind is scheduled, 0 where nobody noted that:
+    what ran before it, while the kind was scheduled once before, does not count."""
+    waits = [max(at, since) for at in ends] + [since] * (len(ends) < partitions and since > 0)
+    return _told(min(waits)) if waits else None
 
 
 def _beside(told: Mapping[str, str], led: bool) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from prometheus_client.registry import Collector
 from api.http.metrics.scrape import Scrape
 from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
 from events.alarms import KNOWN
+from events.partitions import PASSING
 
 STATUS, KEPT = "status", "kept"
 """The parts of a scrape: `operator.status`, and `supervision.kept`."""
@@ -100,7 +101,8 @@ def _of_status(status: Mapping[str, Any]) -> Iterator[Metric]:
         "engramlog_folded_events", "events of the log that are folded, by the live builds' checkpoints.", folded
     )
     yield _store("engramlog_memories", "memories in the live builds.", status["memories"])
-    yield _store("engramlog_workers", "fold workers that live.", len(status["workers"]))
+    lasting = sum(not worker.get(PASSING) for worker in status["workers"])
+    yield _store("engramlog_workers", "fold workers that live, without those that end with a command.", lasting)
     quarantined = sum(len(partition["quarantined"]) for partition in partitions)
     yield _store("engramlog_quarantined_owners", "owners whose fold stands still.", quarantined)
     yield _store("engramlog_inbox_waiting", "things that wait for a person.", inboxes["waiting"])
@@ -170,6 +172,11 @@ def _lifecycle(told: Mapping[str, Any]) -> Iterator[Metric]:
         "engramlog_job_last_success_timestamp_seconds",
         "when a job that is scheduled last ran through, of the partition that waits longest; nothing where it never did.",
         ((job, _seconds(one["oldest"])) for job, one in done.items()),
+    )
+    yield by_job(
+        "engramlog_job_waiting_since_timestamp_seconds",
+        "since when the partition waits for a job that waits longest: where it never had it done, from when it is scheduled.",
+        ((job, _seconds(one.get("waiting_since"))) for job, one in done.items()),
     )
     slowest = ((job, one["seconds"]) for job, one in done.items())
     yield by_job("engramlog_job_seconds", "what a job's last run took, of the slowest partition.", slowest)

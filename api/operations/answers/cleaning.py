@@ -31,6 +31,7 @@ EXAMPLE_SCHEDULE: Example = {
             "every_minutes": 60,
             "oldest": "2026-11-22T09:00:02Z",
             "newest": "2026-11-22T09:00:04Z",
+            "waiting_since": "2026-11-22T09:00:02Z",
             "seconds": 0.4,
             "partitions": 16,
         }
@@ -113,8 +114,12 @@ class JobsDone(BaseModel):
     """When a kind of job last ran through, over the partitions; null where it never did."""
 
     every_minutes: int
-    oldest: str | None = Field(description="Of the partition that waits longest.")
+    oldest: str | None = Field(description="Of the partition that waits longest, among those that ever had it done.")
     newest: str | None
+    waiting_since: str | None = Field(
+        default=None,
+        description="Since when the partition waits that waits longest: where it never had it done, from when it is scheduled.",
+    )
     seconds: float | None = Field(description="What the slowest partition's last run took.")
     partitions: int = Field(description="Partitions that ever had it done.")
 

@@ -17,7 +17,7 @@ from rq.exceptions import DuplicateJobError
 
 from consumers.fold.folder import Tell, silent
 from consumers.fold.presence import LEASE_MS
-from consumers.jobs.leader import BESIDE, Leader, queue_name, redis_ms, schedule_key
+from consumers.jobs.leader import BESIDE, SINCE, Leader, queue_name, redis_ms, schedule_key
 from consumers.jobs.rq.jobs import FUNCTION, KINDS, Kind
 from events.redis.wire import Wire, as_store_error
 
@@ -76,6 +76,8 @@ class Cron:
         if not led:
             self._tell("leads the schedule", store=self._store_id)
             self._forget_others()
+            for kind in self._every_ms:
+                self._wire.call("HSETNX", schedule_key(self._store_id), f"{_within(kind)}{SINCE}{kind}", now_ms)
         return self.enqueue_due(now_ms)
 
     def enqueue_due(self, now_ms: int) -> int:
@@ -86,8 +88,7 @@ class Cron:
         added = 0
         for kind, every in self._every_ms.items():
             tick = now_ms - now_ms % every
-            # What is no part of the lifecycle has fields of its own: `status` tells when the lifecycle ran, not when others did.
-            within = "" if kind in KINDS else BESIDE
+            within = _within(kind)
             last = self._wire.call("HGET", schedule_key(self._store_id), f"{within}tick:{kind}")
             # Not `>`: a clock that once went far ahead must not keep the schedule waiting for it.
             if last is not None and abs(tick - int(last)) < every:
@@ -141,6 +142,12 @@ class Cron:
         wire = Wire(client)
         self._leader.leave(wire)
         wire.close()
+
+
+def _within(kind: str) -> str:
+    """What a kind's fields begin with. What is no part of the lifecycle has its own: `status` tells when the lifecycle ran, not
+    when others did."""
+    return "" if kind in KINDS else BESIDE
 
 
 def tick_name(tick_ms: int) -> str:

@@ -18,12 +18,13 @@ from rq import Retry, get_current_job
 from rq.timeouts import JobTimeoutException
 
 from consumers.jobs.embedding import EmbeddingJob
-from consumers.jobs.episodes import OFF
+from consumers.jobs.episodes import MODEL, OFF
 from consumers.jobs.leader import STOPPED, done_field, schedule_key
 from consumers.jobs.lifecycle import RULE, LifecycleJobs, LifecycleRun, owners_of
 from consumers.jobs.reviewing import REVIEW
 from consumers.jobs.rq.episodes import PartitionEpisodes
 from consumers.jobs.rq.extraction import PartitionExtraction
+from consumers.jobs.rq.lent import Lent
 from consumers.jobs.rq.reviewing import ReviewedByModel
 from consumers.jobs.rq.serving import JobResources
 from consumers.verify.levels import Levels
@@ -42,6 +43,7 @@ from events.redis.log import RedisEventLog
 from events.redis.wire import Wire, WirePool, connect
 from projections.language.marks import MARKER
 from projections.lifecycle import LEVELS
+from projections.lifecycle.extracting import RULES
 from projections.redis.create import known_identity
 from projections.redis.debt import FoldDebt
 from projections.redis.vectors import RedisVectors
@@ -126,7 +128,8 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
         raise BadSetting(
             f"job kind: got {kind!r}; allowed: {', '.join(JOBS)}; is a newer release scheduling?", setting="kind"
         )
-    stopped, began = list[str](), monotonic()
+    stopped, began, asked = list[str](), monotonic(), _asked(kind, served)
+    rested = asked is not None and asked.rests
 
     def tell(fact: str, **facts: Any) -> None:
         if fact.endswith(" stopped"):
@@ -145,33 +148,41 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
         return Retry(max=GIVEN_UP)
     finally:
         client.close()
-    _note(served, f"{STOPPED}{kind}:{partition}", store_id, stopped)
-    if not stopped:
-        _note_done(done_field(kind, partition), store_id, monotonic() - began)
+    if stopped:
+        _note_stopped(f"{STOPPED}{kind}:{partition}", store_id, stopped[0])
+    elif not rested and not (asked is not None and asked.rests):  # who was not asked has neither failed nor answered
+        _note_done(kind, partition, store_id, monotonic() - began)
     counts = walked._asdict()
     if walked.decided or walked.failed:
         served.tell("job done", kind=kind, partition=partition, tick=tick, **counts)
     return counts
 
 
-def _note(served: JobResources, field: str, store_id: str, stopped: Sequence[str]) -> None:
-    """Say beside the queue why the job stopped, or that it did not; nothing where a model rests, which nobody asked."""
+def _asked(kind: str, served: JobResources) -> Lent[Any] | None:
+    """Whom a kind of job asks who may be down; None where the settings name nobody."""
+    by_model = {
+        "extract": served.extraction != RULES,
+        "sessions": served.summaries == MODEL,
+        "upkeep": served.reviewer != RULE,
+    }
+    return served.embedder if kind == "embed" else served.chat if by_model.get(kind) else None
+
+
+def _note_stopped(field: str, store_id: str, reason: str) -> None:
+    """Say beside the queue why the job stopped."""
     job = get_current_job()
-    if job is None:
-        return
-    if stopped:
-        job.connection.hset(schedule_key(store_id), field, stopped[0])
-    elif not any(lent is not None and lent.rests for lent in (served.chat, served.embedder)):
-        job.connection.hdel(schedule_key(store_id), field)
+    if job is not None:
+        job.connection.hset(schedule_key(store_id), field, reason)
 
 
-def _note_done(field: str, store_id: str, seconds: float) -> None:
+def _note_done(kind: str, partition: int, store_id: str, seconds: float) -> None:
     """Say beside the queue that the job ran through just now, by that Redis's clock, and how long it took."""
     job = get_current_job()
     if job is not None:
         now, micros = job.connection.time()
         told = f"{int(now) * 1_000 + int(micros) // 1_000} {round(seconds * 1_000)}"
-        job.connection.hset(schedule_key(store_id), field, told)
+        job.connection.hset(schedule_key(store_id), done_field(kind, partition), told)
+        job.connection.hdel(schedule_key(store_id), f"{STOPPED}{kind}:{partition}")
 
 
 class Opened(NamedTuple):

@@ -67,7 +67,7 @@ def test_a_leader_that_died_before_the_clock_went_back_leads_no_more(redis_serve
     seconds, _ = wire.call("TIME")
     now = int(seconds) * 1_000
     assert Leader(wire, "test", "dead").tend(now + HOUR)
-    told = lifecycle_status(connect(redis_server.url), "test")["leader"]
+    told = lifecycle_status(connect(redis_server.url), "test", 1)["leader"]
     assert (told, Leader(wire, "test", "next").tend(now)) == (None, True)
 
 

@@ -77,7 +77,7 @@ def test_job_workers_are_wanted_until_every_job_is_done_and_again_once_one_waits
     made: JobSchedule, live: Live, redis_server: RedisServer
 ) -> None:
     live.start_worker("w")
-    status = wait_until(lambda: (told := lifecycle_status(live.client, live.identity.store_id))["queued"] and told)
+    status = wait_until(lambda: (told := lifecycle_status(live.client, live.identity.store_id, 2))["queued"] and told)
     assert status["leader"]
     assert not made.rests
     works(live, redis_server.url)
@@ -125,7 +125,7 @@ def test_without_job_workers_nothing_is_scheduled(live: Live, redis_server: Redi
     schedule.start()
     schedule.stop(PATIENCE)
     assert not schedule.rests
-    assert lifecycle_status(live.client, live.identity.store_id)["leader"] is None
+    assert lifecycle_status(live.client, live.identity.store_id, 2)["leader"] is None
 
 
 def test_where_jobs_are_due_every_minute_job_workers_stay(
@@ -142,9 +142,9 @@ def test_where_jobs_are_due_every_minute_job_workers_stay(
 
 def test_another_schedule_leads_at_once_when_one_ends(made: JobSchedule, live: Live, redis_server: RedisServer) -> None:
     store_id = live.identity.store_id
-    wait_until(lambda: lifecycle_status(live.client, store_id)["leader"])
+    wait_until(lambda: lifecycle_status(live.client, store_id, 2)["leader"])
     made.stop(PATIENCE)
-    assert lifecycle_status(live.client, store_id)["leader"] is None
+    assert lifecycle_status(live.client, store_id, 2)["leader"] is None
 
 
 def test_an_idle_up_runs_no_job_worker_and_keeps_the_schedule(tmp_path: Path) -> None:

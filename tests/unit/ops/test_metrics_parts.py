@@ -15,6 +15,7 @@ from api.operations.answers import StoreStatus
 from api.services.auditing.supervision import AppendOnlyFile, Kept, Supervision
 from consumers.fold.figures import FoldFigures, Spread
 from events.errors import BadSetting, StoreUnavailable
+from events.partitions import PASSING
 from ops.metrics.port import free_port, ports_of, refuse_taken
 from projections.fold.partition import Outcome
 
@@ -54,6 +55,20 @@ def test_a_store_that_does_not_answer_is_down_and_what_else_is_known_is_told() -
     assert "engramlog_up 0.0" in told
     assert 'engramlog_scrape_errors_total{part="status"} 1.0' in told
     assert "engramlog_aof_bytes 10.0" in told
+
+
+def test_a_worker_that_only_folds_what_one_process_appended_is_none_that_lives() -> None:
+    passing = {"worker": "host-4711-aaaaaa", "host": "host", "pid": 4711, "folded": 3, PASSING: True}
+    told = text_of(Scrape(readings(lambda: status() | {"workers": [*status()["workers"], passing]}, refuses)))
+    assert "engramlog_workers 1.0" in told
+
+
+def test_a_job_that_never_ran_waits_since_it_is_scheduled() -> None:
+    never = {"every_minutes": 60, "oldest": None, "newest": None, "seconds": None, "partitions": 0}
+    done = {"upkeep": never | {"waiting_since": "2026-01-01T00:00:00Z"}}
+    told = text_of(Scrape(readings(lambda: status() | {"lifecycle": status()["lifecycle"] | {"done": done}}, refuses)))
+    assert 'engramlog_job_waiting_since_timestamp_seconds{kind="upkeep"} 1.7672256e+09' in told
+    assert "engramlog_job_last_success_timestamp_seconds{" not in told
 
 
 def test_a_store_that_hangs_holds_no_scrape_and_what_comes_late_is_for_the_next_one() -> None:

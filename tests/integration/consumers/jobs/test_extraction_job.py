@@ -12,7 +12,7 @@ import pytest
 
 from api.exchange.importing import ImportOptions, import_turns
 from consumers.jobs import lifecycle as redis_lifecycle
-from consumers.jobs.leader import lifecycle_status
+from consumers.jobs.leader import done_field, lifecycle_status, schedule_key
 from consumers.jobs.lifecycle import LifecycleJobs
 from consumers.jobs.rq.cron import lifecycle_queue
 from consumers.jobs.rq.jobs import FUNCTION, run, serving
@@ -210,10 +210,11 @@ def test_a_job_without_the_model_that_it_is_to_ask_says_which_setting_is_missing
     assert ["ENGRAMLOG_MODEL" in facts["reason"] for _, facts in told] == [True]
 
 
-def worked(server: RedisServer, model: ModelEndpoint, tick: str) -> dict[str, str]:
-    """What `status` says of jobs that stopped, after a job worker ran one with the model."""
+def worked(server: RedisServer, model: ModelEndpoint, *ticks: str) -> dict[str, str]:
+    """What `status` says of jobs that stopped, after a job worker ran one each tick with the model."""
     client = connect(server.url)
-    lifecycle_queue(client, "test").enqueue_call(FUNCTION, args=("extract", "test", 0, tick))
+    for tick in ticks:
+        lifecycle_queue(client, "test").enqueue_call(FUNCTION, args=("extract", "test", 0, tick))
     with closing(ModelChat("scripted", url=model.url, tries=1, timeout=PATIENCE)) as chat:
         lent, stop = Lent(lambda: chat), Flag()
         served = JobResources(
@@ -221,10 +222,10 @@ def worked(server: RedisServer, model: ModelEndpoint, tick: str) -> dict[str, st
         )
         with serving(served):
             door = JobValidator(client, "test", 1, TellingAlarms(served.tell))
-            worker = JobWorker(store_queue(client, door), stop, f"test-{tick}", served.tell)
+            worker = JobWorker(store_queue(client, door), stop, f"test-{ticks[0]}", served.tell)
             worker.work(burst=True, logging_level="CRITICAL")
     try:
-        return dict(lifecycle_status(client, "test")["stopped"])
+        return dict(lifecycle_status(client, "test", 1)["stopped"])
     finally:
         client.close()
 
@@ -237,3 +238,17 @@ def test_status_says_why_the_job_stopped_until_it_runs_through(live: Live, serve
         assert "asks to wait 3600 s" in stopped["extract"]
         model.answers(honest)
         assert worked(server, model, "20260101T0005") == {}
+
+
+def test_a_job_that_asked_nobody_since_the_model_rests_did_not_run_through(live: Live, server: RedisServer) -> None:
+    def done() -> bool:
+        with closing(connect(server.url)) as client:
+            return bool(client.hexists(schedule_key("test"), done_field("extract", 0)))
+
+    with model_endpoint() as model:
+        model.replies = [limited(after=3_600)]
+        assert list(worked(server, model, "20260101T0000", "20260101T0005")) == ["extract"]
+        assert (len(model.asked), done()) == (1, False)
+        model.answers(honest)
+        worked(server, model, "20260101T0010")
+    assert done()

@@ -117,7 +117,7 @@ def test_a_worker_process_runs_its_own_jobs_and_nothing_that_others_put_into_the
     with job_worker(server.url):
         wait_until(lambda: count(client) == 7 and finished(client) >= 2 * PARTITIONS)
     assert not marker.exists()
-    assert lifecycle_status(client, "test")["refused"] == 7
+    assert lifecycle_status(client, "test", 1)["refused"] == 7
     alarms = RedisAlarms(WirePool(client), "test", lambda _fact, **_facts: None)
     assert [(alarm.name, alarm.count) for alarm in alarms.standing()] == [("job_refused", 1)] * 7
     client.close()

@@ -21,6 +21,7 @@ from rq import Queue
 from consumers.jobs.leader import Leader, done_field, lifecycle_status, schedule_key
 from consumers.jobs.rq.cron import Cron, lifecycle_queue
 from consumers.jobs.rq.jobs import EXTRACTION, KINDS
+from events.envelope import from_micros, utc_text
 from events.errors import StoreUnavailable
 from events.redis.wire import Wire, connect
 from projections.redis.create import open_store
@@ -188,7 +189,7 @@ def test_a_clock_that_went_far_ahead_once_does_not_stop_the_schedule(client: red
 
 
 def test_status_tells_the_leader_the_ticks_and_the_queue(client: redis.Redis) -> None:
-    nothing = lifecycle_status(client, STORE)
+    nothing = lifecycle_status(client, STORE, 2)
     assert nothing == {
         "leader": None,
         "last_tick": None,
@@ -203,49 +204,81 @@ def test_status_tells_the_leader_the_ticks_and_the_queue(client: redis.Redis) ->
     }
     scheduler = cron(client, "somebody", partitions=4)
     scheduler.tend(scheduler.now_ms())
-    told = lifecycle_status(client, STORE)
+    told = lifecycle_status(client, STORE, 2)
     assert (told["leader"], told["queued"]) == ("somebody", lifecycle_queue(client, STORE).count)
     assert told["last_tick"] < told["next_tick"]
     assert {told["last_tick"][13:], told["next_tick"][13:]} == {":00:00Z"}
     scheduler.leave()
-    left = lifecycle_status(client, STORE)
+    left = lifecycle_status(client, STORE, 2)
     assert (left["leader"], left["last_tick"], left["next_tick"]) == (None, told["last_tick"], None)
 
 
 def test_status_tells_when_a_kind_last_ran_through_by_the_partition_that_waits_longest(client: redis.Redis) -> None:
     scheduler = cron(client, "somebody", partitions=2)
     scheduler.tend(scheduler.now_ms())
-    never = lifecycle_status(client, STORE)["done"]
+    never = lifecycle_status(client, STORE, 2)["done"]
     assert {kind: one["oldest"] for kind, one in never.items()} == {"upkeep": None, "daily": None}
     for partition, told in enumerate(("1767225600000 400", "1767229200000 1500")):
         client.hset(schedule_key(STORE), done_field("upkeep", partition), told)
     client.hset(schedule_key(STORE), done_field("extract", 0), "1767225600000 1")  # scheduled no more
-    assert lifecycle_status(client, STORE)["done"] == never | {
+    assert lifecycle_status(client, STORE, 2)["done"] == never | {
         "upkeep": {
             "every_minutes": 60,
             "oldest": "2026-01-01T00:00:00Z",
             "newest": "2026-01-01T01:00:00Z",
+            "waiting_since": never["upkeep"]["waiting_since"],
             "seconds": 1.5,
             "partitions": 2,
         }
     }
 
 
+def test_status_tells_since_when_a_partition_waits_whose_job_never_ran(client: redis.Redis) -> None:
+    scheduler = cron(client, "somebody", partitions=2, kinds={**KINDS, **EXTRACTION})
+
+    def waiting(kind: str) -> object:
+        return lifecycle_status(client, STORE, 2)["done"][kind]["waiting_since"]
+
+    def ran(kind: str, partition: int, at: int) -> None:
+        client.hset(schedule_key(STORE), done_field(kind, partition), f"{at} 1")
+
+    scheduler.tend(NINE)
+    scheduler.tend(NINE + HOUR)
+    assert (waiting("upkeep"), waiting("daily"), waiting("extract")) == (told(NINE),) * 3
+    ran("upkeep", 0, NINE + HOUR)
+    assert waiting("upkeep") == told(NINE)  # the other one never had it done
+    ran("upkeep", 1, NINE + 2 * HOUR)
+    assert waiting("upkeep") == told(NINE + HOUR)
+    scheduler.leave()
+    another = cron(client, "another", partitions=2)
+    another.tend(NINE + 3 * HOUR)  # extracts no more
+    assert (waiting("upkeep"), waiting("daily")) == (told(NINE + HOUR), told(NINE))
+    ran("extract", 0, NINE)
+    ran("extract", 1, NINE)
+    another.leave()
+    cron(client, "third", partitions=2, kinds={**KINDS, **EXTRACTION}).tend(NINE + DAY)
+    assert waiting("extract") == told(NINE + DAY)  # what ran while it was scheduled once before says nothing of now
+
+
+def told(ms: int) -> str:
+    return utc_text(from_micros(ms * 1_000))
+
+
 def test_status_tells_what_is_scheduled_beside_the_lifecycle_as_long_as_it_is(client: redis.Redis) -> None:
     beside = cron(client, "a", partitions=1, kinds={**KINDS, **EXTRACTION})
     now = beside.now_ms()
     assert beside.tend(now) == 3
-    (kind, told), *others = lifecycle_status(client, STORE)["beside"].items()
+    (kind, told), *others = lifecycle_status(client, STORE, 2)["beside"].items()
     assert (kind, told["every_minutes"], others) == ("extract", 5, [])
     assert told["last_tick"] < told["next_tick"]
     beside.leave()
-    assert lifecycle_status(client, STORE)["beside"]["extract"]["next_tick"] is None
+    assert lifecycle_status(client, STORE, 2)["beside"]["extract"]["next_tick"] is None
     cron(client, "b", partitions=1).tend(now + 1)
-    assert lifecycle_status(client, STORE)["beside"] == {}
+    assert lifecycle_status(client, STORE, 2)["beside"] == {}
 
 
 def test_status_says_so_where_the_queue_s_redis_does_not_answer() -> None:
-    told = lifecycle_status(connect("unix:///nowhere/at-all", timeout=1.0), STORE)
+    told = lifecycle_status(connect("unix:///nowhere/at-all", timeout=1.0), STORE, 2)
     assert "no connection to Redis" in told.pop("problem")
     assert set(told.values()) == {None}
 
@@ -278,17 +311,17 @@ def test_a_killed_leader_is_replaced_and_one_that_is_stopped_lets_go_at_once(
     with job_workers(server, 2, lease_ms=1_500) as processes:
 
         def leader() -> subprocess.Popen[bytes] | None:
-            holder = lifecycle_status(client, store.store_id)["leader"] or ""
+            holder = lifecycle_status(client, store.store_id, 1)["leader"] or ""
             return next((one for one in processes if f"-{one.pid}-" in holder), None)
 
         first = wait_until(leader)
         (second,) = [one for one in processes if one is not first]
         first.kill()
         wait_until(lambda: leader() is second)
-        wait_until(lambda: lifecycle_status(client, store.store_id)["queued"] == 0)
+        wait_until(lambda: lifecycle_status(client, store.store_id, 1)["queued"] == 0)
         second.send_signal(signal.SIGTERM)
         _, log = second.communicate(timeout=PATIENCE)
         assert second.returncode == 0
-        assert lifecycle_status(client, store.store_id)["leader"] is None
+        assert lifecycle_status(client, store.store_id, 1)["leader"] is None
         assert b"job worker stopped" in log
         assert {b"tick:upkeep", b"tick:daily"} <= set(client.hgetall(schedule_key(STORE)))
