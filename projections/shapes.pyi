@@ -162,6 +162,7 @@ class JobsDone(TypedDict):
     every_minutes: int
     oldest: str | None
     newest: str | None
+    waiting_since: NotRequired[str | None]
     seconds: float | None
     partitions: int
 
@@ -1447,6 +1448,10 @@ class StoreStatus(TypedDict):
     sealed: bool
     notice: str
 
+class SummedOver(TypedDict):
+    owners: int
+    left_out: int
+
 class StoreStats(TypedDict):
     owners: int
     events: int
@@ -1454,6 +1459,8 @@ class StoreStats(TypedDict):
     lag: int
     memory: dict[str, Any]
     largest_owners: list[dict[str, Any]]
+    figures: NotRequired[HistoryFigures | None]
+    figures_of: NotRequired[SummedOver | None]
 
 class OwnerCount(TypedDict):
     owner: str

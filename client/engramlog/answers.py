@@ -1960,6 +1960,7 @@ class PartitionStatus(Result):
     """How long the oldest event that is not folded has waited, seconds by Redis's clock; 0 where all is folded,
     null where the log does not tell."""
     holder: str | None
+    """Who folds it; null where nobody has a lease that lasts."""
     epoch: int
     quarantined: list[str]
     memories: int
@@ -1989,8 +1990,10 @@ class JobsDone(Result):
 
     every_minutes: int
     oldest: str | None
-    """Of the partition that waits longest."""
+    """Of the partition that waits longest, among those that ever had it done."""
     newest: str | None
+    waiting_since: str | None = None
+    """Since when the partition waits that waits longest: where it never had it done, from when it is scheduled."""
     seconds: float | None
     """What the slowest partition's last run took."""
     partitions: int

@@ -50,6 +50,11 @@ class Tally:
     def __init__(self) -> None:
         self.counts = dict.fromkeys(FIGURES, 0)
 
+    def include(self, other: Tally) -> None:
+        """What another one counted too."""
+        for figure, count in other.counts.items():
+            self.counts[figure] += count
+
     def add(self, entries: Iterable[Entry]) -> Passed:
         """Count these, of which all of an event's stand together."""
         counts, last = self.counts, dict[str, int]()

@@ -90,20 +90,22 @@ def _figures(answer: dict[str, Any]) -> dict[str, str]:
             spread.append(f"{f'over {low:g}' if high is None else f'to {high:g}'}: {bucket['memories']:,}")
         low = high or low
     mean = "" if weights["mean"] is None else f"mean {weights['mean']:g}, median {weights['median']:g}; "
-    errors = {
-        f"conflict errors, {name}": count for name, count in happened["conflict_errors"].items() if name != "total"
-    }
-    counts = {name: count for name, count in happened.items() if name != "conflict_errors"} | errors
-    told = [f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items() if count]
     shown = [
         f"{via} {one['memories']:,} in {one['answers']:,} {'answer' if one['answers'] == 1 else 'answers'}"
         for via, one in answer["shown"].items()
     ]
     return {
         "weights": f"{mean}{', '.join(spread)}" if spread else "none",
-        "figures": ", ".join(told) or "none",
+        "figures": _happened(happened),
         "shown": ", ".join(shown) or "none",
     }
+
+
+def _happened(figures: dict[str, Any]) -> str:
+    """What happened to memories, in words; zeros are left out."""
+    errors = {f"conflict errors, {name}": n for name, n in figures["conflict_errors"].items() if name != "total"}
+    counts = {name: count for name, count in figures.items() if name != "conflict_errors"} | errors
+    return ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items() if count) or "none"
 
 
 def statistics(answer: dict[str, Any]) -> None:
@@ -116,10 +118,13 @@ def statistics(answer: dict[str, Any]) -> None:
         }
         fields(counts | _figures(answer))
         return
-    largest = answer["largest_owners"]
+    largest, of = answer["largest_owners"], answer["figures_of"]
     out.print(
         f"{answer['events']:,} events, {answer['memories']:,} memories, lag {answer['lag']:,}{_used(answer['memory'])}"
     )
+    if of["owners"]:
+        over = "all owners" if not of["left_out"] else f"{of['owners']:,} owners, without {of['left_out']:,}"
+        out.print(f"in sum over {over}: {_happened(answer['figures'])}")
     if not largest:
         out.print("no owners yet")
         return

@@ -126,6 +126,18 @@ class WeightFigures(BaseModel):
     buckets: list[WeightBucket]
 
 
+EXAMPLE_FIGURES: Example = {
+    "activations": 3,
+    "frequent_mentions": 1,
+    "negations": 0,
+    "merges": 0,
+    "merges_undone": 0,
+    "compressions": 0,
+    "possible_conflicts": 0,
+    "conflict_errors": {"taken_back": 0, "refused": 0, "total": 0},
+}
+
+
 class ConflictErrors(BaseModel):
     """Contradictions that turned out not to be one."""
 
@@ -188,16 +200,7 @@ class OwnerStats(Place):
                 "highest": 1.3,
                 "buckets": [{"up_to": 1.5, "memories": 1}, {"up_to": None, "memories": 0}],
             },
-            "figures": {
-                "activations": 3,
-                "frequent_mentions": 1,
-                "negations": 0,
-                "merges": 0,
-                "merges_undone": 0,
-                "compressions": 0,
-                "possible_conflicts": 0,
-                "conflict_errors": {"taken_back": 0, "refused": 0, "total": 0},
-            },
+            "figures": EXAMPLE_FIGURES,
             "shown": {"recall": {"answers": 1, "memories": 1}},
             "chain": "5f0c…",
         }

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from api.operations.answers.alarms import AlarmStanding
 from api.operations.answers.cleaning import EXAMPLE_SCHEDULE, Schedule
 from api.operations.answers.log import Example, exampled
+from api.operations.answers.profiles import EXAMPLE_FIGURES, HistoryFigures
 
 EXAMPLE_MEMORY: Example = {
     "used_bytes": 4_200_000,
@@ -53,7 +54,7 @@ class PartitionStatus(BaseModel):
         description="How long the oldest event that is not folded has waited, seconds by Redis's clock; 0 where all is folded,"
         " null where the log does not tell."
     )
-    holder: str | None
+    holder: str | None = Field(description="Who folds it; null where nobody has a lease that lasts.")
     epoch: int
     quarantined: list[str]
     memories: int
@@ -141,6 +142,15 @@ class StoreStatus(BaseModel):
     notice: str
 
 
+class SummedOver(BaseModel):
+    """Whose figures a sum is of."""
+
+    owners: int = Field(
+        description="Those whose whole history was counted: of the 1,000 largest, as far as 200,000 events reach."
+    )
+    left_out: int = Field(description="All others.")
+
+
 class StoreStats(BaseModel):
     """Counts of the whole store."""
 
@@ -152,6 +162,8 @@ class StoreStats(BaseModel):
             "lag": 0,
             "memory": EXAMPLE_MEMORY,
             "largest_owners": [{"owner": "alice", "partition": 3, "memories": 900}],
+            "figures": EXAMPLE_FIGURES,
+            "figures_of": {"owners": 1, "left_out": 0},
         }
     )
 
@@ -161,6 +173,8 @@ class StoreStats(BaseModel):
     lag: int
     memory: dict[str, Any]
     largest_owners: list[dict[str, Any]]
+    figures: HistoryFigures | None = Field(default=None, description="What happened to the memories of owners, in sum.")
+    figures_of: SummedOver | None = None
 
 
 class OwnerCount(BaseModel):

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from api.requests.checks import check_owner, position_of
 from api.requests.speaking import speaker
 from api.requests.timelines import TimesAsked
-from api.services.auditing.statistics import OwnerStatistics
+from api.services.auditing.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
 from api.services.writing import Writer
 from api.work.outlook import outlook
 from api.work.patience import current_check
@@ -74,7 +74,9 @@ class Operator:
         recorded of accesses in this process, and lost in any since the alarm of it was last cleared."""
         wire = self._wire()
         try:
-            partitions = [self._partition(wire, number, tag) for number, tag in enumerate(self._identity.tags)]
+            seconds, micros = wire.call("TIME")
+            now_ms = int(seconds) * 1_000 + int(micros) // 1_000
+            partitions = [self._partition(wire, number, tag, now_ms) for number, tag in enumerate(self._identity.tags)]
             workers = self._live_workers(wire)
             room = read_room(wire, FoldDebt(self._identity.tags))
         finally:
@@ -117,11 +119,11 @@ class Operator:
                 self._let_go(int(partition))
         return {"name": name, "subject": subject, "cleared": cleared} | self.alarms()
 
-    def _partition(self, wire: Wire, number: int, tag: str) -> dict[str, Any]:
+    def _partition(self, wire: Wire, number: int, tag: str, now_ms: int) -> dict[str, Any]:
         head, live = wire.call("HMGET", LogKeys(tag).meta, "head", "live")
         keys = BuildKeys(tag, (live or b"").decode())
-        names = ("seq", "head", "digest", "memories", "waiting", "full", "refused", "epoch", "holder")
-        seq, chain, digest, memories, waiting, full, refused, epoch, holder = wire.call(
+        names = ("seq", "head", "digest", "memories", "waiting", "full", "refused", "epoch", "holder", "until")
+        seq, chain, digest, memories, waiting, full, refused, epoch, holder, until = wire.call(
             "HMGET", keys.checkpoint, *names
         )
         stuck = wire.call("HKEYS", keys.quarantine)
@@ -133,7 +135,7 @@ class Operator:
             "checkpoint": int(seq or 0),
             "lag": int(head or 0) - int(seq or 0),
             "checkpoint_age": _waited(wire, keys, int(seq or 0)) if behind else 0.0,
-            "holder": holder.decode() if holder else None,
+            "holder": holder.decode() if holder and int(until or 0) > now_ms else None,
             "epoch": int(epoch or 0),
             "quarantined": sorted(name.decode() for name in stuck),
             "memories": int(memories or 0),
@@ -165,9 +167,12 @@ class Operator:
             for number, keys in self._live_builds(wire):
                 for page in _owner_pages(wire, keys, number, count, current_check()):
                     count += len(page)
-                    largest = nsmallest(LARGEST, largest + page, key=lambda one: (-one["memories"], one["owner"]))
+                    largest = nsmallest(
+                        MOST_SUMMED_OWNERS, largest + page, key=lambda one: (-one["memories"], one["owner"])
+                    )
         finally:
             wire.close()
+        figures, summed = self._statistics.summed((one["owner"], one["partition"]) for one in largest)
         status = self.status()
         return {
             "owners": count,
@@ -175,7 +180,9 @@ class Operator:
             "memories": status["memories"],
             "lag": status["lag"],
             "memory": status["memory"],
-            "largest_owners": largest,
+            "largest_owners": largest[:LARGEST],
+            "figures": figures,
+            "figures_of": {"owners": summed, "left_out": count - summed},
         }
 
     def dead(self) -> dict[str, Any]:

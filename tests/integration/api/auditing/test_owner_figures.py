@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from api.cli.show.store import statistics
+from api.services.auditing import statistics as summing
 from api.work.patience import NeedsHeavyLane, Patience, with_patience
 from events.errors import DeadlineExceeded
 from events.log import AppendReceipt
+from events.partitions import partition_of
 from tests.acceptance.helpers.store import Store, day, embedded_store
+from tests.chaos.attendants import live_keys
 from tests.given.events import (
     compressed,
     created,
@@ -139,6 +144,49 @@ def test_a_negation_that_a_person_refused_is_an_error_of_conflict(store: Store) 
     store.app.inbox.accept(owner, waiting["I like coffee"])
     told = [store.operator.stats(owner, **when)["figures"] for when in ({"as_of": before}, {})]
     assert [(one["negations"], one["conflict_errors"]["refused"]) for one in told] == [(0, 1), (1, 1)]
+
+
+def test_the_figures_of_a_store_are_the_sums_over_its_owners(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with embedded_store(tmp_path / "data") as store:
+        assert store.operator.stats()["figures_of"] == {"owners": 0, "left_out": 0}
+        owners = [lived(store)[0], lived(store)[0], store.owner()]
+        store.tell(owners[2], created("I like tea", "tea"), created("I like coffee", "coffee"))
+        store.tell(owners[2], replace(negated("tea", 1), actor="judge", extra={"trust": "proposed"}))
+        (waiting,) = store.app.inbox.page(owners[2])["items"]
+        store.app.inbox.reject(owners[2], waiting["item"])
+        told = store.operator.stats()
+        assert told["figures_of"] == {"owners": 3, "left_out": 0}
+        assert flat(told["figures"]) == sum((flat(store.operator.stats(one)["figures"]) for one in owners), Counter())
+        assert told["figures"]["conflict_errors"] == {"taken_back": 2, "refused": 1, "total": 3}
+        statistics(told)
+        assert "in sum over all owners: activations 8," in " ".join(capsys.readouterr().out.split())
+
+
+def flat(figures: dict[str, Any]) -> Counter[str]:
+    """Figures and the parts of the errors as one table, zeros left out."""
+    errors = {f"errors, {name}": count for name, count in figures["conflict_errors"].items()}
+    return +Counter({name: count for name, count in figures.items() if name != "conflict_errors"} | errors)
+
+
+def test_who_is_too_long_or_cannot_be_read_is_left_out_of_a_store_s_sums_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with embedded_store(tmp_path / "data") as store:
+        (long, _), short = lived(store), store.owner()
+        store.tell(short, created("I like tea", "tea"), mentioned("tea", 1))
+        monkeypatch.setattr(summing, "MOST_SUMMED_EVENTS", 5)
+        told = store.operator.stats()
+        assert (told["owners"], told["figures_of"]) == (2, {"owners": 1, "left_out": 1})
+        assert told["figures"]["activations"] == 1
+        monkeypatch.undo()
+        with closing(store.operator._wire()) as wire:
+            keys = live_keys(wire, store.operator._identity.tags[partition_of(long, store.app.log.partitions)])
+            state = wire.call("HGET", keys.owners, long)
+            wire.call("HSET", keys.owners, long, b"no state")
+            assert store.operator.stats()["figures_of"] == {"owners": 1, "left_out": 1}
+            wire.call("HSET", keys.owners, long, state)
 
 
 def test_weights_are_spread_over_buckets_that_hold_every_living_memory_once(store: Store) -> None:
