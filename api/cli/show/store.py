@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rich.markup import escape
@@ -101,7 +102,7 @@ def _figures(answer: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _happened(figures: dict[str, Any]) -> str:
+def _happened(figures: Mapping[str, Any]) -> str:
     """What happened to memories, in words; zeros are left out."""
     errors = {f"conflict errors, {name}": n for name, n in figures["conflict_errors"].items() if name != "total"}
     counts = {name: count for name, count in figures.items() if name != "conflict_errors"} | errors
@@ -118,11 +119,11 @@ def statistics(answer: dict[str, Any]) -> None:
         }
         fields(counts | _figures(answer))
         return
-    largest, of = answer["largest_owners"], answer["figures_of"]
+    largest, of = answer["largest_owners"], answer.get("figures_of")  # an older service tells none
     out.print(
         f"{answer['events']:,} events, {answer['memories']:,} memories, lag {answer['lag']:,}{_used(answer['memory'])}"
     )
-    if of["owners"]:
+    if of and of["owners"]:
         over = "all owners" if not of["left_out"] else f"{of['owners']:,} owners, without {of['left_out']:,}"
         out.print(f"in sum over {over}: {_happened(answer['figures'])}")
     if not largest:
