@@ -354,6 +354,7 @@ class RankMoved(TypedDict):
     id: str
     before: int | None
     after: int | None
+    passed: str | None
 
 class QuestionMoved(TypedDict):
     query: str

@@ -1417,6 +1417,9 @@ class RankMoved(Result):
     before: int | None
     """Its rank, 1 for the first; null where it is not among the results."""
     after: int | None
+    passed: str | None
+    """Of one that fell what newly stands directly above it; of one that rose what stood there and is no longer
+    above it. Null where that is no other than before, or one side lacks it."""
 
 
 class QuestionMoved(Result):
