@@ -205,7 +205,7 @@ class Application(ABC):
     def differ(self) -> Differ:
         from api.services.auditing.differing import Differ
 
-        return Differ(self.log, self.reader, self.views)
+        return Differ(self.log, self.reader, self.views, self._meanings)
 
     @joined
     def outranking(self) -> Outranking:

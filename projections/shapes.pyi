@@ -113,11 +113,23 @@ class InjectedMemory(TypedDict):
     trust_today: str | None
     since: list[str]
 
+class OutcomeTold(TypedDict):
+    position: str
+    at: str
+    memory: str
+    outcome: str
+    from_memory: str | None
+    actor: str
+    principal: str | None
+    linked_by: str
+
 class AnsweredInFullAlone(AnsweredTurn):
     owner: str
     injected: list[Injected]
     injections_left_out: int
     injected_memories: list[InjectedMemory]
+    outcomes: list[OutcomeTold]
+    outcomes_left_out: int
     note: str | None
 
 class AnsweredInFull(AnsweredInFullAlone, LinesTold, Placed): ...
@@ -343,6 +355,7 @@ class RankMoved(TypedDict):
     id: str
     before: int | None
     after: int | None
+    passed: str | None
 
 class QuestionMoved(TypedDict):
     query: str
@@ -797,6 +810,7 @@ class Held(TypedDict):
 class ReinforcedAlone(TypedDict):
     outcome: str
     from_memory: str | None
+    turn_id: str | None
     id: str
     at: str
     owner: str

@@ -15,11 +15,10 @@ from typing import Any
 import orjson
 
 from api.exchange.appending import AppendReport
-from api.exchange.everything.bundle import END, HEAD
 from api.exchange.everything.said import SAID
-from api.exchange.everything.taking_in import PartLine, read_part
+from api.exchange.everything.taking_in import OWN_SHAPES, PartLine, Wholeness, read_part
 from api.exchange.record_fields import RecordLine
-from api.exchange.record_shapes import PART, check_shape, read_line, read_record
+from api.exchange.record_shapes import PART, at_line, check_shape, read_line, read_record
 from api.exchange.rejections import KEYED_OTHERWISE, REJECTION, CarriedRejection, read_rejection
 from api.requests.checks import check_owner
 from api.requests.secrets import label_objection
@@ -51,6 +50,8 @@ class RecordOptions:
     """Whether a time without a zone is in UTC; else it is refused."""
     core: bool = False
     """Whether an operator answers for records of tier core and system; else they become ordinary memories, and are counted."""
+    summed: bool = True
+    """Whether lines come as they were written, so that the sum at the end of an export of everything is one over them."""
 
 
 @dataclass(slots=True)
@@ -189,13 +190,15 @@ def _numbered_events(
     log: EventLog, lines: Iterable[bytes], options: RecordOptions, answer: ImportedRecords, known: Rejections
 ) -> Iterator[tuple[int, Prepared]]:
     seen: dict[str, tuple[int, bytes]] = {}
-    number = 0
+    own, whole, number = options.shape in OWN_SHAPES, Wholeness(summed=options.summed), 0
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             told = read_line(line)
-            if PART in told and options.shape in ("auto", "engramlog"):
+            if own:
+                whole.take(line, told)
+            if PART in told and own:
                 yield from ((number, one) for one in _part(read_part(told, options.owner), log, answer))
                 continue
             record = read_record(told, options.shape, assume_utc=options.assume_utc)
@@ -212,7 +215,7 @@ def _numbered_events(
                 record.data["tier"] = "fact"
             prepared = _event_of(record, options.owner, log, is_operators=claimed is not None and options.core)
         except InputError as problem:
-            raise _at_line(problem, number) from None
+            raise at_line(problem, number) from None
         memory_id = record.data["memory_id"]
         first, summed = seen.get(memory_id), sha256(prepared.body).digest()
         if first is None:
@@ -225,10 +228,7 @@ def _numbered_events(
             answer.repeated += 1
         else:
             answer.duplicates.append({"line": number, "memory_id": memory_id, "first_line": first[0]})
-    if HEAD in answer.of_the_log and END not in answer.of_the_log:
-        raise _at_line(
-            refused("part", "the end of the file", f"{END}, which ends an export of everything: it is cut"), number
-        )
+    whole.close(number)
 
 
 def _part(part: PartLine, log: EventLog, answer: ImportedRecords) -> Iterator[Prepared]:
@@ -317,10 +317,6 @@ def _own_name(path: str, record: RecordLine) -> str:
     known = [ours for ours in record.names if path == ours or path.startswith((f"{ours}.", f"{ours}["))]
     longest = max(known, key=len, default=None)
     return path if longest is None else record.names[longest] + path[len(longest) :]
-
-
-def _at_line(problem: InputError, number: int) -> InputError:
-    return InputError(f"line {number}: {problem.message}", line=number, **problem.context)
 
 
 def _count(record: RecordLine, answer: ImportedRecords) -> None:

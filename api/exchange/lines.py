@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import codecs
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from itertools import chain
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -24,6 +24,8 @@ IN_MEMORY = 8 * 1024 * 1024
 SPOOLED = 1024 * 1024 * 1024
 """Bytes of lines that are kept at all: what comes after them is read while the store is open."""
 PIECE = 64 * 1024
+Look = Callable[[Iterator[bytes], bool], None]
+"""Looks at lines, and is told whether they are all that come."""
 
 
 def standard_input(field: str) -> IO[bytes]:
@@ -34,12 +36,15 @@ def standard_input(field: str) -> IO[bytes]:
 
 
 @contextmanager
-def open_lines(file: str, longest: int = -1, whole: bool = False) -> Iterator[Iterator[bytes]]:
+def open_lines(
+    file: str, longest: int = -1, whole: bool = False, look: Look | None = None
+) -> Iterator[Iterator[bytes]]:
     """The lines of a file, or of standard input for `-`. Raises InputError where it cannot be read, also half-way.
 
     A line longer than `longest` bytes comes in pieces, so that one line never fills the memory. A byte order mark is passed over.
     Of what is no file on a disk the first line is waited for: a store is opened after it. `whole`: all of it is, as of an
-    export, which may hold the same store until it is written.
+    export, which may hold the same store until it is written. `look`: at all lines before the first is yielded; of a pipe with
+    `whole`, at those that are kept. What it raises, this raises.
     """
     with ExitStack() as closing:
         try:
@@ -49,6 +54,11 @@ def open_lines(file: str, longest: int = -1, whole: bool = False) -> Iterator[It
             streams = [stream] if early is None else [closing.enter_context(early), stream]
         except (OSError, ValueError) as error:
             raise _unreadable(file, error) from None
+        if look is not None and (on_disk or (early is not None and whole)):
+            size = streams[0].seek(0, SEEK_END)
+            streams[0].seek(0)
+            look(_lines(file, streams[:1], longest), on_disk or size < SPOOLED)
+            streams[0].seek(0)
         yield _lines(file, streams, longest)
 
 

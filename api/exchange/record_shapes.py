@@ -27,7 +27,7 @@ from api.exchange.record_fields import (
     unknown,
     without_repeats,
 )
-from events.errors import refused
+from events.errors import InputError, refused
 from events.text.utf8 import bytes_told
 from projections.memory.record import MAX_EDGES
 
@@ -93,6 +93,11 @@ def read_line(line: bytes) -> Data:
     if record.keys() == {CUT}:
         raise refused("record", "the mark of an export that ended before its end", "a whole export: export again")
     return record
+
+
+def at_line(problem: InputError, number: int) -> InputError:
+    """The same, telling in which line."""
+    return InputError(f"line {number}: {problem.message}", line=number, **problem.context)
 
 
 def read_record(record: Data, shape: str = "auto", *, assume_utc: bool = False) -> RecordLine:

@@ -250,6 +250,7 @@ class SayTools:
         from_memory: Annotated[
             str | None, Field(description="memory_key of a memory that led to it: strengthens their association.")
         ] = None,
+        turn_id: Annotated[str | None, Field(description="The turn that was answered with it.")] = None,
         idempotency_key: Again = None,
     ) -> Reinforced:
         """Tell that a memory really helped, or misled: it is then kept longer, or fades faster. Not for merely shown ones."""
@@ -259,6 +260,7 @@ class SayTools:
                 memory_key,
                 outcome=outcome,
                 from_memory=from_memory,
+                turn_id=turn_id,
                 actor="assistant",
                 key=idempotency_key,
             )

@@ -88,6 +88,14 @@ REINFORCE = Operation(
             None,
             ("tea",),
         ),
+        Parameter(
+            "turn_id",
+            str | None,
+            "The turn in whose answer it was put to use, or that of the reply: `answers` tells the outcome beside it.",
+            None,
+            ("D4:7",),
+            option=Option(("--turn",)),
+        ),
         *SAID,
     ),
     body=Body(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Unpack
 
-from api.requests.checks import check_limit, check_owner
+from api.requests.checks import check_id_of, check_limit, check_owner
 from api.requests.timelines import LineTerms, TimesAsked, told_lines, told_times
 from api.services.carrying import Given
 from api.services.reading import Reader
@@ -82,10 +82,12 @@ class Living:
         *,
         outcome: str = "manual_review",
         from_memory: str | None = None,
+        turn_id: str | None = None,
         **given: Unpack[Given],
     ) -> dict[str, Any]:
         """It was put to use: what each law reads of it before and after, at the instant at which it happened.
 
+        `turn_id`: the turn, or the reply, in which it was; `answers` tells the outcome beside it.
         Raises NotFound or InputError where no event can change the memory, or `from_memory`, any more.
         """
         check_owner(owner)
@@ -95,7 +97,9 @@ class Living:
                 raise refused("from_memory", from_memory, "another memory than the one that is reinforced")
             if outcome not in ALIKE:
                 remarks.append(f"an outcome of {outcome} strengthens no association")
-        data = MemoryReinforced(memory_id=memory_id, outcome=outcome, from_memory=from_memory)  # type: ignore[arg-type]
+        if turn_id is not None:
+            check_id_of("turn_id", turn_id)
+        data = MemoryReinforced(memory_id=memory_id, outcome=outcome, from_memory=from_memory, turn_id=turn_id)  # type: ignore[arg-type]
         answer = self._happened(owner, memory_id, data, given, beside=from_memory)
         answer.pop("again")
         for change in answer["changes"]:
@@ -103,7 +107,8 @@ class Living:
                 # After a semicolon the fold says why a use adds nothing to the importance.
                 reason = change["reason"]
                 remarks.append(reason if change["decision"] == "ignored" else reason.partition("; ")[2])
-        return {"outcome": outcome, "from_memory": from_memory, **answer, "remarks": [*filter(None, remarks)]}
+        told = {"outcome": outcome, "from_memory": from_memory, "turn_id": turn_id}
+        return {**told, **answer, "remarks": [*filter(None, remarks)]}
 
     def grade(self, owner: str, memory_id: str, grade: int, **given: Unpack[Given]) -> dict[str, Any]:
         """It was reviewed and graded, 0 (forgotten) to 5 (at once): the next review by each scheduler, and which decides.

@@ -251,6 +251,23 @@ class InjectedMemory(Result):
     """What became of it: negated, revised, corrected, more sensitive, merged, deleted, purged, set_aside ..."""
 
 
+class OutcomeTold(Result):
+    """How it went with a memory in an answer, as somebody reported it."""
+
+    position: str
+    at: str
+    memory: str
+    outcome: str
+    """used, task_success, task_failure or manual_review."""
+    from_memory: str | None
+    """The memory that led there."""
+    actor: str
+    principal: str | None
+    """Who brought it; null in format 1."""
+    linked_by: str
+    """turn_id: it names the turn or a reply; cause: one of them is its cause."""
+
+
 class AnsweredInFull(Result):
     """What was injected for one turn, and each block as it was."""
 
@@ -291,6 +308,9 @@ class AnsweredInFull(Result):
     injections_left_out: int
     injected_memories: list[InjectedMemory]
     """Each once, as in the newest of these that brought it."""
+    outcomes: list[OutcomeTold]
+    """Reported for the turn or a reply, the newest 100, oldest first."""
+    outcomes_left_out: int
     note: str | None
     """Said where nothing was recorded for the turn."""
 
@@ -1397,6 +1417,9 @@ class RankMoved(Result):
     before: int | None
     """Its rank, 1 for the first; null where it is not among the results."""
     after: int | None
+    passed: str | None
+    """Of one that fell what newly stands directly above it; of one that rose what stood there and is no longer
+    above it. Null where that is no other than before, or one side lacks it."""
 
 
 class QuestionMoved(Result):

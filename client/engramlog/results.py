@@ -449,6 +449,7 @@ class Reinforced(Effects):
 
     outcome: str
     from_memory: str | None = None
+    turn_id: str | None = None
     at: datetime
     """The instant of both readings."""
     before: Held

@@ -228,13 +228,18 @@ def reinforce(
     owner: str | None = None,
     outcome: str = "used",
     from_memory: str | None = None,
+    turn_id: str | None = None,
     actor: str = "assistant",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[Effects]:
-    """It was put to use: outcome `used`, `task_success`, `task_failure` or `manual_review`. Only where it shaped the reply."""
+    """It was put to use: outcome `used`, `task_success`, `task_failure` or `manual_review`. Only where it shaped the reply.
+
+    `turn_id`: of the turn that was answered, or of the reply; `answer` tells the outcome beside it.
+    """
     told = said(scope, owner, actor, occurred_at, key=key)
-    return (yield from _one(scope, told, memory_id, "reinforce", outcome=outcome, from_memory=from_memory))
+    about = {"outcome": outcome, "from_memory": from_memory, "turn_id": turn_id}
+    return (yield from _one(scope, told, memory_id, "reinforce", **about))
 
 
 def negate(

@@ -82,6 +82,7 @@ class MemoryReinforced(Shape, frozen=True, kw_only=True):
     memory_id: Id
     outcome: Outcome
     from_memory: Id | None = None
+    turn_id: Id | None = None
 
 
 class ReviewGraded(Shape, frozen=True, kw_only=True):

@@ -190,11 +190,20 @@ def moved(
     """Of each question the results on both sides, and what moved, came or went among them; ranks begin at 1."""
     for query in counted(queries, check, len(queries), every=1):
         one, other = rank(before, query, mode, limit), rank(after, query, mode, limit)
-        ranks: list[RankMoved] = [
-            {"id": name, "before": _rank(one, name), "after": _rank(other, name)} for name in dict.fromkeys(one + other)
+        moves = [
+            _moved(one, other, name) for name in dict.fromkeys(one + other) if _rank(one, name) != _rank(other, name)
         ]
-        moves = [rank for rank in ranks if rank["before"] != rank["after"]]
         yield {"query": query, "before": one, "after": other, "moved": moves}
+
+
+def _moved(before: list[str], after: list[str], name: str) -> RankMoved:
+    """Where a result stood and stands; and what stands directly above it that did not, or stood there and does not."""
+    was, now, passed = _rank(before, name), _rank(after, name), None
+    if was is not None and now is not None:
+        there, other, place = (after, before[: was - 1], now) if now > was else (before, after[: now - 1], was)
+        above = there[place - 2]
+        passed = None if above in other else above
+    return {"id": name, "before": was, "after": now, "passed": passed}
 
 
 def _rank(ids: list[str], name: str) -> int | None:

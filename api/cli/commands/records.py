@@ -32,12 +32,17 @@ STEP = 500
 @command(IMPORT_RECORDS, more=(FILE, WHOSE), subject=(), on=import_app, name="records")
 def records(call: Call) -> None:
     """As many as the file has: a bad line stops there."""
+    from api.exchange.everything.taking_in import look_through
     from api.exchange.importing_records import RecordOptions
 
     (file,) = call.take("file")
     options = RecordOptions(**call.given)
+
+    def look(lines: Iterator[bytes], complete: bool) -> None:
+        look_through(lines, options.shape, complete=complete)
+
     with (
-        open_lines(file, whole=True) as lines,
+        open_lines(file, whole=True, look=look) as lines,
         opened(call.context) as application,
         counting("importing", file, call.json) as advance,
     ):

@@ -9,7 +9,7 @@ from rich.text import Text
 from api.cli.app import out
 from api.cli.show.memories import part_of, shortened, times_of, when
 from api.cli.show.tables import Cell, Column, tabulate
-from projections.shapes import AnsweredInFull, AnsweredTurns, Injected, InjectedMemory, TurnSaid
+from projections.shapes import AnsweredInFull, AnsweredTurns, Injected, InjectedMemory, OutcomeTold, TurnSaid
 
 PROOF = {
     True: ("as it was handed out", "green"),
@@ -64,6 +64,10 @@ def whole(answer: AnsweredInFull, console: Console = out) -> None:
         console.print(Text("other turns were recorded under this id: this is the newest", "yellow"))
     for reply in answer["replies"]:
         _said("replied", reply, console)
+    for outcome in answer["outcomes"]:
+        _outcome(outcome, console)
+    if left := answer["outcomes_left_out"]:
+        console.print(Text(f"{left:,} older outcomes are left out", "dim"))
     if answer["note"] is not None:
         console.print(Text(answer["note"], "yellow"), soft_wrap=True)
         return
@@ -78,6 +82,12 @@ def _said(what: str, turn: TurnSaid | None, console: Console) -> None:
     told = Text("not recorded", "dim") if turn is None else Text(turn["text"])
     who = "" if turn is None else f" {turn['speaker'] or turn['role']}"
     console.print(Text.assemble((f"{what}{who}: ", "bold"), told), soft_wrap=True)
+
+
+def _outcome(one: OutcomeTold, console: Console) -> None:
+    why = " (the reply is its cause)" if one["linked_by"] == "cause" else ""
+    told = f" {one['outcome']}, {one['actor']} by {one['principal'] or '-'}{why}"
+    console.print(Text.assemble(("outcome: ", "bold"), (one["memory"], "cyan"), told), soft_wrap=True)
 
 
 def _memories(found: list[InjectedMemory], console: Console) -> None:

@@ -186,10 +186,16 @@ def _question(question: QuestionMoved, console: Console) -> None:
         console.print("[dim]the same results in the same order[/]")
         return
     rows: list[dict[str, Cell]] = [
-        {"id": Text(one["id"]), "before": str(one["before"] or "-"), "after": str(one["after"] or "-")}
+        {
+            "id": Text(one["id"]),
+            "before": str(one["before"] or "-"),
+            "after": str(one["after"] or "-"),
+            "passed": Text(one["passed"] or "-", "dim"),
+        }
         for one in question["moved"]
     ]
-    tabulate((Column("id", is_id=True), Column("before", right=True), Column("after", right=True)), rows, console)
+    sides = (Column("before", right=True), Column("after", right=True))
+    tabulate((Column("id", is_id=True), *sides, Column("passed", if_room=True)), rows, console)
 
 
 def above(answer: Above, console: Console = out) -> None:

@@ -7,9 +7,9 @@ the lines and sums them up: so that one sees whether a file is whole.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -31,22 +31,27 @@ class Everything(NamedTuple):
     """The change log, the oldest first, as `history` tells it."""
 
 
+def part_of(line: Mapping[str, Any]) -> str:
+    """As what the end counts a line."""
+    return str(line.get(PART) or (MEMORY if "memory_id" in line else REJECTION))
+
+
 def bundle_lines(told: Everything, memories: Iterable[Data]) -> Iterator[bytes]:
     """Every line with its end, in UTF-8; nothing in it is obeyed by a terminal."""
     counts, summed = Counter[str](), sha256()
 
-    def written(line: Data, part: str) -> bytes:
-        counts[part] += 1
+    def written(line: Data) -> bytes:
+        counts[part_of(line)] += 1
         raw = shown_json(orjson.dumps(line).decode() + "\n").encode()
         summed.update(raw)
         return raw
 
-    yield written({"engramlog": FORMAT, PART: HEAD, **told.head}, HEAD)
+    yield written({"engramlog": FORMAT, PART: HEAD, **told.head})
     for memory in memories:
-        yield written(memory, MEMORY if "memory_id" in memory else REJECTION)
+        yield written(memory)
     for line in told.said():
-        yield written(line, line[PART])
+        yield written(line)
     for change in told.changes():
-        yield written({"engramlog": FORMAT, PART: CHANGE, **change}, CHANGE)
+        yield written({"engramlog": FORMAT, PART: CHANGE, **change})
     end = {"engramlog": FORMAT, PART: END, "counts": dict(counts), "sha256": summed.hexdigest()}
     yield orjson.dumps(end) + b"\n"

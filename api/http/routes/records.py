@@ -122,6 +122,8 @@ class Sent(NamedTuple):
     """The records of a request, each as its own JSON text; blank lines count as lines."""
 
     lines: list[bytes]
+    as_written: bool
+    """Whether they came as lines: those of a JSON list may be written otherwise than they were exported."""
 
 
 async def records_of(request: Request) -> Sent:
@@ -130,20 +132,20 @@ async def records_of(request: Request) -> Sent:
 
 
 def _lines(body: bytes) -> Sent:
-    return _sent(body.removeprefix(BOM_UTF8).split(b"\n"))
+    return _sent(body.removeprefix(BOM_UTF8).split(b"\n"), as_written=True)
 
 
 def _listed(body: bytes) -> Sent:
     try:
-        return _sent([bytes(raw) for raw in msgspec.json.decode(body, type=list[msgspec.Raw])])
+        return _sent([bytes(raw) for raw in msgspec.json.decode(body, type=list[msgspec.Raw])], as_written=False)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         allowed = f"a JSON list of records, or one a line as application/x-ndjson ({error})"
         raise refused("body", body[:60].decode("utf-8", "replace"), allowed) from None
 
 
-def _sent(lines: list[bytes]) -> Sent:
+def _sent(lines: list[bytes], *, as_written: bool) -> Sent:
     check_size(sum(1 for line in lines if line.strip()), "records")
-    return Sent(lines)
+    return Sent(lines, as_written)
 
 
 _RECORD = {"type": "object", "description": "One record in any of the shapes."}
@@ -168,7 +170,8 @@ _RECORDS = {
 
 
 def _import(parts: Parts, owner: str, sent: Sent, asked: Any) -> Response:
-    answer = parts.application.records.take_in_whole(sent.lines, RecordOptions(owner=owner, **asked.model_dump()))
+    options = RecordOptions(owner=owner, summed=sent.as_written, **asked.model_dump())
+    answer = parts.application.records.take_in_whole(sent.lines, options)
     done = answer.imported.done
     if done.error is not None:
         raise done.error

@@ -27,6 +27,16 @@ _ROW: Example = {
     "replies": [_TURN | {"turn_id": "D4:8", "role": "assistant", "text": "Coffee."}],
     "linked_by": "reply_to",
 }
+_OUTCOME: Example = {
+    "position": "3:135",
+    "at": "2026-11-22T09:31:00Z",
+    "memory": "coffee",
+    "outcome": "used",
+    "from_memory": None,
+    "actor": "assistant",
+    "principal": "local",
+    "linked_by": "turn_id",
+}
 _MEMORY: Example = {
     "id": "coffee",
     "part": "retrieved",
@@ -209,6 +219,21 @@ class InjectedMemory(BaseModel):
     )
 
 
+class OutcomeTold(BaseModel):
+    """How it went with a memory in an answer, as somebody reported it."""
+
+    model_config = exampled(_OUTCOME)
+
+    position: str
+    at: str
+    memory: str
+    outcome: str = Field(description="used, task_success, task_failure or manual_review.")
+    from_memory: str | None = Field(description="The memory that led there.")
+    actor: str
+    principal: str | None = Field(description="Who brought it; null in format 1.")
+    linked_by: str = Field(description="turn_id: it names the turn or a reply; cause: one of them is its cause.")
+
+
 class AnsweredInFull(AnsweredTurn, LinesTold, Placed):
     """What was injected for one turn, and each block as it was."""
 
@@ -219,6 +244,8 @@ class AnsweredInFull(AnsweredTurn, LinesTold, Placed):
             "injected": [_INJECTED],
             "injections_left_out": 0,
             "injected_memories": [_MEMORY],
+            "outcomes": [_OUTCOME],
+            "outcomes_left_out": 0,
             "note": None,
             "as_of": None,
             "known": None,
@@ -230,4 +257,6 @@ class AnsweredInFull(AnsweredTurn, LinesTold, Placed):
     injected: list[Injected] = Field(description="In the order of the log, the newest ten.")
     injections_left_out: int
     injected_memories: list[InjectedMemory] = Field(description="Each once, as in the newest of these that brought it.")
+    outcomes: list[OutcomeTold] = Field(description="Reported for the turn or a reply, the newest 100, oldest first.")
+    outcomes_left_out: int
     note: str | None = Field(description="Said where nothing was recorded for the turn.")

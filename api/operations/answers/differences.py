@@ -24,12 +24,12 @@ EXAMPLE_DIFFER: Example = {
     "after": EXAMPLE_SIDE | {"is_negated": True, "shown": False, "reason": "negated", "weight": 0.39},
     "fields": [],
 }
-EXAMPLE_MOVED: Example = {"id": "coffee", "before": 1, "after": None}
+EXAMPLE_MOVED: Example = {"id": "coffee", "before": 1, "after": None, "passed": None}
 EXAMPLE_QUESTION: Example = {
     "query": "what does alice drink?",
     "before": ["coffee", "tea"],
     "after": ["tea"],
-    "moved": [EXAMPLE_MOVED, {"id": "tea", "before": 2, "after": 1}],
+    "moved": [EXAMPLE_MOVED, {"id": "tea", "before": 2, "after": 1, "passed": "coffee"}],
 }
 EXAMPLE_CAUSE: Example = {
     "position": "3:131",
@@ -162,6 +162,10 @@ class RankMoved(BaseModel):
     id: str
     before: int | None = Field(description="Its rank, 1 for the first; null where it is not among the results.")
     after: int | None
+    passed: str | None = Field(
+        description="Of one that fell what newly stands directly above it; of one that rose what stood there and is no longer"
+        " above it. Null where that is no other than before, or one side lacks it."
+    )
 
 
 class QuestionMoved(BaseModel):

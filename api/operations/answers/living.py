@@ -175,6 +175,7 @@ class Reinforced(Placed):
         {
             "outcome": "manual_review",
             "from_memory": None,
+            "turn_id": "D4:7",
             "id": "coffee",
             "at": "2026-11-22T21:30:00Z",
             "owner": "alice",
@@ -197,6 +198,7 @@ class Reinforced(Placed):
 
     outcome: str
     from_memory: str | None
+    turn_id: str | None = Field(description="The turn that it was told for.")
     id: str
     at: str = Field(description="The instant of both readings.")
     owner: str

@@ -9,6 +9,7 @@ from api.requests.checks import check_id_of, check_limit
 from api.requests.spans import TimeSpan, span_of
 from api.requests.timelines import LineTerms, told_lines
 from api.services.auditing.blocks import NOT_THERE, BlocksAgain
+from api.services.auditing.outcomes import outcomes_of
 from api.services.reading import Reader
 from api.services.uses import said_whole, turn_told, without_text
 from api.work.patience import both, current_check
@@ -69,6 +70,8 @@ class _Read(NamedTuple):
     place: Placed
     zone: str
     """Of the owner's clocks."""
+    within: frozenset[int] | None
+    """Seqs of the owner's events, of the past; None at present."""
 
 
 class Answers:
@@ -130,12 +133,16 @@ class Answers:
             injected.append(_injected(each, NO_BLOCK if again is None else again.told, read))
             for one in again.memories if again is not None else map(_unknown, each.ids):
                 memories[one["id"]] = one
+        check = both(current_check(), times.get("on_progress"))
+        outcomes = outcomes_of(self._views, owner, read.partition, found, read.within, check)
         return {
             "owner": owner,
             **_row(found, read),
             "injected": injected,
             "injections_left_out": len(found.injections) - len(kept),
             "injected_memories": list(memories.values()),
+            "outcomes": outcomes.told,
+            "outcomes_left_out": outcomes.left_out,
             "note": None if injected else NOTHING_RECORDED,
             **told_lines(times),
             **read.place,
@@ -157,7 +164,8 @@ class Answers:
             said = said_among(self._views, owner, snapshot.past.silent(), check)
         told = [one for each in said if (one := without_text(each)) is not None][::-1]
         zone = snapshot.view.parameters.time_zone
-        return _Read(told, forgotten, asides, snapshot.partition, snapshot.place, zone)
+        within = None if snapshot.past is None else frozenset(snapshot.past.seqs)
+        return _Read(told, forgotten, asides, snapshot.partition, snapshot.place, zone, within)
 
     def _named(self, owner: str, name: str, read: _Read, secret: bytes) -> TurnAnswered:
         """What was injected for the turn that is meant, with texts; without injections where the log knows the turn alone."""

@@ -12,6 +12,7 @@ from api.requests.snapshots import Snapshot
 from api.requests.timelines import Progress, told_lines
 from api.requests.two_moments import KNOWN, TwoMoments, span_of
 from api.services.auditing.causes import AFTER, BEFORE, CauseFound, Causes, causes_told
+from api.services.auditing.questions import Questions
 from api.services.reading import Reader
 from api.work.patience import current_check, weigh
 from events.errors import refused
@@ -19,6 +20,7 @@ from events.log import EventLog
 from projections.laws.modes import Mode
 from projections.memory.record import DAY, Memory
 from projections.memory.timelines import recorded_at
+from projections.ranking.senses import Senses
 from projections.redis.view import RedisViews
 from projections.reports.changed import ACCESS, EVENTS, OTHERS, Changed, Sorted, Sorting, owner_differs, sorted_out
 from projections.reports.sides import Beside, Side, moved
@@ -58,8 +60,8 @@ class _Told(NamedTuple):
 class Differ:
     """Two moments of one store's owners beside each other. Safe for threads."""
 
-    def __init__(self, log: EventLog, reader: Reader, views: RedisViews) -> None:
-        self._log, self._reader, self._views = log, reader, views
+    def __init__(self, log: EventLog, reader: Reader, views: RedisViews, meanings: Senses | None) -> None:
+        self._log, self._reader, self._views, self._meanings = log, reader, views, meanings
 
     def diff(
         self,
@@ -82,17 +84,18 @@ class Differ:
 
         `line`: `known`, what was recorded by either, as answers were given then; or `happened`, what had happened by either, as
         known now. `as_of` on the first and `known` on the other hold the line that does not move. `queries`: at most 20, whose
-        first `results` are ranked on both sides. `everything`: also what moved in its weight alone.
+        first `results` are ranked on both sides, as `search` ranks them. `everything`: also what moved in its weight alone.
         Raises InputError, which names the moment, for one that cannot be asked about, and where `since` is after `until`.
         """
         checked, wanted = check_mode(mode), check_limit(limit, MOST_MEMORIES)
         ranks = check_limit(results, field="results")
         _check_queries(queries)
         span = span_of(line, since, until, as_of, known, self._log.now)
+        asked = Questions(self._reader, self._meanings, queries)
         with self._reader.beside(owner, span.first, span.second) as (first, second):
             zone = second.present.parameters.time_zone
             span.check_order(owner, self._log.partitions, zone, self._log.now())
-            held = self._held(owner, first, second, checked, queries, ranks)
+            held = self._held(owner, first, second, checked, asked, ranks)
             self._check_mixed(span, held, owner)
             touches = held.causes.touches_found
             check = current_check()
@@ -124,13 +127,11 @@ class Differ:
         }
         return answer
 
-    def _held(
-        self, owner: str, first: Snapshot, second: Snapshot, mode: Mode, queries: Sequence[str], results: int
-    ) -> _Held:
+    def _held(self, owner: str, first: Snapshot, second: Snapshot, mode: Mode, asked: Questions, results: int) -> _Held:
         before, after = Side(first.view, first.now), Side(second.view, second.now)
         weigh((len(first.view) + len(second.view)) // _MEMORIES_A_STEP)
         causes = Causes(self._reader, self._views, owner, first, second)
-        questions = list(moved(before, after, queries, mode, results, current_check()))
+        questions = list(moved(before, after, asked.texts, mode, results, current_check(), rank=asked.rank))
         other_ranks = {rank["id"] for one in questions for rank in one["moved"]}
         sorting = Sorting(before, after, mode, causes.touches_found, other_ranks)
         return _Held(first, second, Beside(before, after, mode), sorting, causes, questions)

@@ -70,7 +70,7 @@ def act_of(
             " which one event sets aside"
         )
         raise refused("without", f"what takes {len(steps):,} events to undo", allowed)
-    events = events_of(steps, owner, spoken, writer, lambda name: derived_id("retract", owner, name), None)
+    events = events_of(steps, owner, spoken, writer, lambda name: derived_id("reach", owner, name), None)
     then = after(owner, state, memories, events, state.seq, secret)
     done = Side(view_beside(snapshot, then), snapshot.now)
     moves, remains = moved_by(sides.before, done, check), tuple(remaining(done, sides.after, check))

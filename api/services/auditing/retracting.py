@@ -20,9 +20,10 @@ from api.services.reading import Reader
 from api.services.writing import Writer
 from api.work.patience import current_check, has_told
 from events.catalogue import MemoryDeleted
-from events.envelope import AnyEvent, derived_id, micros
+from events.envelope import AnyEvent, micros
 from events.errors import ConcurrencyError, OwnerQuarantined, refused
 from events.log import EventLog
+from events.naming import Naming
 from events.partitions import partition_of, position_text
 from events.standing import PERSONS, is_persons_word
 from events.vocabulary import MAX_REQUEST_EVENTS
@@ -176,7 +177,7 @@ class Retracter:
         return list(moved(sides.before, act.done, asked.texts, call.mode, call.limit, check, rank=asked.rank))
 
     def _carried_out(self, call: _Call, reach: str) -> Retracted:
-        owner, answer, ids = call.owner, dict[str, Any](), _ids(call.owner, reach)
+        owner, answer = call.owner, dict[str, Any]()
         for left in reversed(range(TRIES)):
             with self._writer.newest(owner):
                 pass  # what was told before is folded
@@ -193,6 +194,7 @@ class Retracter:
             if not looked.act.steps:
                 return looked.answer | {"dry_run": False}  # type: ignore[return-value]
             spoken = Spoken(call.actor, self._writer.when(None), call.reason)
+            ids = _ids(self._log.naming(owner), reach)
             events = events_of(looked.act.steps, owner, spoken, self._writer, ids, ids(ACT))
             has_told()
             receipts = self._log.append(self._writer.ready(events), expected_heads={owner: looked.head})
@@ -222,7 +224,10 @@ class Retracter:
 
         Raises KeyTaken where what stands there is no person's word of this act: a producer chooses the ids of what it sends.
         """
-        ids = _ids(call.owner, reach)
+        naming = self._log.naming(call.owner)
+        if not naming.secret:  # nothing was said of the owner yet
+            return None
+        ids = _ids(naming, reach)
         made = [ids(name) for name in name_of_events(MAX_REQUEST_EVENTS)]
         done = self._writer.before(call.owner, reach, made, lambda events: _is_act(events, ids(ACT)))
         if not done:
@@ -277,9 +282,12 @@ def _is_act(events: Sequence[AnyEvent], call: str) -> bool:
     return all(one.actor in PERSONS and one.correlation_id == call for one in events)
 
 
-def _ids(owner: str, reach: str) -> Ids:
-    """By what the ids of an act are made: what it reaches. So it is one act, however often it is sent."""
-    return lambda name: derived_id("retract", owner, reach, name)
+def _ids(naming: Naming, reach: str) -> Ids:
+    """By what the ids of an act are made: what it reaches, with the owner's secret.
+
+    So it is one act however often it is sent, and nobody who knows the reach takes its ids for something else.
+    """
+    return lambda name: naming.made("retract", reach, name)
 
 
 def _changed(owner: str, reach: str, looked: _Looked) -> ConcurrencyError:

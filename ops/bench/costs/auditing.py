@@ -67,7 +67,7 @@ def measure(server: BenchServer, events: int, rounds: int) -> list[dict[str, Any
 def _questions(log: RedisEventLog, views: RedisViews, reader: Reader, events: int) -> Iterator[tuple[str, Ask]]:
     partition = partition_of(OWNER, log.partitions)
     half = position_text(partition, events // 2)
-    differ, replayer = Differ(log, reader, views), Replayer(log, reader, None)
+    differ, replayer = Differ(log, reader, views, None), Replayer(log, reader, None)
     told, answers = Events(log, views, reader), Answers(log, views, reader)
     records = Records(log, views, reader, Writer(log, views, reader, lambda _until: None))  # type: ignore[arg-type]
     found = reader.search(OWNER, QUESTION, mode="review", limit=2, trace=False)["results"]

@@ -45,6 +45,14 @@ def test_a_page_of_turns_and_one_of_them_with_its_block_in_a_frame(cli: Cli) -> 
     assert all(word in told for word in (ASKS, "Coffee.", "as it was handed out", "<memory>", "m1", "live"))
 
 
+def test_an_outcome_that_is_reported_for_a_turn_stands_beside_its_answer(cli: Cli) -> None:
+    answered(cli)
+    cli("reinforce", "ada", "m1", "--outcome", "task_failure", "--turn", "t2")
+    assert "outcome: m1 task_failure, user by local" in cli("answers", "ada", "t2").out
+    (one,) = AnsweredInFull.model_validate(cli.json("answers", "ada", "t3")).outcomes
+    assert (one.memory, one.outcome, one.linked_by) == ("m1", "task_failure", "turn_id")
+
+
 def test_what_the_command_tells_as_json_is_what_its_shape_says(cli: Cli) -> None:
     answered(cli)
     AnsweredTurns.model_validate(cli.json("answers", "ada", "--session", "s1"))

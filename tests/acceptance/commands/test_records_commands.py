@@ -136,6 +136,22 @@ def test_an_import_says_to_people_what_went_in_and_what_stayed_out(cli: Cli) -> 
     assert "line 1: this record was imported before with other content, at " in changed
 
 
+@pytest.mark.parametrize("by_pipe", [False, True], ids=["file", "pipe"])
+def test_everything_that_was_altered_on_its_way_is_refused_before_anything_is_written(
+    cli: Cli, tmp_path: Path, by_pipe: bool
+) -> None:
+    imported(cli, *({**OURS, "memory_id": f"m{number}"} for number in range(1_200)))
+    whole = cli("export", "ada", "--everything").out
+    harmed = whole.replace('"m700"', '"m7oo"', 1)
+    words = ["import", "records", "-" if by_pipe else str(tmp_path / "everything.jsonl"), "--owner", "ben"]
+    before = events_of(cli)
+    for told, code in ((harmed, 2), (whole, 0)):
+        (tmp_path / "everything.jsonl").write_text(told, "utf-8")
+        answer = cli(*words, stdin=told.encode() if by_pipe else b"", code=code)
+        assert ("sha256: got " in answer.err) == bool(code)
+        assert (events_of(cli) == before) == bool(code)
+
+
 # --- export ---------------------------------------------------------------------------------------------------------
 
 

@@ -45,7 +45,7 @@ def test_questions_come_by_option_and_from_a_file_and_are_told_in_their_order(to
         "replay", "ada", "--without-session", "s1", "--query", "coffee", "--query", "tea", "--queries", str(path)
     )
     assert [one["query"] for one in answer["questions"]] == ["coffee", "tea", "water", "茶"]
-    assert answer["questions"][0]["moved"] == [{"id": "coffee", "before": 1, "after": None}]
+    assert answer["questions"][0]["moved"] == [{"id": "coffee", "before": 1, "after": None, "passed": None}]
     assert (answer["query"]["text"], answer["query"]["replayed"]) == ("coffee", [])
     assert ids(answer) == ["coffee"]
 

@@ -88,7 +88,7 @@ def test_a_late_negation_is_told_with_who_said_it_when_and_why(store: Store) -> 
     assert answer["by_principal"] == [{"principal": "local", "actor": "user", "events": 1}]
     assert one["ranks"] == [{"question": 0, "before": 1, "after": None}]
     assert [question["moved"] for question in answer["questions"]] == [
-        [{"id": "coffee", "before": 1, "after": None}],
+        [{"id": "coffee", "before": 1, "after": None, "passed": None}],
         [],
     ]
 

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from api.services.auditing.differing import Differ
 from api.services.auditing.replaying import Replayer
 from events.catalogue import SensitivitySet
 from events.envelope import utc_text
 from events.vocabulary import Actor
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.examples import examples
-from tests.given.events import Told, brought_back, created, deleted, in_session, mentioned, purged, set_aside
+from tests.given.events import Told, brought_back, created, deleted, in_session, mentioned, negated, purged, set_aside
 from tests.given.histories import FIRST, IDS, days, events, ids, words
 from tests.given.vectors import Vectors
 from tests.integration.live import live_store
@@ -125,3 +126,18 @@ def test_what_is_found_by_meaning_alone_is_found_in_a_replay_too(meant: Vectors,
     answer = replayer.replay("ada", query="oven", mode="normal", **times)
     assert found == ["kiln"]
     assert (answer["query"]["today"], answer["query"]["replayed"]) == (["kiln"], ["kiln"])
+
+
+def test_what_is_found_by_meaning_alone_is_found_on_both_sides_of_what_changed(meant: Vectors) -> None:
+    meant.embedder.alias = {"oven": "kiln"}
+    meant.tell("ada", created("The kiln broke", "kiln"), created("Clay came late", "clay", day=1), negated("kiln", 2))
+    meant.job.carry_out("ada")
+    sides = {"since": day(1), "until": day(3), "line": "happened"}
+    found = [
+        [one["id"] for one in meant.reader.search("ada", "oven", trace=False, as_of=of)["results"]]
+        for of in (day(1), day(3))
+    ]
+    differ = Differ(meant.live.log, meant.reader, meant.views, meant.meanings)
+    (question,) = differ.diff("ada", queries=["oven"], **sides)["questions"]
+    assert found[0] == ["kiln"] != found[1]
+    assert [question["before"], question["after"]] == found

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.requests.speaking import come_in_by
-from api.services.auditing.retracting import _ids
 from events.catalogue import MemoryMentioned, MemoryPromoted
-from events.envelope import decode
+from events.envelope import decode, derived_id
 from events.errors import ConcurrencyError, InputError, KeyTaken, OwnerQuarantined
 from events.partitions import parse_position
 from events.standing import Speaker
@@ -265,30 +264,53 @@ def test_no_agent_undoes_anything(store: Store) -> None:
         come_in_by("mcp", looked, store, owner, without_turns=["t1"])
 
 
-@pytest.mark.parametrize(
-    ("actor", "path"),
-    [("assistant", "http"), ("user", "mcp"), ("user", "terminal")],
-    ids=["agent", "tool", "other call"],
-)
-def test_what_somebody_sent_under_the_id_of_an_act_is_not_told_as_done(store: Store, actor: str, path: Any) -> None:
-    """A producer chooses the ids of its events, and can count out which ones an act will have."""
-    owner = store.owner()
-    store.tell(owner, created("coffee", "a"), created("tea", "b"))
-    named: dict[str, Any] = {"without": [place(store, owner, "MemoryCreated")]}
-    reach = looked(store, owner, **named)["reach"]
-    ids = _ids(owner, reach)
-    call = None if path == "terminal" else ids(ACT)
+def sent_under(store: Store, owner: str, event_id: str, actor: str, path: Any, call: str | None = None) -> None:
+    """Somebody's event under an id that he chose."""
     made = make_event(
         MemoryMentioned(memory_id="b"),
         owner=owner,
         occurred_at=moment(1),
         actor=actor,
         now=store.app.log.now(),
-        event_id=ids(EVENT),
+        event_id=event_id,
         correlation_id=call,
         by=Speaker(path),
     )
     store.writer.append_all([ready(made, Speaker(path))])
+
+
+def test_who_knows_a_reach_cannot_take_the_ids_of_its_act(store: Store) -> None:
+    """They are made with the owner's secret: whoever reads the digest, and a store's code, sends what he likes."""
+    owner, other = store.owner(), store.owner()
+    store.tell(owner, created("coffee", "a"), created("tea", "b"))
+    store.tell(other, created("tea", "b"))
+    named: dict[str, Any] = {"without": [place(store, owner, "MemoryCreated")]}
+    reach = looked(store, owner, **named)["reach"]
+    told = store.app.log.naming(other).made("retract", reach, EVENT)
+    for event_id in (derived_id("retract", owner, reach, EVENT), told):
+        sent_under(store, owner, event_id, "assistant", "http")
+    assert looked(store, owner, **named)["reach"] == reach
+    answer = done(store, owner, reach, **named)
+    assert (answer["again"], [one["memory"] for one in answer["undoes"]]) == (False, ["a"])
+    assert len(answer["changes"]) == 1
+    head = store.head(owner)
+    assert (done(store, owner, reach, **named)["again"], store.head(owner)) == (True, head)
+
+
+@pytest.mark.parametrize(
+    ("actor", "path"),
+    [("assistant", "http"), ("user", "mcp"), ("user", "terminal")],
+    ids=["agent", "tool", "other call"],
+)
+def test_what_somebody_sent_under_the_id_of_an_act_is_not_told_as_done(store: Store, actor: str, path: Any) -> None:
+    """A producer chooses the ids of its events, and who holds a copy of the store counts out which ones an act will have."""
+    owner = store.owner()
+    store.tell(owner, created("coffee", "a"), created("tea", "b"))
+    named: dict[str, Any] = {"without": [place(store, owner, "MemoryCreated")]}
+    reach = looked(store, owner, **named)["reach"]
+    naming = store.app.log.naming(owner)
+    call = None if path == "terminal" else naming.made("retract", reach, ACT)
+    sent_under(store, owner, naming.made("retract", reach, EVENT), actor, path, call)
     with pytest.raises(KeyTaken, match="something else was said"):
         done(store, owner, reach, **named)
 

@@ -228,6 +228,22 @@ def test_a_file_that_was_cut_is_refused_and_nothing_of_it_is_written(http: HttpS
     assert http.client.get("/v1/owners/cut-to/memories").json()["total"] == 0
 
 
+def test_an_altered_line_is_refused_and_nothing_of_it_is_written(http: HttpStore) -> None:
+    a_life(http, "altered-from")
+    body = http.client.get("/v1/owners/altered-from/export", params={"everything": "true"}).content
+    harmed = body.replace("我喜欢乌龙茶".encode(), "我喜欢咖啡".encode(), 1)
+    assert harmed != body
+    answer = http.client.post("/v1/owners/altered-to/import/records", content=harmed, headers=LINES)
+    assert (answer.status_code, answer.json()["field"]) == (422, "sha256")
+    assert http.client.get("/v1/owners/altered-to/memories").json()["total"] == 0
+
+
+def test_as_a_list_that_was_written_anew_it_is_taken_in(http: HttpStore) -> None:
+    a_life(http, "list-from")
+    answer = http.client.post("/v1/owners/list-to/import/records", json=exported(http, "list-from"))
+    assert (answer.status_code, answer.json()["said"]) == (200, 3)
+
+
 @pytest.mark.parametrize(
     ("line", "field"),
     [

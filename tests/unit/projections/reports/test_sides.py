@@ -105,3 +105,24 @@ def test_ranks_that_moved_are_told_from_one_and_what_came_or_went_by_none() -> N
     assert (told["before"], told["after"]) == (ranked(before, "drink coffee", "normal", 5), ["b"])
     places = {one["id"]: (one["before"], one["after"]) for one in told["moved"]}
     assert places["a"] == (told["before"].index("a") + 1, None)
+
+
+RANKS = {
+    "one came between": ("ab", "acb", {"b": "c", "c": None}),
+    "only who is directly below it says so": ("ab", "cab", {"a": "c", "b": None, "c": None}),
+    "two that changed places": ("ab", "ba", {"a": "b", "b": "a"}),
+    "one that went": ("ab", "b", {"a": None, "b": "a"}),
+    "one that came": ("", "a", {"a": None}),
+    "one further up went": ("abc", "bc", {"a": None, "b": "a", "c": None}),
+    "one fell behind two": ("abc", "bca", {"a": "c", "b": "a", "c": None}),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "passed"), RANKS.values(), ids=RANKS)
+def test_a_moved_rank_names_what_came_or_went_directly_above_it(
+    before: str, after: str, passed: dict[str, str]
+) -> None:
+    one = side(*FIRST)
+    results = iter([[*before], [*after]])
+    (told,) = moved(one, one, ["?"], "normal", 10, rank=lambda *_asked: next(results))
+    assert {one["id"]: one["passed"] for one in told["moved"]} == passed
