@@ -36,6 +36,11 @@ HINT = (
     " imported. What it tells of the time before is on the other line: --line happened (line=happened)"
 )
 
+NOT_YET = (
+    "nothing of {owner} was recorded by then: the first event came in on {first}. What had happened by then is on the other line:"
+    " --line happened (line=happened)"
+)
+
 
 class _Held(NamedTuple):
     """Two snapshots beside each other while they are held, and what was found out of them."""
@@ -179,16 +184,29 @@ class Differ:
         return [told.memory for told in page]
 
     def _hint(self, owner: str, span: TwoMoments, held: _Held) -> str | None:
-        """Where to look, where all was recorded on one day and much of it happened before."""
+        """Where to look, where nothing was recorded by then, or all on one day, and much of it happened before."""
         seqs, columns = self._reader.seqs(owner, held.second), held.second.view.columns
-        if span.line != KNOWN or not len(seqs) or not len(columns):
+        if span.line != KNOWN:
             return None
         began = self._views.format_began(owner) or 0
+        if not len(seqs):
+            return self._not_yet(owner, held.second, began)
+        if not len(columns):
+            return None
         ends = [recorded_at(one, began) for one in self._reader.stored(owner, sorted({seqs[0], seqs[-1]}))]
         oldest = int(columns.created_at.min())
         if ends[-1] - ends[0] > DAY or oldest >= ends[0] - DAY:
             return None
         return HINT.format(owner=owner, first=moment(ends[0]))
+
+    def _not_yet(self, owner: str, then: Snapshot, began: int) -> str | None:
+        """Where to look, where nothing was recorded by then and something had happened."""
+        today = then._replace(view=then.present, past=None)
+        seqs, columns = self._reader.seqs(owner, today), then.present.columns
+        if not len(seqs) or not len(columns) or int(columns.created_at.min()) > then.now:
+            return None
+        first = next(iter(self._reader.stored(owner, seqs[:1])))
+        return NOT_YET.format(owner=owner, first=moment(recorded_at(first, began)))
 
 
 def _check_queries(queries: Sequence[str]) -> None:

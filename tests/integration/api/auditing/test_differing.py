@@ -252,6 +252,17 @@ def test_an_import_of_one_day_tells_where_else_to_look(store: Store) -> None:
     assert diff(store, fresh, today)["hint"] is None
 
 
+def test_two_moments_before_the_import_tell_where_else_to_look(store: Store) -> None:
+    """An import of one day, and a word of another: of the years before both, the log knew nothing then, and much now."""
+    owner = store.owner()
+    store.tell(owner, *(created(f"tea {n}", f"m{n}", day=n) for n in range(4)))
+    answer = diff(store, owner, day(1), day(3))
+    assert (answer["total"], answer["after"]["events"]) == (0, 0)
+    assert answer["hint"].startswith(f"nothing of {owner} was recorded by then: the first event came in on ")
+    assert "--line happened" in answer["hint"]
+    assert diff(store, owner, day(-9), day(-5))["hint"] is None  # nothing had happened either
+
+
 # --- pages, secrets, and who cannot be asked
 
 
