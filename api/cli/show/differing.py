@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import number, part_of, place, plain, shortened, times_of, when
+from api.cli.show.memories import number, part_of, place, plain, shortened, signed, times_of, when
 from api.cli.show.tables import Cell, Column, has_room, tabulate
 from events.lateness import late_words
 from projections.shapes import Above, AboveSide, Diff, EventCause, MemoryDiffers, QuestionMoved, SideStanding
@@ -55,7 +55,7 @@ def _sides(answer: Diff, console: Console) -> None:
     before, after = answer["before"], answer["after"]
     told = [
         f"{one['asked'] or 'now'} ({one['events']:,} event{'' if one['events'] == 1 else 's'},"
-        f" weights at {when(one['instant'], console)})"
+        f" weights at {when(one['instant'], console)} UTC)"
         for one in (before, after)
     ]
     where = f"{line}; {answer['mode']} mode, position {answer['position']}{times_of(answer)}"
@@ -213,14 +213,14 @@ def above(answer: Above, console: Console = out) -> None:
             "part": Text(one["term"]),
             "first": number(one["first"], 6),
             "second": number(one["second"], 6),
-            "difference": "-" if one["difference"] is None else f"{one['difference']:+.6f}",
+            "difference": signed(one["difference"], 6),
         }
         for one in answer["terms"]
     ]
     if answer["difference"] is not None:
         whole = (answer["first"]["score"], answer["second"]["score"])
         told = {"first": number(whole[0], 6), "second": number(whole[1], 6)}
-        rows.append({"part": Text("score", "bold"), **told, "difference": f"{answer['difference']:+.6f}"})
+        rows.append({"part": Text("score", "bold"), **told, "difference": signed(answer["difference"], 6)})
     named = (Column("part"), *(Column(one, right=True) for one in ("first", "second", "difference")))
     if rows:
         tabulate(named, rows, console)

@@ -39,7 +39,12 @@ MODELS_DECIDE = frozenset({"extract", "review", "sessions"})
 
 def number(value: float | None, places: int = 4) -> str:
     """A figure, or a dash."""
-    return "-" if value is None else f"{value:.{places}f}"
+    return "-" if value is None else f"{round(value, places) + 0.0:.{places}f}"
+
+
+def signed(value: float | None, places: int = 4) -> str:
+    """A difference with its sign, or a dash; what rounds to nothing has no minus."""
+    return "-" if value is None else f"{round(value, places) + 0.0:+.{places}f}"
 
 
 def when(instant: str | None, console: Console = out) -> str:
@@ -236,7 +241,7 @@ def _change(entry: Change, console: Console) -> dict[str, Cell]:
         "by": _cause(entry),
         "old": number(entry["old_weight"]),
         "new": number(entry["new_weight"]),
-        "delta": "-" if entry["delta"] is None else f"{entry['delta']:+.4f}",
+        "delta": signed(entry["delta"]),
         "reason": _why(entry),
     }
 

@@ -17,14 +17,14 @@ from api.work.patience import current_check, weigh
 from events.errors import refused
 from events.log import EventLog
 from projections.laws.modes import Mode
-from projections.memory.record import DAY, Memory
+from projections.memory.record import DAY
 from projections.memory.timelines import recorded_at
 from projections.redis.view import RedisViews
 from projections.reports.changed import ACCESS, EVENTS, OTHERS, Changed, Sorted, Sorting, owner_differs, sorted_out
-from projections.reports.sides import Beside, Side, moved
+from projections.reports.sides import Beside, Side, moved, text_of
 from projections.shapes import Diff, DiffCounts, MemoryDiffers, QuestionMoved, RankOf, SideTold
 from projections.views.corrected import corrections_in
-from projections.views.query import card, moment
+from projections.views.query import moment
 
 MOST_MEMORIES = 1_000
 MOST_OTHERS = 3
@@ -40,6 +40,8 @@ NOT_YET = (
     "nothing of {owner} was recorded by then: the first event came in on {first}. What had happened by then is on the other line:"
     " --line happened (line=happened)"
 )
+
+UNKNOWN = "nothing of {owner} is recorded; `engramlog owners --search PART` finds a name by a part of it"
 
 
 class _Held(NamedTuple):
@@ -186,12 +188,10 @@ class Differ:
     def _hint(self, owner: str, span: TwoMoments, held: _Held) -> str | None:
         """Where to look, where nothing was recorded by then, or all on one day, and much of it happened before."""
         seqs, columns = self._reader.seqs(owner, held.second), held.second.view.columns
-        if span.line != KNOWN:
-            return None
         began = self._views.format_began(owner) or 0
         if not len(seqs):
-            return self._not_yet(owner, held.second, began)
-        if not len(columns):
+            return self._not_yet(owner, span.line, held.second, began)
+        if span.line != KNOWN or not len(columns):
             return None
         ends = [recorded_at(one, began) for one in self._reader.stored(owner, sorted({seqs[0], seqs[-1]}))]
         oldest = int(columns.created_at.min())
@@ -199,11 +199,13 @@ class Differ:
             return None
         return HINT.format(owner=owner, first=moment(ends[0]))
 
-    def _not_yet(self, owner: str, then: Snapshot, began: int) -> str | None:
-        """Where to look, where nothing was recorded by then and something had happened."""
+    def _not_yet(self, owner: str, line: str, then: Snapshot, began: int) -> str | None:
+        """Where to look, where nothing is recorded at all, or was not by then and something had happened."""
         today = then._replace(view=then.present, past=None)
         seqs, columns = self._reader.seqs(owner, today), then.present.columns
-        if not len(seqs) or not len(columns) or int(columns.created_at.min()) > then.now:
+        if not len(seqs):
+            return UNKNOWN.format(owner=owner)
+        if line != KNOWN or not len(columns) or int(columns.created_at.min()) > then.now:
             return None
         first = next(iter(self._reader.stored(owner, seqs[:1])))
         return NOT_YET.format(owner=owner, first=moment(recorded_at(first, began)))
@@ -257,7 +259,7 @@ def _told(held: _Held, changed: Changed, ranks: list[RankOf], more: int) -> Memo
     """A memory of the page but for its causes."""
     found = changed.difference
     one, other = held.first.view.get(found.id), held.second.view.get(found.id)
-    text, was = _text(other or one), _text(one)
+    text, was = text_of(other or one), text_of(one)
     lost = held.second if other is not None else held.first
     return {
         **found.told(),
@@ -270,8 +272,3 @@ def _told(held: _Held, changed: Changed, ranks: list[RankOf], more: int) -> Memo
         "more_causes": more,
         "ranks": ranks,
     }
-
-
-def _text(memory: Memory | None) -> str | None:
-    """What a memory says, as far as it may be told: of a secret that it is withheld, of what is purged nothing."""
-    return None if memory is None or memory.purged_at is not None else card(memory, "full")["memory"]

@@ -294,9 +294,13 @@ def test_a_secret_is_told_to_differ_and_never_what_it_says(store: Store) -> None
     assert {one["id"] for one in answer["memories"]} == {"pin", "told"}
 
 
-def test_an_unknown_owner_has_nothing_that_differs(store: Store) -> None:
-    answer = diff(store, "nobody", "2024-01-01", "2024-02-01")
-    assert (answer["memories"], answer["before"]["events"], answer["hint"]) == ([], 0, None)
+@pytest.mark.parametrize("line", ["known", "happened"])
+def test_an_unknown_owner_has_nothing_that_differs_and_is_told_to_be_unknown(store: Store, line: str) -> None:
+    answer = diff(store, "nobody", "2024-01-01", "2024-02-01", line=line)
+    assert (answer["memories"], answer["before"]["events"]) == ([], 0)
+    assert (
+        answer["hint"] == "nothing of nobody is recorded; `engramlog owners --search PART` finds a name by a part of it"
+    )
 
 
 def test_a_quarantined_owner_is_answered_as_of_before_and_marked(store: Store) -> None:
