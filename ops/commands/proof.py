@@ -287,20 +287,12 @@ def render_verified(answer: dict[str, Any]) -> None:
     many = len(answer["differences"]) + answer["untold"]
     out.print(f"[bold red]{many:,} difference{'' if many == 1 else 's'}[/]")
     named = ("partition", "what", "owner", "memory")
-    rows: list[dict[str, Cell]] = []
-    for one in answer["differences"]:
-        rest = {name.replace("_", " "): value for name, value in one.items() if name not in named}
-        row: dict[str, Cell] = {name: Text(str(one.get(name, ""))) for name in named}
-        rows.append(row | {"details": Text(plain(rest))})
-    columns = (
-        Column("partition", right=True),
-        Column("what", takes_rest=True),
-        Column("owner", is_id=True),
-        Column("memory", is_id=True),
-        Column("details", takes_rest=True),
-    )
-    filled = [one for one in columns if any(str(row[one.name]) for row in rows)]
-    tabulate(filled, rows)
+    rows: list[dict[str, Cell]] = [
+        {name: Text(str(one.get(name, ""))) for name in named}
+        | {"details": Text(plain({name: value for name, value in one.items() if name not in named}))}  # type: ignore[misc]
+        for one in answer["differences"]
+    ]
+    tabulate([Column(name, takes_rest=name in ("what", "details")) for name in (*named, "details")], rows)
 
 
 @app.command(epilog="Example: `engramlog heads --json > heads-of-today.json`, `engramlog heads --keep` from cron")
@@ -338,9 +330,7 @@ def heads(
 
 def _render_heads(told: dict[str, Any]) -> None:
     out.print(f"[dim]heads of store {told['store_id']}[/]", highlight=False)
-    rows: list[dict[str, Cell]] = [
-        {name: str(one[name]) for name in ("partition", "seq", "chain")} for one in told["heads"]
-    ]
+    rows: list[dict[str, Cell]] = [{name: str(value) for name, value in one.items()} for one in told["heads"]]
     tabulate((Column("partition", right=True), Column("seq", right=True), Column("chain")), rows)
     last = f", the last at {told['last']}" if told["last"] else ""
     out.print(f"[dim]{told['lines']} lines are kept in {escape(told['file'])}{last}[/]", highlight=False)

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import number, part_of, place, plain, shortened, signed, times_of, when
+from api.cli.show.memories import number, part_of, place, plain, shortened, times_of, when
 from api.cli.show.tables import Cell, Column, has_room, tabulate
 from events.lateness import late_words
 from projections.shapes import Above, AboveSide, Diff, EventCause, MemoryDiffers, QuestionMoved, SideStanding
@@ -65,19 +65,9 @@ def _sides(answer: Diff, console: Console) -> None:
 
 def _counts(answer: Diff, console: Console) -> None:
     counts = answer["counts"]
-    kinds = (
-        ("made", counts["made"]),
-        ("gone", counts["gone"]),
-        ("changed", counts["changed"]),
-        ("crossed", counts["crossed"]),
-    )
-    told = ", ".join(f"{count:,} {name}" for name, count in kinds)
-    moved = (
-        ("time", counts["by_time"]),
-        ("being shown", counts["by_access"]),
-        ("the owner's settings", counts["by_owner"]),
-        ("other memories", counts["by_others"]),
-    )
+    told = f"{counts['made']:,} made, {counts['gone']:,} gone, {counts['changed']:,} changed, {counts['crossed']:,} crossed"
+    names = ("time", "being shown", "the owner's settings", "other memories")
+    moved = zip(names, (counts["by_time"], counts["by_access"], counts["by_owner"], counts["by_others"]), strict=True)
     alone = ", ".join(f"{count:,} by {name}" for name, count in moved if count)
     more = "" if any(one["kind"] == "weight" for one in answer["memories"]) else " (--all lists them)"
     console.print(Text(told + (f"; weight alone moved: {alone}{more}" if alone else "")))
@@ -213,14 +203,14 @@ def above(answer: Above, console: Console = out) -> None:
             "part": Text(one["term"]),
             "first": number(one["first"], 6),
             "second": number(one["second"], 6),
-            "difference": signed(one["difference"], 6),
+            "difference": number(one["difference"], 6, "+"),
         }
         for one in answer["terms"]
     ]
     if answer["difference"] is not None:
         whole = (answer["first"]["score"], answer["second"]["score"])
         told = {"first": number(whole[0], 6), "second": number(whole[1], 6)}
-        rows.append({"part": Text("score", "bold"), **told, "difference": signed(answer["difference"], 6)})
+        rows.append({"part": Text("score", "bold"), **told, "difference": number(answer["difference"], 6, "+")})
     named = (Column("part"), *(Column(one, right=True) for one in ("first", "second", "difference")))
     if rows:
         tabulate(named, rows, console)

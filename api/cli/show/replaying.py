@@ -28,10 +28,6 @@ BECAUSE = {
     "summarises": "summarises {of}",
 }
 STAYS = {"other_turns": "the turn {of} says it too", "said_again": "the user said it again at {of}"}
-TAKEN_BACK = {
-    "SourceSetAside": "`engramlog bring-back {owner}` (`engramlog asides {owner}` names the source)",
-    "MemoryDeleted": "`engramlog restore {owner} ID`",
-}
 
 
 def comparison(answer: shapes.Replayed, console: Console = out) -> None:
@@ -52,7 +48,7 @@ def comparison(answer: shapes.Replayed, console: Console = out) -> None:
         texts = (Column("memory", takes_rest=True), Column(first, takes_rest=True), Column("replayed", takes_rest=True))
         tabulate((Column("id", is_id=True), *texts), rows, console)
     for question in answer["questions"]:
-        ranks(question, answer["mode"], console, (first, "replayed"))
+        ranks(question, answer["mode"], console, first, "replayed")
 
 
 def struck(answer: shapes.ClosureTold, console: Console = out) -> None:
@@ -61,7 +57,7 @@ def struck(answer: shapes.ClosureTold, console: Console = out) -> None:
     if not total:
         return
     because = ", ".join(f"{many:,} {kind.replace('_', ' ')}" for kind, many in answer["struck_because"].items())
-    console.print(Text(f"{total:,} {_events(total)} struck: {because}"))
+    console.print(Text(f"{total:,} {'event is' if total == 1 else 'events are'} struck: {because}"))
     rows: list[dict[str, Cell]] = [
         {
             "position": Text(one["position"]),
@@ -82,11 +78,8 @@ def struck(answer: shapes.ClosureTold, console: Console = out) -> None:
     _counted("stays, decided in its light", answer["in_its_light"], console)
 
 
-def ranks(
-    question: shapes.QuestionMoved, mode: str, console: Console = out, sides: tuple[str, str] = ("today", "replayed")
-) -> None:
+def ranks(question: shapes.QuestionMoved, mode: str, console: Console, first_side: str, second_side: str) -> None:
     """The order of a question's results on both sides."""
-    first_side, second_side = sides
     before, after, told = question["before"], question["after"], question["query"]
     ids = list(dict.fromkeys(before + after))
     if not ids:
@@ -141,14 +134,9 @@ def retraction(answer: shapes.Retracted, console: Console = out) -> None:
         console.print(Text(f"{other['id']} stands otherwise than without it: {fields}", "yellow"))
     _more(answer["remains_total"] - len(answer["remains"][:SHOWN]), console)
     for question in answer["questions"]:
-        ranks(question, answer["mode"], console, ("today", "retracted"))
-    if dry_run:
-        console.print(Text("nothing was written", "dim"))
-        return
-    events = {one["event"] for one in answer["undoes"]}
-    back = [how.format(owner=answer["owner"]) for event, how in TAKEN_BACK.items() if event in events]
-    undone = f"; undone by {' and '.join(back)}" if back else ""
-    console.print(Text(f"position {answer['position']}{undone}", "dim"), soft_wrap=True)
+        ranks(question, answer["mode"], console, "today", "retracted")
+    done = f"position {answer['position']}; `engramlog bring-back` or `engramlog restore` undoes it"
+    console.print(Text("nothing was written" if dry_run else done, "dim"))
 
 
 def _sides(one: shapes.ReplayedDiffer) -> tuple[Text, Text]:
@@ -185,7 +173,3 @@ def _counted(what: str, told: Sequence[shapes.EventsCounted], console: Console) 
 def _more(left: int, console: Console) -> None:
     if left > 0:
         console.print(Text(f"and {left:,} more: --json tells them", "dim"))
-
-
-def _events(many: int) -> str:
-    return "event is" if many == 1 else "events are"

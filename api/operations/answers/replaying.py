@@ -21,13 +21,7 @@ EXAMPLE_STRUCK: Example = {
 }
 EXAMPLE_STAYS: Example = {"memory": "tea", "position": "3:127", "because": "other_turns", "of": "D4:9"}
 EXAMPLE_COUNTED: Example = {"kind": "MemoryMentioned", "events": 2, "first": ["3:130", "3:131"]}
-EXAMPLE_REPLAYED_DIFFER: Example = {
-    "id": "coffee",
-    "memory": "I drink coffee every morning",
-    "today": EXAMPLE_SIDE,
-    "replayed": None,
-    "fields": [],
-}
+EXAMPLE_REPLAYED_DIFFER: Example = {"id": "tea", "memory": "Tea", "today": EXAMPLE_SIDE, "replayed": None, "fields": []}
 EXAMPLE_STRIKES: Example = {
     "without": ["3:128"],
     "without_turns": [],

@@ -36,11 +36,7 @@ HINT = (
     " imported. What it tells of the time before is on the other line: --line happened (line=happened)"
 )
 
-NOT_YET = (
-    "nothing of {owner} was recorded by then: the first event came in on {first}. What had happened by then is on the other line:"
-    " --line happened (line=happened)"
-)
-
+NOT_YET = "nothing of {owner} was recorded by then, the first on {first}: --line happened tells what had happened (line=happened)"
 UNKNOWN = "nothing of {owner} is recorded; `engramlog owners --search PART` finds a name by a part of it"
 
 
@@ -223,16 +219,9 @@ def _side_told(asked: str | None, snapshot: Snapshot, events: int) -> SideTold:
 
 
 def _counts(found: Sorted) -> DiffCounts:
-    return {
-        "made": len(found.ids["made"]),
-        "gone": len(found.ids["gone"]),
-        "changed": len(found.ids["changed"]),
-        "crossed": len(found.ids["crossed"]),
-        "by_time": found.weights["time"],
-        "by_access": found.weights["access"],
-        "by_owner": found.weights["owner"],
-        "by_others": found.weights["others"],
-    }
+    kinds = {kind: len(found.ids[kind]) for kind in ("made", "gone", "changed", "crossed")}
+    weights = {f"by_{name}": found.weights[name] for name in ("time", "access", "owner", "others")}
+    return kinds | weights  # type: ignore[return-value]
 
 
 def _ranks(questions: Sequence[QuestionMoved]) -> dict[str, list[RankOf]]:

@@ -29,10 +29,7 @@ def checked_questions(query: str | None, queries: Iterable[str]) -> list[str]:
 
 
 def questions_in(path: Path) -> list[str]:
-    """The questions in a file, one a line; empty lines are passed over.
-
-    Raises InputError where it cannot be read as such, or holds none.
-    """
+    """The questions in a file, one a line. Raises InputError where it cannot be read, or holds none; empty lines are none."""
     try:
         with path.open("rb") as file:
             raw = file.read(_MOST_BYTES + 1)

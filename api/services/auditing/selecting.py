@@ -16,8 +16,6 @@ MOST_NAMED = 1_000
 """Of one kind, in one call."""
 _LIKEST = 5
 """Names that a refusal tells of those that are there."""
-_MOST_TOLD = 300
-"""Characters of them."""
 _POSITION = re.compile(r"[0-9]{1,4}:[0-9]{1,16}\Z")
 _KNOWN_AS = {
     "without": "event ids of this owner or positions, applied by then; `engramlog history OWNER` shows them",
@@ -76,9 +74,7 @@ def _seq(text: str, partition: int) -> int:
     return seq
 
 
-def refusal_of(
-    unmet: Mapping[str, Sequence[str]], partition: int, there: Callable[[str], Sequence[str]]
-) -> InputError | None:
+def refusal_of(unmet: dict[str, list[str]], partition: int, there: Callable[[str], list[str]]) -> InputError | None:
     """The refusal of what was named and is nowhere, with what is there and most like it; None where all was found."""
     for field, values in unmet.items():
         texts = (position_text(partition, int(one[1:])) if _is_seq(field, one) else one for one in values)
@@ -93,7 +89,7 @@ def _likest(value: str, there: Sequence[str]) -> str:
         return ""
     found = get_close_matches(value, there, n=_LIKEST, cutoff=0) if len(there) > _LIKEST else there
     more = f" and {len(there) - len(found):,} more" if len(there) > len(found) else ""
-    return f": {', '.join(found)}{more}"[:_MOST_TOLD]
+    return f": {', '.join(found)}{more}"[:300]
 
 
 def _is_seq(field: str, value: str) -> bool:

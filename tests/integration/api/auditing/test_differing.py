@@ -258,7 +258,7 @@ def test_two_moments_before_the_import_tell_where_else_to_look(store: Store) -> 
     store.tell(owner, *(created(f"tea {n}", f"m{n}", day=n) for n in range(4)))
     answer = diff(store, owner, day(1), day(3))
     assert (answer["total"], answer["after"]["events"]) == (0, 0)
-    assert answer["hint"].startswith(f"nothing of {owner} was recorded by then: the first event came in on ")
+    assert answer["hint"].startswith(f"nothing of {owner} was recorded by then, the first on ")
     assert "--line happened" in answer["hint"]
     assert diff(store, owner, day(-9), day(-5))["hint"] is None  # nothing had happened either
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from api.cli.show.memories import number
 from api.cli.show.replaying import comparison
 
 STANDING = {
@@ -90,3 +91,8 @@ def test_what_nobody_named_is_told_first_where_not_all_fits() -> None:
 def test_a_replay_of_the_past_calls_no_column_today(asked: dict[str, str], head: str) -> None:
     heads = [line.split() for line in told(**asked).splitlines() if line.startswith("id ")]
     assert heads == [["id", "memory", head, "replayed"], ["id", head, "replayed"]]
+
+
+def test_a_figure_that_rounds_to_nothing_has_no_minus() -> None:
+    told = [number(value, 4, "+") for value in (-0.00001, 0.00001, -0.5, None)]
+    assert told == ["+0.0000", "+0.0000", "-0.5000", "-"]
