@@ -1202,6 +1202,7 @@ class EventsCounted(TypedDict):
 
 class ReplayedDiffer(TypedDict):
     id: str
+    memory: str | None
     today: SideStanding | None
     replayed: SideStanding | None
     fields: list[str]

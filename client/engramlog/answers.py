@@ -1402,6 +1402,8 @@ class ReplayedDiffer(Result):
     """A memory that stands otherwise in a replay, or on one side alone."""
 
     id: str
+    memory: str | None
+    """What it says, as it is answered, else as it would be; null of what is purged."""
     today: SideStanding | None
     """As it is answered; null where there is no such memory."""
     replayed: SideStanding | None

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.text import Text
 
 from api.cli.app import Json, app, err, out, show
+from api.cli.show.memories import plain
+from api.cli.show.tables import Cell, Column, tabulate
 from events.errors import InputError
 from events.partitions import LogKeys
 
@@ -283,19 +285,14 @@ def render_verified(answer: dict[str, Any]) -> None:
         )
         return
     many = len(answer["differences"]) + answer["untold"]
-    table = Table(title=f"{many} difference{'' if many == 1 else 's'}", title_justify="left")
-    for name in ("partition", "what", "owner", "memory", "details"):
-        table.add_column(name, overflow="fold")
-    for one in answer["differences"]:
-        rest = {k: v for k, v in one.items() if k not in ("partition", "what", "owner", "memory")}
-        table.add_row(
-            str(one.get("partition", "")),
-            one["what"],
-            escape(one.get("owner", "")),
-            escape(one.get("memory", "")),
-            escape(str(rest)),
-        )
-    out.print(table)
+    out.print(f"[bold red]{many:,} difference{'' if many == 1 else 's'}[/]")
+    named = ("partition", "what", "owner", "memory")
+    rows: list[dict[str, Cell]] = [
+        {name: Text(str(one.get(name, ""))) for name in named}
+        | {"details": Text(plain({name: value for name, value in one.items() if name not in named}))}  # type: ignore[misc]
+        for one in answer["differences"]
+    ]
+    tabulate([Column(name, takes_rest=name in ("what", "details")) for name in (*named, "details")], rows)
 
 
 @app.command(epilog="Example: `engramlog heads --json > heads-of-today.json`, `engramlog heads --keep` from cron")
@@ -332,11 +329,8 @@ def heads(
 
 
 def _render_heads(told: dict[str, Any]) -> None:
-    table = Table(title=f"heads of store {told['store_id']}", title_justify="left")
-    for name in ("partition", "seq", "chain"):
-        table.add_column(name, overflow="fold")
-    for one in told["heads"]:
-        table.add_row(str(one["partition"]), str(one["seq"]), one["chain"])
-    out.print(table)
+    out.print(f"[dim]heads of store {told['store_id']}[/]", highlight=False)
+    rows: list[dict[str, Cell]] = [{name: str(value) for name, value in one.items()} for one in told["heads"]]
+    tabulate((Column("partition", right=True), Column("seq", right=True), Column("chain")), rows)
     last = f", the last at {told['last']}" if told["last"] else ""
     out.print(f"[dim]{told['lines']} lines are kept in {escape(told['file'])}{last}[/]", highlight=False)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from events.catalogue import MemoryCreated, MemoryMentioned, MemoryMerged
+from events.entry import model_of
 from events.envelope import AnyEvent, Stored
 from events.trust import PROPOSED
 from projections.checks import EVERY, Check, unchecked
@@ -80,6 +81,8 @@ class LogGraph:
         self.named: dict[int, Because] = {}
         self.met: set[tuple[str, str]] = set()
         self.principals: set[str] = set()
+        self._brought: set[str] = set()
+        """Principals of all events, where one or a model is named."""
         self.caused: Numbers = {}
         """An event's id -> what it caused."""
         self.says: dict[int, str] = {}
@@ -110,6 +113,8 @@ class LogGraph:
         self.seqs.append(one.seq)
         self.raw_ids += one.raw_id
         self.sessions.append(self._session_of.setdefault(event.session_id, len(self._session_of)))
+        if one.principal and (self.strikes.principals or self.strikes.models):
+            self._brought.add(one.principal)
         for field, value in self.strikes.named(one, event):
             self.met.add((field, value))
             if field == "models" and one.principal:
@@ -157,6 +162,14 @@ class LogGraph:
             field: sorted(value for value in values if (field, value) not in self.met) for field, values in wanted
         }
         return {field: values for field, values in missing.items() if values}
+
+    def there(self, field: str) -> list[str]:
+        """What could have been named of sessions, principals or models, in order; nothing of other fields."""
+        if field == "sessions":
+            return sorted(one for one in self._session_of if one is not None)
+        if field == "principals":
+            return sorted(self._brought)
+        return sorted({model for one in self._brought if (model := model_of(one))}) if field == "models" else []
 
     def close(self, *, alone: bool = False, check: Check = unchecked) -> Closure:
         """What is struck. `alone`: what is named, and nothing else."""

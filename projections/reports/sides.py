@@ -18,7 +18,7 @@ from projections.ranking.recall import search
 from projections.ranking.search_request import ALONE
 from projections.shapes import QuestionMoved, RankMoved, SidesDiffer, SideStanding
 from projections.views.corrected import seen_at
-from projections.views.query import ViewQuery, status
+from projections.views.query import ViewQuery, card, status
 from projections.views.view import OwnerView
 
 _TOLD = ("content", "summary", "keywords", "tags", "category", "kind", "tier", "confidence", "sensitivity")
@@ -156,6 +156,11 @@ def differing_of(sides: Beside, check: Check = unchecked) -> Iterator[Difference
         found = sides.of(memory_id)
         if found is not None:
             yield found
+
+
+def text_of(memory: Memory | None) -> str | None:
+    """What a memory says, as far as it may be told: of a secret that it is withheld, of what is purged nothing."""
+    return None if memory is None or memory.purged_at is not None else card(memory, "full")["memory"]
 
 
 def _fields(one: Memory | None, other: Memory | None) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def _sides(answer: Diff, console: Console) -> None:
     before, after = answer["before"], answer["after"]
     told = [
         f"{one['asked'] or 'now'} ({one['events']:,} event{'' if one['events'] == 1 else 's'},"
-        f" weights at {when(one['instant'], console)})"
+        f" weights at {when(one['instant'], console)} UTC)"
         for one in (before, after)
     ]
     where = f"{line}; {answer['mode']} mode, position {answer['position']}{times_of(answer)}"
@@ -65,19 +65,9 @@ def _sides(answer: Diff, console: Console) -> None:
 
 def _counts(answer: Diff, console: Console) -> None:
     counts = answer["counts"]
-    kinds = (
-        ("made", counts["made"]),
-        ("gone", counts["gone"]),
-        ("changed", counts["changed"]),
-        ("crossed", counts["crossed"]),
-    )
-    told = ", ".join(f"{count:,} {name}" for name, count in kinds)
-    moved = (
-        ("time", counts["by_time"]),
-        ("being shown", counts["by_access"]),
-        ("the owner's settings", counts["by_owner"]),
-        ("other memories", counts["by_others"]),
-    )
+    told = f"{counts['made']:,} made, {counts['gone']:,} gone, {counts['changed']:,} changed, {counts['crossed']:,} crossed"
+    names = ("time", "being shown", "the owner's settings", "other memories")
+    moved = zip(names, (counts["by_time"], counts["by_access"], counts["by_owner"], counts["by_others"]), strict=True)
     alone = ", ".join(f"{count:,} by {name}" for name, count in moved if count)
     more = "" if any(one["kind"] == "weight" for one in answer["memories"]) else " (--all lists them)"
     console.print(Text(told + (f"; weight alone moved: {alone}{more}" if alone else "")))
@@ -219,14 +209,14 @@ def above(answer: Above, console: Console = out) -> None:
             "part": Text(one["term"]),
             "first": number(one["first"], 6),
             "second": number(one["second"], 6),
-            "difference": "-" if one["difference"] is None else f"{one['difference']:+.6f}",
+            "difference": number(one["difference"], 6, "+"),
         }
         for one in answer["terms"]
     ]
     if answer["difference"] is not None:
         whole = (answer["first"]["score"], answer["second"]["score"])
         told = {"first": number(whole[0], 6), "second": number(whole[1], 6)}
-        rows.append({"part": Text("score", "bold"), **told, "difference": f"{answer['difference']:+.6f}"})
+        rows.append({"part": Text("score", "bold"), **told, "difference": number(answer["difference"], 6, "+")})
     named = (Column("part"), *(Column(one, right=True) for one in ("first", "second", "difference")))
     if rows:
         tabulate(named, rows, console)

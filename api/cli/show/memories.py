@@ -37,9 +37,9 @@ MODELS_DECIDE = frozenset({"extract", "review", "sessions"})
 """Jobs that a language model may decide for."""
 
 
-def number(value: float | None, places: int = 4) -> str:
-    """A figure, or a dash."""
-    return "-" if value is None else f"{value:.{places}f}"
+def number(value: float | None, places: int = 4, sign: str = "") -> str:
+    """A figure, or a dash; what rounds to nothing has no minus. `sign`: `+` for a difference."""
+    return "-" if value is None else f"{round(value, places) + 0.0:{sign}.{places}f}"
 
 
 def when(instant: str | None, console: Console = out) -> str:
@@ -236,7 +236,7 @@ def _change(entry: Change, console: Console) -> dict[str, Cell]:
         "by": _cause(entry),
         "old": number(entry["old_weight"]),
         "new": number(entry["new_weight"]),
-        "delta": "-" if entry["delta"] is None else f"{entry['delta']:+.4f}",
+        "delta": number(entry["delta"], sign="+"),
         "reason": _why(entry),
     }
 

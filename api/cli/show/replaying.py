@@ -9,13 +9,15 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import part_of, plain, times_of
+from api.cli.show.memories import number, part_of, plain, shortened, times_of
 from api.cli.show.tables import Cell, Column, tabulate
 from projections import shapes
 
 SHOWN = 20
 """Struck events, and memories that stay, in a table; JSON has a page of them."""
 _SOME = 5
+_ALONE = ("weight", "level", "status", "shown", "reason")
+"""What is told of a memory that one side alone has."""
 BECAUSE = {
     "named": "named: {of}",
     "caused": "caused by {of}",
@@ -36,24 +38,26 @@ def comparison(answer: shapes.Replayed, console: Console = out) -> None:
     page = part_of(answer["offset"], len(found), total)
     console.print(Text(f"{page}{total:,} of {answer['owner']}'s memories differ; {folded}{law}, {answer['mode']} mode"))
     struck(answer, console)
+    first = "then" if times_of(answer) else "today"
     if found:
         rows: list[dict[str, Cell]] = []
         for one in found:
-            today, replayed = _sides(one)
-            rows.append({"id": Text(one["id"]), "today": today, "replayed": replayed})
-        columns = (Column("id", is_id=True), Column("today", takes_rest=True), Column("replayed", takes_rest=True))
-        tabulate(columns, rows, console)
+            here, there = _sides(one)
+            said = shortened(one["memory"] or "(nothing is left to tell)")
+            rows.append({"id": Text(one["id"]), "memory": said, first: here, "replayed": there})
+        texts = (Column("memory", takes_rest=True), Column(first, takes_rest=True), Column("replayed", takes_rest=True))
+        tabulate((Column("id", is_id=True), *texts), rows, console)
     for question in answer["questions"]:
-        ranks(question, answer["mode"], console)
+        ranks(question, answer["mode"], console, first, "replayed")
 
 
 def struck(answer: shapes.ClosureTold, console: Console = out) -> None:
-    """What is struck and why, what falls into nothing, and what stays."""
+    """What is struck and why, first what nobody named; what falls into nothing, and what stays."""
     total = answer["struck_total"]
     if not total:
         return
     because = ", ".join(f"{many:,} {kind.replace('_', ' ')}" for kind, many in answer["struck_because"].items())
-    console.print(Text(f"{total:,} {_events(total)} struck: {because}"))
+    console.print(Text(f"{total:,} {'event is' if total == 1 else 'events are'} struck: {because}"))
     rows: list[dict[str, Cell]] = [
         {
             "position": Text(one["position"]),
@@ -61,7 +65,7 @@ def struck(answer: shapes.ClosureTold, console: Console = out) -> None:
             "memory": Text(one["memory"] or ""),
             "because": Text(BECAUSE[one["because"]].format(of=one["of"])),
         }
-        for one in answer["struck"][:SHOWN]
+        for one in sorted(answer["struck"], key=lambda one: one["because"] == "named")[:SHOWN]
     ]
     names = (Column("position"), Column("event", if_room=True), Column("memory", is_id=True))
     if rows:
@@ -74,9 +78,8 @@ def struck(answer: shapes.ClosureTold, console: Console = out) -> None:
     _counted("stays, decided in its light", answer["in_its_light"], console)
 
 
-def ranks(question: shapes.QuestionMoved, mode: str, console: Console = out, second_side: str = "replayed") -> None:
+def ranks(question: shapes.QuestionMoved, mode: str, console: Console, first_side: str, second_side: str) -> None:
     """The order of a question's results on both sides."""
-    first_side = "today"
     before, after, told = question["before"], question["after"], question["query"]
     ids = list(dict.fromkeys(before + after))
     if not ids:
@@ -131,16 +134,16 @@ def retraction(answer: shapes.Retracted, console: Console = out) -> None:
         console.print(Text(f"{other['id']} stands otherwise than without it: {fields}", "yellow"))
     _more(answer["remains_total"] - len(answer["remains"][:SHOWN]), console)
     for question in answer["questions"]:
-        ranks(question, answer["mode"], console, "retracted")
-    ending = "nothing was written" if dry_run else f"position {answer['position']}"
-    console.print(Text(ending, "dim"))
+        ranks(question, answer["mode"], console, "today", "retracted")
+    done = f"position {answer['position']}; `engramlog bring-back` or `engramlog restore` undoes it"
+    console.print(Text("nothing was written" if dry_run else done, "dim"))
 
 
 def _sides(one: shapes.ReplayedDiffer) -> tuple[Text, Text]:
-    """Both sides in the values that differ; a memory that one side lacks is told whole."""
+    """Both sides in the values that differ; a memory that one side lacks in those by which it is known."""
     today, replayed = one["today"], one["replayed"]
     if today is None or replayed is None:
-        there = Text(f"only here: {_told(replayed or today or {})}")
+        there = Text(_told(_only(replayed or today or {}, _ALONE)))
         return (Text("-"), there) if today is None else (there, Text("-"))
     names = [name for name in today if today[name] != replayed[name]]  # type: ignore[literal-required]
     first, second = (_told(_only(side, names)) for side in (today, replayed))
@@ -152,7 +155,8 @@ def _sides(one: shapes.ReplayedDiffer) -> tuple[Text, Text]:
 
 def _told(side: Mapping[str, Any]) -> str:
     """A standing in words, without a reason that is none."""
-    return plain({name.replace("_", " "): value for name, value in side.items() if value is not None})
+    told = {name: number(value) if name == "weight" else value for name, value in side.items()}
+    return plain({name.replace("_", " "): value for name, value in told.items() if value is not None})
 
 
 def _only(side: Mapping[str, Any], names: Iterable[str]) -> Mapping[str, Any]:
@@ -169,7 +173,3 @@ def _counted(what: str, told: Sequence[shapes.EventsCounted], console: Console) 
 def _more(left: int, console: Console) -> None:
     if left > 0:
         console.print(Text(f"and {left:,} more: --json tells them", "dim"))
-
-
-def _events(many: int) -> str:
-    return "event is" if many == 1 else "events are"

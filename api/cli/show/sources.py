@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import out
+from api.cli.show.memories import when
 from api.cli.show.tables import Cell, Column, tabulate
 from projections import shapes
 
@@ -45,7 +46,7 @@ def asides(answer: shapes.SourcesAside, console: Console = out) -> None:
             "session": Text(one["session"] or ""),
             "principal": Text(one["principal"] or ""),
             "actor": Text(one["of_actor"] or ""),
-            "since": Text(one["since"]),
+            "since": when(one["since"], console),
             "memories": Text(f"{one['memories']:,}"),
             "reason": Text(one["reason"]),
         }

@@ -21,7 +21,7 @@ EXAMPLE_STRUCK: Example = {
 }
 EXAMPLE_STAYS: Example = {"memory": "tea", "position": "3:127", "because": "other_turns", "of": "D4:9"}
 EXAMPLE_COUNTED: Example = {"kind": "MemoryMentioned", "events": 2, "first": ["3:130", "3:131"]}
-EXAMPLE_REPLAYED_DIFFER: Example = {"id": "coffee", "today": EXAMPLE_SIDE, "replayed": None, "fields": []}
+EXAMPLE_REPLAYED_DIFFER: Example = {"id": "tea", "memory": "Tea", "today": EXAMPLE_SIDE, "replayed": None, "fields": []}
 EXAMPLE_STRIKES: Example = {
     "without": ["3:128"],
     "without_turns": [],
@@ -81,6 +81,9 @@ class ReplayedDiffer(BaseModel):
     model_config = exampled(EXAMPLE_REPLAYED_DIFFER)
 
     id: str
+    memory: str | None = Field(
+        description="What it says, as it is answered, else as it would be; null of what is purged."
+    )
     today: SideStanding | None = Field(description="As it is answered; null where there is no such memory.")
     replayed: SideStanding | None = Field(description="As it would be; null where there would be no such memory.")
     fields: list[str] = Field(description="What it says that differs, by name.")

@@ -18,15 +18,15 @@ from api.work.patience import current_check, weigh
 from events.errors import refused
 from events.log import EventLog
 from projections.laws.modes import Mode
-from projections.memory.record import DAY, Memory
+from projections.memory.record import DAY
 from projections.memory.timelines import recorded_at
 from projections.ranking.senses import Senses
 from projections.redis.view import RedisViews
 from projections.reports.changed import ACCESS, EVENTS, OTHERS, Changed, Sorted, Sorting, owner_differs, sorted_out
-from projections.reports.sides import Beside, Side, moved
+from projections.reports.sides import Beside, Side, moved, text_of
 from projections.shapes import Diff, DiffCounts, MemoryDiffers, QuestionMoved, RankOf, SideTold
 from projections.views.corrected import corrections_in
-from projections.views.query import card, moment
+from projections.views.query import moment
 
 MOST_MEMORIES = 1_000
 MOST_OTHERS = 3
@@ -37,6 +37,9 @@ HINT = (
     "everything that the log holds of {owner} was recorded within a day, from {first} on, and much of it happened before: it was"
     " imported. What it tells of the time before is on the other line: --line happened (line=happened)"
 )
+
+NOT_YET = "nothing of {owner} was recorded by then, the first on {first}: --line happened tells what had happened (line=happened)"
+UNKNOWN = "nothing of {owner} is recorded; `engramlog owners --search PART` finds a name by a part of it"
 
 
 class _Held(NamedTuple):
@@ -180,16 +183,29 @@ class Differ:
         return [told.memory for told in page]
 
     def _hint(self, owner: str, span: TwoMoments, held: _Held) -> str | None:
-        """Where to look, where all was recorded on one day and much of it happened before."""
+        """Where to look, where nothing was recorded by then, or all on one day, and much of it happened before."""
         seqs, columns = self._reader.seqs(owner, held.second), held.second.view.columns
-        if span.line != KNOWN or not len(seqs) or not len(columns):
-            return None
         began = self._views.format_began(owner) or 0
+        if not len(seqs):
+            return self._not_yet(owner, span.line, held.second, began)
+        if span.line != KNOWN or not len(columns):
+            return None
         ends = [recorded_at(one, began) for one in self._reader.stored(owner, sorted({seqs[0], seqs[-1]}))]
         oldest = int(columns.created_at.min())
         if ends[-1] - ends[0] > DAY or oldest >= ends[0] - DAY:
             return None
         return HINT.format(owner=owner, first=moment(ends[0]))
+
+    def _not_yet(self, owner: str, line: str, then: Snapshot, began: int) -> str | None:
+        """Where to look, where nothing is recorded at all, or was not by then and something had happened."""
+        today = then._replace(view=then.present, past=None)
+        seqs, columns = self._reader.seqs(owner, today), then.present.columns
+        if not len(seqs):
+            return UNKNOWN.format(owner=owner)
+        if line != KNOWN or not len(columns) or int(columns.created_at.min()) > then.now:
+            return None
+        first = next(iter(self._reader.stored(owner, seqs[:1])))
+        return NOT_YET.format(owner=owner, first=moment(recorded_at(first, began)))
 
 
 def _check_queries(queries: Sequence[str]) -> None:
@@ -204,16 +220,9 @@ def _side_told(asked: str | None, snapshot: Snapshot, events: int) -> SideTold:
 
 
 def _counts(found: Sorted) -> DiffCounts:
-    return {
-        "made": len(found.ids["made"]),
-        "gone": len(found.ids["gone"]),
-        "changed": len(found.ids["changed"]),
-        "crossed": len(found.ids["crossed"]),
-        "by_time": found.weights["time"],
-        "by_access": found.weights["access"],
-        "by_owner": found.weights["owner"],
-        "by_others": found.weights["others"],
-    }
+    kinds = {kind: len(found.ids[kind]) for kind in ("made", "gone", "changed", "crossed")}
+    weights = {f"by_{name}": found.weights[name] for name in ("time", "access", "owner", "others")}
+    return kinds | weights  # type: ignore[return-value]
 
 
 def _ranks(questions: Sequence[QuestionMoved]) -> dict[str, list[RankOf]]:
@@ -240,7 +249,7 @@ def _told(held: _Held, changed: Changed, ranks: list[RankOf], more: int) -> Memo
     """A memory of the page but for its causes."""
     found = changed.difference
     one, other = held.first.view.get(found.id), held.second.view.get(found.id)
-    text, was = _text(other or one), _text(one)
+    text, was = text_of(other or one), text_of(one)
     lost = held.second if other is not None else held.first
     return {
         **found.told(),
@@ -253,8 +262,3 @@ def _told(held: _Held, changed: Changed, ranks: list[RankOf], more: int) -> Memo
         "more_causes": more,
         "ranks": ranks,
     }
-
-
-def _text(memory: Memory | None) -> str | None:
-    """What a memory says, as far as it may be told: of a secret that it is withheld, of what is purged nothing."""
-    return None if memory is None or memory.purged_at is not None else card(memory, "full")["memory"]

@@ -101,7 +101,7 @@ class Refolder:
             graph = LogGraph(wanted.strikes)
             for one in counted(self._reader.stored(owner, seqs, _part(on_progress, 0, passes)), check, total):
                 graph.take(one, decode(one.kind, one.body))
-            if (refusal := refusal_of(graph.unmet, partition)) is not None:
+            if (refusal := refusal_of(graph.unmet, partition, graph.there)) is not None:
                 raise refusal
             closure = graph.close(alone=wanted.alone, check=check)
             del graph

@@ -29,7 +29,7 @@ def checked_questions(query: str | None, queries: Iterable[str]) -> list[str]:
 
 
 def questions_in(path: Path) -> list[str]:
-    """The questions in a file, one a line; empty lines are passed over. Raises InputError where it cannot be read as such."""
+    """The questions in a file, one a line. Raises InputError where it cannot be read, or holds none; empty lines are none."""
     try:
         with path.open("rb") as file:
             raw = file.read(_MOST_BYTES + 1)
@@ -41,6 +41,8 @@ def questions_in(path: Path) -> list[str]:
     found = [line.strip() for line in text.splitlines() if line.strip()]
     if len(raw) > _MOST_BYTES or len(found) > MOST_QUESTIONS:
         raise refused("queries", str(path), f"a file of at most {MOST_QUESTIONS} questions, one a line")
+    if not found:
+        raise refused("queries", str(path), "a file of questions, one a line: this one holds none")
     return found
 
 

@@ -20,7 +20,7 @@ from events.partitions import partition_of
 from projections.laws import LAWS
 from projections.laws.modes import Mode
 from projections.ranking.senses import Senses
-from projections.reports.sides import Difference, differing, moved
+from projections.reports.sides import Difference, differing, moved, text_of
 from projections.reports.struck_log import stays_told
 from projections.shapes import QuestionMoved, Replayed, ReplayedDiffer
 
@@ -102,7 +102,7 @@ class Replayer:
         found, total = list[ReplayedDiffer](), 0
         for total, one in enumerate(differing(sides.before, sides.after, mode, current_check()), 1):
             if offset < total <= offset + most:
-                found.append(_differ(one))
+                found.append(_differ(one, sides))
         return {"differences": found, "total": total, "offset": offset}
 
 
@@ -111,8 +111,9 @@ def times_in(asked: ReplayAsked) -> TimesAsked:
     return cast("TimesAsked", {name: value for name, value in asked.items() if name not in KINDS})
 
 
-def _differ(one: Difference) -> ReplayedDiffer:
-    return {"id": one.id, "today": one.before, "replayed": one.after, "fields": list(one.fields)}
+def _differ(one: Difference, sides: Sides) -> ReplayedDiffer:
+    text = text_of(sides.before.view.get(one.id) or sides.after.view.get(one.id))
+    return {"id": one.id, "memory": text, "today": one.before, "replayed": one.after, "fields": list(one.fields)}
 
 
 def struck_told(sides: Sides, offset: int, most: int) -> dict[str, object]:

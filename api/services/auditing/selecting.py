@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import TypedDict, cast
 
 from api.requests.checks import check_actor
@@ -13,6 +14,8 @@ from projections.reports.strikes import Strikes
 
 MOST_NAMED = 1_000
 """Of one kind, in one call."""
+_LIKEST = 5
+"""Names that a refusal tells of those that are there."""
 _POSITION = re.compile(r"[0-9]{1,4}:[0-9]{1,16}\Z")
 _KNOWN_AS = {
     "without": "event ids of this owner or positions, applied by then; `engramlog history OWNER` shows them",
@@ -71,13 +74,22 @@ def _seq(text: str, partition: int) -> int:
     return seq
 
 
-def refusal_of(unmet: Mapping[str, Sequence[str]], partition: int) -> InputError | None:
-    """The refusal of what was named and is nowhere; None where all was found."""
+def refusal_of(unmet: dict[str, list[str]], partition: int, there: Callable[[str], list[str]]) -> InputError | None:
+    """The refusal of what was named and is nowhere, with what is there and most like it; None where all was found."""
     for field, values in unmet.items():
         texts = (position_text(partition, int(one[1:])) if _is_seq(field, one) else one for one in values)
         name = field if field == "without" else f"without_{field}"
-        return refused(name, ", ".join(sorted(texts))[:500], _KNOWN_AS[field])
+        return refused(name, ", ".join(sorted(texts))[:500], _KNOWN_AS[field] + _likest(values[0], there(field)))
     return None
+
+
+def _likest(value: str, there: Sequence[str]) -> str:
+    """The names there are that are most like one that is not, in words; nothing where there are none."""
+    if not there:
+        return ""
+    found = get_close_matches(value, there, n=_LIKEST, cutoff=0) if len(there) > _LIKEST else there
+    more = f" and {len(there) - len(found):,} more" if len(there) > len(found) else ""
+    return f": {', '.join(found)}{more}"[:300]
 
 
 def _is_seq(field: str, value: str) -> bool:

@@ -252,6 +252,17 @@ def test_an_import_of_one_day_tells_where_else_to_look(store: Store) -> None:
     assert diff(store, fresh, today)["hint"] is None
 
 
+def test_two_moments_before_the_import_tell_where_else_to_look(store: Store) -> None:
+    """An import of one day, and a word of another: of the years before both, the log knew nothing then, and much now."""
+    owner = store.owner()
+    store.tell(owner, *(created(f"tea {n}", f"m{n}", day=n) for n in range(4)))
+    answer = diff(store, owner, day(1), day(3))
+    assert (answer["total"], answer["after"]["events"]) == (0, 0)
+    assert answer["hint"].startswith(f"nothing of {owner} was recorded by then, the first on ")
+    assert "--line happened" in answer["hint"]
+    assert diff(store, owner, day(-9), day(-5))["hint"] is None  # nothing had happened either
+
+
 # --- pages, secrets, and who cannot be asked
 
 
@@ -283,9 +294,13 @@ def test_a_secret_is_told_to_differ_and_never_what_it_says(store: Store) -> None
     assert {one["id"] for one in answer["memories"]} == {"pin", "told"}
 
 
-def test_an_unknown_owner_has_nothing_that_differs(store: Store) -> None:
-    answer = diff(store, "nobody", "2024-01-01", "2024-02-01")
-    assert (answer["memories"], answer["before"]["events"], answer["hint"]) == ([], 0, None)
+@pytest.mark.parametrize("line", ["known", "happened"])
+def test_an_unknown_owner_has_nothing_that_differs_and_is_told_to_be_unknown(store: Store, line: str) -> None:
+    answer = diff(store, "nobody", "2024-01-01", "2024-02-01", line=line)
+    assert (answer["memories"], answer["before"]["events"]) == ([], 0)
+    assert (
+        answer["hint"] == "nothing of nobody is recorded; `engramlog owners --search PART` finds a name by a part of it"
+    )
 
 
 def test_a_quarantined_owner_is_answered_as_of_before_and_marked(store: Store) -> None:

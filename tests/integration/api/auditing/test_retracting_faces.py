@@ -64,6 +64,14 @@ def test_no_tool_undoes_anything() -> None:
     assert RETRACT not in [one.operation for one in AUDITED]
 
 
+@pytest.mark.parametrize("content", ["", "\n  \n"])
+def test_a_file_without_a_question_is_refused_by_its_name(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "saved.txt"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=r"saved\.txt.*this one holds none"):
+        questions_in(file)
+
+
 def test_a_file_of_questions_that_never_ends_is_refused() -> None:
     with pytest.raises(InputError, match="at most 20 questions"):
         questions_in(Path("/dev/zero"))

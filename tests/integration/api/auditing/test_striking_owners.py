@@ -174,6 +174,21 @@ def test_what_is_named_in_vain_is_refused_by_name(store: Store, owner: str, name
         replayed(store, owner, **named)
 
 
+def test_what_is_named_in_vain_is_refused_with_what_there_is(store: Store) -> None:
+    owner = store.owner()
+    turns = [said(f"t{n}", f"note {n}", day=n, session=f"session_{n}") for n in range(1, 10)]
+    store.tell(owner, *turns)
+    brought(store, owner, created("milk", "milk", 1), "qwen3:8b")
+    refusals = {
+        "without_sessions": ("sesion_3", r"session_3.* and 4 more$"),
+        "without_principals": ("qwen3:8b", " model:qwen3:8b$"),
+        "without_models": ("qwen", ": qwen3:8b$"),
+    }
+    for field, (named, told) in refusals.items():
+        with pytest.raises(InputError, match=f"^{field}: got '{named}'; allowed: .*{told}"):
+            replayed(store, owner, **{field: [named]})
+
+
 def test_a_position_of_another_owner_is_refused(store: Store, owner: str) -> None:
     head = store.tell(store.owner(), created())
     partition = int(replayed(store, owner)["position"].split(":")[0])
@@ -264,7 +279,7 @@ def test_lists_are_told_in_pages_with_their_totals(store: Store) -> None:
     owner = store.owner()
     store.tell(owner, *(created(f"note {n}", f"m{n}") for n in range(7)))
     answer = replayed(store, owner, without_actors=["user"], most=3, offset=3)
-    assert [one["id"] for one in answer["differences"]] == ["m3", "m4", "m5"]
+    assert [(one["id"], one["memory"]) for one in answer["differences"]] == [(f"m{n}", f"note {n}") for n in (3, 4, 5)]
     assert [one["memory"] for one in answer["struck"]] == ["m3", "m4", "m5"]
     assert (answer["total"], answer["struck_total"], answer["offset"]) == (7, 7, 3)
 
