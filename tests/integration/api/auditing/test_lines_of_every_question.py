@@ -109,9 +109,9 @@ class Log(NamedTuple):
         return fold_owner(kept, held=lambda position: int(position.split(":")[1]) in places, secret=self.secret)
 
 
-def told(store: Store, data: st.DataObject) -> Log:
+def told(store: Store, data: st.DataObject, of: st.SearchStrategy[Told] = events) -> Log:
     owner, zone = store.owner(), data.draw(st.sampled_from(ZONES))
-    story = [created("I like coffee", "a", day=data.draw(days)), *data.draw(st.lists(events, min_size=3, max_size=14))]
+    story = [created("I like coffee", "a", day=data.draw(days)), *data.draw(st.lists(of, min_size=3, max_size=14))]
     story.insert(data.draw(st.integers(0, len(story))), parameters(0, time_zone=zone))
     whole = list(story)
     while story:  # what is told at once is recorded at one instant
