@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
@@ -36,10 +37,12 @@ from tests.given.events import (
     in_session,
     mentioned,
     negated,
+    profile,
     restored,
     set_aside,
 )
-from tests.given.http import HttpStore, http_store
+from tests.given.client import Service, connected, service
+from tests.given.http import TOKEN, HttpStore, http_store
 from tests.given.said import injected, said
 from tests.integration.api.auditing.test_lines_of_every_question import (
     IDS,
@@ -53,8 +56,9 @@ from tests.integration.api.auditing.test_lines_of_every_question import (
     ids,
     told,
 )
-from tests.integration.api.faces.test_known import asking, with_option
+from tests.integration.api.faces.test_known import asked_by_command, asking, with_option
 
+LATER = "2100-01-01T00:00:00Z"
 TURNS = ("t1", "t2", "t3")
 turns = st.sampled_from(TURNS)
 sessions = st.sampled_from(["s1", "s2"])
@@ -140,7 +144,11 @@ def pages(one: Asking, **asked: Any) -> list[Any]:
 
 def exported(one: Asking, **options: Any) -> Any:
     found = one.store.app.records.export(one.owner, ExportOptions(include=ASKED_FOR, **options), **one.lines)
-    return [orjson.loads(line) for line in b"".join(found.pieces()).splitlines()], found.left_out
+    told = [orjson.loads(line) for line in b"".join(found.pieces()).splitlines()]
+    if found.everything is not None:
+        assert told[0].pop("instant") == one.now or not one.lines
+        told[-1].pop("sha256")
+    return told, found.left_out
 
 
 def logged(one: Asking) -> Any:
@@ -217,7 +225,6 @@ JUDGED_TODAY: dict[str, Question] = {
 ELSEWHERE = {
     "differ.diff": "has two moments: `test_lines_of_every_question` holds it to the definition",
     "events.partition_events": "is everybody's: `test_the_events_of_a_partition_are_a_list_that_is_filtered`",
-    "statistics.stats": "is what `operator.stats` asks",
     "reader.history_pages": "walks the pages of `reader.history`",
     "reader.looked_at": "is what `reader.get` asks",
     "reader.snapshot": "is what all questions are asked of",
@@ -235,9 +242,12 @@ def name_of(one: Stored) -> str:
 
 APART = frozenset(
     """as_of known known_by at after position behind chain next follow recorded_at recorded late_by moments head looked
-    looked_to cursor quarantined principal content_hash bytes""".split()
+    looked_to cursor quarantined principal content_hash bytes partition""".split()
 )
 """What tells which owner, which question and which log it is of, at any depth; positions of events are kept under other names."""
+
+AS_TODAY = frozenset({"status", "trust_today", "since"})
+"""Of a memory that an answer was made with: how it stands today, whatever time is asked about."""
 
 
 def plain(answer: Any, names: dict[str, str], *, within: str = "") -> Any:
@@ -247,7 +257,8 @@ def plain(answer: Any, names: dict[str, str], *, within: str = "") -> Any:
         return {
             name: plain(value, names, within=name)
             for name, value in answer.items()
-            if name not in APART or (name == "position" and keeps_position) or (name == "at" and "as_of" not in answer)
+            if not (within == "injected_memories" and name in AS_TODAY)
+            and (name not in APART or (name == "position" and keeps_position) or (name == "at" and "as_of" not in answer))
         }
     if isinstance(answer, list | tuple):
         return [plain(one, names, within=within) for one in answer]
@@ -312,3 +323,258 @@ def test_what_is_asked_of_the_past_is_what_an_owner_answers_to_whom_nothing_else
         now = newest if asked.now is None else asked.now
         told_at = data.draw(st.none() | st.sampled_from([at(20), at(200)]))
         agree(store, log, asked.kept, now, asked.times, None if told_at is None else utc_text(from_micros(told_at)))
+
+
+# --- pages, partitions
+
+
+@SLOW
+@given(data=st.data())
+def test_the_events_of_a_partition_are_a_list_that_is_filtered(store: Store, data: st.DataObject) -> None:
+    log = told(store, data, st.one_of(events, more))
+    first = utc_text(from_micros(min(one.recorded or 0 for one in log.entries)))
+    asked = asked_of(data, log._replace(zone="UTC"))  # a partition is of many owners, and has no clocks of its own
+    found, cursor = [], None
+    while True:
+        page = store.app.events.partition_events(
+            partition_of(store, log.owner), cursor=cursor, recorded_since=first, **asked.times
+        )
+        found += [int(one["position"].partition(":")[2]) for one in page["events"] if one["owner"] == log.owner]
+        cursor = page["next"]
+        if cursor is None:
+            break
+    assert found == [one.seq for one in asked.kept]
+
+
+@pytest.mark.parametrize("at_told", [None, LATER])
+def test_pages_of_a_position_as_it_was_known_are_of_what_was_known(store: Store, at_told: str | None) -> None:
+    owner = store.owner()
+    known = store.tell(owner, *(created(f"coffee number {n}", f"m{n}", day=n) for n in range(4)))
+    (last,) = store.app.log.read_at(*parse_places(known))
+    place = store.tell(owner, *(created(f"coffee coffee {n}", f"n{n}", day=n) for n in range(4)))
+    times = {"as_of": place, "known": utc_text(from_micros(last.recorded or 0)), "at": at_told}
+    whole = store.reader.search(owner, QUERY, mode="debug", limit=50, trace=False, **times)
+    assert (whole["position"], whole["total"]) == (known, 4)
+    found = pages(Asking(store, owner, {}, times, ""), mode="debug")
+    assert [one["id"] for one in found[:-1]] == [one["id"] for one in whole["results"]]
+
+
+def parse_places(position: str) -> tuple[int, list[int]]:
+    partition, _, seq = position.partition(":")
+    return int(partition), [int(seq)]
+
+
+# --- every face
+
+
+@pytest.fixture(scope="module")
+def faces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    with http_store(tmp_path_factory.mktemp("faces") / "http") as opened:
+        yield opened
+
+
+class Lives(NamedTuple):
+    """An owner of whom something came late, and how its twins come to be."""
+
+    store: Store
+    batches: list[list[Told]]
+    ends: list[str]
+    """Where each batch ended."""
+    owner: str
+
+    def times(self) -> list[tuple[dict[str, str], list[Told], str]]:
+        """Times to ask about, what counts then, and the instant of the weights."""
+        recorded = [self.recorded(one) for one in self.ends]
+        by_day = utc_text(from_micros(at(12)))
+        known = [one for batch in self.batches[:2] for one in batch]
+        newest = utc_text(from_micros(max(at(one.day) for one in known)))
+        return [
+            ({"as_of": by_day}, [one for batch in self.batches for one in batch if one.day <= 12], by_day),
+            ({"known": recorded[1]}, known, recorded[1]),
+            ({"as_of": by_day, "known": self.ends[1]}, [one for one in known if one.day <= 12], by_day),
+            ({"as_of": self.ends[2], "known": recorded[1]}, known, newest),
+            ({"as_of": self.ends[1], "known": recorded[2]}, known, newest),
+        ]
+
+    def recorded(self, position: str) -> str:
+        (found,) = self.store.app.log.read_at(*parse_places(position))
+        return utc_text(from_micros(found.recorded or 0))
+
+    def twin(self, kept: list[Told]) -> str:
+        owner = self.store.owner()
+        self.store.tell(owner, *kept)
+        return owner
+
+
+@pytest.fixture(scope="module")
+def lives(faces: HttpStore) -> Lives:
+    return lives_of(Store(faces.application))
+
+
+def lives_of(store: Store) -> Lives:
+    batches = [
+        [
+            in_session(created("I like coffee", "coffee", day=1), "s1"),
+            said("t1", "What do I like?", day=1.5, session="s1"),
+            injected("coffee", turn_id="t1", day=1.6),
+            created("I live in Paris", "paris", day=20),
+            Told(SynonymDefined(keyword="coffee", synonym="mocha", similarity=0.9), 2),
+        ],
+        [
+            in_session(created("I drink tea, not coffee", "tea", day=3, keywords=("tea",)), "s2"),
+            mentioned("paris", day=21),
+            mentioned("coffee", day=18),
+            graded("tea", day=4),
+            set_aside("s3", day=5),
+        ],
+        [
+            negated("coffee", 11, resolution="latest_wins"),
+            Told(SynonymDefined(keyword="coffee", synonym="mocha", similarity=0.0), 11),
+            said("r1", "Coffee", "assistant", day=1.7, session="s1", reply_to="t1"),
+            created("I live in Rome", "rome", day=11),
+            injected("tea", turn_id="t1", day=11),
+            profile("ebbinghaus", day=11),
+        ],
+    ]
+    owner = store.owner()
+    return Lives(store, batches, [store.tell(owner, *batch) for batch in batches], owner)
+
+
+SAID = {"q": "coffee", "topic": "coffee", "text": "coffee", "query": "coffee", "other": "tea", "min_importance": 0}
+APART_FACES = {
+    "/v1/partitions/{partition}/events": "is everybody's",
+    "/v1/owners/{owner}/diff": "has two moments: asked below",
+}
+
+
+def same(lives: Lives, past: Any, alone: Any, twin: str, where: str) -> None:
+    def of(owner: str, answer: Any) -> Any:
+        partition = partition_of(lives.store, owner)
+        entries = lives.store.app.log.read_at(partition, lives.store.app.views.changelogs.seqs(owner))
+        told = {id_of: name for id_of, name in names_of(partition, entries).items()}
+        return plain(answer, dict.fromkeys(told, "an event"))
+
+    assert not unlike(of(lives.owner, past), of(twin, alone), where)
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_every_route_takes_both_lines(faces: HttpStore, lives: Lives, number: int) -> None:
+    times, kept, now = lives.times()[number]
+    twin, asked = lives.twin(kept), 0
+    operations = asking(faces.client.get("/v1/openapi.json").json())
+    for (method, path), (takes, _) in sorted(operations.items(), key=lambda one: one[0][1].endswith("/reveal")):
+        if "known" not in takes or path in APART_FACES:
+            continue
+        said_too = {name: value for name, value in SAID.items() if name in takes} | ({"to": LATER} if "to" in takes else {})
+        answers = []
+        for owner, about in ((lives.owner, times), (twin, alone(takes, now))):
+            where = path.replace("{owner}", owner).replace("{memory_id}", "coffee").replace("{turn_id}", "t1")
+            if method == "post":
+                answer = faces.client.post(where, json=said_too | about)
+            else:
+                answer = faces.client.get(where, params=said_too | about)
+            assert answer.status_code == 200, (where, answer.text)
+            lined = path.endswith("/export")
+            answers.append([*map(orjson.loads, answer.text.splitlines())] if lined else answer.json())
+        same(lives, *answers, twin, f"{method} {path}")
+        asked += 1
+    assert asked > 20
+
+
+def alone(takes: set[str], now: str) -> dict[str, str]:
+    """How a twin is asked about the same instant."""
+    return {"at": now} if "at" in takes else {"as_of": now} if "text" in takes else {}
+
+
+WORDS = {
+    **dict.fromkeys(("search", "assess", "map", "context"), ["coffee"]),
+    **dict.fromkeys(("get", "why", "history", "provenance", "associations", "uses"), ["coffee"]),
+}
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_every_command_takes_both_lines(faces: HttpStore, lives: Lives, number: int) -> None:
+    times, kept, now = lives.times()[number]
+    twin = lives.twin(kept)
+    with_at = with_option("--at")
+    for name in sorted(with_option("--known") - {"diff"}):
+        answers = []
+        for owner, about in ((lives.owner, times), (twin, alone({"at"} if name in with_at else set(), now))):
+            if name == "context" and owner == twin:
+                about = {"as_of": now}
+            options = [word for option, value in about.items() for word in (f"--{option.replace('_', '-')}", value)]
+            code, told = asked_by_command(faces, name, owner, *WORDS.get(name, []), *options, "--json")
+            assert code == 0, (name, told)
+            answers.append(orjson.loads(told))
+        same(lives, *answers, twin, name)
+
+
+VERB_WORDS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("search", "assess", "map", "context"), ("coffee",)),
+    **dict.fromkeys(("get", "why", "provenance", "associations", "uses", "curves"), ("coffee",)),
+    "answer": ("t1",),
+}
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("verbs")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def served(running: Service) -> Lives:
+    return lives_of(Store(running.http.application))
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_every_verb_of_the_client_takes_both_lines(
+    running: Service, served: Lives, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
+    lives = served
+    times, kept, now = lives.times()[number]
+    twin = lives.twin(kept)
+    with connected("sync", running.url, owner=lives.owner) as past, connected("sync", running.url, owner=twin) as its:
+        for verb, takes in verbs().items():
+            if verb in ("diff", "partition_events"):
+                continue
+            more = {"other": "tea", "query": "coffee"} if verb == "above" else {}
+            more |= {"until": LATER} if verb == "curves" else {}
+            words = ("coffee",) if verb == "above" else VERB_WORDS.get(verb, ())
+            answers = [
+                getattr(memory, verb)(*words, **more, **about) for memory, about in ((past, times), (its, alone(takes, now)))
+            ]
+            same(lives, *map(told_by, answers), twin, verb)
+
+
+def told_by(answer: Any) -> Any:
+    told = answer.model_dump(mode="json") if hasattr(answer, "model_dump") else [told_by(one) for one in answer]
+    if isinstance(told, dict) and "text" in told and "left_out" in told:  # an export
+        told["text"] = [orjson.loads(line) for line in told["text"].splitlines()]
+    return told
+
+
+def verbs() -> dict[str, set[str]]:
+    """The verbs that take the lines, with all that they take."""
+    named = [name for name, value in vars(Verbs).items() if isinstance(value, Verb)]
+    takes = {name: set(inspect.signature(getattr(Memory(), name)).parameters) for name in named}
+    return {name: has for name, has in takes.items() if "known" in has}
+
+
+# --- the list is complete
+
+
+def takes_lines(method: Any) -> bool:
+    told = str(inspect.signature(method))
+    return bool(re.search(r"Unpack\[(TimesAsked|LineTerms|EventTerms|ReplayAsked)\]|\bas_of:|\bknown:", told))
+
+
+def test_every_service_that_takes_the_lines_is_held_to_them(store: Store) -> None:
+    found = {
+        f"{name}.{method}"
+        for name in type(store.app).services()
+        for method, value in inspect.getmembers(getattr(store.app, name), inspect.ismethod)
+        if not method.startswith("_") and takes_lines(value)
+    }
+    assert found == {*HELD, *JUDGED_TODAY, *ELSEWHERE}
