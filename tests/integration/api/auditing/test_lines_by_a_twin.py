@@ -2,8 +2,8 @@
 
 What counts is chosen in the words of docs/concepts.md and told, in the same order, to a second owner, its twin. What the one
 answers about the past, the twin answers about the present: no kept moment, no fold of a past, no bisection and no bound is
-between the two. The list of questions is complete: a service, a route, a command or a verb that takes the lines and is in no table
-here fails the tests at the end.
+between the two. The list is complete: a question of a service that takes the lines and is in no table here fails the test at the
+end; routes, commands and verbs are asked in `test_lines_at_every_face`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
@@ -21,10 +20,8 @@ from hypothesis import strategies as st
 
 from api.choices import ASKED_FOR
 from api.exchange.exporting import ExportOptions
-from engramlog import Memory
-from engramlog.client import Verb, Verbs
 from events.catalogue import SynonymDefined
-from events.envelope import Stored, decode, from_micros, micros, utc_text
+from events.envelope import Stored, decode, from_micros, utc_text
 from events.errors import InputError, NotFound
 from projections.redis.moments import MomentLimits
 from tests.acceptance.helpers.store import Store, embedded_store
@@ -36,14 +33,10 @@ from tests.given.events import (
     deleted,
     graded,
     in_session,
-    mentioned,
     negated,
-    profile,
     restored,
     set_aside,
 )
-from tests.given.client import Service, connected, service
-from tests.given.http import TOKEN, HttpStore, http_store
 from tests.given.said import injected, said
 from tests.integration.api.auditing.test_lines_of_every_question import (
     IDS,
@@ -57,7 +50,6 @@ from tests.integration.api.auditing.test_lines_of_every_question import (
     ids,
     told,
 )
-from tests.integration.api.faces.test_known import asked_by_command, asking, with_option
 
 EAGER_MOMENTS = MomentLimits(least=1, times=1, fold=1, every=2, before=6, behind=1)
 """Owners of few events keep moments too, so that a question begins at what another one left."""
@@ -167,9 +159,13 @@ def logged(one: Asking) -> Any:
 def replayed(one: Asking, **struck: Any) -> Any:
     """A refusal is an answer too: what is to be struck must have been there."""
     try:
-        return one.store.replayer.replay(one.owner, query=QUERY, mode="debug", **struck, **one.at)
+        answer = one.store.replayer.replay(one.owner, query=QUERY, mode="debug", limit=20, **struck, **one.at)
     except InputError as refusal:
         return refusal.context["field"]
+    found = one.store.reader.search(one.owner, QUERY, mode="debug", limit=20, trace=False, **one.at)["results"]
+    assert answer["query"]["today"] == [each["id"] for each in found]
+    assert struck or answer["query"]["replayed"] == answer["query"]["today"]
+    return answer
 
 
 def first_two(one: Asking) -> Any:
@@ -244,8 +240,22 @@ def name_of(one: Stored) -> str:
 
 
 APART = frozenset(
-    """as_of known known_by at after position behind chain next follow recorded_at recorded late_by moments head looked
-    looked_to cursor quarantined principal content_hash bytes partition""".split()
+    {
+        "as_of",
+        "known",
+        "known_by",
+        "at",
+        "after",
+        "position",
+        "partition",
+        "behind",
+        "head",
+        "chain",
+        "quarantined",
+        "principal",
+    }
+    | {"next", "follow", "cursor", "looked", "looked_to", "moments", "recorded", "recorded_at", "late_by"}
+    | {"bytes", "content_hash"}
 )
 """What tells which owner, which question and which log it is of, at any depth; positions of events are kept under other names."""
 
@@ -261,7 +271,9 @@ def plain(answer: Any, names: dict[str, str], *, within: str = "") -> Any:
             name: plain(value, names, within=name)
             for name, value in answer.items()
             if not (within == "injected_memories" and name in AS_TODAY)
-            and (name not in APART or (name == "position" and keeps_position) or (name == "at" and "as_of" not in answer))
+            and (
+                name not in APART or (name == "position" and keeps_position) or (name == "at" and "as_of" not in answer)
+            )
         }
     if isinstance(answer, list | tuple):
         return [plain(one, names, within=within) for one in answer]
@@ -275,7 +287,11 @@ def unlike(one: Any, other: Any, where: str = "") -> list[str]:
     if type(one) is type(other) and isinstance(one, dict) and one.keys() == other.keys():
         return [found for name in one for found in unlike(one[name], other[name], f"{where}.{name}")]
     if type(one) is type(other) and isinstance(one, list) and len(one) == len(other):
-        return [found for number, pair in enumerate(zip(one, other)) for found in unlike(*pair, f"{where}[{number}]")]
+        return [
+            found
+            for number, pair in enumerate(zip(one, other, strict=True))
+            for found in unlike(*pair, f"{where}[{number}]")
+        ]
     return [] if one == other else [f"{where}: {one!r} != {other!r}"]
 
 
@@ -354,7 +370,7 @@ def test_the_events_of_a_partition_are_a_list_that_is_filtered(store: Store, dat
 def test_pages_of_a_position_as_it_was_known_are_of_what_was_known(store: Store, at_told: str | None) -> None:
     owner = store.owner()
     known = store.tell(owner, *(created(f"coffee number {n}", f"m{n}", day=n) for n in range(4)))
-    (last,) = store.app.log.read_at(*parse_places(known))
+    (last,) = store.app.log.read_at(*place_of(known))
     place = store.tell(owner, *(created(f"coffee coffee {n}", f"n{n}", day=n) for n in range(4)))
     times = {"as_of": place, "known": utc_text(from_micros(last.recorded or 0)), "at": at_told}
     whole = store.reader.search(owner, QUERY, mode="debug", limit=50, trace=False, **times)
@@ -363,207 +379,9 @@ def test_pages_of_a_position_as_it_was_known_are_of_what_was_known(store: Store,
     assert [one["id"] for one in found[:-1]] == [one["id"] for one in whole["results"]]
 
 
-def parse_places(position: str) -> tuple[int, list[int]]:
+def place_of(position: str) -> tuple[int, list[int]]:
     partition, _, seq = position.partition(":")
     return int(partition), [int(seq)]
-
-
-# --- every face
-
-
-@pytest.fixture(scope="module")
-def faces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
-    with http_store(tmp_path_factory.mktemp("faces") / "http") as opened:
-        yield opened
-
-
-class Lives(NamedTuple):
-    """An owner of whom something came late, and how its twins come to be."""
-
-    store: Store
-    batches: list[list[Told]]
-    ends: list[str]
-    """Where each batch ended."""
-    owner: str
-
-    def times(self) -> list[tuple[dict[str, str], list[Told], str]]:
-        """Times to ask about, what counts then, and the instant of the weights."""
-        recorded = [self.recorded(one) for one in self.ends]
-        by_day = utc_text(from_micros(at(12)))
-        known = [one for batch in self.batches[:2] for one in batch]
-        newest = utc_text(from_micros(max(at(one.day) for one in known)))
-        return [
-            ({"as_of": by_day}, [one for batch in self.batches for one in batch if one.day <= 12], by_day),
-            ({"known": recorded[1]}, known, recorded[1]),
-            ({"as_of": by_day, "known": self.ends[1]}, [one for one in known if one.day <= 12], by_day),
-            ({"as_of": self.ends[2], "known": recorded[1]}, known, newest),
-            ({"as_of": self.ends[1], "known": recorded[2]}, known, newest),
-        ]
-
-    def recorded(self, position: str) -> str:
-        (found,) = self.store.app.log.read_at(*parse_places(position))
-        return utc_text(from_micros(found.recorded or 0))
-
-    def twin(self, kept: list[Told]) -> str:
-        owner = self.store.owner()
-        self.store.tell(owner, *kept)
-        return owner
-
-
-@pytest.fixture(scope="module")
-def lives(faces: HttpStore) -> Lives:
-    return lives_of(Store(faces.application))
-
-
-def lives_of(store: Store) -> Lives:
-    batches = [
-        [
-            in_session(created("I like coffee", "coffee", day=1), "s1"),
-            said("t1", "What do I like?", day=1.5, session="s1"),
-            injected("coffee", turn_id="t1", day=1.6),
-            created("I live in Paris", "paris", day=20),
-            Told(SynonymDefined(keyword="coffee", synonym="mocha", similarity=0.9), 2),
-        ],
-        [
-            in_session(created("I drink tea, not coffee", "tea", day=3, keywords=("tea",)), "s2"),
-            mentioned("paris", day=21),
-            mentioned("coffee", day=18),
-            graded("tea", day=4),
-            set_aside("s3", day=5),
-        ],
-        [
-            negated("coffee", 11, resolution="latest_wins"),
-            Told(SynonymDefined(keyword="coffee", synonym="mocha", similarity=0.0), 11),
-            said("r1", "Coffee", "assistant", day=1.7, session="s1", reply_to="t1"),
-            created("I live in Rome", "rome", day=11),
-            injected("tea", turn_id="t1", day=11),
-            profile("ebbinghaus", day=11),
-        ],
-    ]
-    owner = store.owner()
-    return Lives(store, batches, [store.tell(owner, *batch) for batch in batches], owner)
-
-
-SAID = {"q": "coffee", "topic": "coffee", "text": "coffee", "query": "coffee", "other": "tea", "min_importance": 0}
-APART_FACES = {
-    "/v1/partitions/{partition}/events": "is everybody's",
-    "/v1/owners/{owner}/diff": "has two moments: asked below",
-}
-
-
-def same(lives: Lives, past: Any, alone: Any, twin: str, where: str) -> None:
-    def of(owner: str, answer: Any) -> Any:
-        partition = partition_of(lives.store, owner)
-        entries = lives.store.app.log.read_at(partition, lives.store.app.views.changelogs.seqs(owner))
-        told = {id_of: name for id_of, name in names_of(partition, entries).items()}
-        return plain(answer, dict.fromkeys(told, "an event"))
-
-    assert not unlike(of(lives.owner, past), of(twin, alone), where)
-
-
-@pytest.mark.parametrize("number", range(5))
-def test_every_route_takes_both_lines(faces: HttpStore, lives: Lives, number: int) -> None:
-    times, kept, now = lives.times()[number]
-    twin, asked = lives.twin(kept), 0
-    operations = asking(faces.client.get("/v1/openapi.json").json())
-    for (method, path), (takes, _) in sorted(operations.items(), key=lambda one: one[0][1].endswith("/reveal")):
-        if "known" not in takes or path in APART_FACES:
-            continue
-        said_too = {name: value for name, value in SAID.items() if name in takes} | ({"to": LATER} if "to" in takes else {})
-        answers = []
-        for owner, about in ((lives.owner, times), (twin, alone(takes, now))):
-            where = path.replace("{owner}", owner).replace("{memory_id}", "coffee").replace("{turn_id}", "t1")
-            if method == "post":
-                answer = faces.client.post(where, json=said_too | about)
-            else:
-                answer = faces.client.get(where, params=said_too | about)
-            assert answer.status_code == 200, (where, answer.text)
-            lined = path.endswith("/export")
-            answers.append([*map(orjson.loads, answer.text.splitlines())] if lined else answer.json())
-        same(lives, *answers, twin, f"{method} {path}")
-        asked += 1
-    assert asked > 20
-
-
-def alone(takes: set[str], now: str) -> dict[str, str]:
-    """How a twin is asked about the same instant."""
-    return {"at": now} if "at" in takes else {"as_of": now} if "text" in takes else {}
-
-
-WORDS = {
-    **dict.fromkeys(("search", "assess", "map", "context"), ["coffee"]),
-    **dict.fromkeys(("get", "why", "history", "provenance", "associations", "uses"), ["coffee"]),
-}
-
-
-@pytest.mark.parametrize("number", range(5))
-def test_every_command_takes_both_lines(faces: HttpStore, lives: Lives, number: int) -> None:
-    times, kept, now = lives.times()[number]
-    twin = lives.twin(kept)
-    with_at = with_option("--at")
-    for name in sorted(with_option("--known") - {"diff"}):
-        answers = []
-        for owner, about in ((lives.owner, times), (twin, alone({"at"} if name in with_at else set(), now))):
-            if name == "context" and owner == twin:
-                about = {"as_of": now}
-            options = [word for option, value in about.items() for word in (f"--{option.replace('_', '-')}", value)]
-            code, told = asked_by_command(faces, name, owner, *WORDS.get(name, []), *options, "--json")
-            assert code == 0, (name, told)
-            answers.append(orjson.loads(told))
-        same(lives, *answers, twin, name)
-
-
-VERB_WORDS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("search", "assess", "map", "context"), ("coffee",)),
-    **dict.fromkeys(("get", "why", "provenance", "associations", "uses", "curves"), ("coffee",)),
-    "answer": ("t1",),
-}
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("verbs")) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def served(running: Service) -> Lives:
-    return lives_of(Store(running.http.application))
-
-
-@pytest.mark.parametrize("number", range(5))
-def test_every_verb_of_the_client_takes_both_lines(
-    running: Service, served: Lives, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
-    monkeypatch.setenv("ENGRAMLOG_TOKEN", TOKEN)
-    lives = served
-    times, kept, now = lives.times()[number]
-    twin = lives.twin(kept)
-    with connected("sync", running.url, owner=lives.owner) as past, connected("sync", running.url, owner=twin) as its:
-        for verb, takes in verbs().items():
-            if verb in ("diff", "partition_events"):
-                continue
-            more = {"other": "tea", "query": "coffee"} if verb == "above" else {}
-            more |= {"until": LATER} if verb == "curves" else {}
-            words = ("coffee",) if verb == "above" else VERB_WORDS.get(verb, ())
-            answers = [
-                getattr(memory, verb)(*words, **more, **about) for memory, about in ((past, times), (its, alone(takes, now)))
-            ]
-            same(lives, *map(told_by, answers), twin, verb)
-
-
-def told_by(answer: Any) -> Any:
-    told = answer.model_dump(mode="json") if hasattr(answer, "model_dump") else [told_by(one) for one in answer]
-    if isinstance(told, dict) and "text" in told and "left_out" in told:  # an export
-        told["text"] = [orjson.loads(line) for line in told["text"].splitlines()]
-    return told
-
-
-def verbs() -> dict[str, set[str]]:
-    """The verbs that take the lines, with all that they take."""
-    named = [name for name, value in vars(Verbs).items() if isinstance(value, Verb)]
-    takes = {name: set(inspect.signature(getattr(Memory(), name)).parameters) for name in named}
-    return {name: has for name, has in takes.items() if "known" in has}
 
 
 # --- the list is complete

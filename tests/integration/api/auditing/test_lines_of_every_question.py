@@ -200,7 +200,11 @@ def meant(log: Log, as_of_place: Place, known_place: Place) -> Asked:
     ]
     now: int | None = by  # `as_of` alone or with `known`: weights at it; at a position: at the newest among what counts
     if as_of is None and known is not None:
-        now = known_by if known_upto is None else {one.seq: recorded(one) for one in log.entries}.get(known_upto, log.before)
+        now = (
+            known_by
+            if known_upto is None
+            else {one.seq: recorded(one) for one in log.entries}.get(known_upto, log.before)
+        )
     return Asked({"as_of": as_of, "known": known}, kept, now)
 
 

@@ -144,7 +144,11 @@ def compare(store: Store, owner: str, kept: list[tuple[int, Line]], times: dict[
     assert [one["id"] for one in listed] == sorted(born, key=lambda name: -born[name])
     for name, when in born.items():
         memory = store.reader.get(owner, name, trace=False, **times)
-        assert (memory["created_at"], memory["is_negated"], memory["memory"]) == (day(when), name in late, f"about {name}")
+        assert (memory["created_at"], memory["is_negated"], memory["memory"]) == (
+            day(when),
+            name in late,
+            f"about {name}",
+        )
     changes = store.reader.history(owner, **times)["changes"]
     about = [(seq, one) for seq, one in kept if one.kind in ("create", "negate")]
     assert [(int(one["position"].split(":")[1]), one["memory"], one["event"]) for one in changes] == [
