@@ -184,7 +184,8 @@ class Snapshots:
             now = self._log.now() if instant is None else instant
             return Snapshot(view, now, position, partition, None, view, stuck, behind, standing.owner_head)
         past, counted = self._pasts.past(owner, view, standing.build, times, asked)
-        if times.known != PRESENT and seq is None:
+        if times.known != PRESENT and times.known.seq is None:
+            # Of `as_of` at a position too: fewer events may have been known than stand before it.
             behind = behind if behind and self._in_time(owner, folded + 1, counted.lines) else 0
             position = position if behind else position_text(partition, max(counted.seqs or [0]))
         now = counted.now if counted.now is not None else past.newest

@@ -57,6 +57,7 @@ SLOW = settings(
 )
 IDS = ("a", "b", "c", "d")
 QUERY = "coffee 茶"
+FAR_AHEAD = at(40_000)
 ZONES = ("UTC", "Pacific/Kiritimati", "America/Los_Angeles", "Asia/Shanghai")
 
 
@@ -103,15 +104,17 @@ class Log(NamedTuple):
     """The one told last: the owner's clocks."""
     story: dict[int, Told]
     """What was told, by seq."""
+    before: int | None
+    """When the entry was recorded that stands before the first, somebody else's; None where nothing does."""
 
     def folded(self, kept: list[Stored]) -> OwnerHistory:
         places = {one.seq for one in self.entries}
         return fold_owner(kept, held=lambda position: int(position.split(":")[1]) in places, secret=self.secret)
 
 
-def told(store: Store, data: st.DataObject) -> Log:
+def told(store: Store, data: st.DataObject, of: st.SearchStrategy[Told] = events) -> Log:
     owner, zone = store.owner(), data.draw(st.sampled_from(ZONES))
-    story = [created("I like coffee", "a", day=data.draw(days)), *data.draw(st.lists(events, min_size=3, max_size=14))]
+    story = [created("I like coffee", "a", day=data.draw(days)), *data.draw(st.lists(of, min_size=3, max_size=14))]
     story.insert(data.draw(st.integers(0, len(story))), parameters(0, time_zone=zone))
     whole = list(story)
     while story:  # what is told at once is recorded at one instant
@@ -127,6 +130,7 @@ def told(store: Store, data: st.DataObject) -> Log:
         store.app.log.secrets_of([owner]).get(owner, b""),
         zone,
         dict(zip(seqs, whole, strict=True)),
+        store.app.log.read_at(partition, [seqs[0] - 1])[0].recorded if seqs[0] > 1 else None,
     )
 
 
@@ -163,10 +167,11 @@ def place(data: st.DataObject, log: Log, of: Any) -> tuple[str | None, int | Non
     if kind == "none":
         return None, None, None
     if kind == "position":
-        seq = data.draw(st.sampled_from([one.seq for one in log.entries]))
+        seqs = [one.seq for one in log.entries]
+        seq = data.draw(st.sampled_from([seqs[0] - 1, *seqs]))
         return f"{partition_of(log.owner, 16)}:{seq}", None, seq
     if kind == "edge":
-        instant = data.draw(st.sampled_from([moments[0] - 1, moments[-1] + 3_600_000_000]))
+        instant = data.draw(st.sampled_from([moments[0] - 1, moments[-1] + 3_600_000_000, FAR_AHEAD]))
         return utc_text(from_micros(instant)), instant, None
     near = data.draw(st.sampled_from(moments)) + data.draw(st.sampled_from([-1, 0, 1]))
     if kind == "instant":
@@ -195,7 +200,11 @@ def meant(log: Log, as_of_place: Place, known_place: Place) -> Asked:
     ]
     now: int | None = by  # `as_of` alone or with `known`: weights at it; at a position: at the newest among what counts
     if as_of is None and known is not None:
-        now = known_by if known_upto is None else next(recorded(one) for one in log.entries if one.seq == known_upto)
+        now = (
+            known_by
+            if known_upto is None
+            else {one.seq: recorded(one) for one in log.entries}.get(known_upto, log.before)
+        )
     return Asked({"as_of": as_of, "known": known}, kept, now)
 
 

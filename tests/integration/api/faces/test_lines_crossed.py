@@ -139,6 +139,26 @@ def compare(store: Store, owner: str, kept: list[tuple[int, Line]], times: dict[
     assert (counts["events"], counts["memories"], counts["negated"]) == (len(kept), len(made), len(late))
     assert {name: counts[name] for name in times} == times
 
+    born = {one.name: one.at for one in events if one.kind == "create"}
+    listed = store.reader.list(owner, mode="debug", limit=100, **times)["memories"]
+    assert [one["id"] for one in listed] == sorted(born, key=lambda name: -born[name])
+    for name, when in born.items():
+        memory = store.reader.get(owner, name, trace=False, **times)
+        assert (memory["created_at"], memory["is_negated"], memory["memory"]) == (
+            day(when),
+            name in late,
+            f"about {name}",
+        )
+    changes = store.reader.history(owner, **times)["changes"]
+    about = [(seq, one) for seq, one in kept if one.kind in ("create", "negate")]
+    assert [(int(one["position"].split(":")[1]), one["memory"], one["event"]) for one in changes] == [
+        (seq, one.name, {"create": "MemoryCreated", "negate": "MemoryNegated"}[one.kind]) for seq, one in about
+    ]
+    assert [one["decision"] == "ignored" for one in changes] == [
+        one.kind == "negate" and one.name not in {e.name for _, e in about[:n] if e.kind == "create"}
+        for n, (_, one) in enumerate(about)
+    ]
+
     exported = store.app.records.export(owner, ExportOptions(include=ASKED_FOR), **times)
     assert [line["memory_id"] for line in exported.records()] == made
     assert {name: exported.as_dict()[name] for name in times} == times

@@ -1,0 +1,402 @@
+"""Both time lines on every question that takes them, against an owner to whom nothing else ever happened.
+
+What counts is chosen in the words of docs/concepts.md and told, in the same order, to a second owner, its twin. What the one
+answers about the past, the twin answers about the present: no kept moment, no fold of a past, no bisection and no bound is
+between the two. The list is complete: a question of a service that takes the lines and is in no table here fails the test at the
+end; routes, commands and verbs are asked in `test_lines_at_every_face`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.choices import ASKED_FOR
+from api.exchange.exporting import ExportOptions
+from events.catalogue import SynonymDefined
+from events.envelope import Stored, decode, from_micros, utc_text
+from events.errors import InputError, NotFound
+from projections.redis.moments import MomentLimits
+from tests.acceptance.helpers.store import Store, embedded_store
+from tests.given.events import (
+    Told,
+    at,
+    brought_back,
+    created,
+    deleted,
+    graded,
+    in_session,
+    negated,
+    restored,
+    set_aside,
+)
+from tests.given.said import injected, said
+from tests.integration.api.auditing.test_lines_of_every_question import (
+    IDS,
+    QUERY,
+    SLOW,
+    Log,
+    asked_of,
+    days,
+    events,
+    happened,
+    ids,
+    told,
+)
+
+EAGER_MOMENTS = MomentLimits(least=1, times=1, fold=1, every=2, before=6, behind=1)
+"""Owners of few events keep moments too, so that a question begins at what another one left."""
+LATER = "2100-01-01T00:00:00Z"
+TURNS = ("t1", "t2", "t3")
+turns = st.sampled_from(TURNS)
+sessions = st.sampled_from(["s1", "s2"])
+more = st.one_of(
+    st.builds(lambda turn, day: said(turn, f"I like coffee, said in {turn}", day=day, session="s1"), turns, days),
+    st.builds(
+        lambda turn, day: said(f"r-{turn}", "Noted", "assistant", day=day, session="s1", reply_to=turn), turns, days
+    ),
+    st.builds(lambda one, turn, day: injected(one, turn_id=turn, day=day), ids, turns, days),
+    st.builds(
+        lambda word, synonym, similarity, day: Told(
+            SynonymDefined(keyword=word, synonym=synonym, similarity=similarity), day
+        ),
+        st.sampled_from(["coffee", "kiln"]),
+        st.sampled_from(["茶", "mocha", "Paris"]),
+        st.sampled_from([0.0, 0.6, 0.9]),
+        days,
+    ),
+    st.builds(lambda one, day: Told(created("Ada likes water", one).data, day, "assistant"), ids, days),
+    st.builds(lambda one, day: Told(negated(one).data, day, "assistant"), ids, days),
+    st.builds(graded, ids, day=days, grade=st.integers(0, 5)),
+    st.builds(in_session, events, sessions),
+)
+aside = st.one_of(
+    st.builds(set_aside, sessions, day=days),
+    st.builds(brought_back, sessions, day=days),
+    st.builds(deleted, ids, day=days),
+    st.builds(restored, ids, day=days),
+)
+"""What is judged today too, by questions that show what was said."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with embedded_store(tmp_path_factory.mktemp("twins") / "data") as opened:
+        yield opened
+
+
+# --- the questions
+
+
+class Asking(NamedTuple):
+    """One of the two, and when it is asked about."""
+
+    store: Store
+    owner: str
+    lines: dict[str, Any]
+    """The two lines; none of the twin, of whom all that is there counts."""
+    at: dict[str, Any]
+    """The same, with the instant of the weights."""
+    now: str
+    """The instant of the weights where none is told."""
+
+
+Question = Callable[[Asking], Any]
+
+
+def of_each(ask: Callable[[Asking, str], Any], names: tuple[str, ...] = IDS) -> Question:
+    """The same question about each of these; that one is not there is an answer too."""
+
+    def asked(one: Asking) -> Any:
+        answers = {}
+        for name in names:
+            try:
+                answers[name] = ask(one, name)
+            except NotFound:
+                answers[name] = None
+        return answers
+
+    return asked
+
+
+def pages(one: Asking, **asked: Any) -> list[Any]:
+    """A search in pages of two."""
+    found, cursor = [], None
+    while True:
+        page = one.store.reader.search(one.owner, QUERY, limit=2, cursor=cursor, trace=False, **asked, **one.at)
+        found += page["results"]
+        cursor = page.get("next")
+        if cursor is None:
+            return [*found, page["total"]]
+
+
+def exported(one: Asking, **options: Any) -> Any:
+    found = one.store.app.records.export(one.owner, ExportOptions(include=ASKED_FOR, **options), **one.lines)
+    told = [orjson.loads(line) for line in b"".join(found.pieces()).splitlines()]
+    if found.everything is not None:
+        assert told[0].pop("instant") == one.now or not one.lines
+        told[-1].pop("sha256")
+    return told, found.left_out
+
+
+def logged(one: Asking) -> Any:
+    found, cursor = [], None
+    while True:
+        page = one.store.app.events.events(one.owner, limit=5, cursor=cursor, **one.lines)
+        found += page["events"]
+        cursor = page["next"]
+        if cursor is None:
+            return found
+
+
+def replayed(one: Asking, **struck: Any) -> Any:
+    """A refusal is an answer too: what is to be struck must have been there."""
+    try:
+        answer = one.store.replayer.replay(one.owner, query=QUERY, mode="debug", limit=20, **struck, **one.at)
+    except InputError as refusal:
+        return refusal.context["field"]
+    found = one.store.reader.search(one.owner, QUERY, mode="debug", limit=20, trace=False, **one.at)["results"]
+    assert answer["query"]["today"] == [each["id"] for each in found]
+    assert struck or answer["query"]["replayed"] == answer["query"]["today"]
+    return answer
+
+
+def first_two(one: Asking) -> Any:
+    shown = [each["id"] for each in one.store.reader.list(one.owner, mode="debug", **one.at)["memories"]][:2]
+    if len(shown) < 2:
+        return None
+    ask = one.store.app.outranking.above
+    return ask(one.owner, shown[0], other=shown[1], query=QUERY, mode="debug", **one.at)
+
+
+HELD: dict[str, Question] = {
+    "reader.search": lambda one: [pages(one, mode=mode) for mode in ("normal", "review", "debug")],
+    "reader.list": lambda one: [one.store.reader.list(one.owner, mode=m, **one.at) for m in ("normal", "debug")],
+    "reader.get": of_each(lambda one, name: one.store.reader.get(one.owner, name, trace=False, **one.at)),
+    "reader.why": of_each(lambda one, name: one.store.reader.why(one.owner, name, **one.at)),
+    "reader.provenance": of_each(lambda one, name: one.store.reader.provenance(one.owner, name, **one.lines)),
+    "reader.history": lambda one: [
+        one.store.reader.history(one.owner, **one.lines)["changes"],
+        of_each(lambda each, name: each.store.reader.history(each.owner, name, **each.lines)["changes"])(one),
+        one.store.reader.history(one.owner, law="ebbinghaus", **one.lines)["changes"],
+    ],
+    "knower.assess": lambda one: one.store.app.knower.assess(one.owner, "coffee", **one.at),
+    "knower.map": lambda one: one.store.app.knower.map(one.owner, "coffee", mode="review", **one.at),
+    "knower.associations": of_each(
+        lambda one, name: one.store.app.knower.associations(one.owner, name, depth=2, **one.at)
+    ),
+    "facts.facts": lambda one: one.store.app.facts.facts(one.owner, **one.lines),
+    "synonyms.synonyms": lambda one: one.store.app.synonyms.synonyms(one.owner, of="coffee", **one.lines),
+    "sources.asides": lambda one: one.store.app.sources.asides(one.owner, **one.lines),
+    "living.health": lambda one: one.store.app.living.health(one.owner, **one.at),
+    "living.fading": lambda one: one.store.app.living.fading(one.owner, **one.at),
+    "living.review": lambda one: one.store.app.living.review(one.owner, min_importance=0, limit=100, **one.at),
+    "living.profile": lambda one: one.store.app.living.profile(one.owner, **one.lines),
+    "inbox.page": lambda one: one.store.app.inbox.page(one.owner, **one.lines),
+    "operator.stats": lambda one: one.store.operator.stats(one.owner, **one.at),
+    "comparer.compare": lambda one: one.store.app.comparer.compare(one.owner, limit=100, **one.at),
+    "comparer.curves": of_each(
+        lambda one, name: one.store.app.comparer.curves(
+            one.owner, name, until=max(one.now, utc_text(from_micros(at(60)))), points=9, **one.lines
+        )
+    ),
+    "replayer.replay": lambda one: [replayed(one), replayed(one, without_sessions=["s2"])],
+    "outranking.above": first_two,
+    "records.export": lambda one: [exported(one), exported(one, everything=True)],
+}
+JUDGED_TODAY: dict[str, Question] = {
+    "events.events": logged,
+    "contexts.context": lambda one: one.store.app.contexts.context(
+        one.owner, QUERY, session="s1", trace=False, **(one.lines or {"as_of": one.now})
+    ),
+    "uses.uses": of_each(lambda one, name: one.store.app.uses.uses(one.owner, name, **one.lines)),
+    "answers.answers": lambda one: one.store.app.answers.answers(one.owner, **one.lines),
+    "answers.answer": of_each(lambda one, turn: one.store.app.answers.answer(one.owner, turn, **one.lines), TURNS),
+}
+"""These tell no word that was deleted or set aside since: they are asked where nothing was."""
+ELSEWHERE = {
+    "differ.diff": "has two moments: `test_lines_of_every_question` holds it to the definition",
+    "events.partition_events": "is everybody's: `test_the_events_of_a_partition_are_a_list_that_is_filtered`",
+    "reader.history_pages": "walks the pages of `reader.history`",
+    "reader.looked_at": "is what `reader.get` asks",
+    "reader.snapshot": "is what all questions are asked of",
+    "reader.glance": "is of the present alone",
+    "revealer.get": "is `reader.looked_at`, and records each look: it would be told of itself",
+    "revealer.export": "is `records.export`, and records each look",
+}
+
+# --- the same answer
+
+
+def name_of(one: Stored) -> str:
+    return decode(one.kind, one.body).event_id
+
+
+APART = frozenset(
+    {
+        "as_of",
+        "known",
+        "known_by",
+        "at",
+        "after",
+        "position",
+        "partition",
+        "behind",
+        "head",
+        "chain",
+        "quarantined",
+        "principal",
+    }
+    | {"next", "follow", "cursor", "looked", "looked_to", "moments", "recorded", "recorded_at", "late_by"}
+    | {"bytes", "content_hash"}
+)
+"""What tells which owner, which question and which log it is of, at any depth; positions of events are kept under other names."""
+
+AS_TODAY = frozenset({"status", "trust_today", "since"})
+"""Of a memory that an answer was made with: how it stands today, whatever time is asked about."""
+
+
+def plain(answer: Any, names: dict[str, str], *, within: str = "") -> Any:
+    """An answer with events called by their number, so that the two can be laid beside each other."""
+    if isinstance(answer, dict):
+        keeps_position = within in ("changes", "events", "differences", "struck", "stays")
+        return {
+            name: plain(value, names, within=name)
+            for name, value in answer.items()
+            if not (within == "injected_memories" and name in AS_TODAY)
+            and (
+                name not in APART or (name == "position" and keeps_position) or (name == "at" and "as_of" not in answer)
+            )
+        }
+    if isinstance(answer, list | tuple):
+        return [plain(one, names, within=within) for one in answer]
+    if isinstance(answer, str):
+        return names.get(answer) or re.sub(r"owner-\d+", "owner", answer)
+    return answer
+
+
+def unlike(one: Any, other: Any, where: str = "") -> list[str]:
+    """Where two answers differ."""
+    if type(one) is type(other) and isinstance(one, dict) and one.keys() == other.keys():
+        return [found for name in one for found in unlike(one[name], other[name], f"{where}.{name}")]
+    if type(one) is type(other) and isinstance(one, list) and len(one) == len(other):
+        return [
+            found
+            for number, pair in enumerate(zip(one, other, strict=True))
+            for found in unlike(*pair, f"{where}[{number}]")
+        ]
+    return [] if one == other else [f"{where}: {one!r} != {other!r}"]
+
+
+def names_of(partition: int, entries: list[Stored]) -> dict[str, str]:
+    return {
+        called: f"event {number}"
+        for number, one in enumerate(entries)
+        for called in (name_of(one), f"{partition}:{one.seq}")
+    }
+
+
+def twin_of(store: Store, log: Log, kept: list[Stored]) -> Log:
+    owner = store.owner()
+    if kept:
+        store.tell(owner, *(log.story[one.seq] for one in kept))
+    entries = store.app.log.read_at(partition_of(store, owner), store.app.views.changelogs.seqs(owner))
+    return Log(owner, list(entries), b"", log.zone, {}, None)
+
+
+def partition_of(store: Store, owner: str) -> int:
+    return store.reader.partition_of(owner)
+
+
+def agree(store: Store, log: Log, kept: list[Stored], now: int, lines: dict[str, Any], told_at: str | None) -> None:
+    """Whether both answer alike whatever is asked."""
+    twin = twin_of(store, log, kept)
+    weighed = told_at or utc_text(from_micros(now))
+    past = Asking(store, log.owner, lines, lines | {"at": told_at}, utc_text(from_micros(now)))
+    alone = Asking(store, twin.owner, {}, {"at": weighed}, past.now)
+    mine = names_of(partition_of(store, log.owner), kept)
+    its = names_of(partition_of(store, twin.owner), twin.entries)
+    beside = {type(one.data).__name__ for one in log.story.values()} & {"MemoryDeleted", "SourceSetAside"}
+    for name, ask in (HELD if beside else HELD | JUDGED_TODAY).items():
+        assert not unlike(plain(ask(past), mine), plain(ask(alone), its), name)
+
+
+@SLOW
+@given(data=st.data())
+def test_what_is_asked_of_the_past_is_what_an_owner_answers_to_whom_nothing_else_happened(
+    store: Store, data: st.DataObject
+) -> None:
+    log = told(store, data, st.one_of(events, more, data.draw(st.sampled_from([more, aside]))))
+    store.app.views.moments.limits = data.draw(st.sampled_from([MomentLimits(), EAGER_MOMENTS]))
+    for _ in range(3):
+        asked = asked_of(data, log)
+        if asked.times == {"as_of": None, "known": None}:
+            continue
+        newest = max((happened(one) for one in asked.kept), default=0)
+        now = newest if asked.now is None else asked.now
+        told_at = data.draw(st.none() | st.sampled_from([at(20), at(200)]))
+        agree(store, log, asked.kept, now, asked.times, None if told_at is None else utc_text(from_micros(told_at)))
+
+
+# --- pages, partitions
+
+
+@SLOW
+@given(data=st.data())
+def test_the_events_of_a_partition_are_a_list_that_is_filtered(store: Store, data: st.DataObject) -> None:
+    log = told(store, data, st.one_of(events, more))
+    first = utc_text(from_micros(min(one.recorded or 0 for one in log.entries)))
+    asked = asked_of(data, log._replace(zone="UTC"))  # a partition is of many owners, and has no clocks of its own
+    found, cursor = [], None
+    while True:
+        page = store.app.events.partition_events(
+            partition_of(store, log.owner), cursor=cursor, recorded_since=first, **asked.times
+        )
+        found += [int(one["position"].partition(":")[2]) for one in page["events"] if one["owner"] == log.owner]
+        cursor = page["next"]
+        if cursor is None:
+            break
+    assert found == [one.seq for one in asked.kept]
+
+
+@pytest.mark.parametrize("at_told", [None, LATER])
+def test_pages_of_a_position_as_it_was_known_are_of_what_was_known(store: Store, at_told: str | None) -> None:
+    owner = store.owner()
+    known = store.tell(owner, *(created(f"coffee number {n}", f"m{n}", day=n) for n in range(4)))
+    (last,) = store.app.log.read_at(*place_of(known))
+    place = store.tell(owner, *(created(f"coffee coffee {n}", f"n{n}", day=n) for n in range(4)))
+    times = {"as_of": place, "known": utc_text(from_micros(last.recorded or 0)), "at": at_told}
+    whole = store.reader.search(owner, QUERY, mode="debug", limit=50, trace=False, **times)
+    assert (whole["position"], whole["total"]) == (known, 4)
+    found = pages(Asking(store, owner, {}, times, ""), mode="debug")
+    assert [one["id"] for one in found[:-1]] == [one["id"] for one in whole["results"]]
+
+
+def place_of(position: str) -> tuple[int, list[int]]:
+    partition, _, seq = position.partition(":")
+    return int(partition), [int(seq)]
+
+
+# --- the list is complete
+
+
+def takes_lines(method: Any) -> bool:
+    told = str(inspect.signature(method))
+    return bool(re.search(r"Unpack\[(TimesAsked|LineTerms|EventTerms|ReplayAsked)\]|\bas_of:|\bknown:", told))
+
+
+def test_every_service_that_takes_the_lines_is_held_to_them(store: Store) -> None:
+    found = {
+        f"{name}.{method}"
+        for name in type(store.app).services()
+        for method, value in inspect.getmembers(getattr(store.app, name), inspect.ismethod)
+        if not method.startswith("_") and takes_lines(value)
+    }
+    assert found == {*HELD, *JUDGED_TODAY, *ELSEWHERE}
