@@ -23,6 +23,7 @@ from projections.reports.sides import Side
 from projections.reports.strikes import Strikes
 from projections.reports.struck_log import StruckLog
 from projections.reports.undoing import Undoing
+from projections.reports.undone import packed
 from projections.views.view import OwnerView
 
 
@@ -119,7 +120,7 @@ class Refolder:
             total=total,
             secret=self._reader.secret(owner),
         )
-        return Replay(seqs, closure, log, history, undoing)
+        return Replay(seqs, closure, log, packed(history), undoing)
 
 
 def view_beside(snapshot: Snapshot, history: OwnerHistory) -> OwnerView:
