@@ -12,16 +12,17 @@ from api.requests.timelines import Progress, TimesAsked
 from api.services.auditing.selecting import refusal_of
 from api.services.reading import Reader
 from api.work.patience import current_check, weigh
-from events.envelope import decode
+from events.envelope import AnyEvent, Stored, decode
 from events.parameters import ParameterValue
 from events.partitions import partition_of
 from projections.checks import Bounds, counted
-from projections.fold.owner import OwnerHistory, fold_records
+from projections.fold.owner import OwnerHistory
+from projections.fold.records import RecordsFold
 from projections.memory.sources import NamedSource
 from projections.reports.closure import Closure, LogGraph
 from projections.reports.sides import Side
 from projections.reports.strikes import Strikes
-from projections.reports.struck_log import StruckLog
+from projections.reports.struck_log import StruckLog, may_be_told
 from projections.reports.undoing import Undoing
 from projections.reports.undone import packed
 from projections.views.view import OwnerView
@@ -63,6 +64,34 @@ class Sides(NamedTuple):
     replay: Replay
 
 
+class Beginning:
+    """What comes before the first event that is named, folded while the rest is looked for what follows from that: what follows
+    seldom stands before it in the log, and so this part is read once."""
+
+    def __init__(self, wanted: FoldAsked, secret: bytes) -> None:
+        self._how = (wanted, secret)
+        self.fold = RecordsFold(forced=wanted.forced, law=wanted.law, secret=secret)
+        self.events = 0
+        """How many of the first are folded."""
+        self.to_tell: list[tuple[Stored, AnyEvent]] = []
+        """Those of them of which more may have to be told than that they are folded."""
+
+    def take(self, one: Stored, event: AnyEvent, graph: LogGraph) -> None:
+        """The next event, which the graph has."""
+        if graph.named or len(self.to_tell) > MOST_TO_TELL:
+            return
+        self.fold.take(one, event)
+        self.events += 1
+        if may_be_told(event.data, graph):
+            self.to_tell.append((one, event))
+
+    def before(self, closure: Closure, seqs: array[int]) -> Beginning:
+        """This, or nothing folded where one of these events is struck after all, or too many of them are to be told."""
+        fits = len(self.to_tell) <= MOST_TO_TELL and closure.struck.keys().isdisjoint(seqs[: self.events])
+        return self if fits else Beginning(*self._how)
+
+
+MOST_TO_TELL = 1_000
 NOTHING_STRUCK = Closure({}, frozenset(), frozenset(), ())
 
 
@@ -96,31 +125,33 @@ class Refolder:
     def _folded(self, owner: str, seqs: array[int], wanted: FoldAsked, on_progress: Progress | None) -> Replay:
         check, total, partition = current_check(), len(seqs), partition_of(owner, self._partitions)
         weigh(total)
-        closure, passes = NOTHING_STRUCK, 1
+        closure, begun = NOTHING_STRUCK, Beginning(wanted, self._reader.secret(owner))
         if wanted.strikes.any:
-            passes = 2
             graph = LogGraph(wanted.strikes)
-            for one in counted(self._reader.stored(owner, seqs, _part(on_progress, 0, passes)), check, total):
-                graph.take(one, decode(one.kind, one.body))
+            for one in counted(self._reader.stored(owner, seqs, _part(on_progress, 0, 2 * total)), check, total):
+                event = decode(one.kind, one.body)
+                graph.take(one, event)
+                begun.take(one, event, graph)
             if (refusal := refusal_of(graph.unmet, partition)) is not None:
                 raise refusal
             closure = graph.close(alone=wanted.alone, check=check)
             del graph
+            begun = begun.before(closure, seqs)
         undoing = None
         if wanted.asides is not None:
             models = (NamedSource(principal=one) for one in sorted(closure.principals))
             undoing = Undoing(closure, (*wanted.asides, *models))
         log = StruckLog(closure, partition, wanted.offset, wanted.most, undoing)
-        history = fold_records(
-            self._reader.stored(owner, seqs, _part(on_progress, passes - 1, passes)),
-            keep=log.keeps,
-            forced=wanted.forced,
-            law=wanted.law,
-            check=check,
-            total=total,
-            secret=self._reader.secret(owner),
-        )
-        return Replay(seqs, closure, log, packed(history), undoing)
+        for one, event in begun.to_tell:
+            log.keeps(one, event)
+        fold, done = begun.fold, begun.events
+        passes = 2 if wanted.strikes.any else 1
+        told = _part(on_progress, (passes - 1) * total + done, passes * total)
+        for one in counted(self._reader.stored(owner, seqs[done:], told), check, total - done):
+            event = decode(one.kind, one.body)
+            if log.keeps(one, event):
+                fold.take(one, event)
+        return Replay(seqs, closure, log, packed(fold.history), undoing)
 
 
 def view_beside(snapshot: Snapshot, history: OwnerHistory) -> OwnerView:
@@ -129,9 +160,9 @@ def view_beside(snapshot: Snapshot, history: OwnerHistory) -> OwnerView:
     return OwnerView.of_history(snapshot.view.owner, history, present=snapshot.present, bounds=bounds)
 
 
-def _part(on_progress: Progress | None, number: int, of: int) -> Progress | None:
-    """The progress of one pass over the log of several."""
+def _part(on_progress: Progress | None, first: int, total: int) -> Progress | None:
+    """The progress of one pass over the log, or a part of one, where so many steps of all were taken before."""
     if on_progress is None:
         return None
     told: Callable[[int, int], None] = on_progress
-    return lambda done, total: told(number * total + done, of * total)
+    return lambda done, _total: told(first + done, total)

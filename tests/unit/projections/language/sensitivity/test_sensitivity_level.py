@@ -24,7 +24,8 @@ from events.catalogue import (
 )
 from events.envelope import Stored, decode
 from events.vocabulary import EventId, Id, Keywords, Name, Reason, Tags, Text
-from projections.fold.owner import OwnerState, fold_event, fold_owner, fold_records
+from projections.fold.owner import OwnerState, fold_event, fold_owner
+from projections.fold.records import fold_records
 from projections.fold.touches import life_of
 from projections.language.sensitivity.event_level import (
     LEVEL_RULES,
