@@ -34,7 +34,7 @@ from events.envelope import AnyEvent, Stored
 from events.partitions import position_text
 from projections.fold.changelog import id_text
 from projections.fold.named import names
-from projections.reports.closure import Because, Closure, LogGraph, Stays
+from projections.reports.closure import Because, Closure, Stays
 from projections.reports.strikes import turn_said
 from projections.reports.undoing import Undoing
 from projections.shapes import EventsCounted, StaysTold, StruckEvent
@@ -103,8 +103,8 @@ class StruckLog:
     def _look(self, one: Stored, event: AnyEvent) -> None:
         """An event that is folded: does it fall into nothing, or was it decided in the light of what is struck?"""
         data, gone = event.data, self._closure.gone
-        about = _about(data)
-        if about and gone and (any if isinstance(data, MemoriesLinked) else all)(name in gone for name in about):
+        named = about(data)
+        if named and gone and (any if isinstance(data, MemoriesLinked) else all)(name in gone for name in named):
             self._nothing.count(event.type, one.seq)
         elif isinstance(data, MemoriesAccessed):
             if gone and not gone.isdisjoint(shown_in(data)):
@@ -164,16 +164,7 @@ def stays_told(stays: Sequence[Stays], partition: int) -> list[StaysTold]:
     ]
 
 
-def may_be_told(data: Any, graph: LogGraph) -> bool:
-    """Whether `keeps` may have to tell anything of an event before the first that is struck: it names a memory, or answers a turn,
-    that nothing made until then. What was made by then is made by what is not struck, and so is not gone."""
-    names_of = shown_in(data) if isinstance(data, MemoriesAccessed) else _about(data)
-    if any(name not in graph.made for name in names_of):
-        return True
-    return isinstance(data, TurnRecorded) and data.reply_to is not None and data.reply_to not in graph.said
-
-
-def _about(data: Any) -> tuple[str, ...]:
+def about(data: Any) -> tuple[str, ...]:
     """The memories without which an event does nothing; none of one that makes a memory, or says something of the owner."""
     if isinstance(data, MemoryCreated | MemoryMerged) or turn_said(data) is not None:
         return ()

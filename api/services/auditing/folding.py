@@ -12,17 +12,18 @@ from api.requests.timelines import Progress, TimesAsked
 from api.services.auditing.selecting import refusal_of
 from api.services.reading import Reader
 from api.work.patience import current_check, weigh
-from events.envelope import AnyEvent, Stored, decode
+from events.envelope import decode
 from events.parameters import ParameterValue
 from events.partitions import partition_of
 from projections.checks import Bounds, counted
 from projections.fold.owner import OwnerHistory
 from projections.fold.records import RecordsFold
 from projections.memory.sources import NamedSource
+from projections.reports.beginning import Beginning
 from projections.reports.closure import Closure, LogGraph
 from projections.reports.sides import Side
 from projections.reports.strikes import Strikes
-from projections.reports.struck_log import StruckLog, may_be_told
+from projections.reports.struck_log import StruckLog
 from projections.reports.undoing import Undoing
 from projections.reports.undone import packed
 from projections.views.view import OwnerView
@@ -39,6 +40,8 @@ class FoldAsked(NamedTuple):
     offset: int = 0
     most: int = 1_000
     """Which of the struck events are told."""
+    ranks: bool = False
+    """Whether questions are ranked on both sides."""
     asides: tuple[NamedSource, ...] | None = None
     """Sources to be set aside, where it is asked what undoes it all."""
 
@@ -64,34 +67,6 @@ class Sides(NamedTuple):
     replay: Replay
 
 
-class Beginning:
-    """What comes before the first event that is named, folded while the rest is looked for what follows from that: what follows
-    seldom stands before it in the log, and so this part is read once."""
-
-    def __init__(self, wanted: FoldAsked, secret: bytes) -> None:
-        self._how = (wanted, secret)
-        self.fold = RecordsFold(forced=wanted.forced, law=wanted.law, secret=secret)
-        self.events = 0
-        """How many of the first are folded."""
-        self.to_tell: list[tuple[Stored, AnyEvent]] = []
-        """Those of them of which more may have to be told than that they are folded."""
-
-    def take(self, one: Stored, event: AnyEvent, graph: LogGraph) -> None:
-        """The next event, which the graph has."""
-        if graph.named or len(self.to_tell) > MOST_TO_TELL:
-            return
-        self.fold.take(one, event)
-        self.events += 1
-        if may_be_told(event.data, graph):
-            self.to_tell.append((one, event))
-
-    def before(self, closure: Closure, seqs: array[int]) -> Beginning:
-        """This, or nothing folded where one of these events is struck after all, or too many of them are to be told."""
-        fits = len(self.to_tell) <= MOST_TO_TELL and closure.struck.keys().isdisjoint(seqs[: self.events])
-        return self if fits else Beginning(*self._how)
-
-
-MOST_TO_TELL = 1_000
 NOTHING_STRUCK = Closure({}, frozenset(), frozenset(), ())
 
 
@@ -116,6 +91,8 @@ class Refolder:
             seqs = self._seqs(owner, snapshot)
             if seqs != replay.seqs:
                 replay = self._folded(owner, seqs, wanted, times.get("on_progress"))
+            if wanted.ranks:
+                snapshot.present.conversation  # noqa: B018 - of which that of what would be is made, and of neither anew
             after = Side(view_beside(snapshot, replay.history), snapshot.now)
             yield Sides(snapshot, Side(snapshot.view, snapshot.now), after, replay)
 
@@ -125,7 +102,9 @@ class Refolder:
     def _folded(self, owner: str, seqs: array[int], wanted: FoldAsked, on_progress: Progress | None) -> Replay:
         check, total, partition = current_check(), len(seqs), partition_of(owner, self._partitions)
         weigh(total)
-        closure, begun = NOTHING_STRUCK, Beginning(wanted, self._reader.secret(owner))
+        secret = self._reader.secret(owner)
+        begun = Beginning(lambda: RecordsFold(forced=wanted.forced, law=wanted.law, secret=secret))
+        closure = NOTHING_STRUCK
         if wanted.strikes.any:
             graph = LogGraph(wanted.strikes)
             for one in counted(self._reader.stored(owner, seqs, _part(on_progress, 0, 2 * total)), check, total):

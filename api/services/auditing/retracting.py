@@ -116,7 +116,7 @@ class Retracter:
         page = max(offset, 0), check_limit(most, MOST_DIFFERENCES, "most")
         texts = checked_questions(query, queries)
         call = call._replace(
-            wanted=call.wanted._replace(offset=page[0], most=page[1]),
+            wanted=call.wanted._replace(offset=page[0], most=page[1], ranks=bool(texts)),
             questions=Questions(self._reader, self._meanings, texts),
             mode=check_mode(mode),
             limit=check_limit(limit),
