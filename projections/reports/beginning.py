@@ -11,7 +11,7 @@ from typing import Any
 from events.accesses import shown_in
 from events.catalogue import MemoriesAccessed, TurnRecorded
 from events.envelope import AnyEvent, Stored
-from projections.fold.records import RecordsFold
+from projections.past.records import RecordsFold
 from projections.reports.closure import Closure, LogGraph
 from projections.reports.struck_log import about
 

@@ -121,8 +121,8 @@ class Beside:
             for row, (one, other) in enumerate(zip(told, others, strict=True), start):
                 if (moved[row] or one != other) and (found := self.of(ids[row])) is not None:
                     yield found
-        for one in second.ids:
-            if first.row(one) is None and (found := self.of(one)) is not None:
+        for name in second.ids:
+            if first.row(name) is None and (found := self.of(name)) is not None:
                 yield found
 
     def _moved(self, there: Rows) -> Flags:

@@ -130,4 +130,3 @@ def _said(records: EncodedRows, rows: Iterable[int]) -> Iterator[tuple[str, Term
     for row in rows:
         memory = records.passing(row, row + 1)[0]
         yield memory.id, indexed_terms(memory, indexed_text(memory))
-

@@ -74,7 +74,7 @@ def names_first(told: Told) -> bool:
 class OfAll(SetAside):
     """Reads all records again whenever a source is set aside or brought back."""
 
-    def _concerned(self, asides: Asides) -> set[str]:  # noqa: ARG002 - all are
+    def _concerned(self, asides: Asides) -> set[str]:
         return set(self._folded)
 
 
@@ -87,7 +87,9 @@ drawn = st.builds(
 )
 merges = st.builds(lambda s: in_session(merged("first", "second", into="all", day=4), s), SESSIONS)
 revisions = st.builds(
-    lambda of, s: in_session(revised("I live in Lyon", of=of, day=5), s), st.sampled_from(["mine", "x", "all"]), SESSIONS
+    lambda of, s: in_session(revised("I live in Lyon", of=of, day=5), s),
+    st.sampled_from(["mine", "x", "all"]),
+    SESSIONS,
 )
 
 

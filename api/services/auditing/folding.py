@@ -17,8 +17,8 @@ from events.parameters import ParameterValue
 from events.partitions import partition_of
 from projections.checks import Bounds, counted
 from projections.fold.owner import OwnerHistory
-from projections.fold.records import RecordsFold
 from projections.memory.sources import NamedSource
+from projections.past.records import RecordsFold
 from projections.reports.beginning import Beginning
 from projections.reports.closure import Closure, LogGraph
 from projections.reports.sides import Side

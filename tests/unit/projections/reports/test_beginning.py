@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from events.envelope import Stored, decode
 from projections.fold.owner import OwnerHistory
-from projections.fold.records import RecordsFold, fold_records
+from projections.past.records import RecordsFold, fold_records
 from projections.reports import beginning
 from projections.reports.beginning import Beginning
 from projections.reports.closure import Closure, LogGraph
