@@ -175,5 +175,7 @@ RETRACT = Operation(
     " else has an inverse is undone by it, as one act of a person's. What has none is told, and stays. The log keeps everything.",
     shown="replaying:retraction",
     example="Example: `engramlog retract alice --without-turn D4:7`, then again with the reach that it told: `--reach DIGEST`",
+    folds=True,
+    task="retracting",
 )
 OPERATIONS = (REPLAY, RETRACT)

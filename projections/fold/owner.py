@@ -250,59 +250,6 @@ def fold_on(
         yield event, step
 
 
-def fold_records(
-    stored: Iterable[Stored],
-    *,
-    base: Parameters = DEFAULTS,
-    keep: Callable[[Stored, AnyEvent], bool] = lambda _stored, _event: True,
-    forced: Mapping[str, ParameterValue] | None = None,
-    law: str | None = None,
-    check: Check = unchecked,
-    total: int = 0,
-    secret: bytes = b"",
-) -> OwnerHistory:
-    """`fold_owner` without a change log, and so without a chain and without what was read of turns: for questions that ask none
-    of it, at half the time and a fraction of the memory.
-
-    `law`: the profile that holds at every event, whatever the owner chose.
-    """
-    settings, memories, applied, waiting = _forced(_UNCHANGED, forced, law), dict[str, Memory](), 0, 0
-    newest: int | None = None
-    for number, one in enumerate(stored):
-        if not number % EVERY:
-            check(number, total)
-        event = decode(one.kind, one.body)
-        if not keep(one, event):
-            continue
-        change = evolve(settings, memories, event, one.seq, base, *facts_of(one, event, secret), waiting)
-        waiting = change.waiting
-        if change.settings is not settings:
-            settings = _forced(change.settings, forced, law)
-        memories.update(change.memories)
-        applied += 1
-        newest = change.at if newest is None else max(newest, change.at)
-    owner = OwnerState(
-        applied=applied,
-        profile=settings.profile,
-        parameters=settings.parameters,
-        synonyms=settings.synonyms,
-        rejections=settings.rejections,
-        asides=settings.asides,
-        waiting=waiting,
-    )
-    return OwnerHistory(owner, memories, [], newest or 0)
-
-
-def _forced(
-    settings: OwnerSettings, forced: Mapping[str, ParameterValue] | None, law: str | None = None
-) -> OwnerSettings:
-    if law is not None and settings.profile != law:
-        settings = settings._replace(profile=law)
-    if not forced:
-        return settings
-    return settings._replace(parameters=tuple(sorted({**dict(settings.parameters), **forced}.items())))
-
-
 def _with(owner: OwnerState, forced: Mapping[str, ParameterValue] | None) -> OwnerState:
     if not forced:
         return owner

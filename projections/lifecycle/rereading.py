@@ -12,9 +12,9 @@ from events.catalogue import SensitivityRaised
 from events.envelope import Stored
 from events.parameters import DEFAULTS, Parameters
 from projections.checks import Check, counted, unchecked
-from projections.fold.owner import fold_records
 from projections.language.sensitivity.event_level import LEVEL_RULES, judged_under
 from projections.lifecycle.decision import Decision
+from projections.past.records import fold_records
 from projections.views.view import OwnerView
 
 _UNJUDGED = b"0:0"

@@ -5,7 +5,7 @@ Rows are kept by id, and a memory put again takes its own row. Times are int64 m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from itertools import repeat
 from operator import attrgetter
 from struct import Struct
@@ -304,6 +304,11 @@ class Columns:
         signs = np.array([sign_of(one) for one in digests], dtype=np.int64)
         rows: Rows = np.flatnonzero(np.isin(self.said, signs) | np.isin(self.backed, signs))
         return rows
+
+    @property
+    def ids(self) -> KeysView[str]:
+        """The ids, by row; nothing is decoded for them."""
+        return self._rows.keys()
 
     def row(self, memory_id: str) -> int | None:
         """The row of a memory, or None."""

@@ -150,6 +150,13 @@ def encoded_of(memories: Mapping[str, Memory]) -> EncodedRows:
     return EncodedRows(encoded, sum(map(len, encoded)))
 
 
+def encoded_at(memories: list[Memory], rows: Sequence[int]) -> list[bytes]:
+    """The bytes of records by their rows; -1 stands for none: what is told of it is nothing to go by."""
+    if isinstance(memories, EncodedRows):
+        return memories.encoded(rows)
+    return [encode_memory(memories[row]) for row in rows]
+
+
 def raw_records(memories: list[Memory]) -> list[Memory | Raw]:
     """A copy of the list, without decoding what nobody read."""
     return memories.raw() if isinstance(memories, EncodedRows) else [*memories]

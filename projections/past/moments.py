@@ -189,6 +189,18 @@ class KeptMemories(MutableMapping[str, Memory]):
         self.folds = True
         """While a fold reads it, which what is bare ends by NotKept."""
 
+    @classmethod
+    def of_records(cls, ids: Iterable[str], records: Iterable[bytes]) -> KeptMemories:
+        """Those of these ids, in their canonical bytes."""
+        return cls([KeptPart(b"", tuple(ids), tuple(records))])
+
+    def copy(self) -> KeptMemories:
+        """The same, which may be brought forward by itself."""
+        found = KeptMemories()
+        found._raw, found._read = self._raw.copy(), self._read.copy()
+        found._bare, found._missed, found.last, found.folds = self._bare, self._missed.copy(), self.last, self.folds
+        return found
+
     def __getitem__(self, memory_id: str) -> Memory:
         found = self._read.get(memory_id)
         if found is None:

@@ -12,7 +12,7 @@ import numpy as np
 from projections.checks import Check, unchecked
 from projections.laws.modes import Mode, visibility
 from projections.memory.columns import Columns
-from projections.reports.sides import Beside, Difference, Side, differing_of
+from projections.reports.sides import Beside, Difference, Side
 from projections.shapes import OwnerDiffers, SideStanding
 
 MADE, LEFT, CHANGED, CROSSED, WEIGHT = KINDS = ("made", "gone", "changed", "crossed", "weight")
@@ -122,7 +122,7 @@ def sorted_out(sides: Beside, sorting: Sorting, touches: Touches, *, every: bool
     """All differences by kind; no more than ids is kept of them. `every`: also what moved in its weight alone."""
     ids: dict[str, list[str]] = {kind: [] for kind in KINDS}
     weights, met = Counter[str](), set[str]()
-    for found in differing_of(sides, check):
+    for found in sides.differing(check):
         changed = sorting.of(found)
         if found.id in touches.ended:
             met.add(found.id)

@@ -12,6 +12,8 @@ import numpy as np
 
 from projections.checks import Check, counted, unchecked
 from projections.laws.modes import REASONS, Mode
+from projections.memory.columns import Flags, Rows
+from projections.memory.encoded_rows import encoded_at
 from projections.memory.record import LEVELS, SECRET, Memory
 from projections.memory.trust import trust_told
 from projections.ranking.recall import search
@@ -23,6 +25,8 @@ from projections.views.view import OwnerView
 
 _TOLD = ("content", "summary", "keywords", "tags", "category", "kind", "tier", "confidence", "sensitivity")
 """Fields of a record that somebody said, and may say otherwise."""
+_PAGE = 1_000
+"""Records that are compared in one go."""
 _WORDS = frozenset({"content", "summary", "keywords", "tags"})
 
 
@@ -100,8 +104,38 @@ class Beside:
     def ids(self) -> Iterator[str]:
         """Of every memory of either side: those of the first side first, in its order."""
         first, second = (view.columns for view in self._views)
-        yield from (memory.id for memory in first)
-        yield from (memory.id for memory in second if first.row(memory.id) is None)
+        yield from first.ids
+        yield from (one for one in second.ids if first.row(one) is None)
+
+    def differing(self, check: Check = unchecked) -> Iterator[Difference]:
+        """What `of` finds, of all in the order of `ids`; records of the same bytes that stand alike are not decoded."""
+        first, second = (view.columns for view in self._views)
+        ids = list(first.ids)
+        there = second.rows(ids)
+        moved = self._moved(there)
+        for start in range(0, len(ids), _PAGE):
+            check(start, len(self))
+            page = slice(start, start + _PAGE)
+            told = encoded_at(first.memories, range(start, min(start + _PAGE, len(ids))))
+            others = encoded_at(second.memories, there[page].tolist()) if len(second) else [b""] * len(told)
+            for row, (one, other) in enumerate(zip(told, others, strict=True), start):
+                if (moved[row] or one != other) and (found := self.of(ids[row])) is not None:
+                    yield found
+        for name in second.ids:
+            if first.row(name) is None and (found := self.of(name)) is not None:
+                yield found
+
+    def _moved(self, there: Rows) -> Flags:
+        """Which rows of the first side stand otherwise on the second, where these rows are the same memories; -1: there is none."""
+        one, other = self._standings
+        lacking, found = there < 0, np.ones(len(there), dtype=bool)
+        rows = there[~lacking]
+        found[~lacking] = (
+            (one.weights[~lacking] != other.weights[rows])
+            | (one.levels[~lacking] != other.levels[rows])
+            | (one.reasons[~lacking] != other.reasons[rows])
+        )
+        return found
 
     def __len__(self) -> int:
         first, second = (view.columns for view in self._views)
@@ -147,15 +181,7 @@ def side_standings(side: Side, mode: Mode) -> dict[str, SideStanding]:
 
 def differing(before: Side, after: Side, mode: Mode, check: Check = unchecked) -> Iterator[Difference]:
     """The memories that stand otherwise on the two sides, or on one alone: those of the first side first, in its order."""
-    yield from differing_of(Beside(before, after, mode), check)
-
-
-def differing_of(sides: Beside, check: Check = unchecked) -> Iterator[Difference]:
-    """The same of sides that are held beside each other."""
-    for memory_id in counted(sides.ids(), check, len(sides)):
-        found = sides.of(memory_id)
-        if found is not None:
-            yield found
+    yield from Beside(before, after, mode).differing(check)
 
 
 def text_of(memory: Memory | None) -> str | None:

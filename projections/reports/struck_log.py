@@ -103,8 +103,8 @@ class StruckLog:
     def _look(self, one: Stored, event: AnyEvent) -> None:
         """An event that is folded: does it fall into nothing, or was it decided in the light of what is struck?"""
         data, gone = event.data, self._closure.gone
-        about = _about(data)
-        if about and gone and (any if isinstance(data, MemoriesLinked) else all)(name in gone for name in about):
+        named = about(data)
+        if named and gone and (any if isinstance(data, MemoriesLinked) else all)(name in gone for name in named):
             self._nothing.count(event.type, one.seq)
         elif isinstance(data, MemoriesAccessed):
             if gone and not gone.isdisjoint(shown_in(data)):
@@ -164,7 +164,7 @@ def stays_told(stays: Sequence[Stays], partition: int) -> list[StaysTold]:
     ]
 
 
-def _about(data: Any) -> tuple[str, ...]:
+def about(data: Any) -> tuple[str, ...]:
     """The memories without which an event does nothing; none of one that makes a memory, or says something of the owner."""
     if isinstance(data, MemoryCreated | MemoryMerged) or turn_said(data) is not None:
         return ()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, cast
 
 from events.envelope import AnyEvent, Stored, encode
 from projections.checks import Check, unchecked
 from projections.fold.owner import OwnerHistory, OwnerState, fold_on
 from projections.laws.modes import Mode
-from projections.memory.record import Memory
+from projections.memory.encoded_rows import encoded_at
+from projections.memory.record import Memory, encode_memory
+from projections.past.moments import KeptMemories
 from projections.reports.sides import Difference, Side, differing
 from projections.views.view import OwnerView
 
@@ -27,13 +29,24 @@ class MemoriesMoved(NamedTuple):
     """Stand otherwise and are shown, or not, as before."""
 
 
-def as_folded(view: OwnerView) -> dict[str, Memory]:
-    """The owner's records as their own events made them."""
-    return {memory.id: view.as_folded(memory) for memory in view.columns}
+def as_folded(view: OwnerView) -> KeptMemories:
+    """The owner's records as their own events made them, each decoded when somebody reads it: an owner may have 100,000."""
+    memories = view.columns.memories
+    records = encoded_at(memories, range(len(memories)))
+    for row in view.columns.rows(view.read_otherwise).tolist():
+        records[row] = encode_memory(view.as_folded(memories[row]))
+    return KeptMemories.of_records(view.columns.ids, records)
+
+
+def packed(history: OwnerHistory) -> OwnerHistory:
+    """The same with its records encoded. `history` is used up: no more of it than one record stands twice."""
+    memories = cast("dict[str, Memory]", history.memories)
+    ids = list(memories)
+    return history._replace(memories=KeptMemories.of_records(ids, [encode_memory(memories.pop(one)) for one in ids]))
 
 
 def after(
-    owner: str, state: OwnerState, memories: Mapping[str, Memory], events: Iterable[AnyEvent], seq: int, secret: bytes
+    owner: str, state: OwnerState, memories: KeptMemories, events: Iterable[AnyEvent], seq: int, secret: bytes
 ) -> OwnerHistory:
     """The owner once these events are folded behind `seq`, as a person said them. `memories`: as they are folded."""
     stored = (
@@ -42,7 +55,7 @@ def after(
         )
         for number, one in enumerate(events, seq + 1)
     )
-    found = dict(memories)
+    found = memories.copy()
     for _, step in fold_on(state, found, stored, lambda _one, _event: True, secret=secret):
         state = step.owner
     return OwnerHistory(state, found, [], 0)

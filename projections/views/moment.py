@@ -19,8 +19,8 @@ from projections.index.postings import TermSequence
 from projections.index.search_index import Bm25Index
 from projections.index.talk_then import talk_then
 from projections.memory.columns import Columns, Flags, Rows
-from projections.memory.encoded_rows import EncodedRows, encoded_of
-from projections.memory.record import Memory, encode_memory, words_of
+from projections.memory.encoded_rows import EncodedRows, encoded_at, encoded_of
+from projections.memory.record import Memory, words_of
 from projections.views.hidden import as_hidden_today, hides_today
 from projections.views.texts import Unsaid
 
@@ -74,7 +74,7 @@ class Moment:
         for start in range(0, len(then), _PAGE):
             check(start, len(then))
             page = slice(start, start + _PAGE)
-            now = _encoded(memories, self._rows[page].tolist())
+            now = encoded_at(memories, self._rows[page].tolist())
             told = zip(then[page], now, beside[page].tolist(), strict=True)
             found += [row for row, (one, today, other) in enumerate(told, start) if other or one != today]
         return found
@@ -130,10 +130,3 @@ def _said(records: EncodedRows, rows: Iterable[int]) -> Iterator[tuple[str, Term
     for row in rows:
         memory = records.passing(row, row + 1)[0]
         yield memory.id, indexed_terms(memory, indexed_text(memory))
-
-
-def _encoded(memories: list[Memory], rows: list[int]) -> list[bytes]:
-    """The bytes of records by their rows; the last where there is none."""
-    if isinstance(memories, EncodedRows):
-        return memories.encoded(rows)
-    return [encode_memory(memories[row]) for row in rows]

@@ -46,13 +46,13 @@ class SetAside:
             for one in affected:
                 self._known.pop(one, None)
         else:
-            self._asides, affected = asides, set(self._folded)
+            self._asides, affected = asides, self._concerned(asides) | self._read.keys()
             self._known.clear()
             self._authors.clear()
         before = {one: self._read.get(one, self._folded[one]) for one in affected if one in self._folded}
         mine = {memory.id for memory in changed}
         now = {one: self._reading(self._folded[one]) for one in before}
-        return [now[memory.id] for memory in changed] + [
+        return [now.get(memory.id, memory) for memory in changed] + [
             now[one] for one in before if one not in mine and now[one] is not before[one] and now[one] != before[one]
         ]
 
@@ -105,6 +105,21 @@ class SetAside:
         for one in _read_by(memory):
             if one != memory.id:
                 self._near.setdefault(one, set()).add(memory.id)
+
+    def _concerned(self, asides: Asides) -> set[str]:
+        """Ids of all that may read otherwise under these: what their sources wrote any of, and what is read by that."""
+        wrote: dict[Author, bool] = {}
+        found = set[str]()
+        for memory in self._folded.values():
+            for author in _authors_of_all(memory):
+                known = wrote.get(author)
+                if known is None:
+                    known = wrote[author] = any(one.source.wrote(author) for one in asides)
+                if known:
+                    found.add(memory.id)
+                    break
+        found |= {one.id for one in self._folded.values() if not found.isdisjoint(one.source_turns)}
+        return self._reached(found)
 
     def _reached(self, ids: Iterable[str]) -> set[str]:
         """These and all that is read by them."""
@@ -196,6 +211,17 @@ def _authors_of_words(memory: Memory) -> Iterator[Author]:
     yield memory.revised_by or memory.author
     for one in memory.versions:
         yield one.author or memory.author
+
+
+def _authors_of_all(memory: Memory) -> Iterator[Author]:
+    """Who wrote, said, negated or asserted any of it."""
+    yield memory.author
+    if memory.revised_by is not None:
+        yield memory.revised_by
+    for each in (memory.versions, memory.user_mentions, memory.negations, memory.facts):
+        for one in each:
+            if one.author is not None:
+                yield one.author
 
 
 def _decided_by(memory: Memory) -> Iterator[str]:

@@ -366,6 +366,11 @@ class OwnerView(SearchedTexts):
         """A memory as its own events made it; the view's own reads it beside others that say the same, and what is set aside."""
         return self._beside.as_folded(memory)
 
+    @property
+    def read_otherwise(self) -> Collection[str]:
+        """Ids of what reads otherwise than it was folded."""
+        return self._beside.read_otherwise
+
     def bytes_used(self) -> int:
         """About how much memory this view takes, told at once whatever its size."""
         edges = self._associations.bytes_used() if self._associations is not None else 0

@@ -5,9 +5,25 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from projections.fold.owner import OwnerState, fold_on
+from projections.memory.record import Memory
+from projections.memory.sources import Asides
 from projections.views.query import ViewQuery, listing
+from projections.views.set_aside import SetAside
 from tests.examples import examples
-from tests.given.events import Told, at, brought_back, created, in_session, mentioned, negated, set_aside
+from tests.given.events import (
+    Told,
+    at,
+    brought_back,
+    created,
+    in_session,
+    mentioned,
+    merged,
+    negated,
+    revised,
+    set_aside,
+    stored,
+)
 from tests.given.views import viewed
 
 SESSIONS = st.sampled_from([None, "s1", "s2"])
@@ -53,6 +69,48 @@ def test_while_it_is_set_aside_a_session_might_as_well_have_said_nothing(events:
 
 def names_first(told: Told) -> bool:
     return getattr(told.data, "memory_id", None) == "first"
+
+
+class OfAll(SetAside):
+    """Reads all records again whenever a source is set aside or brought back."""
+
+    def _concerned(self, asides: Asides) -> set[str]:
+        return set(self._folded)
+
+
+drawn = st.builds(
+    lambda name, by, turns, s: in_session(created("drawn", name, 3, by, source="judge", source_turns=turns), s),
+    st.sampled_from(["x", "y"]),
+    st.sampled_from(["judge", "system"]),
+    st.lists(st.sampled_from(["mine", "first", "second", "x"]), min_size=1, max_size=2, unique=True).map(tuple),
+    SESSIONS,
+)
+merges = st.builds(lambda s: in_session(merged("first", "second", into="all", day=4), s), SESSIONS)
+revisions = st.builds(
+    lambda of, s: in_session(revised("I live in Lyon", of=of, day=5), s),
+    st.sampled_from(["mine", "x", "all"]),
+    SESSIONS,
+)
+
+
+@given(st.lists(st.one_of(later(), drawn, merges, revisions), max_size=10), st.booleans())
+@settings(max_examples=examples(200), deadline=None)
+def test_only_what_a_setting_aside_concerns_reads_otherwise_by_it(events: list[Told], at_once: bool) -> None:
+    short, long = SetAside(), OfAll()
+    state, memories = OwnerState(), dict[str, Memory]()
+    for _, step in fold_on(state, memories, stored([*FIRST, *events]), lambda _one, _event: True):
+        state = step.owner
+        if not at_once:
+            for one in (short, long):
+                others = [each for each in memories.values() if each.id not in step.changed]
+                one.follow(state.asides, list(step.changed.values()), others)
+            assert dict.fromkeys(short.read_otherwise) == dict.fromkeys(long.read_otherwise)
+    last = list(memories.values())
+    assert by_id(short.follow(state.asides, last, ())) == by_id(long.follow(state.asides, last, ()))
+
+
+def by_id(read: list[Memory]) -> dict[str, Memory]:
+    return {one.id: one for one in read}
 
 
 @given(st.lists(later(), max_size=6))

@@ -16,13 +16,16 @@ from events.envelope import decode
 from events.parameters import ParameterValue
 from events.partitions import partition_of
 from projections.checks import Bounds, counted
-from projections.fold.owner import OwnerHistory, fold_records
+from projections.fold.owner import OwnerHistory
 from projections.memory.sources import NamedSource
+from projections.past.records import RecordsFold
+from projections.reports.beginning import Beginning
 from projections.reports.closure import Closure, LogGraph
 from projections.reports.sides import Side
 from projections.reports.strikes import Strikes
 from projections.reports.struck_log import StruckLog
 from projections.reports.undoing import Undoing
+from projections.reports.undone import packed
 from projections.views.view import OwnerView
 
 
@@ -37,6 +40,8 @@ class FoldAsked(NamedTuple):
     offset: int = 0
     most: int = 1_000
     """Which of the struck events are told."""
+    ranks: bool = False
+    """Whether questions are ranked on both sides."""
     asides: tuple[NamedSource, ...] | None = None
     """Sources to be set aside, where it is asked what undoes it all."""
 
@@ -86,6 +91,8 @@ class Refolder:
             seqs = self._seqs(owner, snapshot)
             if seqs != replay.seqs:
                 replay = self._folded(owner, seqs, wanted, times.get("on_progress"))
+            if wanted.ranks:
+                snapshot.present.conversation  # noqa: B018 - of which that of what would be is made, and of neither anew
             after = Side(view_beside(snapshot, replay.history), snapshot.now)
             yield Sides(snapshot, Side(snapshot.view, snapshot.now), after, replay)
 
@@ -95,31 +102,35 @@ class Refolder:
     def _folded(self, owner: str, seqs: array[int], wanted: FoldAsked, on_progress: Progress | None) -> Replay:
         check, total, partition = current_check(), len(seqs), partition_of(owner, self._partitions)
         weigh(total)
-        closure, passes = NOTHING_STRUCK, 1
+        secret = self._reader.secret(owner)
+        begun = Beginning(lambda: RecordsFold(forced=wanted.forced, law=wanted.law, secret=secret))
+        closure = NOTHING_STRUCK
         if wanted.strikes.any:
-            passes = 2
             graph = LogGraph(wanted.strikes)
-            for one in counted(self._reader.stored(owner, seqs, _part(on_progress, 0, passes)), check, total):
-                graph.take(one, decode(one.kind, one.body))
+            for one in counted(self._reader.stored(owner, seqs, _part(on_progress, 0, 2 * total)), check, total):
+                event = decode(one.kind, one.body)
+                graph.take(one, event)
+                begun.take(one, event, graph)
             if (refusal := refusal_of(graph.unmet, partition, graph.there)) is not None:
                 raise refusal
             closure = graph.close(alone=wanted.alone, check=check)
             del graph
+            begun = begun.before(closure, seqs)
         undoing = None
         if wanted.asides is not None:
             models = (NamedSource(principal=one) for one in sorted(closure.principals))
             undoing = Undoing(closure, (*wanted.asides, *models))
         log = StruckLog(closure, partition, wanted.offset, wanted.most, undoing)
-        history = fold_records(
-            self._reader.stored(owner, seqs, _part(on_progress, passes - 1, passes)),
-            keep=log.keeps,
-            forced=wanted.forced,
-            law=wanted.law,
-            check=check,
-            total=total,
-            secret=self._reader.secret(owner),
-        )
-        return Replay(seqs, closure, log, history, undoing)
+        for one, event in begun.to_tell:
+            log.keeps(one, event)
+        fold, done = begun.fold, begun.events
+        passes = 2 if wanted.strikes.any else 1
+        told = _part(on_progress, (passes - 1) * total + done, passes * total)
+        for one in counted(self._reader.stored(owner, seqs[done:], told), check, total - done):
+            event = decode(one.kind, one.body)
+            if log.keeps(one, event):
+                fold.take(one, event)
+        return Replay(seqs, closure, log, packed(fold.history), undoing)
 
 
 def view_beside(snapshot: Snapshot, history: OwnerHistory) -> OwnerView:
@@ -128,9 +139,9 @@ def view_beside(snapshot: Snapshot, history: OwnerHistory) -> OwnerView:
     return OwnerView.of_history(snapshot.view.owner, history, present=snapshot.present, bounds=bounds)
 
 
-def _part(on_progress: Progress | None, number: int, of: int) -> Progress | None:
-    """The progress of one pass over the log of several."""
+def _part(on_progress: Progress | None, first: int, total: int) -> Progress | None:
+    """The progress of one pass over the log, or a part of one, where so many steps of all were taken before."""
     if on_progress is None:
         return None
     told: Callable[[int, int], None] = on_progress
-    return lambda done, total: told(number * total + done, of * total)
+    return lambda done, _total: told(first + done, total)

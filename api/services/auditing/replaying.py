@@ -74,7 +74,7 @@ class Replayer:
         strikes = strikes_of(told, partition_of(owner, self._partitions))
         times = times_in(asked)
         questions = Questions(self._reader, self._meanings, texts)
-        wanted = FoldAsked(strikes, alone, forced, profile, offset, most)
+        wanted = FoldAsked(strikes, alone, forced, profile, offset, most, bool(texts))
         with self.refolder.sides(owner, wanted, times) as sides:
             answer: dict[str, Any] = {
                 "owner": owner,

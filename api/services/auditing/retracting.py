@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Unpack
 
 from api.requests.checks import check_actor, check_limit, check_mode, check_owner
 from api.requests.refusals import refusal_of, taken
+from api.requests.timelines import Progress
 from api.services.auditing.folding import FoldAsked, Refolder, Sides
 from api.services.auditing.questions import Questions, checked_questions
 from api.services.auditing.reach import Act, Spoken, act_of, events_of, name_of_events, reach_told, undo_told
@@ -58,6 +59,7 @@ class _Call(NamedTuple):
     questions: Questions
     mode: Mode
     limit: int
+    on_progress: Progress | None = None
 
     @property
     def asked(self) -> dict[str, object]:
@@ -101,6 +103,7 @@ class Retracter:
         limit: int = 10,
         offset: int = 0,
         most: int = MOST_DIFFERENCES,
+        on_progress: Progress | None = None,
         **asked: Unpack[RetractAsked],
     ) -> Retracted:
         """Undo what a replay without this would leave out, by a person's events; `dry_run`: tell what that would reach.
@@ -114,10 +117,11 @@ class Retracter:
         page = max(offset, 0), check_limit(most, MOST_DIFFERENCES, "most")
         texts = checked_questions(query, queries)
         call = call._replace(
-            wanted=call.wanted._replace(offset=page[0], most=page[1]),
+            wanted=call.wanted._replace(offset=page[0], most=page[1], ranks=bool(texts)),
             questions=Questions(self._reader, self._meanings, texts),
             mode=check_mode(mode),
             limit=check_limit(limit),
+            on_progress=on_progress,
         )
         if dry_run:
             return self._looked(call).answer  # type: ignore[return-value]
@@ -151,7 +155,7 @@ class Retracter:
     def _looked(self, call: _Call) -> _Looked:
         """What it reaches now. Writes nothing."""
         spoken = Spoken(call.actor, self._writer.when(None), call.reason)
-        with self._refolder.sides(call.owner, call.wanted, {}) as sides:
+        with self._refolder.sides(call.owner, call.wanted, {"on_progress": call.on_progress}) as sides:
             undoing, snapshot = sides.replay.undoing, sides.snapshot
             assert undoing is not None, "it was asked for"
             secret = self._reader.secret(call.owner)

@@ -18,6 +18,7 @@ from api.services.auditing.differing import Differ
 from api.services.auditing.events import Events
 from api.services.auditing.outranking import Outranking
 from api.services.auditing.replaying import Replayer
+from api.services.auditing.retracting import Retracter
 from api.services.reading import Reader
 from api.services.writing import Writer
 from events.envelope import prepare
@@ -32,6 +33,7 @@ from projections.redis.view import RedisViews
 
 TEXTS = "talk"
 QUESTION = "what did we say about dinner?"
+QUESTIONS = [f"{QUESTION} {number}" for number in range(1, 21)]
 Ask = Callable[[], Any]
 
 
@@ -69,7 +71,8 @@ def _questions(log: RedisEventLog, views: RedisViews, reader: Reader, events: in
     half = position_text(partition, events // 2)
     differ, replayer = Differ(log, reader, views, None), Replayer(log, reader, None)
     told, answers = Events(log, views, reader), Answers(log, views, reader)
-    records = Records(log, views, reader, Writer(log, views, reader, lambda _until: None))  # type: ignore[arg-type]
+    writer = Writer(log, views, reader, lambda _until: None)  # type: ignore[arg-type]
+    records, retracter = Records(log, views, reader, writer), Retracter(log, views, reader, writer, None)
     found = reader.search(OWNER, QUESTION, mode="review", limit=2, trace=False)["results"]
     best = [one["id"] for one in found]
     yield "events, a page of 100", partial(told.events, OWNER, limit=100)
@@ -90,6 +93,13 @@ def _questions(log: RedisEventLog, views: RedisViews, reader: Reader, events: in
     yield "diff with a question", partial(differ.diff, OWNER, since=half, mode="review", queries=[QUESTION])
     yield "replay without a strike", partial(replayer.replay, OWNER)
     yield "replay without a session", partial(replayer.replay, OWNER, without_sessions=["s-1"])
+    yield (
+        "the same with 20 questions, normal mode",
+        partial(replayer.replay, OWNER, without_sessions=["s-1"], queries=QUESTIONS, mode="normal"),
+    )
+    reach = partial(retracter.retract, OWNER, dry_run=True, reason="measured")
+    yield "reach of retracting a session", partial(reach, without_sessions=["s-1"])
+    yield "reach of retracting a late session", partial(reach, without_sessions=[f"s-{events // 40 - 1}"])
     yield "export of everything, as lines", partial(_written, records, "jsonl")
     yield "export of everything, as a page", partial(_written, records, "html")
 

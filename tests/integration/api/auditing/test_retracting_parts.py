@@ -417,3 +417,16 @@ def test_a_synonym_goes_but_for_one_that_is_known_to_all(store: Store) -> None:
     assert [(one["before"], one["after"]) for one in told["questions"]] == [(["kiln"], [])]
     done(store, owner, told["reach"], without=where)
     assert store.found(owner, "oven") == []
+
+
+def test_how_far_it_is_is_told_of_the_look_and_of_the_act(store: Store) -> None:
+    owner, told = store.owner(), list[tuple[int, int]]()
+    store.tell(owner, *turn("t1", "I drink tea", 1, "s1"), *turn("t2", "I drink ale", 2, "s2"))
+    watch = {"on_progress": lambda *at: told.append(at)}
+    reach = looked(store, owner, without_sessions=["s2"], **watch)["reach"]
+    events = told[-1][1] // 2
+    assert told[-1] == (2 * events, 2 * events)
+    assert [at for at, _ in told] == sorted(at for at, _ in told)
+    told.clear()
+    done(store, owner, reach, without_sessions=["s2"], **watch)
+    assert told[-1] == (2 * events, 2 * events)

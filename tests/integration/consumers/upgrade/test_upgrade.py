@@ -20,7 +20,7 @@ from ops.upgrade import told_beforehand
 from projections.embedding.meaning import embedded_text
 from projections.embedding.vectors import VectorKeys, pack
 from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.fold.owner import fold_records
+from projections.past.records import fold_records
 from projections.redis.create import known_identity, open_store
 from projections.redis.vectors import RedisVectors
 from tests.doubles.embedding import WordEmbedder

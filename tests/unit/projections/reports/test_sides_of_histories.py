@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from projections.fold.owner import fold_owner
+from projections.fold.owner import OwnerHistory, fold_owner
 from projections.laws.modes import MODES
 from projections.reports.changed import CAUSES, KINDS, Sorting, Touches, sorted_out
 from projections.reports.sides import Beside, Side, differing, side_standings
@@ -51,6 +51,18 @@ def test_exactly_what_stands_or_says_otherwise_differs(told, mode) -> None:
     assert set(found) == expected
     for one in found.values():
         assert (one.before, one.after) == (here.get(one.id), there.get(one.id))
+
+
+@QUICK
+@given(sides(), st.sampled_from(MODES), st.booleans())
+def test_records_that_are_not_decoded_are_those_that_stand_alike(told, mode, encoded) -> None:
+    before, after, _ = told
+    if encoded:
+        view = after.view
+        history = OwnerHistory(view.state, {one.id: view.as_folded(one) for one in view.columns}, [], 0)
+        after = Side(OwnerView.of_history("ada", history, present=before.view), after.now)
+    for held in (Beside(before, after, mode), Beside(after, before, mode)):
+        assert list(held.differing()) == [one for one in map(held.of, held.ids()) if one is not None]
 
 
 @QUICK

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from events.catalogue import MemoryCreated, MemoryMentioned, MemoryMerged, TurnRecorded
 from events.envelope import Stored, decode, derived_id
-from projections.fold.owner import fold_owner, fold_records
+from projections.fold.owner import fold_owner
+from projections.past.records import fold_records
 from projections.reports.closure import Closure, LogGraph
 from projections.reports.strikes import Strikes
 from tests.examples import examples
