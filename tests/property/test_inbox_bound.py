@@ -15,9 +15,10 @@ from events.envelope import decode
 from events.trust import ASSERTED
 from events.vocabulary import Trust
 from projections.fold.inbox import things_again, things_waiting
-from projections.fold.owner import OwnerState, fold_event, fold_owner, fold_records
+from projections.fold.owner import OwnerState, fold_event, fold_owner
 from projections.memory.record import Memory, decode_memory
 from projections.memory.rejection import Rejections
+from projections.past.records import fold_records
 from tests.examples import examples
 from tests.given.events import Told, created, entry, readmitted, rejected, secret_of, stored
 from tests.given.histories import FIRST, scenes

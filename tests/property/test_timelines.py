@@ -13,10 +13,11 @@ from api.requests.checks import PRESENT, AsOf
 from api.requests.timelines import Counted, Owned, RequestedTimes, counted_of
 from events.envelope import Stored, decode, from_micros, micros, utc_text
 from events.errors import InputError
-from projections.fold.owner import OwnerHistory, fold_owner, fold_records
+from projections.fold.owner import OwnerHistory, fold_owner
 from projections.laws import LAWS
 from projections.memory.record import DAY
 from projections.memory.timelines import Lines
+from projections.past.records import fold_records
 from projections.views.query import ViewQuery, listing
 from projections.views.view import OwnerView
 from tests.examples import examples
