@@ -1403,7 +1403,8 @@ class ReplayedDiffer(Result):
 
     id: str
     memory: str | None
-    """What it says, as it is answered, else as it would be; null of what is purged."""
+    """What it says, as it is answered, else as it would be; null of what is purged, and but in debug mode of what
+    is deleted."""
     today: SideStanding | None
     """As it is answered; null where there is no such memory."""
     replayed: SideStanding | None
