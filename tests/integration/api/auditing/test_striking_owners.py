@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any
 
 import pytest
 
-from api.services.auditing import selecting
 from api.services.auditing.selecting import refusal_of
 from events.catalogue import Ground
 from events.envelope import derived_id, new_event_id, prepare
@@ -193,13 +193,13 @@ def test_what_is_named_in_vain_is_refused_with_what_there_is(store: Store) -> No
 
 
 def test_of_very_many_names_a_few_are_compared_with_one_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared, closest = list[int](), selecting.get_close_matches
+    compared = list[int]()
 
     def counted(value: str, names: Sequence[str], **asked: Any) -> list[str]:
         compared.append(len(names))
-        return closest(value, names, **asked)
+        return get_close_matches(value, names, **asked)
 
-    monkeypatch.setattr(selecting, "get_close_matches", counted)
+    monkeypatch.setattr("api.services.auditing.selecting.get_close_matches", counted)
     names = [f"session_{number:05}" for number in range(2_000)]
     refusal = refusal_of({"sessions": ["session_01x00"]}, 0, lambda _field: names)
     assert refusal is not None
