@@ -149,7 +149,10 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/answers": [get("/answers", tells=False)],
     "GET /v1/owners/{owner}/answers/{turn_id}": [get("/answers/t4")],
     "POST /v1/owners/{owner}/retract": [post("/retract", tells=False, without_sessions=["s1"], dry_run=True, query=q)],
-    "POST /v1/owners/{owner}/replay": [post("/replay", tells=False, query=q, set={"user_factor": 1.3})],
+    "POST /v1/owners/{owner}/replay": [
+        post("/replay", query=q, set={"user_factor": 1.3}),
+        Face(lambda made: made.post("/replay", mode="debug", set={"user_factor": 1.3}), kept=DEBUG),
+    ],
     "GET /v1/owners/{owner}/history": [get("/history")],
     "GET /v1/owners/{owner}/events": [
         get("/events", limit=1000),

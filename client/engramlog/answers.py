@@ -1403,7 +1403,7 @@ class ReplayedDiffer(Result):
 
     id: str
     memory: str | None
-    """What it says, as it is answered, else as it would be; null of what is purged."""
+    """What it says, as answered, else as it would be; null of what is purged, or deleted (but in debug mode)."""
     today: SideStanding | None
     """As it is answered; null where there is no such memory."""
     replayed: SideStanding | None

@@ -82,7 +82,7 @@ class ReplayedDiffer(BaseModel):
 
     id: str
     memory: str | None = Field(
-        description="What it says, as it is answered, else as it would be; null of what is purged."
+        description="What it says, as answered, else as it would be; null of what is purged, or deleted (but in debug mode)."
     )
     today: SideStanding | None = Field(description="As it is answered; null where there is no such memory.")
     replayed: SideStanding | None = Field(description="As it would be; null where there would be no such memory.")

@@ -102,7 +102,7 @@ class Replayer:
         found, total = list[ReplayedDiffer](), 0
         for total, one in enumerate(differing(sides.before, sides.after, mode, current_check()), 1):
             if offset < total <= offset + most:
-                found.append(_differ(one, sides))
+                found.append(_differ(one, sides, mode))
         return {"differences": found, "total": total, "offset": offset}
 
 
@@ -111,8 +111,11 @@ def times_in(asked: ReplayAsked) -> TimesAsked:
     return cast("TimesAsked", {name: value for name, value in asked.items() if name not in KINDS})
 
 
-def _differ(one: Difference, sides: Sides) -> ReplayedDiffer:
-    text = text_of(sides.before.view.get(one.id) or sides.after.view.get(one.id))
+def _differ(one: Difference, sides: Sides, mode: Mode) -> ReplayedDiffer:
+    """As answers tell it; the words of what is deleted in debug mode alone, though they would stand without what is struck."""
+    memory = sides.before.view.get(one.id) or sides.after.view.get(one.id)
+    told = memory is not None and (memory.deleted_at is None or mode == "debug")
+    text = text_of(memory) if told else None
     return {"id": one.id, "memory": text, "today": one.before, "replayed": one.after, "fields": list(one.fields)}
 
 

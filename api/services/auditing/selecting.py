@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TypedDict, cast
@@ -16,6 +17,8 @@ MOST_NAMED = 1_000
 """Of one kind, in one call."""
 _LIKEST = 5
 """Names that a refusal tells of those that are there."""
+_COMPARED = 500
+"""Those of them that are compared, the nearest by their beginnings: an owner may have 100,000 sessions."""
 _POSITION = re.compile(r"[0-9]{1,4}:[0-9]{1,16}\Z")
 _KNOWN_AS = {
     "without": "event ids of this owner or positions, applied by then; `engramlog history OWNER` shows them",
@@ -84,10 +87,12 @@ def refusal_of(unmet: dict[str, list[str]], partition: int, there: Callable[[str
 
 
 def _likest(value: str, there: Sequence[str]) -> str:
-    """The names there are that are most like one that is not, in words; nothing where there are none."""
+    """The names there are, in order, that are most like one that is not, in words; nothing where there are none."""
     if not there:
         return ""
-    found = get_close_matches(value, there, n=_LIKEST, cutoff=0) if len(there) > _LIKEST else there
+    first = max(0, min(bisect(there, value) - _COMPARED // 2, len(there) - _COMPARED))
+    near = there[first : first + _COMPARED]
+    found = get_close_matches(value, near, n=_LIKEST, cutoff=0) if len(there) > _LIKEST else there
     more = f" and {len(there) - len(found):,} more" if len(there) > len(found) else ""
     return f": {', '.join(found)}{more}"[:300]
 

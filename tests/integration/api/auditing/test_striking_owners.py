@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any
 
 import pytest
 
+from api.services.auditing.selecting import refusal_of
 from events.catalogue import Ground
 from events.envelope import derived_id, new_event_id, prepare
 from events.errors import InputError
@@ -187,6 +190,21 @@ def test_what_is_named_in_vain_is_refused_with_what_there_is(store: Store) -> No
     for field, (named, told) in refusals.items():
         with pytest.raises(InputError, match=f"^{field}: got '{named}'; allowed: .*{told}"):
             replayed(store, owner, **{field: [named]})
+
+
+def test_of_very_many_names_a_few_are_compared_with_one_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = list[int]()
+
+    def counted(value: str, names: Sequence[str], **asked: Any) -> list[str]:
+        compared.append(len(names))
+        return get_close_matches(value, names, **asked)
+
+    monkeypatch.setattr("api.services.auditing.selecting.get_close_matches", counted)
+    names = [f"session_{number:05}" for number in range(2_000)]
+    refusal = refusal_of({"sessions": ["session_01x00"]}, 0, lambda _field: names)
+    assert refusal is not None
+    assert re.search(r": (session_01\d\d\d(, | and )){5}1,995 more$", refusal.message)
+    assert compared == [500]
 
 
 def test_a_position_of_another_owner_is_refused(store: Store, owner: str) -> None:

@@ -178,6 +178,27 @@ def test_who_began_before_a_purge_keeps_nothing_after_it(
     assert client(store).hlen(keys_of(store, ada).moments(ada)) == 1
 
 
+def test_who_does_not_know_of_a_purge_keeps_nothing_of_what_it_took_away(
+    store: Store, ada: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = times_of(store, ada)[0]
+    store.tell(ada, deleted("m5", day=42))
+    forget(store)
+    store.reader.list(ada, **place)
+    begin, story = RedisMoments.begin, [purged("m5", day=80)]
+
+    def meanwhile(self: RedisMoments, *given: Any) -> Any:
+        if story:
+            store.tell(ada, story.pop())  # the view that asks is from before it
+        return begin(self, *given)
+
+    monkeypatch.setattr(RedisMoments, "begin", meanwhile)
+    forget(store)
+    store.reader.list(ada, **place)
+    assert not story
+    assert client(store).hkeys(keys_of(store, ada).moments(ada)) == [HEAD.encode()]
+
+
 def differences(store: Store, owner: str) -> list[str]:
     keys = keys_of(store, owner)
     partition = partition_of(owner, store.app.log.partitions)
