@@ -1566,7 +1566,8 @@ class MemoryDiffers(Result):
     """`made`, `gone` (absent, deleted or purged by the end), `changed` (by events, or in what it says), `crossed`
     (shown or not, level, reason or rank, and no event was about it) or `weight` (nothing else moved)."""
     memory: str | None
-    """What it says on the later side that has it, as `get` would tell it."""
+    """What it says on the later side that has it; null of what is purged, and but in debug mode of what is deleted
+    on both."""
     was: str | None
     """What it said before, where that is another text."""
     deleted_since: bool

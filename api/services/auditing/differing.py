@@ -51,6 +51,7 @@ class _Held(NamedTuple):
     sorting: Sorting
     causes: Causes
     questions: list[QuestionMoved]
+    mode: Mode
 
 
 class _Told(NamedTuple):
@@ -137,7 +138,7 @@ class Differ:
         questions = list(moved(before, after, asked.texts, mode, results, current_check(), rank=asked.rank))
         other_ranks = {rank["id"] for one in questions for rank in one["moved"]}
         sorting = Sorting(before, after, mode, causes.touches_found, other_ranks)
-        return _Held(first, second, Beside(before, after, mode), sorting, causes, questions)
+        return _Held(first, second, Beside(before, after, mode), sorting, causes, questions, mode)
 
     def _check_mixed(self, span: TwoMoments, held: _Held, owner: str) -> None:
         """Of a position and a time no words tell which is later: on the line of what was known, what each knew does."""
@@ -250,6 +251,8 @@ def _told(held: _Held, changed: Changed, ranks: list[RankOf], more: int) -> Memo
     found = changed.difference
     one, other = held.first.view.get(found.id), held.second.view.get(found.id)
     text, was = text_of(other or one), text_of(one)
+    if held.mode != "debug" and all(side is None or side.deleted_at is not None for side in (one, other)):
+        text = was = None
     lost = held.second if other is not None else held.first
     return {
         **found.told(),

@@ -20,7 +20,7 @@ from api.services.reading import Reader
 from api.work.patience import current_check, weigh
 from events.catalogue import MemoriesAccessed, ReviewSettled
 from events.envelope import Stored, decode
-from events.errors import DamagedState
+from events.errors import DamagedState, LogGap
 from events.text.unreadable import UNREADABLE
 from projections.checks import Check
 from projections.fold.changelog import Entry
@@ -97,7 +97,7 @@ class OwnerStatistics:
                 own, refusals = Tally(), _Refusals()
                 for _, entries in self._views.changelogs.newest(owner, check):
                     refusals.add(passed := own.add(entries), self._read(owner, passed.settled, check))
-            except (DamagedState, *UNREADABLE):
+            except (DamagedState, LogGap, *UNREADABLE):
                 continue
             tally.include(own)
             refused += refusals.refused

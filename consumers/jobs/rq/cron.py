@@ -77,7 +77,7 @@ class Cron:
             self._tell("leads the schedule", store=self._store_id)
             self._forget_others()
             for kind in self._every_ms:
-                self._wire.call("HSETNX", schedule_key(self._store_id), f"{_within(kind)}{SINCE}{kind}", now_ms)
+                self._note_since(f"{_within(kind)}{SINCE}{kind}", now_ms)
         return self.enqueue_due(now_ms)
 
     def enqueue_due(self, now_ms: int) -> int:
@@ -100,6 +100,12 @@ class Cron:
                 self._tell("jobs enqueued", kind=kind, tick=tick_name(tick), jobs=enqueued)
             added += enqueued
         return added
+
+    def _note_since(self, field: str, now_ms: int) -> None:
+        """From when a kind is scheduled; anew where a clock that once ran far ahead has noted a time that is still to come."""
+        noted = self._wire.call("HGET", schedule_key(self._store_id), field)
+        if noted is None or int(noted) > now_ms:
+            self._wire.call("HSET", schedule_key(self._store_id), field, now_ms)
 
     def _forget_others(self) -> None:
         """Take away what is noted of kinds that were scheduled once and are not now, so that `status` does not tell of them."""

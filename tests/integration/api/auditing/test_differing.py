@@ -400,3 +400,13 @@ def test_two_moments_are_asked_by_many_at_once_and_answered_alike(store: Store) 
         assert len([one.result() for one in later]) == 4
     assert all(one["memories"] == told[0]["memories"] for one in told)
     assert all(one["questions"] == told[0]["questions"] for one in told)
+
+
+@pytest.mark.parametrize(("mode", "words"), [("normal", None), ("debug", "the key is under the mat")])
+def test_the_words_of_what_was_deleted_before_either_moment_are_told_in_debug_mode_alone(
+    store: Store, mode: str, words: str | None
+) -> None:
+    owner = store.owner()
+    store.tell(owner, created("the key is under the mat", "gone", day=1), deleted("gone", 2))
+    (told,) = diff(store, owner, day(3), day(40), line="happened", mode=mode, everything=True)["memories"]
+    assert (told["id"], told["memory"], told["was"]) == ("gone", words, None)

@@ -325,3 +325,12 @@ def test_a_killed_leader_is_replaced_and_one_that_is_stopped_lets_go_at_once(
         assert lifecycle_status(client, store.store_id, 1)["leader"] is None
         assert b"job worker stopped" in log
         assert {b"tick:upkeep", b"tick:daily"} <= set(client.hgetall(schedule_key(STORE)))
+
+
+def test_a_clock_that_once_ran_far_ahead_keeps_no_alarm_silent(client: redis.Redis) -> None:
+    first = cron(client, "somebody", partitions=1)
+    now = first.now_ms()
+    first.tend(now + 100 * 365 * 86_400_000)
+    first.leave()
+    cron(client, "another", partitions=1).tend(now)
+    assert lifecycle_status(client, STORE, 1)["done"]["upkeep"]["waiting_since"] == utc_text(from_micros(now * 1_000))
