@@ -841,7 +841,7 @@ class SynonymSaid(Result):
 
 
 class SourceAside(Result):
-    """A source that is set aside: a session, a principal, an actor, or what is several of these at once."""
+    """A source that is set aside, and what that withholds."""
 
     session: str | None
     principal: str | None
@@ -850,6 +850,10 @@ class SourceAside(Result):
     """When it was set aside."""
     set_aside_at: str
     """Position of the event that did."""
+    by_actor: str | None = None
+    """Who set it aside."""
+    by_principal: str | None = None
+    """Who called; null in log format 1."""
     reason: str
     memories: int
     """Withheld by it; what several withhold counts for the first of them."""

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import number, part_of, place, plain, shortened, times_of, when
+from api.cli.show.memories import number, part_of, place, plain, shortened, times_of, told_at, when
 from api.cli.show.tables import Cell, Column, has_room, tabulate
 from events.lateness import late_words
 from projections.shapes import Above, AboveSide, Diff, EventCause, MemoryDiffers, QuestionMoved, SideStanding
@@ -55,7 +55,7 @@ def _sides(answer: Diff, console: Console) -> None:
     before, after = answer["before"], answer["after"]
     told = [
         f"{one['asked'] or 'now'} ({one['events']:,} event{'' if one['events'] == 1 else 's'},"
-        f" weights at {when(one['instant'], console)} UTC)"
+        f" weights at {told_at(one['instant'], console)})"
         for one in (before, after)
     ]
     where = f"{line}; {answer['mode']} mode, position {answer['position']}{times_of(answer)}"

@@ -98,6 +98,16 @@ def test_a_history_says_that_its_weights_are_another_law_s_than_the_owner_s(cli:
     assert cli.json("why", "ada", "m1", "--law", "ebbinghaus")["changes"][0]["law"] == "ebbinghaus"
 
 
+def test_tables_say_that_times_are_utc_though_days_are_the_owner_s(cli: Cli) -> None:
+    told(cli)
+    cli("profile", "ada", "--set", "time_zone=Asia/Shanghai")
+    assert "happened UTC" in cli("events", "ada").out
+    for words in (("history", "ada"), ("history", "ada", "m1"), ("why", "ada", "m1")):
+        assert "time UTC" in cli(*words).out
+    assert "active UTC" in cli("list", "ada", "--mode", "review").out
+    assert "UTC" not in cli("events", "ada", "--json").out
+
+
 def test_owners_are_searched_by_a_part_of_their_names(cli: Cli) -> None:
     cli("add", "团队-a", "I like tea")
     cli("add", "Team-B", "I like tea")
