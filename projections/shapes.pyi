@@ -1246,6 +1246,7 @@ class ReplayedAlone(StrikesTold, ClosureTold):
     mode: str
     events: dict[str, int]
     differences: list[ReplayedDiffer]
+    changed_fields: NotRequired[dict[str, int]]
     total: int
     offset: int
     questions: list[QuestionMoved]
@@ -1282,6 +1283,7 @@ class RetractedAlone(StrikesTold, ClosureTold):
     goes: SomeMemories
     comes_back: SomeMemories
     changed: SomeMemories
+    changed_fields: NotRequired[dict[str, int]]
     not_undone: list[NotUndoneTold]
     remains: list[StandsOtherwise]
     remains_total: int

@@ -1483,6 +1483,8 @@ class Replayed(Result):
     """How many were folded, `today` and `replayed`."""
     differences: list[ReplayedDiffer]
     """A page; what is answered first, in its order."""
+    changed_fields: dict[str, int] = {}
+    """In what those differ that both sides have, and how many: weight, status, content ..."""
     total: int
     """Of the differences."""
     offset: int
@@ -1814,6 +1816,8 @@ class Retracted(Result):
     """Shown by normal mode then, and not before."""
     changed: SomeMemories
     """Stand otherwise then."""
+    changed_fields: dict[str, int] = {}
+    """In what these do, and how many: weight, status, content ..."""
     not_undone: list[NotUndoneTold]
     """What is struck and no event undoes: it stays as it is."""
     remains: list[StandsOtherwise]

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from api.cli.app import out
 from api.cli.made import Call, command
-from api.cli.show.memories import number, shortened, times_of, when
+from api.cli.show.memories import number, shortened, times_of, told_at, when
 from api.cli.show.tables import Cell, Column, tabulate
 from api.operations.definition import Given, Option, Parameter
 from api.operations.reports import COMPARE, CURVES

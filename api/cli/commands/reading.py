@@ -148,7 +148,11 @@ def _refuse_told(parameter: Parameter, value: Any) -> None:
     """InputError for what has no meaning without another memory."""
     default = parameter.default() if isinstance(parameter.default, type) else parameter.default
     if value is not None and value != default and parameter.name not in ("other", "query"):
-        raise refused(parameter.name, str(value), "nothing without a second memory's ID and --query")
+        raise refused(
+            parameter.name,
+            str(value),
+            "nothing of one memory alone: it is for why A stands above B, `why OWNER A B --query TEXT`",
+        )
 
 
 def _above(call: Call) -> None:

@@ -197,7 +197,6 @@ def graded(answer: shapes.Graded, console: Console = out) -> None:
         Column("interval", right=True),
         Column("keeps"),
     )
-    columns += (Column(""),)
     rows: list[dict[str, Cell]] = [
         {
             "scheduler": name,

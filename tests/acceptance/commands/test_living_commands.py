@@ -101,7 +101,7 @@ def test_reinforce_shows_before_and_after(cli: Cli) -> None:
     assert "strength 14 100" in told
     assert "stability 24.0 h 36.0 h" in told
     assert "importance 1.0000 (fact) 1.0000 (fact)" in told
-    assert "next review 2026-01-05 08:00 (accesses)" in told
+    assert "next review 2026-01-05 08:00 UTC (accesses)" in told
 
 
 def test_reinforce_says_why_a_use_did_not_count(cli: Cli) -> None:
