@@ -196,6 +196,7 @@ def graded(answer: shapes.Graded, console: Console = out) -> None:
         Column("next review", is_time=True),
         Column("interval", right=True),
         Column("keeps"),
+        Column(""),
     )
     rows: list[dict[str, Cell]] = [
         {
