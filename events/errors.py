@@ -55,6 +55,8 @@ class EngramlogError(Exception):
     """Exit code of a command that ends with it: 1 failed, 2 bad input."""
     told: dict[str, Any] | None = None
     """How whoever refused it told it, where that was another process: nothing in it repeats a secret."""
+    option: str | None = None
+    """The command line's name of the field that is refused, where it was told there."""
 
     def __init__(self, message: str, **context: Any) -> None:
         message = without_secrets(message)

@@ -93,6 +93,8 @@ class HeadBook:
     accepted: list[HeadLine] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """Where the file contradicts itself."""
+    unread: int | None = None
+    """The first line that cannot be read, from 1 on, among those of the file."""
     torn: int = 0
     """Bytes at the end that are no whole line: its writer died."""
 
@@ -108,6 +110,7 @@ class HeadBook:
             line = _READ.decode(raw)
         except UNREADABLE as error:
             self.problems.append(f"line {number} cannot be read: {error}")
+            self.unread = self.unread or self.lines
             self.number, self.last_hash = number, line_hash(raw)
             return
         if self.last is None and not self.problems:

@@ -882,6 +882,16 @@ class Edited(Effects):
     revised: bool
     version: int
 
+class AsideTold(TypedDict):
+    session: str | None
+    principal: str | None
+    of_actor: str | None
+    since: str
+    set_aside_at: str
+    by_actor: NotRequired[str | None]
+    by_principal: NotRequired[str | None]
+    reason: str
+
 class HistoryAlone(TypedDict):
     owner: str
     id: str | None
@@ -891,6 +901,7 @@ class HistoryAlone(TypedDict):
     law: NotRequired[str]
     profile: NotRequired[str]
     chain: str
+    aside: NotRequired[AsideTold | None]
 
 class History(HistoryAlone, LinesTold, Placed): ...
 
@@ -1035,6 +1046,7 @@ class WhyAlone(BasisTold, ToldBeside):
     last_activated_at: str
     next: NotRequired[str | None]
     order: NotRequired[str]
+    aside: NotRequired[AsideTold | None]
 
 class Why(WhyAlone, Place): ...
 
@@ -1234,6 +1246,7 @@ class ReplayedAlone(StrikesTold, ClosureTold):
     mode: str
     events: dict[str, int]
     differences: list[ReplayedDiffer]
+    changed_fields: NotRequired[dict[str, int]]
     total: int
     offset: int
     questions: list[QuestionMoved]
@@ -1270,6 +1283,7 @@ class RetractedAlone(StrikesTold, ClosureTold):
     goes: SomeMemories
     comes_back: SomeMemories
     changed: SomeMemories
+    changed_fields: NotRequired[dict[str, int]]
     not_undone: list[NotUndoneTold]
     remains: list[StandsOtherwise]
     remains_total: int
@@ -1369,13 +1383,7 @@ class FoundAlone(TypedDict):
 
 class Found(FoundAlone, Place): ...
 
-class SourceAside(TypedDict):
-    session: str | None
-    principal: str | None
-    of_actor: str | None
-    since: str
-    set_aside_at: str
-    reason: str
+class SourceAside(AsideTold):
     memories: int
 
 class SourcesAsideAlone(TypedDict):

@@ -20,6 +20,7 @@ from rich.text import Text
 from api.cli import completing, frame
 from api.cli.asking import Ask, nobody
 from api.cli.completing import Names
+from api.cli.refusing import in_options
 from api.cli.show.visible import Terminal, exact_json, exact_line, visible_in
 from events.errors import BadSetting, EngramlogError, refused
 
@@ -182,7 +183,9 @@ def print_pages(pages: Iterator[Mapping[str, Any]], items: str) -> None:
 def complain(error: EngramlogError) -> None:
     """The error in one line on standard error: what happened, to what, what to do."""
     told = _told(error)
-    err.print(Text.assemble((told["error"], "bold red"), ": ", _printable(told["message"])), soft_wrap=True)
+    err.print(
+        Text.assemble((told["error"], "bold red"), ": ", _printable(in_options(error, told["message"]))), soft_wrap=True
+    )
 
 
 def _told(error: EngramlogError) -> Mapping[str, Any]:

@@ -15,6 +15,7 @@ import typer
 from api.cli import completing
 from api.cli.app import Json, MemoryId, Owner, Shape, app, joined, opened, progress, show
 from api.cli.asking import asked
+from api.cli.unknown import is_unknown, tell_unknown
 from api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Option, Parameter, loaded_from
 from events.errors import refused
 
@@ -34,6 +35,8 @@ class Call:
     operation: Operation
     given: Given = field(default_factory=dict)
     json: bool = False
+    unknown: str | None = None
+    """The owner that was asked about, where nothing is recorded of him."""
 
     def answer(self, operation: Operation | None = None, **changed: Any) -> Any:
         """Ask once."""
@@ -47,7 +50,7 @@ class Call:
         store: list[tuple[Application, Callable[[int, int], None]]] = []
         with ExitStack() as last:
 
-            def ask(operation: Operation, given: Given) -> Any:
+            def carried_out(operation: Operation, given: Given) -> Any:
                 if ":" in operation.call:
                     return operation.ask(None, given)
                 if not store and (reply := asked(joined(self.context).ask, operation, given)) is not None:
@@ -57,6 +60,13 @@ class Call:
                     store.append((application, last.enter_context(progress(operation.task, self.json))))
                 application, advance = store[0]
                 return operation.ask(application, given | ({"on_progress": advance} if operation.folds else {}))
+
+            def ask(operation: Operation, given: Given) -> Any:
+                answer = carried_out(operation, given)
+                owner = given.get("owner")
+                if operation.asks and not self.json and is_unknown(carried_out, owner, answer):
+                    self.unknown = owner
+                return answer
 
             yield ask
 
@@ -72,6 +82,8 @@ class Call:
     def show(self, answer: Shape, printed: Callable[[Shape], None] | None = None) -> None:
         """Print an answer."""
         show(answer, self.json, printed or loaded_from(f"api.cli.show.{self.operation.shown}"))
+        if self.unknown is not None:
+            tell_unknown(self.unknown)
 
     def end(self, answer: Mapping[str, object]) -> None:
         """Exit code 3 where what was told waits behind a quarantine; what was only asked is answered as of before it."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from typer._click.exceptions import BadParameter
 
-from events.errors import InputError, refused
+from events.errors import EngramlogError, InputError, refused
 
 KINDS = {"valid integer": "a whole number", "valid number": "a number", "valid boolean": "true or false"}
 """What a library calls a kind of value, and we."""
@@ -19,7 +19,7 @@ def in_our_words(command: Any) -> Any:
     """The command, and those below it, with such refusals as an InputError: then `--json` tells it as any other."""
     for below in getattr(command, "commands", {}).values():
         in_our_words(below)
-    parse = command.parse_args
+    parse, invoke = command.parse_args, command.invoke
 
     def parse_args(context: Any, args: list[str]) -> Any:
         told = list(args)
@@ -28,15 +28,52 @@ def in_our_words(command: Any) -> Any:
         except BadParameter as problem:
             if problem.param is None or not problem.message.startswith("Input should be"):
                 raise
-            raise _refusal(problem, told) from None
+            error = _refusal(problem, told)
+            _name_option(error, command.params)
+            raise error from None
+        except InputError as error:
+            _name_option(error, command.params)
+            raise
 
-    command.parse_args = parse_args
+    def invoke_told(context: Any) -> Any:
+        try:
+            return invoke(context)
+        except InputError as error:
+            _name_option(error, command.params)
+            raise
+
+    command.parse_args, command.invoke = parse_args, invoke_told
     return command
+
+
+def in_options(error: EngramlogError, message: str) -> str:
+    """A message of an error as the command line says it: a refusal names the option, where every other face names the field."""
+    named = re.match(rf"{re.escape(_field(error))}\b", message)
+    return message if error.option is None or named is None else f"{error.option}{message[named.end() :]}"
+
+
+def _field(error: EngramlogError) -> str:
+    """The field that is refused, without what of it is."""
+    return str(error.context.get("field", "")).partition(" ")[0]
+
+
+def _name_option(error: InputError, parameters: Sequence[Any]) -> None:
+    """Note by which option of a command the field was told; of the command that met the refusal first."""
+    field, options = _field(error), [(one.name, max(one.opts, key=len)) for one in parameters]
+    named = [option for _, option in options if _as_field(option) == field] or [
+        option for name, option in options if name == field
+    ]
+    if error.option is None and named and named[0].startswith("--"):
+        error.option = named[0]
+
+
+def _as_field(option: str) -> str:
+    return option.lstrip("-").replace("-", "_")
 
 
 def _refusal(problem: BadParameter, told: Sequence[str]) -> InputError:
     parameter: Any = problem.param
-    name = max(parameter.opts, key=len).lstrip("-").replace("-", "_")
+    name = _as_field(max(parameter.opts, key=len))
     got = _got(parameter.opts, told) if parameter.param_type_name == "option" else "something else"
     bound = _BOUND.search(problem.message)
     if bound is not None:

@@ -23,7 +23,10 @@ FILTERS = (
         "Only events of these types.",
         list,
         (["TurnRecorded", "MemoryNegated"],),
-        option=Option(("--type",), "Only events of this type (TurnRecorded); as often as needed."),
+        option=Option(
+            ("--type",),
+            "Only events of this type (TurnRecorded); as often as needed. `history` has --kind: what was decided, too.",
+        ),
     ),
     _time("since", "Happened at this instant or later; a day begins by the owner's clocks, of a partition in UTC."),
     _time("until", "Happened at this instant or before; a day ends likewise."),

@@ -147,7 +147,8 @@ _CHANGES = (
         (["negate", "reinforce"],),
         option=Option(
             ("--kind",),
-            "Only of this kind: a decision (negate) or a type of events (MemoryNegated); as often as needed.",
+            "Only of this kind: a decision (negate) or a type of events (MemoryNegated); as often as needed. `events` has --type:"
+            " of events that changed nothing too.",
         ),
     ),
     LAW,

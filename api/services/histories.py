@@ -18,6 +18,7 @@ from api.requests.spans import WHOLE, recorded_positions, span_of
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines
 from api.services.auditing.by_law import STORED, LawNumbers, check_law
 from api.services.auditing.changes import ANY, ChangesWanted, ChangeTerms, kinds_of
+from api.services.store.asides import aside_by, aside_told
 from api.work.patience import both, current_check, weigh
 from events.errors import NotFound, refused
 from events.log import EventLog
@@ -26,7 +27,7 @@ from projections.fold.changelog import Entry, describe
 from projections.memory.deletion_view import forgotten_turns
 from projections.redis.changelog import EntryPlace
 from projections.redis.view import RedisViews
-from projections.shapes import Change, History
+from projections.shapes import AsideTold, Change, History
 from projections.views.telling import UNTOLD, Teller, Words, telling
 
 ORDERS = ("oldest", "newest")
@@ -93,6 +94,7 @@ class Histories(Snapshots):
                 self._named(owner, snapshot, memory_id)
             chain, profile = snapshot.chain.hex(), snapshot.view.state.profile
             asked = asked._replace(wanted=self._wanted(asked.wanted, snapshot, terms))
+            aside = None if memory_id is None else self._aside(owner, snapshot, memory_id, times)
         changes, following = self._page(owner, snapshot, memory_id, asked, times.get("on_progress"))
         return {
             "owner": owner,
@@ -103,9 +105,25 @@ class Histories(Snapshots):
             "law": asked.law,
             "profile": profile,
             "chain": chain,
+            "aside": aside,
             **told_lines(times),
             **snapshot.place,
         }
+
+    def _aside(self, owner: str, snapshot: Snapshot, memory_id: str, times: TimesAsked) -> AsideTold | None:
+        """By whose setting aside a memory is withheld: what it is made of decides, so all memories are read, where any is."""
+        view = snapshot.view
+        if not any(one.stands for one in view.state.asides):
+            return None
+        if snapshot.past is not None or len(view.columns):
+            return self.aside_of(owner, snapshot, memory_id)
+        with self.snapshot(owner, **times) as whole:
+            return self.aside_of(owner, whole, memory_id)
+
+    def aside_of(self, owner: str, snapshot: Snapshot, memory_id: str) -> AsideTold | None:
+        """By whose setting aside a memory of a snapshot is withheld; None where it is not."""
+        one = aside_by(snapshot.view, memory_id)
+        return None if one is None else aside_told(self._views, owner, snapshot.partition, one)
 
     def _wanted(self, kinds: ChangesWanted, snapshot: Snapshot, terms: ChangeTerms) -> ChangesWanted:
         """Which changes are asked for, by the owner's clocks."""

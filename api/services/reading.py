@@ -235,6 +235,7 @@ class Reader(Histories):
             memory = self.memory(snapshot, owner, memory_id)
             self._weigh_search(owner, snapshot)
             answer = why(snapshot.view, memory, snapshot.now, None if limit is None else MOST_NODES)
+            answer["aside"] = self.aside_of(owner, snapshot, memory_id)
         answer["changes"], answer["next"] = self._page(owner, snapshot, memory_id, asked, times.get("on_progress"))
         answer["order"] = ORDERS[asked.newest]
         self._tell_events(owner, snapshot, answer["provenance"], None if limit is None else MOST_CHANGES)

@@ -841,7 +841,7 @@ class SynonymSaid(Result):
 
 
 class SourceAside(Result):
-    """A source that is set aside: a session, a principal, an actor, or what is several of these at once."""
+    """A source that is set aside, and what that withholds."""
 
     session: str | None
     principal: str | None
@@ -850,6 +850,10 @@ class SourceAside(Result):
     """When it was set aside."""
     set_aside_at: str
     """Position of the event that did."""
+    by_actor: str | None = None
+    """Who set it aside."""
+    by_principal: str | None = None
+    """Who called; null in log format 1."""
     reason: str
     memories: int
     """Withheld by it; what several withhold counts for the first of them."""
@@ -1479,6 +1483,8 @@ class Replayed(Result):
     """How many were folded, `today` and `replayed`."""
     differences: list[ReplayedDiffer]
     """A page; what is answered first, in its order."""
+    changed_fields: dict[str, int] = {}
+    """In what those differ that both sides have, and how many: weight, status, content ..."""
     total: int
     """Of the differences."""
     offset: int
@@ -1811,6 +1817,8 @@ class Retracted(Result):
     """Shown by normal mode then, and not before."""
     changed: SomeMemories
     """Stand otherwise then."""
+    changed_fields: dict[str, int] = {}
+    """In what these do, and how many: weight, status, content ..."""
     not_undone: list[NotUndoneTold]
     """What is struck and no event undoes: it stays as it is."""
     remains: list[StandsOtherwise]

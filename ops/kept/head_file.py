@@ -14,6 +14,7 @@ from ops.settings import Settings
 
 MOST_BYTES = 8 * 1024 * 1024
 """A file that is larger is put aside as `.1`, in the place of the one put aside before; the next begins with every kept head."""
+_EXPECTED = "a file of kept heads as `engramlog heads --keep` and `up` write it (heads.jsonl), or a copy of it"
 MOST_READ = 64 * 1024 * 1024
 """What is read of a file that somebody names."""
 
@@ -146,8 +147,7 @@ def read_copy(path: Path) -> HeadBook:
         book = read_book(path.read_bytes())
     except OSError as error:
         raise InputError(f"against: {path} cannot be read: {error}", field="against", got=str(path)) from error
-    if not book.lines:
-        raise InputError(
-            f"against: {path} holds no line; allowed: a file of kept heads", field="against", got=str(path)
-        )
+    if not book.lines or book.unread is not None:
+        found = "holds no line" if book.unread is None else f"cannot be read in line {book.unread}"
+        raise InputError(f"against: {path} {found}; allowed: {_EXPECTED}", field="against", got=str(path))
     return book

@@ -64,6 +64,11 @@ class Difference(NamedTuple):
             return list(one or other or ())
         return [name for name in one if one[name] != other[name]]  # type: ignore[literal-required]
 
+    @property
+    def names(self) -> list[str]:
+        """Names of all that differs, of where it stands and of what it says; nothing where one side lacks it."""
+        return [] if self.before is None or self.after is None else [*self.otherwise, *self.fields]
+
     def told(self) -> SidesDiffer:
         """As answers tell it."""
         return {"id": self.id, "before": self.before, "after": self.after, "fields": list(self.fields)}
@@ -221,10 +226,16 @@ def moved(
     """Of each question the results on both sides, and what moved, came or went among them; ranks begin at 1."""
     for query in counted(queries, check, len(queries), every=1):
         one, other = rank(before, query, mode, limit), rank(after, query, mode, limit)
-        moves = [
-            _moved(one, other, name) for name in dict.fromkeys(one + other) if _rank(one, name) != _rank(other, name)
-        ]
-        yield {"query": query, "before": one, "after": other, "moved": moves}
+        yield {"query": query, "before": one, "after": other, "moved": ranks_moved(one, other)}
+
+
+def ranks_moved(before: list[str], after: list[str]) -> list[RankMoved]:
+    """What moved, came or went among results in their order; ranks begin at 1."""
+    return [
+        _moved(before, after, name)
+        for name in dict.fromkeys(before + after)
+        if _rank(before, name) != _rank(after, name)
+    ]
 
 
 def _moved(before: list[str], after: list[str], name: str) -> RankMoved:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, cast
 
 from events.envelope import AnyEvent, Stored, encode
@@ -27,6 +28,13 @@ class MemoriesMoved(NamedTuple):
     """Shown again, or for the first time."""
     change: tuple[str, ...]
     """Stand otherwise and are shown, or not, as before."""
+    otherwise: Mapping[str, int]
+    """In what these stand otherwise, by the names of where a memory stands and of its record -> how many do."""
+
+    @property
+    def ids(self) -> tuple[tuple[str, ...], ...]:
+        """All of them."""
+        return self.go, self.come_back, self.change
 
 
 def as_folded(view: OwnerView) -> KeptMemories:
@@ -64,10 +72,13 @@ def after(
 def moved_by(before: Side, done: Side, check: Check = unchecked) -> MemoriesMoved:
     """What an act does."""
     go, back, change = list[str](), list[str](), list[str]()
+    otherwise = Counter[str]()
     for one in differing(before, done, NORMAL, check):
         was, is_now = one.before is not None and one.before["shown"], one.after is not None and one.after["shown"]
         (change if was == is_now else go if was else back).append(one.id)
-    return MemoriesMoved(tuple(go), tuple(back), tuple(change))
+        if was == is_now:
+            otherwise.update(one.names)
+    return MemoriesMoved(tuple(go), tuple(back), tuple(change), dict(otherwise.most_common()))
 
 
 def remaining(done: Side, replayed: Side, check: Check = unchecked) -> Iterator[Difference]:

@@ -289,8 +289,8 @@ def _is_deleted(view: OwnerView, memory_id: str | None) -> bool:
 
 
 def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> WhyAlone:
-    """The weight at an instant, its factors, and where the memory comes from; `changes` and the events of the origins are empty,
-    for whoever reads the change log to fill in. `most`: of origins.
+    """The weight at an instant, its factors, and where the memory comes from; `changes`, `aside` and the events of the origins are
+    empty, for whoever reads the log to fill in. `most`: of origins.
     """
     reading = view.law.read(memory, now, view.parameters)
     return {
@@ -314,4 +314,5 @@ def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> W
         **told_beside(view, memory),
         "next": None,
         "order": "oldest",
+        "aside": None,
     }

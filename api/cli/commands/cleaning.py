@@ -116,7 +116,7 @@ def _planned(answers: list[dict[str, Any]], *, several: bool) -> None:
     columns = [
         Column("action"),
         Column("memory", is_id=True),
-        Column("due since", "dim"),
+        Column("due since", "dim", is_time=True),
         Column("why", takes_rest=True),
     ]
     if several:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from api.cli.app import out
 from api.cli.made import Call, command
-from api.cli.show.memories import number, shortened, times_of, when
+from api.cli.show.memories import number, shortened, times_of, told_at, when
 from api.cli.show.tables import Cell, Column, tabulate
 from api.operations.definition import Given, Option, Parameter
 from api.operations.reports import COMPARE, CURVES
@@ -66,7 +66,7 @@ def _refuse(where: str, given: Given, names: dict[str, str]) -> None:
 def overview(answer: dict[str, Any], console: Console = out) -> None:
     """All laws at an instant: what each shows, how they agree, and the memories they disagree on most."""
     console.print(
-        f"[dim]{answer['total']:,} memories of {escape(answer['owner'])} at {when(answer['instant'], console)},"
+        f"[dim]{answer['total']:,} memories of {escape(answer['owner'])} at {told_at(answer['instant'], console)},"
         f" position {answer['position']}; the profile is {answer['profile']}[/]"
     )
     laws = answer["laws"]
@@ -132,7 +132,7 @@ def story(answer: dict[str, Any], console: Console = out) -> None:
     """One memory over time: what touched it and what that did under each law, and the curves."""
     from api.pictures.terminal_curves import terminal_curves
 
-    span = " to ".join(when(instant, console) for instant in answer["window"].values())
+    span = " to ".join(told_at(instant, console) for instant in answer["window"].values())
     place = f"position {answer['position']}{times_of(answer)}"
     console.print(Text(f"{answer['owner']} / {answer['title']}, {span}, {place}", "dim"))
     _touches(answer["events"], list(answer["laws"]), console)
@@ -149,7 +149,7 @@ def _touches(events: list[dict[str, Any]], laws: list[str], console: Console) ->
     if left_out:
         console.print(f"[dim]{left_out:,} earlier events are left out here; --json has all[/]")
     columns = [
-        Column("time", "dim"),
+        Column("time", "dim", is_time=True),
         Column("event", if_room=True),
         Column("decision"),
         *(Column(name, right=True) for name in laws),

@@ -15,6 +15,7 @@ from api.cli.app import Json, app, opened, out, print_json, print_pages, progres
 from api.cli.made import Call, command
 from api.cli.show import knowing as render_knowing
 from api.cli.show import memories as render
+from api.cli.show.sources import aside
 from api.operations.auditing import ABOVE
 from api.operations.common import ACTOR, REASON
 from api.operations.definition import Given, Operation, Option, Parameter
@@ -91,6 +92,8 @@ def _pages(ask: Callable[[Operation, Given], Any], given: Given) -> Iterator[His
 def _changes(title: str | None, everything: bool, untold: bool, answer: History) -> None:
     if title is not None and not untold:
         title = f"{title}, in the numbers of {answer['law']}"
+    if title is not None:
+        aside(answer.get("aside"))
     render.changes(answer["changes"], everything=everything, title=title)
     if untold and answer["profile"] != answer["law"]:
         out.print(
@@ -145,7 +148,11 @@ def _refuse_told(parameter: Parameter, value: Any) -> None:
     """InputError for what has no meaning without another memory."""
     default = parameter.default() if isinstance(parameter.default, type) else parameter.default
     if value is not None and value != default and parameter.name not in ("other", "query"):
-        raise refused(parameter.name, str(value), "nothing without a second memory's ID and --query")
+        raise refused(
+            parameter.name,
+            str(value),
+            "nothing of one memory alone: it is for why A stands above B, `why OWNER A B --query TEXT`",
+        )
 
 
 def _above(call: Call) -> None:

@@ -17,6 +17,7 @@ from api.cli.commands.writing import import_app
 from api.cli.files import counting, end
 from api.cli.made import Call, command
 from api.cli.show import records as render_records
+from api.cli.unknown import is_unknown, tell_unknown
 from api.exchange.lines import open_lines
 from api.operations.records import EXPORT_REVEALED, FILE, IMPORT_RECORDS, OUT, WHOSE
 from events.errors import EngramlogError, OutputCut, refused
@@ -67,6 +68,7 @@ def export(call: Call) -> None:
         by = By("command", actor, reason)
         found, revealed = EXPORT_REVEALED.ask(application, call.given | {"options": options, "by": by})
         answer = found.as_dict() | ({"revealed": revealed} if revealed else {})
+        unknown = is_unknown(lambda one, told: one.ask(application, told), found.owner, answer)
         if target is not None:
             with progress("exporting", json) as advance, _whole_file(target) as stream:
                 _write(found, stream, advance)
@@ -81,6 +83,8 @@ def export(call: Call) -> None:
         print_json(answer | {"file": None if target is None else str(target)})
     else:
         render_records.exported(answer, None if target is None else file)
+        if unknown:
+            tell_unknown(found.owner)
 
 
 def _whole(found: Export) -> dict[str, Any]:

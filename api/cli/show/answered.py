@@ -34,7 +34,7 @@ def listed(answer: AnsweredTurns, console: Console = out) -> None:
     columns = (
         Column("turn", is_id=True),
         Column("session", if_room=True),
-        Column("injected", "dim"),
+        Column("injected", "dim", is_time=True),
         Column("by", if_room=True),
         Column("memories"),
         Column("asked", takes_rest=True),

@@ -39,7 +39,7 @@ def used(answer: MemoryUses, console: Console = out) -> None:
     columns = (
         Column("turn", is_id=True),
         Column("session", if_room=True),
-        Column("injected", "dim"),
+        Column("injected", "dim", is_time=True),
         Column("asked", takes_rest=True),
         Column("replied", takes_rest=True),
     )

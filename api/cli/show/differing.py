@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import number, part_of, place, plain, shortened, times_of, when
+from api.cli.show.memories import number, part_of, place, plain, shortened, times_of, told_at, when
 from api.cli.show.tables import Cell, Column, has_room, tabulate
 from events.lateness import late_words
-from projections.shapes import Above, AboveSide, Diff, EventCause, MemoryDiffers, QuestionMoved, SideStanding
+from projections.shapes import Above, AboveSide, Diff, EventCause, MemoryDiffers, QuestionMoved, RankMoved, SideStanding
 
 COLOURS = {"made": "green", "gone": "red", "changed": "yellow", "crossed": "cyan", "weight": "dim"}
 WORDS = {
@@ -39,7 +42,7 @@ def differences(answer: Diff, console: Console = out) -> None:
     if part := part_of(answer["offset"], len(shown), answer["total"]):
         console.print(f"[dim]{part}{answer['total']:,}; --offset and --limit show others[/]")
     for question in answer["questions"]:
-        _question(question, console)
+        question_moved(question, console)
     if answer["by_principal"]:
         told = ", ".join(
             f"{one['principal'] or 'nobody is noted'} ({one['actor'] or '?'}) {one['events']:,}"
@@ -55,7 +58,7 @@ def _sides(answer: Diff, console: Console) -> None:
     before, after = answer["before"], answer["after"]
     told = [
         f"{one['asked'] or 'now'} ({one['events']:,} event{'' if one['events'] == 1 else 's'},"
-        f" weights at {when(one['instant'], console)} UTC)"
+        f" weights at {told_at(one['instant'], console)})"
         for one in (before, after)
     ]
     where = f"{line}; {answer['mode']} mode, position {answer['position']}{times_of(answer)}"
@@ -170,11 +173,13 @@ def _cause(cause: EventCause, console: Console, of: str | None = None) -> Text:
     return told
 
 
-def _question(question: QuestionMoved, console: Console) -> None:
+def question_moved(question: QuestionMoved, console: Console) -> None:
+    """What moved among a question's results; what only made room for it in a line."""
     console.print(Text(f"\n{question['query']}", "bold"))
     if not question["moved"]:
         console.print("[dim]the same results in the same order[/]")
         return
+    shifted = _shifted(question["moved"])
     rows: list[dict[str, Cell]] = [
         {
             "id": Text(one["id"]),
@@ -183,9 +188,24 @@ def _question(question: QuestionMoved, console: Console) -> None:
             "passed": Text(one["passed"] or "-", "dim"),
         }
         for one in question["moved"]
+        if one["id"] not in shifted
     ]
     sides = (Column("before", right=True), Column("after", right=True))
-    tabulate((Column("id", is_id=True), *sides, Column("passed", if_room=True)), rows, console)
+    if rows:
+        tabulate((Column("id", is_id=True), *sides, Column("passed", if_room=True)), rows, console)
+    for places, many in sorted(Counter(shifted.values()).items()):
+        others = f"{many:,} {'other' if many == 1 else 'others'}"
+        console.print(Text(f"{others} moved by {'one place' if places == 1 else f'{places:,} places'}", "dim"))
+
+
+def _shifted(moved: Sequence[RankMoved]) -> dict[str, int]:
+    """Results that moved only because others came, went or passed them, and by how many places: the most that kept their order."""
+    ordered = sorted((one["before"], one["after"], one["id"]) for one in moved if one["before"] and one["after"])
+    best: list[list[tuple[int, int, str]]] = []
+    for one in ordered:
+        before = max((chain for chain in best if chain[-1][1] < one[1]), key=len, default=[])
+        best.append([*before, one])
+    return {name: abs(was - now) for was, now, name in max(best, key=len, default=[])}
 
 
 def above(answer: Above, console: Console = out) -> None:

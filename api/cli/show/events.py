@@ -34,7 +34,7 @@ def rows(found: Sequence[LoggedEvent], *, whose: bool) -> None:
         return
     columns = [
         Column("position"),
-        Column("happened"),
+        Column("happened", is_time=True),
         Column("late", "yellow"),
         Column("owner", is_id=True),
         Column("type"),
@@ -59,7 +59,7 @@ def line(event: LoggedEvent, *, whose: bool) -> Text:
 def waiting(answer: LogEvents) -> None:
     """That more is waited for, where people look on."""
     if err.is_terminal:
-        err.print(f"[dim]following from {answer['head']}; Ctrl-C ends[/]")
+        err.print(f"[dim]following from {answer['head']}, times are UTC; Ctrl-C ends[/]")
 
 
 def _row(event: LoggedEvent) -> dict[str, Cell]:

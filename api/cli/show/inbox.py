@@ -29,7 +29,7 @@ def inbox(answer: shapes.InboxPage, console: Console = out) -> None:
         Column("item", is_id=True),
         Column("what"),
         Column("by"),
-        Column("when", if_room=True),
+        Column("when", if_room=True, is_time=True),
         Column("memory", takes_rest=True),
         Column("would say", takes_rest=True),
     ]

@@ -130,7 +130,7 @@ def facts(answer: shapes.FactsKnown, console: Console = out) -> None:
         Column("object"),
         Column("degree", right=True),
         Column("condition", if_room=True),
-        Column("asserted", "dim"),
+        Column("asserted", "dim", is_time=True),
         Column("evidence", takes_rest=True),
     )
     rows: list[dict[str, Cell]] = [

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import number, part_of, plain, shortened, times_of, when
+from api.cli.show.memories import number, part_of, plain, shortened, times_of, told_at, when
 from api.cli.show.tables import Cell, Column, has_room, tabulate
 from projections import shapes
 
@@ -59,9 +59,9 @@ def _strengths(answer: shapes.MemoryHealth | shapes.Fading, console: Console) ->
         Column("strength"),
         Column("memory", takes_rest=True),
         Column("stability", right=True),
-        Column("reinforced", "dim", if_room=True),
-        *([Column("archives", "dim")] if any(m["archives_at"] for m in found) else []),
-        *([Column("deletes", "dim")] if any(m["deletes_at"] for m in found) else []),
+        Column("reinforced", "dim", if_room=True, is_time=True),
+        *([Column("archives", "dim", is_time=True)] if any(m["archives_at"] for m in found) else []),
+        *([Column("deletes", "dim", is_time=True)] if any(m["deletes_at"] for m in found) else []),
     ]
     rows: list[dict[str, Cell]] = [
         {
@@ -135,7 +135,7 @@ def _sides(before: shapes.Held, after: shapes.Held) -> Sequence[tuple[str, str, 
             "stability": _hours(one["stability_hours"]),
             "importance": f"{number(one['effective_importance'])} ({one['tier']})",
             "weight": f"{number(one['weight'])} ({one['law']})",
-            "next review": f"{when(one['next_review_at'])} ({one['scheduler']})",
+            "next review": f"{told_at(one['next_review_at'])} ({one['scheduler']})",
         }
 
     first, second = told(before), told(after)
@@ -148,7 +148,7 @@ def due(answer: shapes.ReviewsDue, console: Console = out) -> None:
     kept = total - left_out
     where = f"[dim]position {_place(answer)}[/]"
     if not total:
-        soon = f"; the next one is due {when(answer['next_due_at'])}" if answer["next_due_at"] else ""
+        soon = f"; the next one is due {told_at(answer['next_due_at'])}" if answer["next_due_at"] else ""
         console.print(f"[green]Nothing is due for review[/]{soon}  {where}")
         return
     shown = f"{len(found):,} of " if len(found) < kept else ""
@@ -160,7 +160,7 @@ def due(answer: shapes.ReviewsDue, console: Console = out) -> None:
             Column("id", is_id=True),
             Column("memory", takes_rest=True),
             Column("importance", "green", right=True),
-            Column("due", "dim"),
+            Column("due", "dim", is_time=True),
             Column("overdue", right=True),
             Column("interval", right=True, if_room=True),
             Column("by", "dim", if_room=True),
@@ -191,7 +191,13 @@ def graded(answer: shapes.Graded, console: Console = out) -> None:
     if answer["schedulers"] is None:
         console.print("[yellow]Written, but not folded yet.[/]")
         return
-    columns = (Column("scheduler"), Column("next review"), Column("interval", right=True), Column("keeps"), Column(""))
+    columns = (
+        Column("scheduler"),
+        Column("next review", is_time=True),
+        Column("interval", right=True),
+        Column("keeps"),
+        Column(""),
+    )
     rows: list[dict[str, Cell]] = [
         {
             "scheduler": name,

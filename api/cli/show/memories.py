@@ -43,8 +43,13 @@ def number(value: float | None, places: int = 4, sign: str = "") -> str:
 
 
 def when(instant: str | None, console: Console = out) -> str:
-    """An instant to the minute, or only its day where there is no room; or a dash."""
+    """An instant to the minute, or only its day where there is no room; or a dash. For a column that says that it is UTC."""
     return "-" if instant is None else instant[: 16 if has_room(console) else 10].replace("T", " ")
+
+
+def told_at(instant: str | None, console: Console = out) -> str:
+    """The same in a sentence, where no column says by which clock."""
+    return "-" if instant is None else f"{when(instant, console)} UTC"
 
 
 def shortened(text: str) -> Text:
@@ -113,7 +118,7 @@ def memories(answer: Listing, console: Console = out) -> None:
         Column("category", if_room=True),
         Column("weight", right=True),
         Column("level"),
-        Column("active", "dim"),
+        Column("active", "dim", is_time=True),
         Column("status", if_room=True),
     )
     rows: list[dict[str, Cell]] = [
@@ -140,10 +145,10 @@ def conflicts(found: Sequence[Card | Why], console: Console = out) -> None:
             was = shortened(gone["was"] or "(deleted)")
             now = shortened(f"{gone['by']} {gone['now']}" if gone["by"] else "nothing is known to hold instead")
             console.print(
-                Text.assemble((f"{one['id']} no longer so: ", "yellow"), was, f" {when(gone['at'], console)} ", now)
+                Text.assemble((f"{one['id']} no longer so: ", "yellow"), was, f" {told_at(gone['at'], console)} ", now)
             )
         if until := one.get("until"):
-            console.print(Text.assemble((f"{one['id']} says that it holds until ", "yellow"), when(until, console)))
+            console.print(Text.assemble((f"{one['id']} says that it holds until ", "yellow"), told_at(until, console)))
         for other in one.get("conflicting") or ():
             pair = frozenset((one["id"], other["id"]))
             if pair not in told:
@@ -197,7 +202,7 @@ def changes(
         console.print(f"[dim]{title}[/]")
     columns = [
         Column("position"),
-        Column("time"),
+        Column("time", is_time=True),
         Column("event", if_room=True),
         Column("memory", is_id=True),
         Column("decision"),
@@ -272,6 +277,9 @@ def reasons(answer: Why, *, everything: bool = False) -> None:
     out.print(
         f"level {answer['level']}, {status}, {state}, {answer['trust']}, {said}, position {answer['position']}{times_of(answer)}"
     )
+    from api.cli.show.sources import aside
+
+    aside(answer.get("aside"))
     conflicts([answer])
     changes(answer["changes"], everything=everything)
     origins(answer["provenance"])

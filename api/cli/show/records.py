@@ -94,7 +94,6 @@ def exported(answer: Mapping[str, Any], file: str | None) -> None:
         f"{count:,} {reason}{HOW_TO_INCLUDE.get(reason, f' (--include {reason})')}"
         for reason, count in sorted(answer["left_out"].items())
     ]
-    told += "" if answer["count"] else " (is the name right? `engramlog owners --search PART` finds names)"
     told += f"; left out: {', '.join(left_out)}" if left_out else ""
     err.print(Text(told, "dim"), soft_wrap=True)
     if stuck := answer.get("quarantined"):

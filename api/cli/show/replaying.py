@@ -36,7 +36,8 @@ def comparison(answer: shapes.Replayed, console: Console = out) -> None:
     folded = f"{events['replayed']:,} of {events['today']:,} events folded{times_of(answer)}"
     law = f", law {answer['profile']}" if answer["profile"] else ""
     page = part_of(answer["offset"], len(found), total)
-    console.print(Text(f"{page}{total:,} of {answer['owner']}'s memories differ; {folded}{law}, {answer['mode']} mode"))
+    differ = f"memories differ{told_fields(answer.get('changed_fields'))}"
+    console.print(Text(f"{page}{total:,} of {answer['owner']}'s {differ}; {folded}{law}, {answer['mode']} mode"))
     struck(answer, console)
     first = "then" if times_of(answer) else "today"
     if found:
@@ -125,7 +126,8 @@ def retraction(answer: shapes.Retracted, console: Console = out) -> None:
         some: shapes.SomeMemories = answer[name]  # type: ignore[literal-required]
         if some["total"]:
             more = ", ..." if some["total"] > _SOME else ""
-            console.print(Text(f"{what}: {some['total']:,} ({', '.join(some['ids'][:_SOME])}{more})"))
+            names = told_fields(answer.get("changed_fields")) if name == "changed" else ""
+            console.print(Text(f"{what}{names}: {some['total']:,} ({', '.join(some['ids'][:_SOME])}{more})"))
     for one in answer["not_undone"]:
         first = f" ({', '.join(one['first'])})" if one["first"] else ""
         console.print(Text(f"{one['events']:,} {one['kind']}{first} {one['why']}", "yellow"))
@@ -137,6 +139,12 @@ def retraction(answer: shapes.Retracted, console: Console = out) -> None:
         ranks(question, answer["mode"], console, "today", "retracted")
     done = f"position {answer['position']}; `engramlog bring-back` or `engramlog restore` undoes it"
     console.print(Text("nothing was written" if dry_run else done, "dim"))
+
+
+def told_fields(counted: Mapping[str, int] | None) -> str:
+    """In what memories stand otherwise, and how many do; nothing where nobody counted."""
+    told = ", ".join(f"{name.replace('_', ' ')} {many:,}" for name, many in (counted or {}).items())
+    return f" in {told}" if told else ""
 
 
 def _sides(one: shapes.ReplayedDiffer) -> tuple[Text, Text]:

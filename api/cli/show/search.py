@@ -31,7 +31,7 @@ def results(answer: Found, console: Console = out) -> None:
         Column("score", "green", right=True),
         Column("weight", right=True),
         Column("level"),
-        Column("said", "dim"),
+        Column("said", "dim", is_time=True),
         Column("status", if_room=True),
     )
     rows: list[dict[str, Cell]] = [

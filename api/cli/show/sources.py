@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import when
+from api.cli.show.memories import told_at, when
 from api.cli.show.tables import Cell, Column, tabulate
 from projections import shapes
 
@@ -47,11 +47,29 @@ def asides(answer: shapes.SourcesAside, console: Console = out) -> None:
             "principal": Text(one["principal"] or ""),
             "actor": Text(one["of_actor"] or ""),
             "since": when(one["since"], console),
+            "by": Text(_by(one)),
             "memories": Text(f"{one['memories']:,}"),
             "reason": Text(one["reason"]),
         }
         for one in answer["sources"]
     ]
     if rows:
-        names = ("session", "principal", "actor", "since")
-        tabulate((*map(Column, names), Column("memories", right=True), Column("reason")), rows, console)
+        names = map(Column, ("session", "principal", "actor"))
+        told = (Column("since", is_time=True), Column("by"), Column("memories", right=True), Column("reason"))
+        tabulate((*names, *told), rows, console)
+
+
+def aside(told: shapes.AsideTold | None, console: Console = out) -> None:
+    """By whose setting aside a memory is withheld; nothing where it is not."""
+    if told is None:
+        return
+    named = (("session", told["session"]), ("principal", told["principal"]), ("actor", told["of_actor"]))
+    source = ", ".join(f"{name} {value}" for name, value in named if value is not None)
+    said = f"{source} is set aside since {told_at(told['since'], console)} by {_by(told)}"
+    console.print(Text(f"{said}: {told['reason']}" if told["reason"] else said, "yellow"), soft_wrap=True)
+
+
+def _by(told: shapes.AsideTold) -> str:
+    """Who set it aside, as far as the log tells."""
+    actor, principal = told.get("by_actor"), told.get("by_principal")
+    return f"{actor} ({principal})" if principal else actor or "-"

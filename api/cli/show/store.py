@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import fields, when
+from api.cli.show.memories import fields, told_at
 from api.cli.show.tables import grid, id_column
 
 RIGHT = ("partition", "head", "checkpoint", "lag", "epoch", "memories")
@@ -59,14 +59,14 @@ def _schedule(told: dict[str, Any]) -> Text:
     """Who schedules the lifecycle jobs, and how they stand."""
     if told.get("problem"):
         return Text(f"lifecycle: the queue does not answer ({told['problem']})", "yellow")
-    ticks = f"last tick {when(told['last_tick'])}, next {when(told['next_tick'])}"
+    ticks = f"last tick {told_at(told['last_tick'])}, next {told_at(told['next_tick'])}"
     jobs = f"{told['queued']:,} jobs queued, {told['running']:,} running, {told['failed']:,} failed"
     if told.get("refused"):
         jobs += f", {told['refused']:,} refused that were none of ours"
     if told["leader"] is None:
         return Text(f"lifecycle: no job worker, so nothing is scheduled; {ticks}; {jobs}", "dim")
     beside = "".join(
-        f"\n{kind}: every {one['every_minutes']} min, last tick {when(one['last_tick'])}"
+        f"\n{kind}: every {one['every_minutes']} min, last tick {told_at(one['last_tick'])}"
         for kind, one in told["beside"].items()
     )
     stopped = "".join(f"\n{kind} stopped: {reason}" for kind, reason in told["stopped"].items())

@@ -27,7 +27,8 @@ Cell = str | Text
 
 
 class Column(NamedTuple):
-    """A column: `right` for figures, `takes_rest` for texts, `if_room` where a narrow terminal does without it."""
+    """A column: `right` for figures, `takes_rest` for texts, `if_room` where a narrow terminal does without it,
+    `is_time` for instants, which are UTC."""
 
     name: str
     style: str = ""
@@ -35,6 +36,12 @@ class Column(NamedTuple):
     takes_rest: bool = False
     if_room: bool = False
     is_id: bool = False
+    is_time: bool = False
+
+    @property
+    def heading(self) -> str:
+        """What stands above it. Times are told by one clock, whatever the owner's: days asked for go by his."""
+        return f"{self.name} UTC" if self.is_time else self.name
 
 
 def grid() -> Table:
@@ -80,7 +87,9 @@ def _width(columns: Sequence[Column], rows: Sequence[Mapping[str, Cell]], cut: M
         texts = (Text.from_markup(one) if isinstance(one, str) else one for one in cells)
         lengths = (line.cell_len for text in texts for line in text.split(allow_blank=True))
         widths.append(LEAST_REST if column.takes_rest else max(lengths, default=0))
-    return sum(max(width, len(column.name)) for width, column in zip(widths, columns, strict=True)) + 2 * len(columns)
+    return sum(max(width, len(column.heading)) for width, column in zip(widths, columns, strict=True)) + 2 * len(
+        columns
+    )
 
 
 def tabulate(columns: Sequence[Column], rows: Sequence[Mapping[str, Cell]], console: Console = out) -> None:
@@ -98,7 +107,7 @@ def tabulate(columns: Sequence[Column], rows: Sequence[Mapping[str, Cell]], cons
             table.add_column(column.name, ratio=1, min_width=LEAST_REST, overflow="fold")
         else:
             justify = "right" if column.right else "left"
-            table.add_column(column.name, style=column.style, no_wrap=True, justify=justify)  # type: ignore[arg-type]
+            table.add_column(column.heading, style=column.style, no_wrap=True, justify=justify)  # type: ignore[arg-type]
     for row in rows:
         table.add_row(*(cut.get(column.name, {}).get(str(row[column.name]), row[column.name]) for column in kept))
     console.print(table)

@@ -243,6 +243,36 @@ EXAMPLE_EFFECT_OF_MERGE: Example = {
 }
 
 
+EXAMPLE_ASIDE: Example = {
+    "session": "s1",
+    "principal": None,
+    "of_actor": None,
+    "since": "2026-11-22T09:30:00Z",
+    "set_aside_at": "3:131",
+    "by_actor": "user",
+    "by_principal": "local",
+    "reason": "it was not Ann",
+}
+
+
+class AsideTold(BaseModel):
+    """A source that is set aside: a session, a principal, an actor, or what is several of these at once."""
+
+    model_config = exampled(EXAMPLE_ASIDE)
+
+    session: str | None
+    principal: str | None
+    of_actor: str | None
+    since: str = Field(description="When it was set aside.")
+    set_aside_at: str = Field(description="Position of the event that did.")
+    by_actor: str | None = Field(default=None, description="Who set it aside.")
+    by_principal: str | None = Field(default=None, description="Who called; null in log format 1.")
+    reason: str
+
+
+ASIDE: AsideTold | None = Field(default=None, description="The source by whose setting aside the memory is withheld.")
+
+
 class History(LinesTold, Placed):
     """A page of the change log of a memory or of an owner, and the head of the owner's hash chain."""
 
@@ -256,6 +286,7 @@ class History(LinesTold, Placed):
             "law": "weighted",
             "profile": "weighted",
             "chain": "5f0c…",
+            "aside": None,
             "as_of": None,
             "known": None,
             "position": "3:131",
@@ -274,3 +305,4 @@ class History(LinesTold, Placed):
     )
     profile: str = Field(default="weighted", description="The owner's law at that time: the one that gates its recall.")
     chain: str
+    aside: AsideTold | None = ASIDE

@@ -7,8 +7,10 @@ from typing import cast
 from pydantic import BaseModel, Field
 
 from api.operations.answers.log import (
+    ASIDE,
     EXAMPLE_CHANGE,
     EXAMPLE_FACTORS,
+    AsideTold,
     Change,
     Example,
     LinesTold,
@@ -374,6 +376,7 @@ class Why(BasisTold, ToldBeside, Place):
             "trust": "asserted",
             "created_at": "2026-11-22T09:30:00Z",
             "last_activated_at": "2026-11-22T09:30:00Z",
+            "aside": None,
             **EXAMPLE_PLACE,
         }
     )
@@ -396,6 +399,7 @@ class Why(BasisTold, ToldBeside, Place):
     last_activated_at: str
     next: str | None = Field(default=None, description="The next page of changes, as `cursor`; `history` takes it too.")
     order: str = "oldest"
+    aside: AsideTold | None = ASIDE
 
 
 class Provenance(LinesTold, Placed):

@@ -148,6 +148,7 @@ class Replayed(StrikesTold, ClosureTold, Place):
             **EXAMPLE_PLACE,
             "events": {"today": 4, "replayed": 3},
             "differences": [EXAMPLE_REPLAYED_DIFFER],
+            "changed_fields": {"weight": 1},
             "total": 1,
             "offset": 0,
             **EXAMPLE_CLOSURE,
@@ -174,6 +175,9 @@ class Replayed(StrikesTold, ClosureTold, Place):
     mode: str
     events: dict[str, int] = Field(description="How many were folded, `today` and `replayed`.")
     differences: list[ReplayedDiffer] = Field(description="A page; what is answered first, in its order.")
+    changed_fields: dict[str, int] = Field(
+        default={}, description="In what those differ that both sides have, and how many: weight, status, content ..."
+    )
     total: int = Field(description="Of the differences.")
     offset: int
     questions: list[QuestionMoved] = Field(description="`before` as it is answered, `after` as it would be.")
@@ -245,6 +249,7 @@ class Retracted(StrikesTold, ClosureTold, Placed):
             "goes": EXAMPLE_SOME,
             "comes_back": {"total": 0, "ids": []},
             "changed": {"total": 0, "ids": []},
+            "changed_fields": {},
             "not_undone": [EXAMPLE_NOT_UNDONE],
             "remains": [EXAMPLE_OTHERWISE],
             "remains_total": 1,
@@ -267,6 +272,9 @@ class Retracted(StrikesTold, ClosureTold, Placed):
     goes: SomeMemories = Field(description="Shown by normal mode, and no more then.")
     comes_back: SomeMemories = Field(description="Shown by normal mode then, and not before.")
     changed: SomeMemories = Field(description="Stand otherwise then.")
+    changed_fields: dict[str, int] = Field(
+        default={}, description="In what these do, and how many: weight, status, content ..."
+    )
     not_undone: list[NotUndoneTold] = Field(description="What is struck and no event undoes: it stays as it is.")
     remains: list[StandsOtherwise] = Field(
         description="A page of the memories that then stand otherwise than a replay without what is struck has them."

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import EXAMPLE_CHANGE, KNOWN, Change, Example, Placed, exampled
+from api.operations.answers.log import (
+    EXAMPLE_ASIDE,
+    EXAMPLE_CHANGE,
+    KNOWN,
+    AsideTold,
+    Change,
+    Example,
+    Placed,
+    exampled,
+)
 
 _NAMED: Example = {"session": "s1", "principal": None, "of_actor": None}
-EXAMPLE_ASIDE: Example = _NAMED | {
-    "since": "2026-11-22T09:30:00Z",
-    "set_aside_at": "3:131",
-    "reason": "it was not Ann",
-    "memories": 12,
-}
+_ASIDE: Example = EXAMPLE_ASIDE | {"memories": 12}
 _NONE: Example = {"total": 0, "ids": []}
 
 
-class SourceAside(BaseModel):
-    """A source that is set aside: a session, a principal, an actor, or what is several of these at once."""
+class SourceAside(AsideTold):
+    """A source that is set aside, and what that withholds."""
 
-    model_config = exampled(EXAMPLE_ASIDE)
+    model_config = exampled(_ASIDE)
 
-    session: str | None
-    principal: str | None
-    of_actor: str | None
-    since: str = Field(description="When it was set aside.")
-    set_aside_at: str = Field(description="Position of the event that did.")
-    reason: str
     memories: int = Field(description="Withheld by it; what several withhold counts for the first of them.")
 
 
@@ -36,7 +34,7 @@ class SourcesAside(Placed):
     model_config = exampled(
         {
             "owner": "alice",
-            "sources": [EXAMPLE_ASIDE],
+            "sources": [_ASIDE],
             "total": 1,
             "most": 256,
             "as_of": None,

@@ -14,6 +14,7 @@ from api.requests.two_moments import KNOWN, TwoMoments, span_of
 from api.services.auditing.causes import AFTER, BEFORE, CauseFound, Causes, causes_told
 from api.services.auditing.questions import Questions
 from api.services.reading import Reader
+from api.showing import UNKNOWN
 from api.work.patience import current_check, weigh
 from events.errors import refused
 from events.log import EventLog
@@ -39,7 +40,6 @@ HINT = (
 )
 
 NOT_YET = "nothing of {owner} was recorded by then, the first on {first}: --line happened tells what had happened (line=happened)"
-UNKNOWN = "nothing of {owner} is recorded; `engramlog owners --search PART` finds a name by a part of it"
 
 
 class _Held(NamedTuple):

@@ -81,7 +81,7 @@ def act_of(
         sorted(sides.replay.closure.struck),
         [(type(one.data).__name__, one.memory, one.cause) for one in steps],
         [_since(one, state, memories) for one in steps],
-        moves,
+        moves.ids,
         [(one.kind, one.why, one.events) for one in not_undone],
         [one.id for one in remains],
     ]
@@ -142,6 +142,7 @@ def reach_told(act: Act, partition: int, offset: int, most: int) -> dict[str, ob
         "goes": _some(act.moves.go),
         "comes_back": _some(act.moves.come_back),
         "changed": _some(act.moves.change),
+        "changed_fields": dict(act.moves.otherwise),
         "not_undone": [_not_told(one, partition) for one in act.not_undone],
         "remains": [_remains_told(one) for one in islice(act.remains, offset, offset + most)],
         "remains_total": len(act.remains),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack, cast
 
@@ -99,11 +100,12 @@ class Replayer:
         return answer  # type: ignore[return-value]
 
     def _differences(self, sides: Sides, mode: Mode, offset: int, most: int) -> dict[str, object]:
-        found, total = list[ReplayedDiffer](), 0
+        found, total, names = list[ReplayedDiffer](), 0, Counter[str]()
         for total, one in enumerate(differing(sides.before, sides.after, mode, current_check()), 1):
+            names.update(one.names)
             if offset < total <= offset + most:
                 found.append(_differ(one, sides, mode))
-        return {"differences": found, "total": total, "offset": offset}
+        return {"differences": found, "changed_fields": dict(names.most_common()), "total": total, "offset": offset}
 
 
 def times_in(asked: ReplayAsked) -> TimesAsked:

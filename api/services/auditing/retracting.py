@@ -263,6 +263,7 @@ class Retracter:
             "goes": nothing,
             "comes_back": nothing,
             "changed": nothing,
+            "changed_fields": {},
             "not_undone": [],
             "remains": [],
             "remains_total": 0,

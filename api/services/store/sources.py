@@ -9,24 +9,19 @@ from api.requests.checks import check_actor, check_id_of, check_owner
 from api.requests.timelines import LineTerms
 from api.services.carrying import Given
 from api.services.reading import Reader
+from api.services.store.asides import aside_told
 from api.services.writing import Writer
 from api.work.patience import current_check
 from events.catalogue import SourceBroughtBack, SourceSetAside
-from events.envelope import decode
 from events.errors import refused
-from events.partitions import position_text
 from events.text.saying import is_text
 from events.vocabulary import Actor
 from projections.decide.commands import Tell
 from projections.decide.sources import BringBack
-from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.memory.record import SECRET
-from projections.memory.sources import MOST_SOURCES, Aside, NamedSource, known
+from projections.memory.sources import MOST_SOURCES, NamedSource, known
 from projections.redis.view import RedisViews
 from projections.reports.sources import SourceEffects, effects_of, withheld_by
-from projections.shapes import SomeMemories, SourceAside, SourcesAside
-from projections.views.query import moment
-from projections.views.view import WITHHELD
+from projections.shapes import SomeMemories, SourcesAside
 
 MOST_TOLD = 100
 """Ids told of each thing that a source did."""
@@ -100,27 +95,14 @@ class Sources:
         standing = sorted((one for one in asides if one.stands), key=lambda one: (one.at, one.seq), reverse=True)
         return {
             "owner": owner,
-            "sources": [self._line(owner, partition, one, counts[one.seq]) for one in standing],
+            "sources": [
+                {**aside_told(self._views, owner, partition, one), "memories": counts[one.seq]} for one in standing
+            ],
             "total": len(standing),
             "most": MOST_SOURCES,
             "as_of": times.get("as_of"),
             "known_by": times.get("known"),
             **place,
-        }
-
-    def _line(self, owner: str, partition: int, one: Aside, memories: int) -> SourceAside:
-        """One source that is set aside; why stands in the log alone."""
-        (stored,) = self._views.stored(owner, [one.seq])
-        data = decode(stored.kind, stored.body).data
-        reason = data.reason if isinstance(data, SourceSetAside) else ""
-        return {
-            "session": one.source.session,
-            "principal": one.source.principal,
-            "of_actor": one.source.actor,
-            "since": moment(one.at),
-            "set_aside_at": position_text(partition, one.seq),
-            "reason": WITHHELD if detect_sensitivity(reason) >= SECRET else reason,
-            "memories": memories,
         }
 
     def _told(self, owner: str, source: NamedSource) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

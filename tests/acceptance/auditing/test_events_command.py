@@ -98,6 +98,60 @@ def test_a_history_says_that_its_weights_are_another_law_s_than_the_owner_s(cli:
     assert cli.json("why", "ada", "m1", "--law", "ebbinghaus")["changes"][0]["law"] == "ebbinghaus"
 
 
+def test_tables_say_that_times_are_utc_though_days_are_the_owner_s(cli: Cli) -> None:
+    told(cli)
+    cli("profile", "ada", "--set", "time_zone=Asia/Shanghai")
+    assert "happened UTC" in cli("events", "ada").out
+    for words in (("history", "ada"), ("history", "ada", "m1"), ("why", "ada", "m1")):
+        assert "time UTC" in cli(*words).out
+    assert "active UTC" in cli("list", "ada", "--mode", "review").out
+    assert "UTC" not in cli("events", "ada", "--json").out
+
+
+UNKNOWN = "nothing of nobody is recorded; `engramlog owners --search PART` finds a name by a part of it"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("stats", "nobody"),
+        ("events", "nobody"),
+        ("answers", "nobody"),
+        ("history", "nobody"),
+        ("history", "nobody", "-k", "1"),
+        ("export", "nobody"),
+        ("export", "nobody", "--everything", "--format", "html"),
+        ("diff", "nobody", "--from", "2026-01-01"),
+    ],
+    ids=" ".join,
+)
+def test_of_an_owner_of_whom_nothing_is_recorded_it_is_said_once_with_the_way_to_the_name(
+    cli: Cli, words: tuple[str, ...]
+) -> None:
+    told(cli)
+    ran = cli(*words)
+    assert (ran.out + ran.err).count(UNKNOWN) == 1
+    assert UNKNOWN not in cli(*words, "--json").err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("events", "ada", "--type", "TurnRecorded"),
+        ("answers", "ada"),
+        ("history", "ada", "--kind", "purge"),
+        ("list", "ada", "-k", "1", "--offset", "9"),
+        ("export", "ada", "--as-of", "2001-01-01"),
+    ],
+    ids=" ".join,
+)
+def test_where_something_is_recorded_an_answer_that_finds_nothing_does_not_doubt_the_name(
+    cli: Cli, words: tuple[str, ...]
+) -> None:
+    told(cli)
+    assert "is recorded" not in cli(*words).err
+
+
 def test_owners_are_searched_by_a_part_of_their_names(cli: Cli) -> None:
     cli("add", "团队-a", "I like tea")
     cli("add", "Team-B", "I like tea")

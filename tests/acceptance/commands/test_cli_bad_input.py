@@ -78,6 +78,38 @@ BAD_WORDS = [
     (["append", "/"], "file: got '/'", "Is a directory"),
     (["import", "turns", "/no/such/file"], "file: got '/no/such/file'", "No such file"),
 ]
+OPTIONS = {
+    "as_of": "--as-of",
+    "min_relevance": "--min-relevance",
+    "occurred_at": "--occurred-at",
+    "without_actors": "--without-actor",
+}
+"""By field: what people are told in its place, where that is spelled otherwise."""
+BY_OPTION = [
+    (["replay", "ada", "--without-actor", "ghost"], "--without-actor: got 'ghost'", "without_actors"),
+    (["search", "ada", "x", "-k", "0"], "--limit: got 0", "limit"),
+    (["search", "ada", "x", "--min-relevance", "much"], "--min-relevance: got 'much'", "min_relevance"),
+    (["replay", "ada", "--set", "no_such=1"], "--set no_such: got '1'", "set no_such"),
+    (["diff", "ada", "--from", "soon"], "--from: got 'soon'", "from"),
+    (["negate", "ada", "m1", "--actor", "ghost"], '--actor: got "ghost"', "actor"),
+    (["verify", "--partition", "16"], "--partition: got 16", "partition"),
+    (["search", "ada", ""], "query: got ''", "query"),
+]
+
+
+@pytest.mark.parametrize(("words", "named", "field"), BY_OPTION, ids=[" ".join(words) for words, _, _ in BY_OPTION])
+def test_a_refusal_names_the_option_to_people_and_the_field_in_json(
+    cli: Cli, words: list[str], named: str, field: str
+) -> None:
+    assert f": {named}" in cli(*words, code=2).err
+    told = cli.json(*words, code=2)
+    assert (told["field"], told["message"].startswith(f"{field}: got")) == (field, True)
+
+
+def test_a_language_for_one_memory_alone_is_refused_with_the_way_to_have_it(cli: Cli) -> None:
+    told = cli("why", "ada", "m1", "--language", "zh", code=2).err
+    assert "--language: got 'zh'" in told
+    assert "why OWNER A B --query TEXT" in told
 
 
 @pytest.mark.parametrize(
@@ -88,7 +120,8 @@ def test_a_bad_word_is_named_with_what_is_allowed_and_nothing_is_written(
 ) -> None:
     before = cli.json("status")["events"]
     told = cli(*words, code=2)
-    assert named in told.err
+    field, got, rest = named.partition(": got")
+    assert f"{OPTIONS.get(field, field)}{got}{rest}" in told.err
     assert allowed in told.err
     assert (told.out, told.err.count("\n"), "data." in told.err) == ("", 1, False)
     answer = cli.json(*words, code=2)

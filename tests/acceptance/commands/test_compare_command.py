@@ -31,7 +31,7 @@ def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 def test_an_overview_tells_each_law_s_verdict_on_each_memory(cli: Cli) -> None:
     told = cli("compare", "ada", "--at", NOW).out
-    assert "3 memories of ada at 2026-03-05 08:00, position " in told
+    assert "3 memories of ada at 2026-03-05 08:00 UTC, position " in told
     assert "the profile is weighted" in told
     (row,) = (line for line in told.splitlines() if line.startswith("m2 "))
     assert row.split()[-9:-1] == ["0.794", "y", "0.000", "n", "0.327", "y", "0.167", "n"]

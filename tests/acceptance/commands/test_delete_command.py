@@ -128,7 +128,7 @@ def test_of_a_single_id_the_answer_keeps_its_fields(cli: Cli) -> None:
         (["ada", " , "], "ids: got 'none'"),
         (["a b", "m1"], "owner: got 'a b'"),
         (["ada", "m1,m2", "--actor", "ghost"], 'actor: got "ghost"'),
-        (["ada", "m1,m2", "--occurred-at", "soon"], "occurred_at: got 'soon'"),
+        (["ada", "m1,m2", "--occurred-at", "soon"], "--occurred-at: got 'soon'"),
         (["ada", "-"], "ids: got '-'; allowed: ids in UTF-8"),
     ],
 )

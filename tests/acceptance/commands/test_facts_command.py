@@ -113,7 +113,7 @@ def test_looking_at_facts_leaves_no_trace(cli: Cli) -> None:
         (["ada", "--about", "x" * 201], "at most 200 characters"),
         (["ada", "--about", "broken \udcff"], "UTF-8"),
         (["ada", "-k", "0"], "limit: got 0"),
-        (["ada", "--as-of", "soon"], "as_of: got 'soon'"),
+        (["ada", "--as-of", "soon"], "--as-of: got 'soon'"),
     ],
 )
 def test_a_question_that_cannot_be_right_is_refused(cli: Cli, words: list[str], named: str) -> None:

@@ -250,3 +250,21 @@ def test_where_the_log_meets_its_heads_nothing_is_accepted(stored: Stored) -> No
     assert cli.json("rebuild", "--accept-changed-log", "just in case")["accepted"] == []
     assert cli.json("verify")["accepted"] == []
     assert next((folder / "data").glob("heads-*.jsonl")).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(b"", "holds no line"), (b"no line", "holds no line"), (b"no line\n", "in line 1"), (None, "in line 2")],
+)
+def test_a_copy_that_cannot_be_read_is_bad_input_and_no_difference(
+    stored: Stored, content: bytes | None, told: str
+) -> None:
+    cli, _, folder = stored
+    whole = (folder / "copy.jsonl").read_bytes().splitlines(keepends=True)
+    copy = folder / "heads-of-monday.jsonl"
+    copy.write_bytes(b"".join([whole[0], b"{}\n", *whole[1:]]) if content is None else content)
+    refused = cli("verify", "--against", str(copy), code=2)
+    assert (refused.out, told in refused.err) == ("", True)
+    assert "--against: " in refused.err
+    assert "`engramlog heads --keep`" in refused.err
+    assert cli.json("verify", "--against", str(copy), code=2)["field"] == "against"

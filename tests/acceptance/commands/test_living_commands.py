@@ -101,7 +101,7 @@ def test_reinforce_shows_before_and_after(cli: Cli) -> None:
     assert "strength 14 100" in told
     assert "stability 24.0 h 36.0 h" in told
     assert "importance 1.0000 (fact) 1.0000 (fact)" in told
-    assert "next review 2026-01-05 08:00 (accesses)" in told
+    assert "next review 2026-01-05 08:00 UTC (accesses)" in told
 
 
 def test_reinforce_says_why_a_use_did_not_count(cli: Cli) -> None:
@@ -185,12 +185,12 @@ def test_laws_are_all_told_without_a_store(cli: Cli, monkeypatch: pytest.MonkeyP
         (["fading", "bad owner"], "owner: got 'bad owner'", "1 to 128"),
         (["reinforce", "ada", "nothing"], "has no memory nothing", "engramlog list ada"),
         (["reinforce", "ada", "m1", "--outcome", "luck"], 'outcome: got "luck"', "'manual_review'"),
-        (["reinforce", "ada", "m1", "--from-memory", "m1"], "from_memory: got 'm1'", "another memory"),
+        (["reinforce", "ada", "m1", "--from-memory", "m1"], "--from-memory: got 'm1'", "another memory"),
         (["review", "ada", "m1"], "grade: got 'nothing'", "engramlog review ada m1 --grade 4"),
         (["review", "ada", "--grade", "4"], "ID: got 'nothing'", "engramlog review ada ID --grade 4"),
         (["review", "ada", "m1", "--grade", "6"], "grade: got 6", "5"),
         (["review", "ada", "m1", "--grade", "4", *AT], "at: got", "--occurred-at"),
-        (["review", "ada", "--min-importance", "2"], "min_importance: got 2.0", "0 to 1"),
+        (["review", "ada", "--min-importance", "2"], "--min-importance: got 2.0", "0 to 1"),
         (["review", "ada", "-k", "101"], "limit: got 101", "1 to 100"),
         (["profile", "ada", "mood"], 'profile: got "mood"', "'tiered'"),
         (["profile", "ada", "--set", "c_min"], "set: got 'c_min'", "name=value"),
@@ -200,14 +200,14 @@ def test_laws_are_all_told_without_a_store(cli: Cli, monkeypatch: pytest.MonkeyP
             "set failure_restarts_clock: got '1'",
             "true or false",
         ),
-        (["profile", "ada", "tiered", "--as-of", AT[1]], "as_of: got", "from here on"),
+        (["profile", "ada", "tiered", "--as-of", AT[1]], "--as-of: got", "from here on"),
     ],
 )
 def test_bad_input_says_what_was_got_and_what_is_allowed(cli: Cli, words: list[str], named: str, allowed: str) -> None:
     told = cli(*words, code=2)
     assert named in told.err
     assert allowed in flat(told.err)
-    assert cli.json(*words, code=2)["message"] in told.err
+    assert allowed in flat(cli.json(*words, code=2)["message"])
 
 
 def test_behind_a_quarantine_verbs_end_with_exit_code_3(cli: Cli) -> None:

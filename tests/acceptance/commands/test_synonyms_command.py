@@ -95,10 +95,10 @@ def test_looking_at_synonyms_leaves_no_trace(cli: Cli) -> None:
         (["synonym", "ada", "car", "Cars"], "synonym: got 'Cars'"),
         (["synonym", "ada", "x", "broken \udcff"], "UTF-8"),
         (["synonym", "ada", "x", "y", "--actor", "nobody"], "actor"),
-        (["synonym", "ada", "x", "y", "--occurred-at", "soon"], "occurred_at: got 'soon'"),
+        (["synonym", "ada", "x", "y", "--occurred-at", "soon"], "--occurred-at: got 'soon'"),
         (["synonyms", "a b"], "owner: got 'a b'"),
         (["synonyms", "ada", "--of", " "], "of: got ' '"),
-        (["synonyms", "ada", "--as-of", "soon"], "as_of: got 'soon'"),
+        (["synonyms", "ada", "--as-of", "soon"], "--as-of: got 'soon'"),
     ],
 )
 def test_a_wish_that_cannot_be_right_is_refused(cli: Cli, words: list[str], named: str) -> None:

@@ -105,6 +105,37 @@ def test_the_command_line_says_it_in_words(running: Service) -> None:
     assert "0 sources set aside" in printed(running, "asides", owner)[1]
 
 
+def asides_told(running: Service, owner: str, memory_id: str = "llama", **query: Any) -> list[Any]:
+    """What `why` and `history` tell of by whose setting aside a memory is withheld."""
+    return [get(running, f"{owner}/memories/{memory_id}/{one}", **query)["aside"] for one in ("why", "history")]
+
+
+def test_why_and_history_tell_since_when_a_source_is_set_aside_by_whom_and_why(running: Service) -> None:
+    owner = given(running)
+    assert asides_told(running, owner) == [None, None]
+    post(running, f"{owner}/set-aside", session="bad", reason="it lies")
+    [source] = get(running, f"{owner}/set-aside")["sources"]
+    assert source.pop("memories") == 2
+    assert asides_told(running, owner) == [source, source]
+    assert (source["session"], source["by_actor"], source["reason"]) == ("bad", "user", "it lies")
+    assert source["by_principal"] == get(running, f"{owner}/history", limit=100)["changes"][-1]["principal"]
+    assert asides_told(running, owner, "porto") == [None, None]
+    at = source["set_aside_at"]
+    post(running, f"{owner}/bring-back", session="bad")
+    assert asides_told(running, owner) == [None, None]
+    assert asides_told(running, owner, as_of=at) == [source, source]
+
+
+def test_why_and_history_say_it_in_words_and_withhold_a_secret_reason(running: Service) -> None:
+    owner = given(running)
+    post(running, f"{owner}/set-aside", session="bad", reason="my password is hunter2")
+    for verb in ("why", "history"):
+        code, told = printed(running, verb, owner, "llama")
+        assert (code, "session bad is set aside since 20" in told, "hunter2" in told) == (0, True, False)
+        assert " UTC by user (" in told
+        assert "is set aside since" not in printed(running, verb, owner, "porto")[1]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_client_has_a_verb_of_each(running: Service, kind: str) -> None:
     owner = given(running)

@@ -89,3 +89,10 @@ def test_chinese_takes_its_two_columns_of_the_terminal() -> None:
     rows: list[dict[str, Cell]] = [{"name": "茶" * 35, "id": Text(LONG), "memory": "喝茶"}]
     assert "ends what is cut" in told(120, rows, columns)
     assert "喝茶" in told(120, rows, columns)
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_a_column_of_times_says_that_they_are_utc_and_no_other_does(width: int) -> None:
+    columns = (Column("id", is_id=True), Column("happened", is_time=True), Column("session"))
+    row: dict[str, Cell] = {"id": Text("m1"), "happened": "2026-03-02 18:00", "session": "s1"}
+    assert told(width, [row], columns).splitlines()[0].split() == ["id", "happened", "UTC", "session"]

@@ -53,6 +53,7 @@ def told(**asked: Any) -> str:
         "at": None,
         "events": {"today": 30, "replayed": 8},
         "differences": [GONE, CHANGED],
+        "changed_fields": {"weight": 1},
         "total": 2,
         "offset": 0,
         "struck": [*(struck(f"5:{n}", "named", "s6") for n in range(21)), struck("5:29", "caused", "5:3")],
@@ -78,6 +79,11 @@ def test_each_memory_tells_what_it_says_and_only_what_differs() -> None:
     assert "trust" not in gone
     (changed,) = [line for line in lines if "早上喝龙井茶" in line]
     assert ("weight 0.9910" in changed, "weight 0.5000" in changed, "level" in changed) == (True, True, False)
+
+
+def test_in_what_memories_differ_is_said_beside_how_many_do() -> None:
+    assert told().startswith("2 of lin's memories differ in weight 1; ")
+    assert told(changed_fields={}).startswith("2 of lin's memories differ; ")
 
 
 def test_what_nobody_named_is_told_first_where_not_all_fits() -> None:
