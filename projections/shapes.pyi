@@ -1388,6 +1388,43 @@ class SourcesAsideAlone(TypedDict):
 
 class SourcesAside(SourcesAsideAlone, Placed): ...
 
+class NamedSourceAside(TypedDict):
+    since: str
+    set_aside_at: str
+    reason: str
+
+class NamedSourceTold(TypedDict):
+    by: Literal["session", "principal", "actor", "model", "source"]
+    name: str
+    masked: bool
+    events: int
+    memories: int
+    late: int
+    first_happened: str
+    last_happened: str
+    first_recorded: str | None
+    last_recorded: str | None
+    set_aside: NamedSourceAside | None
+    partly_aside: int
+
+class SourcesNamedAlone(TypedDict):
+    owner: str
+    sources: list[NamedSourceTold]
+    total: int
+    offset: int
+    by: list[str]
+    search: str | None
+    since: str | None
+    until: str | None
+    recorded_since: str | None
+    recorded_until: str | None
+    events: int
+    left_out: dict[str, int]
+    withheld: int
+    hint: str | None
+
+class SourcesNamed(SourcesNamedAlone, LinesTold, Placed): ...
+
 class SomeMemories(TypedDict):
     total: int
     ids: list[str]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, Field
 
-from api.operations.answers.log import EXAMPLE_CHANGE, KNOWN, Change, Example, Placed, exampled
+from api.operations.answers.log import EXAMPLE_CHANGE, KNOWN, Change, Example, LinesTold, Placed, exampled
 
 _NAMED: Example = {"session": "s1", "principal": None, "of_actor": None}
 EXAMPLE_ASIDE: Example = _NAMED | {
@@ -12,6 +14,20 @@ EXAMPLE_ASIDE: Example = _NAMED | {
     "set_aside_at": "3:131",
     "reason": "it was not Ann",
     "memories": 12,
+}
+EXAMPLE_NAMED: Example = {
+    "by": "session",
+    "name": "s1",
+    "masked": False,
+    "events": 40,
+    "memories": 12,
+    "late": 3,
+    "first_happened": "2026-11-20T08:00:00Z",
+    "last_happened": "2026-11-22T09:30:00Z",
+    "first_recorded": "2026-11-20T08:00:01Z",
+    "last_recorded": "2026-11-22T09:30:01Z",
+    "set_aside": {"since": "2026-11-22T09:30:00Z", "set_aside_at": "3:131", "reason": "it was not Ann"},
+    "partly_aside": 0,
 }
 _NONE: Example = {"total": 0, "ids": []}
 
@@ -51,6 +67,82 @@ class SourcesAside(Placed):
     most: int = Field(description="How many different ones an owner may ever have set aside.")
     as_of: str | None
     known_by: str | None = KNOWN
+
+
+class NamedSourceAside(BaseModel):
+    """Since when a source is set aside, and why."""
+
+    model_config = exampled(EXAMPLE_NAMED["set_aside"])
+
+    since: str = Field(description="When it was set aside.")
+    set_aside_at: str = Field(description="Position of the event that did.")
+    reason: str
+
+
+class NamedSourceTold(BaseModel):
+    """A session, a principal, an actor, a language model or a source, by the name under which `replay` strikes it."""
+
+    model_config = exampled(EXAMPLE_NAMED)
+
+    by: Literal["session", "principal", "actor", "model", "source"] = Field(description="What the name is.")
+    name: str
+    masked: bool = Field(description="Whether the name is withheld: it looks like a secret.")
+    events: int = Field(description="That tell it.")
+    memories: int = Field(description="That these events were the first to tell.")
+    late: int = Field(description="Events recorded more than five minutes after they happened.")
+    first_happened: str
+    last_happened: str
+    first_recorded: str | None = Field(description="None where nobody noted when (log format 1).")
+    last_recorded: str | None
+    set_aside: NamedSourceAside | None = Field(description="That it is set aside today.")
+    partly_aside: int = Field(
+        description="How many sources set aside today are a part of it: it together with something else, or a model's principal."
+    )
+
+
+class SourcesNamed(LinesTold, Placed):
+    """Who spoke to an owner, by what happened last, the newest first; then by name."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "sources": [EXAMPLE_NAMED],
+            "total": 1,
+            "offset": 0,
+            "by": ["session"],
+            "search": None,
+            "since": None,
+            "until": None,
+            "recorded_since": None,
+            "recorded_until": None,
+            "events": 131,
+            "left_out": {},
+            "withheld": 0,
+            "hint": None,
+            "as_of": None,
+            "known": None,
+            "position": "3:131",
+        }
+    )
+
+    owner: str
+    sources: list[NamedSourceTold]
+    total: int
+    offset: int
+    by: list[str] = Field(description="What was asked for.")
+    search: str | None
+    since: str | None
+    until: str | None
+    recorded_since: str | None
+    recorded_until: str | None
+    events: int = Field(description="That were counted, each once.")
+    left_out: dict[str, int] = Field(
+        description="By what a name is, events that tell one beyond the first 10,000: `search` and the spans find them."
+    )
+    withheld: int = Field(
+        description="Events that name a URI that may not be told: what rests on it is secret, deleted or purged."
+    )
+    hint: str | None = Field(description="That nothing of the owner is recorded.")
 
 
 class SomeMemories(BaseModel):

@@ -109,17 +109,14 @@ class Sources:
         }
 
     def _line(self, owner: str, partition: int, one: Aside, memories: int) -> SourceAside:
-        """One source that is set aside; why stands in the log alone."""
-        (stored,) = self._views.stored(owner, [one.seq])
-        data = decode(stored.kind, stored.body).data
-        reason = data.reason if isinstance(data, SourceSetAside) else ""
+        """One source that is set aside."""
         return {
             "session": one.source.session,
             "principal": one.source.principal,
             "of_actor": one.source.actor,
             "since": moment(one.at),
             "set_aside_at": position_text(partition, one.seq),
-            "reason": WITHHELD if detect_sensitivity(reason) >= SECRET else reason,
+            "reason": reason_of(self._views, owner, one),
             "memories": memories,
         }
 
@@ -133,6 +130,14 @@ class Sources:
             "memories": len(found.withheld),
             **{name: _some(ids) for name, ids in _did(found).items()},
         }, dict(place)
+
+
+def reason_of(views: RedisViews, owner: str, one: Aside) -> str:
+    """Why a source is set aside: that stands in the log alone."""
+    (stored,) = views.stored(owner, [one.seq])
+    data = decode(stored.kind, stored.body).data
+    reason = data.reason if isinstance(data, SourceSetAside) else ""
+    return WITHHELD if detect_sensitivity(reason) >= SECRET else reason
 
 
 def _did(found: SourceEffects) -> dict[str, tuple[str, ...]]:
