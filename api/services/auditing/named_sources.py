@@ -89,7 +89,7 @@ class NamedSources:
         kinds, matches = _kinds(by), _matching(search)
         with self._reader.snapshot(check_owner(owner), **times) as snapshot:
             seqs = array("q", self._reader.seqs(owner, snapshot))
-            asides, zone = snapshot.present.state.asides, snapshot.view.parameters.time_zone
+            asides, zone = snapshot.present.state.asides, snapshot.present.parameters.time_zone
             hint = self._hint(owner, snapshot)
         recorded = span_of(recorded_since, recorded_until, zone, "recorded_")
         spans = _Spans(span_of(since, until, zone), recorded)
@@ -184,7 +184,7 @@ def _kinds(by: Sequence[str]) -> tuple[str, ...]:
 
 def _matching(search: str | None) -> Callable[[str], bool] | None:
     """Whether a name holds what is searched for, of what may be told of it."""
-    if search is None:
+    if not search:
         return None
     if not is_text(search, MOST_PART):
         raise refused("search", search[:80], f"a part of a name, in UTF-8, at most {MOST_PART} characters")
