@@ -119,12 +119,12 @@ spoken = st.tuples(
     st.one_of(
         st.builds(lambda of, at: created("tea", of, at), st.sampled_from("abc"), days),
         st.builds(
-            lambda of, at, actor: mentioned(of, at, actor),
+            mentioned,
             st.sampled_from("abc"),
             days,
             st.sampled_from(["user", "judge"]),
         ),
-        st.builds(lambda of, at: negated(of, at), st.sampled_from("abc"), days),
+        st.builds(negated, st.sampled_from("abc"), days),
     ),
     st.sampled_from([None, "s1", "s2"]),
     st.sampled_from([None, MODEL, "llama3"]),

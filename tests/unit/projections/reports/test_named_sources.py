@@ -25,7 +25,7 @@ events = st.one_of(
         st.sampled_from("abc"), st.integers(0, 9), grounds, st.sampled_from(["user", "judge"]),
     ),
     st.builds(lambda day: Told(GroundChanged(memory_id="a", uri=URI, digest="sha256:00000002"), day), st.integers(0, 9)),
-    st.builds(lambda of, day, actor: mentioned(of, day, actor), st.sampled_from("abc"), st.integers(0, 9),
+    st.builds(mentioned, st.sampled_from("abc"), st.integers(0, 9),
               st.sampled_from(["user", "assistant"])),
     st.builds(negated, st.sampled_from("abc"), st.integers(0, 9)),
     st.builds(lambda turn, day: said(turn, "tea?", day=day), st.sampled_from(["t1", "t2"]), st.integers(0, 9)),
