@@ -59,7 +59,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /v1/owners/{owner}/inbox": ("inbox", "alice"),
     "POST /v1/owners/{owner}/context": ("context", "alice", "coffee", *UNSEEN),
     "GET /v1/owners/{owner}/set-aside": ("asides", "alice"),
-    "GET /v1/owners/{owner}/sources": ("sources", "alice"),
     "GET /v1/dead/{owner}": ("dead", "show", "alice"),
 }
 """Every command that only asks and has a running service answer, by the route of its operation."""
