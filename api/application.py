@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from api.services.auditing.answered import Answers
     from api.services.auditing.differing import Differ
     from api.services.auditing.events import Events
+    from api.services.auditing.named_sources import NamedSources
     from api.services.auditing.outranking import Outranking
     from api.services.auditing.replaying import Replayer
     from api.services.auditing.retracting import Retracter
@@ -272,6 +273,12 @@ class Application(ABC):
         from api.services.auditing.answered import Answers
 
         return Answers(self.log, self.views, self.reader)
+
+    @joined
+    def named_sources(self) -> NamedSources:
+        from api.services.auditing.named_sources import NamedSources
+
+        return NamedSources(self.views, self.reader)
 
     @joined
     def inbox(self) -> Inbox:

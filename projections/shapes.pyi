@@ -1246,7 +1246,7 @@ class ReplayedAlone(StrikesTold, ClosureTold):
     mode: str
     events: dict[str, int]
     differences: list[ReplayedDiffer]
-    changed_fields: NotRequired[dict[str, int]]
+    changed_fields: dict[str, int]
     total: int
     offset: int
     questions: list[QuestionMoved]
@@ -1283,7 +1283,7 @@ class RetractedAlone(StrikesTold, ClosureTold):
     goes: SomeMemories
     comes_back: SomeMemories
     changed: SomeMemories
-    changed_fields: NotRequired[dict[str, int]]
+    changed_fields: dict[str, int]
     not_undone: list[NotUndoneTold]
     remains: list[StandsOtherwise]
     remains_total: int
@@ -1395,6 +1395,38 @@ class SourcesAsideAlone(TypedDict):
     known_by: NotRequired[str | None]
 
 class SourcesAside(SourcesAsideAlone, Placed): ...
+
+class NamedSourceTold(TypedDict):
+    by: Literal["session", "principal", "actor", "model", "source"]
+    name: str
+    masked: bool
+    events: int
+    memories: int
+    late: int
+    first_happened: str
+    last_happened: str
+    first_recorded: str | None
+    last_recorded: str | None
+    set_aside: AsideTold | None
+    partly_aside: int
+
+class SourcesNamedAlone(TypedDict):
+    owner: str
+    sources: list[NamedSourceTold]
+    total: int
+    offset: int
+    by: list[str]
+    search: str | None
+    since: str | None
+    until: str | None
+    recorded_since: str | None
+    recorded_until: str | None
+    events: int
+    left_out: dict[str, int]
+    withheld: int
+    hint: str | None
+
+class SourcesNamed(SourcesNamedAlone, LinesTold, Placed): ...
 
 class SomeMemories(TypedDict):
     total: int

@@ -16,6 +16,16 @@ def _named(name: str, description: str, example: str) -> Parameter:
     return Parameter(name, str | None, description, None, (example,), bounds={"max_length": 400})
 
 
+SPANS = (
+    _time("since", "Happened at this instant or later; a day begins by the owner's clocks, of a partition in UTC."),
+    _time("until", "Happened at this instant or before; a day ends likewise."),
+    _time(
+        "recorded_since",
+        "Taken in by the log at this instant or later; what lies there in format 1 tells no such time.",
+    ),
+    _time("recorded_until", "Taken in by the log at this instant or before."),
+)
+"""From when to when, on both lines."""
 FILTERS = (
     Parameter(
         "types",
@@ -28,13 +38,7 @@ FILTERS = (
             "Only events of this type (TurnRecorded); as often as needed. `history` has --kind: what was decided, too.",
         ),
     ),
-    _time("since", "Happened at this instant or later; a day begins by the owner's clocks, of a partition in UTC."),
-    _time("until", "Happened at this instant or before; a day ends likewise."),
-    _time(
-        "recorded_since",
-        "Taken in by the log at this instant or later; what lies there in format 1 tells no such time.",
-    ),
-    _time("recorded_until", "Taken in by the log at this instant or before."),
+    *SPANS,
     _named("session", "Only events of this session.", "s1"),
     _named("principal", "Only what this principal brought, whole as an event tells it.", "job:extract"),
     Parameter(

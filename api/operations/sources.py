@@ -1,9 +1,10 @@
-"""Sources: a session, or whoever wrote, set aside and brought back. A person's to say: no tool of an agent does."""
+"""Sources: a session, or whoever wrote: listed, set aside, brought back. To set aside is a person's to say: no tool does."""
 
 from __future__ import annotations
 
-from api.operations.common import PLACE, REASONED
-from api.operations.definition import Body, Operation, Parameter
+from api.operations.common import OFFSET, PLACE, REASONED, limit
+from api.operations.definition import Body, Operation, Option, Parameter
+from api.operations.events import SPANS
 from api.operations.places import OF_PLACE, OF_WRITES, OWNER
 
 _SOURCE = (
@@ -81,4 +82,44 @@ ASIDES = Operation(
     example="Example: `engramlog asides alice`",
     folds=True,
 )
-OPERATIONS = (ASIDES, SET_ASIDE, BRING_BACK)
+SOURCES = Operation(
+    name="sources",
+    call="named_sources.sources",
+    path=f"{OWNER}/sources",
+    title="Who spoke",
+    tag="owners",
+    question=(
+        Parameter(
+            "by",
+            list[str],
+            "Only names of these: session, principal, actor, model, source; all unless told.",
+            list,
+            (["session", "model"],),
+            option=Option(
+                ("--by",), "Only names of this: session, principal, actor, model or source; as often as needed."
+            ),
+        ),
+        Parameter(
+            "search",
+            str | None,
+            "Only names that hold this, in any case, width, and traditional or simplified.",
+            None,
+            ("supplier",),
+            bounds={"max_length": 400},
+        ),
+        SPANS[0].but(description="Happened at this instant or later; a day begins by the owner's clocks."),
+        *SPANS[1:],
+        limit(100),
+        OFFSET,
+        *PLACE,
+    ),
+    answer="SourcesNamed",
+    told="A page of names.",
+    statuses=OF_PLACE,
+    more="Each name is one that `replay` strikes: --without-session, --without-principal, --without-actor, --without-model,"
+    " --without-source.",
+    shown="sources:named",
+    example="Example: `engramlog sources alice --by session --search supplier`",
+    folds=True,
+)
+OPERATIONS = (SOURCES, ASIDES, SET_ASIDE, BRING_BACK)

@@ -85,6 +85,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Which sources are set aside, since when and why, and how many memories each withholds. Leaves no trace.",
         ),
         OperationRow(
+            "sources",
+            "api.operations.sources",
+            "Who spoke to an owner: sessions, principals, actors, models, sources, by the names that `replay` strikes; in figures.",
+        ),
+        OperationRow(
             "context",
             "api.operations.reports",
             "The block to put into a prompt: time, core, the conversation so far, memories that may matter, what tools found.",

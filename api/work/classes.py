@@ -107,6 +107,7 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("GET", f"{_MEMORY}/uses"): Work.HEAVY,
     ("GET", f"{_OWNER}/answers"): Work.HEAVY,
     ("GET", f"{_OWNER}/answers/{{turn_id}}"): Work.HEAVY,
+    ("GET", f"{_OWNER}/sources"): Work.HEAVY,
     ("GET", f"{_OWNER}/export"): Work.STREAM,
     ("POST", f"{_OWNER}/export"): Work.STREAM,
     ("POST", f"{_OWNER}/extract"): Work.HEAVY,

@@ -880,6 +880,82 @@ class SourcesAside(Result):
     """What was asked of the line of what was recorded (`known`)."""
 
 
+class AsideTold(Result):
+    """A source that is set aside: a session, a principal, an actor, or what is several of these at once."""
+
+    session: str | None
+    principal: str | None
+    of_actor: str | None
+    since: str
+    """When it was set aside."""
+    set_aside_at: str
+    """Position of the event that did."""
+    by_actor: str | None = None
+    """Who set it aside."""
+    by_principal: str | None = None
+    """Who called; null in log format 1."""
+    reason: str
+
+
+class NamedSourceTold(Result):
+    """A session, a principal, an actor, a language model or a source, by the name under which `replay` strikes it."""
+
+    by: Literal["session", "principal", "actor", "model", "source"]
+    """What the name is."""
+    name: str
+    masked: bool
+    """Whether the name is withheld: it looks like a secret."""
+    events: int
+    """That tell it."""
+    memories: int
+    """That these events were the first to tell."""
+    late: int
+    """Events recorded more than five minutes after they happened."""
+    first_happened: str
+    last_happened: str
+    first_recorded: str | None
+    """None where nobody noted when (log format 1)."""
+    last_recorded: str | None
+    set_aside: AsideTold | None
+    """That it is set aside today."""
+    partly_aside: int
+    """How many sources set aside today are a part of it: it together with something else, or a model's principal."""
+
+
+class SourcesNamed(Result):
+    """Who spoke to an owner, by what happened last, the newest first; then by name."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    owner: str
+    sources: list[NamedSourceTold]
+    total: int
+    offset: int
+    by: list[str]
+    """What was asked for."""
+    search: str | None
+    since: str | None
+    until: str | None
+    recorded_since: str | None
+    recorded_until: str | None
+    events: int
+    """That were counted, each once."""
+    left_out: dict[str, int]
+    """By what a name is, events that tell one beyond the first 10,000: `search` and the spans find them."""
+    withheld: int
+    """Events that name a URI that may not be told: what rests on it is secret, deleted or purged."""
+    hint: str | None
+    """That nothing of the owner is recorded."""
+
+
 class SomeMemories(Result):
     """Memories, the first hundred by id."""
 
@@ -1483,7 +1559,7 @@ class Replayed(Result):
     """How many were folded, `today` and `replayed`."""
     differences: list[ReplayedDiffer]
     """A page; what is answered first, in its order."""
-    changed_fields: dict[str, int] = {}
+    changed_fields: dict[str, int]
     """In what those differ that both sides have, and how many: weight, status, content ..."""
     total: int
     """Of the differences."""
@@ -1817,7 +1893,7 @@ class Retracted(Result):
     """Shown by normal mode then, and not before."""
     changed: SomeMemories
     """Stand otherwise then."""
-    changed_fields: dict[str, int] = {}
+    changed_fields: dict[str, int]
     """In what these do, and how many: weight, status, content ..."""
     not_undone: list[NotUndoneTold]
     """What is struck and no event undoes: it stays as it is."""

@@ -121,6 +121,7 @@ class Verbs:
     synonyms = Verb(questions.synonyms)
     define_synonym = Verb(questions.define_synonym)
     asides = Verb(questions.asides)
+    sources = Verb(questions.sources)
     set_aside = Verb(questions.set_aside)
     bring_back = Verb(questions.bring_back)
     health = Verb(questions.health)

@@ -39,6 +39,7 @@ from engramlog.answers import (
     ReviewsDue,
     SourceSaid,
     SourcesAside,
+    SourcesNamed,
     StoreStatus,
     SynonymSaid,
     SynonymsKnown,
@@ -691,6 +692,57 @@ def asides(
         scope, got(path_of(scope.whose(owner), "set-aside"), as_of=spelled(as_of), known=spelled(known), after=after)
     )
     return SourcesAside.model_validate(told)
+
+
+def sources(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    by: Sequence[str] = (),
+    search: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    recorded_since: datetime | str | None = None,
+    recorded_until: datetime | str | None = None,
+    limit: int = 100,
+    offset: int | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[SourcesNamed]:
+    """Who spoke to an owner: sessions, principals, actors, models, sources, by the names that `replay` strikes; in figures.
+
+    `by`: Only names of these: session, principal, actor, model, source; all unless told.
+    `search`: Only names that hold this, in any case, width, and traditional or simplified.
+    `since`: Happened at this instant or later; a day begins by the owner's clocks.
+    `until`: Happened at this instant or before; a day ends likewise.
+    `recorded_since`: Taken in by the log at this instant or later; what lies there in format 1 tells no such time.
+    `recorded_until`: Taken in by the log at this instant or before.
+    `limit`: How many, 1 to 1000. Unless told: 100.
+    `offset`: How many to pass over.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "sources"),
+            by=by,
+            search=search,
+            since=spelled(since),
+            until=spelled(until),
+            recorded_since=spelled(recorded_since),
+            recorded_until=spelled(recorded_until),
+            limit=limit,
+            offset=offset,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+        ),
+    )
+    return SourcesNamed.model_validate(told)
 
 
 def set_aside(

@@ -14,14 +14,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from events.catalogue import MemoryCreated, MemoryMentioned, MemoryMerged
-from events.entry import model_of
 from events.envelope import AnyEvent, Stored
 from events.trust import PROPOSED
 from projections.checks import EVERY, Check, unchecked
 from projections.memory.kind import tells_all
-from projections.reports.strikes import Strikes, turn_said
+from projections.reports.strikes import MOST_NAMES, Strikes, names_of, turn_said
 
 _ID = 16
+_TOLD = ("sessions", "principals", "models")
+"""Names that a refusal may tell: what stands beside words, and is told of each event."""
 Numbers = dict[Any, "int | list[int]"]
 
 
@@ -81,8 +82,8 @@ class LogGraph:
         self.named: dict[int, Because] = {}
         self.met: set[tuple[str, str]] = set()
         self.principals: set[str] = set()
-        self._brought: set[str] = set()
-        """Principals of all events, where one or a model is named."""
+        self._there: dict[str, set[str]] = {field: set() for field in _TOLD if getattr(strikes, field)}
+        """All names of a field of which one is named."""
         self.caused: Numbers = {}
         """An event's id -> what it caused."""
         self.says: dict[int, str] = {}
@@ -113,8 +114,10 @@ class LogGraph:
         self.seqs.append(one.seq)
         self.raw_ids += one.raw_id
         self.sessions.append(self._session_of.setdefault(event.session_id, len(self._session_of)))
-        if one.principal and (self.strikes.principals or self.strikes.models):
-            self._brought.add(one.principal)
+        if self._there:
+            for field, name in names_of(one, event):
+                if (known := self._there.get(field)) is not None and len(known) < MOST_NAMES:
+                    known.add(name)
         for field, value in self.strikes.named(one, event):
             self.met.add((field, value))
             if field == "models" and one.principal:
@@ -165,11 +168,7 @@ class LogGraph:
 
     def there(self, field: str) -> list[str]:
         """What could have been named of sessions, principals or models, in order; nothing of other fields."""
-        if field == "sessions":
-            return sorted(one for one in self._session_of if one is not None)
-        if field == "principals":
-            return sorted(self._brought)
-        return sorted({model for one in self._brought if (model := model_of(one))}) if field == "models" else []
+        return sorted(self._there.get(field, ()))
 
     def close(self, *, alone: bool = False, check: Check = unchecked) -> Closure:
         """What is struck. `alone`: what is named, and nothing else."""

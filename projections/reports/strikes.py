@@ -13,6 +13,11 @@ from projections.memory.kind import turn_told
 
 FIELDS = ("without", "turns", "sessions", "sources", "actors", "principals", "correlations", "models")
 """What may be named, in the order in which an event is told to be struck for it."""
+_FIRST_NAME = FIELDS.index("sessions")
+"""From here on what an event tells by a name of its own."""
+
+MOST_NAMES = 10_000
+"""Different names of a field that are held of one owner: a producer chooses them, and may bring any number."""
 
 
 class Strikes(NamedTuple):
@@ -41,19 +46,8 @@ class Strikes(NamedTuple):
             yield "without", name
         if self.turns and (turn := turn_said(event.data)) in self.turns:
             yield "turns", str(turn)
-        if self.sessions and event.session_id in self.sessions:
-            yield "sessions", str(event.session_id)
-        if self.sources:
-            yield from (("sources", told) for told in sources_in(event.data) if told in self.sources)
-        if self.actors and event.actor in self.actors:
-            yield "actors", event.actor
-        if (self.principals or self.models) and (principal := one.principal):
-            if principal in self.principals:
-                yield "principals", principal
-            if self.models and (model := model_of(principal)) in self.models:
-                yield "models", str(model)
-        if self.correlations and event.correlation_id in self.correlations:
-            yield "correlations", str(event.correlation_id)
+        if any(self[_FIRST_NAME:]):
+            yield from ((field, name) for field, name in names_of(one, event) if name in getattr(self, field))
 
     @property
     def wanted(self) -> dict[str, frozenset[str]]:
@@ -74,6 +68,21 @@ class Strikes(NamedTuple):
         return any(self)
 
 
+def names_of(one: Stored, event: AnyEvent) -> Iterator[tuple[str, str]]:
+    """Who says an event, where its words come from, and for what: (which of `FIELDS`, the name), each once, in their order."""
+    if event.session_id is not None:
+        yield "sessions", event.session_id
+    yield from (("sources", name) for name in dict.fromkeys(sources_in(event.data)))
+    yield "actors", event.actor
+    principal = one.principal
+    if principal:
+        yield "principals", principal
+    if event.correlation_id is not None:
+        yield "correlations", event.correlation_id
+    if principal and (model := model_of(principal)):
+        yield "models", model
+
+
 def turn_said(data: Any) -> str | None:
     """The turn that an event says, by its id: as it was recorded, or as the memory by which it can be found."""
     if isinstance(data, TurnRecorded):
@@ -83,8 +92,11 @@ def turn_said(data: Any) -> str | None:
 
 def sources_in(data: Any) -> tuple[str, ...]:
     """What an event names as where its words come from: the source of a created memory, URIs that a memory rests on."""
-    if isinstance(data, MemoryCreated):
-        return (data.source, *(one.uri for one in data.grounds))
-    if isinstance(data, MemoryRevised):
+    return (data.source, *uris_in(data)) if isinstance(data, MemoryCreated) else uris_in(data)
+
+
+def uris_in(data: Any) -> tuple[str, ...]:
+    """URIs of what a memory rests on, as an event tells them."""
+    if isinstance(data, MemoryCreated | MemoryRevised):
         return tuple(one.uri for one in data.grounds or ())
     return (data.uri,) if isinstance(data, GroundChanged) else ()

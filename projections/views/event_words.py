@@ -6,7 +6,7 @@ names as they are today. What may not be told stands as a mark with the reason; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -58,6 +58,12 @@ def words_of(stored: Stored, event: AnyEvent, today: OwnerToday) -> EventWords:
     whose = _Whose(stored, event, today)
     data = without_proofs(orjson.loads(stored.body).get("data") or {})
     return EventWords(_shape(data, type(event.data), whose.told), whose.first)
+
+
+def hidden_among(stored: Stored, event: AnyEvent, today: OwnerToday, texts: Iterable[str]) -> frozenset[str]:
+    """Which of these texts of an event may not be told."""
+    whose = _Whose(stored, event, today)
+    return frozenset(text for text in texts if whose.told("", text) != text)
 
 
 def without_proofs(data: dict[str, Any]) -> dict[str, Any]:

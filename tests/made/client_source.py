@@ -31,7 +31,7 @@ from api.operations.reading import OWNER_STATS, PROVENANCE, USES
 from api.operations.replaying import REPLAY, RETRACT
 from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES
 from api.operations.searching import SEARCH
-from api.operations.sources import ASIDES, BRING_BACK, SET_ASIDE
+from api.operations.sources import ASIDES, BRING_BACK, SET_ASIDE, SOURCES
 from api.operations.store import ALARMS, OWNERS, STATUS
 from tests.places import ROOT
 
@@ -51,6 +51,7 @@ VERBS: Mapping[str, Operation] = {
     "synonyms": SYNONYMS,
     "define_synonym": SYNONYM,
     "asides": ASIDES,
+    "sources": SOURCES,
     "set_aside": SET_ASIDE,
     "bring_back": BRING_BACK,
     "health": HEALTH,

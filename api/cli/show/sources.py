@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import told_at, when
+from api.cli.show.memories import times_of, told_at, when
 from api.cli.show.tables import Cell, Column, tabulate
 from projections import shapes
 
@@ -73,3 +73,48 @@ def _by(told: shapes.AsideTold) -> str:
     """Who set it aside, as far as the log tells."""
     actor, principal = told.get("by_actor"), told.get("by_principal")
     return f"{actor} ({principal})" if principal else actor or "-"
+
+
+def named(answer: shapes.SourcesNamed, console: Console = out) -> None:
+    """Who spoke, what happened last first."""
+    total, shown = answer["total"], len(answer["sources"])
+    head = f"{total:,} name{'' if total == 1 else 's'} in {answer['events']:,} events, position {answer['position']}"
+    console.print(Text(head + times_of(answer), "dim"))
+    rows: list[dict[str, Cell]] = [
+        {
+            "by": one["by"],
+            "name": Text(one["name"]),
+            "events": f"{one['events']:,}",
+            "memories": f"{one['memories']:,}",
+            "late": f"{one['late']:,}" if one["late"] else "",
+            "first happened": when(one["first_happened"], console),
+            "last happened": when(one["last_happened"], console),
+            "first recorded": when(one["first_recorded"], console),
+            "last recorded": when(one["last_recorded"], console),
+            "set aside": _aside(one, console),
+        }
+        for one in answer["sources"]
+    ]
+    figures = (Column("events", right=True), Column("memories", right=True), Column("late", right=True))
+    happened = (Column("first happened", if_room=True, is_time=True), Column("last happened", is_time=True))
+    recorded = (
+        Column("first recorded", if_room=True, is_time=True),
+        Column("last recorded", if_room=True, is_time=True),
+    )
+    if rows:
+        columns = (Column("by"), Column("name", is_id=True), *figures, *happened, *recorded, Column("set aside"))
+        tabulate([one for one in columns if any(str(row[one.name]) for row in rows)], rows, console)
+    if (left := total - answer["offset"] - shown) > 0:
+        console.print(f"[dim]{left:,} more: --offset {answer['offset'] + shown}[/]")
+    for by, events in answer["left_out"].items():
+        console.print(Text(f"{events:,} events tell further names of a {by}: --search and --since find them", "yellow"))
+    if answer["withheld"]:
+        console.print(Text(f"{answer['withheld']:,} events name a URI that may not be told", "yellow"))
+    if answer["hint"] is not None:
+        console.print(Text(answer["hint"], "yellow"))
+
+
+def _aside(one: shapes.NamedSourceTold, console: Console) -> Text:
+    if (aside := one["set_aside"]) is not None:
+        return Text(f"{when(aside['since'], console)} {aside['reason']}".strip())
+    return Text("in part" if one["partly_aside"] else "")

@@ -29,7 +29,7 @@ from api.operations.answers.records import DeletedMany, DeletedOne, RecordsImpor
 from api.operations.answers.replaying import Replayed, Retracted
 from api.operations.answers.saying import Remembered
 from api.operations.answers.search import Found
-from api.operations.answers.sources import GroundReported, SourceAside, SourceSaid, SourcesAside
+from api.operations.answers.sources import GroundReported, SourceAside, SourceSaid, SourcesAside, SourcesNamed
 from api.operations.answers.store import (
     DeadOwner,
     DeadOwners,

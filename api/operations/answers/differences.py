@@ -220,7 +220,10 @@ class MemoryDiffers(SidesDiffer):
         description="`made`, `gone` (absent, deleted or purged by the end), `changed` (by events, or in what it says), `crossed`"
         " (shown or not, level, reason or rank, and no event was about it) or `weight` (nothing else moved)."
     )
-    memory: str | None = Field(description="What it says on the later side that has it; null of what is purged, and but in debug mode of what is deleted on both.")
+    memory: str | None = Field(
+        description="What it says on the later side that has it; null of what is purged, and but in debug mode of what is"
+        " deleted on both."
+    )
     was: str | None = Field(description="What it said before, where that is another text.")
     deleted_since: bool = Field(description="Whether somebody deleted it by today, though the later side has it.")
     cause: str = Field(

@@ -176,7 +176,7 @@ class Replayed(StrikesTold, ClosureTold, Place):
     events: dict[str, int] = Field(description="How many were folded, `today` and `replayed`.")
     differences: list[ReplayedDiffer] = Field(description="A page; what is answered first, in its order.")
     changed_fields: dict[str, int] = Field(
-        default={}, description="In what those differ that both sides have, and how many: weight, status, content ..."
+        description="In what those differ that both sides have, and how many: weight, status, content ..."
     )
     total: int = Field(description="Of the differences.")
     offset: int
@@ -272,9 +272,7 @@ class Retracted(StrikesTold, ClosureTold, Placed):
     goes: SomeMemories = Field(description="Shown by normal mode, and no more then.")
     comes_back: SomeMemories = Field(description="Shown by normal mode then, and not before.")
     changed: SomeMemories = Field(description="Stand otherwise then.")
-    changed_fields: dict[str, int] = Field(
-        default={}, description="In what these do, and how many: weight, status, content ..."
-    )
+    changed_fields: dict[str, int] = Field(description="In what these do, and how many: weight, status, content ...")
     not_undone: list[NotUndoneTold] = Field(description="What is struck and no event undoes: it stays as it is.")
     remains: list[StandsOtherwise] = Field(
         description="A page of the memories that then stand otherwise than a replay without what is struck has them."

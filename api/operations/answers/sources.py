@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, Field
 
 from api.operations.answers.log import (
@@ -11,12 +13,27 @@ from api.operations.answers.log import (
     AsideTold,
     Change,
     Example,
+    LinesTold,
     Placed,
     exampled,
 )
 
 _NAMED: Example = {"session": "s1", "principal": None, "of_actor": None}
 _ASIDE: Example = EXAMPLE_ASIDE | {"memories": 12}
+EXAMPLE_NAMED: Example = {
+    "by": "session",
+    "name": "s1",
+    "masked": False,
+    "events": 40,
+    "memories": 12,
+    "late": 3,
+    "first_happened": "2026-11-20T08:00:00Z",
+    "last_happened": "2026-11-22T09:30:00Z",
+    "first_recorded": "2026-11-20T08:00:01Z",
+    "last_recorded": "2026-11-22T09:30:01Z",
+    "set_aside": EXAMPLE_ASIDE,
+    "partly_aside": 0,
+}
 _NONE: Example = {"total": 0, "ids": []}
 
 
@@ -49,6 +66,72 @@ class SourcesAside(Placed):
     most: int = Field(description="How many different ones an owner may ever have set aside.")
     as_of: str | None
     known_by: str | None = KNOWN
+
+
+class NamedSourceTold(BaseModel):
+    """A session, a principal, an actor, a language model or a source, by the name under which `replay` strikes it."""
+
+    model_config = exampled(EXAMPLE_NAMED)
+
+    by: Literal["session", "principal", "actor", "model", "source"] = Field(description="What the name is.")
+    name: str
+    masked: bool = Field(description="Whether the name is withheld: it looks like a secret.")
+    events: int = Field(description="That tell it.")
+    memories: int = Field(description="That these events were the first to tell.")
+    late: int = Field(description="Events recorded more than five minutes after they happened.")
+    first_happened: str
+    last_happened: str
+    first_recorded: str | None = Field(description="None where nobody noted when (log format 1).")
+    last_recorded: str | None
+    set_aside: AsideTold | None = Field(description="That it is set aside today.")
+    partly_aside: int = Field(
+        description="How many sources set aside today are a part of it: it together with something else, or a model's principal."
+    )
+
+
+class SourcesNamed(LinesTold, Placed):
+    """Who spoke to an owner, by what happened last, the newest first; then by name."""
+
+    model_config = exampled(
+        {
+            "owner": "alice",
+            "sources": [EXAMPLE_NAMED],
+            "total": 1,
+            "offset": 0,
+            "by": ["session"],
+            "search": None,
+            "since": None,
+            "until": None,
+            "recorded_since": None,
+            "recorded_until": None,
+            "events": 131,
+            "left_out": {},
+            "withheld": 0,
+            "hint": None,
+            "as_of": None,
+            "known": None,
+            "position": "3:131",
+        }
+    )
+
+    owner: str
+    sources: list[NamedSourceTold]
+    total: int
+    offset: int
+    by: list[str] = Field(description="What was asked for.")
+    search: str | None
+    since: str | None
+    until: str | None
+    recorded_since: str | None
+    recorded_until: str | None
+    events: int = Field(description="That were counted, each once.")
+    left_out: dict[str, int] = Field(
+        description="By what a name is, events that tell one beyond the first 10,000: `search` and the spans find them."
+    )
+    withheld: int = Field(
+        description="Events that name a URI that may not be told: what rests on it is secret, deleted or purged."
+    )
+    hint: str | None = Field(description="That nothing of the owner is recorded.")
 
 
 class SomeMemories(BaseModel):

@@ -55,7 +55,19 @@ def test_every_question_of_an_auditor_is_answered_as_the_page_shows(tmp_path: Pa
 def test_the_page_answers_each_question_in_one_command() -> None:
     page = PAGE.read_text("utf-8")
     commands = [step.command.split("engramlog ", 1)[1].split()[0] for step in steps_of(page)]
-    asked = {"events", "why", "search", "diff", "history", "answers", "replay", "retract", "verify", "export"}
+    asked = {
+        "events",
+        "sources",
+        "why",
+        "search",
+        "diff",
+        "history",
+        "answers",
+        "replay",
+        "retract",
+        "verify",
+        "export",
+    }
     assert asked <= set(commands)
     assert "redis-cli" not in page
 

@@ -213,6 +213,7 @@ HELD: dict[str, Question] = {
 }
 JUDGED_TODAY: dict[str, Question] = {
     "events.events": logged,
+    "named_sources.sources": lambda one: one.store.app.named_sources.sources(one.owner, limit=1_000, **one.lines),
     "contexts.context": lambda one: one.store.app.contexts.context(
         one.owner, QUERY, session="s1", trace=False, **(one.lines or {"as_of": one.now})
     ),
@@ -255,6 +256,7 @@ APART = frozenset(
         "principal",
     }
     | {"next", "follow", "cursor", "looked", "looked_to", "moments", "recorded", "recorded_at", "late_by"}
+    | {"first_recorded", "last_recorded", "hint"}
     | {"bytes", "content_hash"}
 )
 """What tells which owner, which question and which log it is of, at any depth; positions of events are kept under other names."""

@@ -189,3 +189,28 @@ def test_the_latest_messages_of_a_block_and_uses_withhold_its_words_and_an_expor
         found = memory.export()
         assert found.left_out["set_aside"] == 3
         assert "Zed" not in found.text
+
+
+def sessions(answer: dict[str, Any]) -> list[tuple[str, int, int, str | None]]:
+    aside = [one["set_aside"] and one["set_aside"]["reason"] for one in answer["sources"]]
+    return [
+        (*(one[name] for name in ("name", "events", "memories")), why)
+        for one, why in zip(answer["sources"], aside, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_spoke_is_told_alike_at_every_face(running: Service, kind: str) -> None:
+    owner = given(running)
+    post(running, f"{owner}/set-aside", session="bad", reason="不是她本人")
+    told = get(running, f"{owner}/sources", by=["session"], search="ＢＡ")
+    assert sessions(told) == [("bad", 4, 2, "不是她本人")]
+    code, printed_json = printed(running, "sources", owner, "--by", "session", "--search", "ba", "--json")
+    assert (code, json.loads(printed_json)["sources"]) == (0, told["sources"])
+    code, words = printed(running, "sources", owner, "--by", "session")
+    assert (code, "1 name in 7 events" in words, "不是她本人" in words) == (0, True, True)
+    with connected(kind, running.url, owner=owner) as memory:
+        found = memory.sources(by=["session"])
+        assert sessions(found.model_dump()) == sessions(told)
+        with pytest.raises(InputError, match="by"):
+            memory.sources(by=["speaker"])

@@ -101,6 +101,7 @@ QUESTIONS: dict[str, Question] = {
     "export as text": lambda store: store.application.records.export("alice", ExportOptions(), "text"),
     "cleanup, rehearsed": lambda store: store.application.cleaner.clean("alice", dry_run=True, jobs=ALL_JOBS),
     "extract, rehearsed": lambda store: store.application.extractor.rehearse("alice"),
+    "sources": lambda store: store.application.named_sources.sources("alice"),
     "uses": lambda store: store.application.uses.uses("alice", "m0"),
     "episodes, rehearsed": lambda store: store.application.episodes.make("alice", dry_run=True),
 }
