@@ -86,12 +86,12 @@ def sentence(found: Outranked, language: str) -> str:
     reasons = _deciding(found, reversed_=found.order == "below")
     if found.tied or not reasons:
         if language == "zh":
-            return f"{_ranked(upper, 'zh')}排在{_ranked(lower, 'zh')}之前：两者得分相同，因此后记下的排在前面。"
+            return f"{_ranked(upper, 'zh')}排在 {_ranked(lower, 'zh')}之前：两者得分相同，因此后记下的排在前面。"
         return f"{_ranked(upper)} stands above {_ranked(lower)}: their scores are equal, and what was made later comes first."
     by = abs(found.difference or 0.0)
     if language == "zh":
         why = "，并且".join(f"{TERMS[name].zh}（{name}，{_figure(share)}）" for name, share in reasons)
-        return f"{_ranked(upper, 'zh')}排在{_ranked(lower, 'zh')}之前，得分高 {_figure(by)}：{why}。"
+        return f"{_ranked(upper, 'zh')}排在 {_ranked(lower, 'zh')}之前，得分高 {_figure(by)}：{why}。"
     why = ", and ".join(f"{TERMS[name].en} ({name}, {_figure(share)})" for name, share in reasons)
     return f"{_ranked(upper)} stands above {_ranked(lower)}, by {_figure(by)} of score: {why}."
 
