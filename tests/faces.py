@@ -126,9 +126,10 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/review": [get("/review", min_importance=0, limit=100, at="2027-06-01T00:00:00Z")],
     "GET /v1/owners/{owner}/compare": [get("/compare", limit=1000)],
     "GET /v1/owners/{owner}/diff": [
-        get("/diff", kept=PAST, limit=1000, query=q, **SINCE), get("/diff", kept=PAST, limit=1000, line="happened", **SINCE),
+        get("/diff", limit=1000, query=q, **SINCE), get("/diff", limit=1000, line="happened", **SINCE),
+        get("/diff", kept=DEBUG, limit=1000, mode="debug", **SINCE),
     ],
-    "POST /v1/owners/{owner}/diff": [Face(lambda made: made.post("/diff", limit=1000, **SINCE), kept=PAST)],
+    "POST /v1/owners/{owner}/diff": [post("/diff", limit=1000, **SINCE)],
     "GET /v1/owners/{owner}/memories/{memory_id}/above": [get(f"{MEMORY}/above", kept=BY_ID, other="tea", q=q)],
     "GET /v1/owners/{owner}/profile": [get("/profile", tells=False)],
     "GET /v1/owners/{owner}/export": [
@@ -228,7 +229,7 @@ CLI: dict[str, list[Face]] = {
     "list": [command("list", OWNER), command("list", OWNER, "--mode", "debug", kept=DEBUG)],
     "get": [command("get", OWNER, "t1", kept=BY_ID), command("get", OWNER, "old")],
     "why": [command("why", OWNER, "t1", kept=BY_ID), command("why", OWNER, "t1", "tea", "--query", q, kept=BY_ID)],
-    "diff": [command("diff", OWNER, "--from", "2000-01-01", "-k", "1000", kept=PAST)],
+    "diff": [command("diff", OWNER, "--from", "2000-01-01", "-k", "1000")],
     "history": [command("history", OWNER, "t1", tells=False), command("history", OWNER, "--all")],
     "events": [
         command("events", OWNER, "-k", "1000"),

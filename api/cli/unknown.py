@@ -9,7 +9,6 @@ from rich.text import Text
 
 from api.cli.app import err
 from api.operations.definition import Given, Operation
-from api.operations.reading import OWNER_HISTORY
 from api.showing import UNKNOWN
 
 FOUND = ("answers", "changes", "count", "events", "memories", "results")
@@ -21,6 +20,8 @@ def is_unknown(ask: Callable[[Operation, Given], Any], owner: object, answer: Ma
     found = [answer[name] for name in FOUND if name in answer]
     if not isinstance(owner, str) or not found or any(found) or answer.get("hint") or _may_come(answer):
         return False
+    from api.operations.reading import OWNER_HISTORY
+
     page = ask(OWNER_HISTORY, {"owner": owner, "limit": 1})
     return not page["changes"] and not _may_come(page)
 
