@@ -16,9 +16,9 @@ from api.requests.checks import check_limit, check_memory_id
 from api.requests.snapshots import Snapshot, Snapshots
 from api.requests.spans import WHOLE, recorded_positions, span_of
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines
+from api.services.asides import aside_by, aside_told
 from api.services.auditing.by_law import STORED, LawNumbers, check_law
 from api.services.auditing.changes import ANY, ChangesWanted, ChangeTerms, kinds_of
-from api.services.store.asides import aside_by, aside_told
 from api.work.patience import both, current_check, weigh
 from events.errors import NotFound, refused
 from events.log import EventLog

@@ -89,20 +89,14 @@ def named(answer: shapes.SourcesNamed, console: Console = out) -> None:
             "late": f"{one['late']:,}" if one["late"] else "",
             "first happened": when(one["first_happened"], console),
             "last happened": when(one["last_happened"], console),
-            "first recorded": when(one["first_recorded"], console),
-            "last recorded": when(one["last_recorded"], console),
             "set aside": _aside(one, console),
         }
         for one in answer["sources"]
     ]
     figures = (Column("events", right=True), Column("memories", right=True), Column("late", right=True))
     happened = (Column("first happened", if_room=True, is_time=True), Column("last happened", is_time=True))
-    recorded = (
-        Column("first recorded", if_room=True, is_time=True),
-        Column("last recorded", if_room=True, is_time=True),
-    )
     if rows:
-        columns = (Column("by"), Column("name", is_id=True), *figures, *happened, *recorded, Column("set aside"))
+        columns = (Column("by"), Column("name", is_id=True), *figures, *happened, Column("set aside", takes_rest=True))
         tabulate([one for one in columns if any(str(row[one.name]) for row in rows)], rows, console)
     if (left := total - answer["offset"] - shown) > 0:
         console.print(f"[dim]{left:,} more: --offset {answer['offset'] + shown}[/]")

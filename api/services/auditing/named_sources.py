@@ -13,9 +13,9 @@ from api.requests.secrets import masked_name
 from api.requests.snapshots import Snapshot
 from api.requests.spans import TimeSpan, span_of
 from api.requests.timelines import LineTerms, Progress, told_lines
+from api.services.asides import aside_told
 from api.services.auditing.owners_today import OwnersToday
 from api.services.reading import Reader
-from api.services.store.asides import aside_told
 from api.services.store.owners import folded
 from api.showing import UNKNOWN
 from api.work.patience import current_check, weigh
