@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from engramlog.results import CorrectedBy, PossibleConflict, Result, Withheld
+from engramlog.results import AsideTold, CorrectedBy, PossibleConflict, Result, Withheld
 
 
 class TurnSaid(Result):
@@ -878,23 +878,6 @@ class SourcesAside(Result):
     as_of: str | None
     known_by: str | None = None
     """What was asked of the line of what was recorded (`known`)."""
-
-
-class AsideTold(Result):
-    """A source that is set aside: a session, a principal, an actor, or what is several of these at once."""
-
-    session: str | None
-    principal: str | None
-    of_actor: str | None
-    since: str
-    """When it was set aside."""
-    set_aside_at: str
-    """Position of the event that did."""
-    by_actor: str | None = None
-    """Who set it aside."""
-    by_principal: str | None = None
-    """Who called; null in log format 1."""
-    reason: str
 
 
 class NamedSourceTold(Result):

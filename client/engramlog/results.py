@@ -570,6 +570,21 @@ class Appended(Result):
     """One per event, in their order."""
 
 
+class AsideTold(Result):
+    """A source that is set aside: a session, a principal, an actor, or what is several of these at once."""
+
+    session: str | None
+    principal: str | None
+    of_actor: str | None
+    since: datetime
+    set_aside_at: str
+    """Position of the event that did."""
+    by_actor: str | None = None
+    """Who set it aside."""
+    by_principal: str | None = None
+    reason: str
+
+
 class Why(BasisTold, ToldBeside, Place):
     """Why a memory weighs what it weighs."""
 
@@ -592,6 +607,8 @@ class Why(BasisTold, ToldBeside, Place):
     order: str = "oldest"
     created_at: datetime | None = None
     last_activated_at: datetime | None = None
+    aside: AsideTold | None = None
+    """The source by whose setting aside the memory is withheld."""
 
 
 class History(Lagging):
@@ -610,6 +627,8 @@ class History(Lagging):
     """In whose numbers the changes are told."""
     profile: str = "weighted"
     """The owner's law at that time."""
+    aside: AsideTold | None = None
+    """Of a memory: the source by whose setting aside it is withheld."""
 
 
 class Deleted(Lagging):

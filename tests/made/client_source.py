@@ -82,7 +82,7 @@ MADE = "Made by `make client` of the application's operations: change those, and
 FOLDER = ROOT / "client" / "engramlog"
 TIMES = frozenset({"as_of", "known", "at", "since", "until", "recorded_since", "recorded_until", "occurred_at"})
 """What may be told as a date-time too."""
-BY_HAND = frozenset({"CorrectedBy", "Found", "PossibleConflict", "Withheld"})
+BY_HAND = frozenset({"AsideTold", "CorrectedBy", "Found", "PossibleConflict", "Withheld"})
 """Answers, and parts of them, that the client's other verbs tell too or that do more: its `results` has them."""
 PAIRS = frozenset({"metadata"})
 """Sent as `name=value`, told as a mapping."""
