@@ -165,7 +165,7 @@ def test_map_draws_a_picture(cli: Cli, tmp_path: Path, name: str, begins: bytes)
 def test_map_refuses_a_file_of_another_kind_and_writes_nothing(cli: Cli, tmp_path: Path, name: str) -> None:
     told = cli("map", "ada", "kiln", "--out", str(tmp_path / name), *AT, code=2)
     assert (told.out, list(tmp_path.iterdir())) == ("", [])
-    for word in ("InputError: out: got ", ".json", ".graphml", ".dot", ".png", ".svg"):
+    for word in ("InputError: --out: got ", ".json", ".graphml", ".dot", ".png", ".svg"):
         assert word in told.err
     assert cli.json("map", "ada", "kiln", "--out", str(tmp_path / name), *AT, code=2)["field"] == "out"
 
@@ -240,9 +240,11 @@ def test_the_json_of_associations_is_the_tree(cli: Cli) -> None:
 def test_bad_input_is_one_line_that_names_field_got_and_allowed(cli: Cli, words: list[str], said: str) -> None:
     told = cli(*words, code=2)
     assert told.out == ""
-    assert told.err.startswith(f"InputError: {said}")
+    field = said.partition(": got ")[0]
+    named = field if field in ("topic", "memory_id") else {"tags": "--tag"}.get(field, f"--{field}")
+    assert told.err.startswith(f"InputError: {named}{said.removeprefix(field)}")
     error = cli.json(*words, code=2)
-    assert (error["error"], error["field"]) == ("InputError", said.partition(": got ")[0])
+    assert (error["error"], error["field"]) == ("InputError", field)
     assert (error["message"].startswith(said), error["got"] in said) == (True, True)
     assert error["allowed"] in error["message"]
 

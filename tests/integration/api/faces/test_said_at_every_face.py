@@ -160,7 +160,7 @@ def test_the_same_words_said_better_are_a_new_version_under_the_same_id(world: W
 
 def test_a_memory_does_not_begin_under_an_id_that_one_has(world: World) -> None:
     known(world)
-    with pytest.raises(InputError, match="memory_id"):
+    with pytest.raises(InputError, match="--id: got"):
         by_command(world, "add", TEXT, "--id", "m", key=None)
     assert len(data_of(world)) == 2
 
