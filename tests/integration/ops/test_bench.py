@@ -42,7 +42,7 @@ def test_every_comparison_tells_its_ratio_its_limit_and_its_rounds(capsys: pytes
     assert set(answer["space"]["bytes_an_event_by_commit"]) == {"1", "10", "500"}
     assert answer["space"]["bytes_an_event_log_alone"] < answer["space"]["bytes_an_event_by_commit"]["500"]
     assert answer["past"]["microseconds_an_event"] > 0
-    assert len(answer["audit"]) == 15
+    assert len(answer["audit"]) == 18
     for row in answer["audit"]:
         assert row["cpu_milliseconds"] > 0
         assert row["of_one_fold"] > 0
