@@ -1,0 +1,1 @@
+"""Shapes of what people look at: rows to sort and filter, ranks over time, pictures, proof, patterns."""
