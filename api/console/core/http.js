@@ -1,0 +1,204 @@
+/** Asking and telling the published API, and nothing else. */
+
+import { useCallback, useEffect, useRef, useState } from "./dom.js";
+import { here } from "./location.js";
+import { lose, token } from "./session.js";
+
+/** What the service refused, with what it said of it (application/problem+json). */
+export class Refused extends Error {
+  constructor(status, problem) {
+    super(problem.detail || problem.title || `HTTP ${status}`);
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+/** A path of the API; each part is percent-encoded. */
+export const path = (...parts) => `/v1/${parts.map(encodeURIComponent).join("/")}`;
+
+function query(params = {}) {
+  const told = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== null && one !== undefined && one !== "") told.append(name, String(one));
+    }
+  }
+  const text = told.toString();
+  return text ? `?${text}` : "";
+}
+
+async function send(address, { method = "GET", body, params, signal } = {}) {
+  const headers = { authorization: `Bearer ${token.get() ?? ""}` };
+  if (body !== undefined) headers["content-type"] = "application/json";
+  let answer;
+  try {
+    answer = await fetch(address + query(params), {
+      method,
+      headers,
+      signal,
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refused(0, { title: "unreachable", detail: "" });
+  }
+  if (answer.status === 401) {
+    lose();
+    throw new Refused(401, { title: "session ended", detail: "" });
+  }
+  if (!answer.ok) throw new Refused(answer.status, await problemOf(answer));
+  return answer;
+}
+
+async function problemOf(answer) {
+  try {
+    return await answer.json();
+  } catch {
+    return { title: answer.statusText, detail: "" };
+  }
+}
+
+/** The answer of a question as JSON. */
+export const ask = async (address, params, signal) => (await send(address, { params, signal })).json();
+
+/** The answer of a question that is told in a body: it writes nothing. */
+export const askWith = async (address, body, signal) => (await send(address, { method: "POST", body, signal })).json();
+
+/** The answer as text (a picture), or as a Blob (an export). */
+export const askText = async (address, params, signal) => (await send(address, { params, signal })).text();
+export const askBlob = async (address, { params, body } = {}) =>
+  (await send(address, { params, body, method: body ? "POST" : "GET" })).blob();
+
+const POSITION = /^\d+:\d+$/;
+
+/**
+ * Tell the service something new. In the past nothing can be told: a past view never changes the present.
+ * What is told has a key, so that a second try writes nothing more; it returns once what was told is folded.
+ */
+export async function tell(address, body = {}, { keyed = true } = {}) {
+  const { params } = here.get();
+  if (params.has("as_of") || params.has("known")) throw new Refused(0, { title: "read-only", detail: "" });
+  const told = keyed ? { key: `console/${crypto.randomUUID()}`, ...body } : body;
+  const answer = await (await send(address, { method: "POST", body: told })).json();
+  const owner = address.match(/^\/v1\/owners\/[^/]+/);
+  if (owner && POSITION.test(answer.position ?? "")) {
+    await ask(`${owner[0]}/profile`, { after: answer.position }).catch(() => null);
+  }
+  return answer;
+}
+
+/**
+ * Ask when the component appears and whenever the address or the parameters change; an older question is given up. Null asks
+ * nothing. While a new answer is waited for the old one stays.
+ * @returns {{data: any, error: Refused|null, loading: boolean, reload: () => void}}
+ */
+export function useAsk(address, params = {}, asked = ask) {
+  const [state, setState] = useState({ data: null, error: null, loading: address !== null });
+  const [turn, setTurn] = useState(0);
+  const key = address === null ? null : address + JSON.stringify(params);
+  useEffect(() => {
+    if (key === null) {
+      setState({ data: null, error: null, loading: false });
+      return undefined;
+    }
+    const leave = new AbortController();
+    setState((was) => ({ ...was, loading: true }));
+    asked(address, params, leave.signal).then(
+      (data) => setState({ data, error: null, loading: false }),
+      (error) => error.name !== "AbortError" && setState({ data: null, error, loading: false }),
+    );
+    return () => leave.abort();
+  }, [key, turn]);
+  return { ...state, reload: useCallback(() => setTurn((was) => was + 1), []) };
+}
+
+/** The same of a question whose parameters go in a body. */
+export const useAskWith = (address, body) => useAsk(address, body, askWith);
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 10_000;
+
+/**
+ * An owner's change feed by fetch, as the session's token must be sent with it: `onChange({position, changes})`. It comes again by
+ * itself where it ends; `onState("open" | "waiting")` tells.
+ * @returns {() => void} ends it
+ */
+export function follow(owner, onChange, onState = () => {}) {
+  const leave = new AbortController();
+  (async () => {
+    let from = null;
+    let wait = FIRST_WAIT_MS;
+    while (!leave.signal.aborted) {
+      try {
+        const answer = await send(path("owners", owner, "feed"), { params: { from }, signal: leave.signal });
+        for await (const { event, data, id } of messages(answer.body)) {
+          if (id) from = id;
+          wait = FIRST_WAIT_MS;
+          if (event === "open") onState("open");
+          if (event === "change") onChange(data);
+          if (event === "end") break;
+        }
+      } catch (error) {
+        if (error.name === "AbortError" || error.status === 401) return;
+      }
+      onState("waiting");
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      wait = Math.min(wait * 2, LONGEST_WAIT_MS);
+    }
+  })();
+  return () => leave.abort();
+}
+
+/** Server-sent events of a stream. */
+async function* messages(stream) {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let kept = "";
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      kept += value.replaceAll("\r\n", "\n");
+      for (let end = kept.indexOf("\n\n"); end >= 0; end = kept.indexOf("\n\n")) {
+        const message = {};
+        for (const line of kept.slice(0, end).split("\n")) {
+          const found = line.match(/^(event|data|id): ?(.*)$/);
+          if (found) message[found[1]] = (message[found[1]] ?? "") + found[2];
+        }
+        kept = kept.slice(end + 2);
+        if (message.data) yield { ...message, data: JSON.parse(message.data) };
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => null);
+  }
+}
+
+/** Calls `onChange` when something of the owner is folded, several changes at once as one; only while `live`. */
+export function useFeed(owner, onChange, live = true) {
+  const latest = useRef(onChange);
+  latest.current = onChange;
+  const [state, setState] = useState("waiting");
+  useEffect(() => {
+    if (!owner || !live) return undefined;
+    let pending = [];
+    let timer = null;
+    const end = follow(
+      owner,
+      (change) => {
+        pending.push(change);
+        timer ??= setTimeout(() => {
+          const told = pending;
+          pending = [];
+          timer = null;
+          latest.current(told);
+        }, 150);
+      },
+      setState,
+    );
+    return () => {
+      end();
+      clearTimeout(timer);
+    };
+  }, [owner, live]);
+  return state;
+}

@@ -1,0 +1,228 @@
+/** Parts that every screen is made of. */
+
+import { html, useEffect, useId, useRef, useState } from "./dom.js";
+import { useHere } from "./location.js";
+import { Said } from "./said.js";
+import { shared, useShared } from "./store.js";
+import { t } from "./words.js";
+
+/** A screen: its title, one sentence on what it is for, what can be done, and the rest. */
+export function Screen({ title, lead, actions, children }) {
+  useEffect(() => {
+    document.title = `${title} · Engramlog`;
+  }, [title]);
+  return html`<div class="screen">
+    <div class="screen-head">
+      <div>
+        <h1 tabindex="-1">${title}</h1>
+        ${lead && html`<p class="lead">${lead}</p>`}
+      </div>
+      ${actions && html`<div class="actions">${actions}</div>`}
+    </div>
+    ${children}
+  </div>`;
+}
+
+export const Panel = ({ title, actions, children, ...rest }) =>
+  html`<section class=${`panel ${rest.class ?? ""}`} aria-label=${title}>
+    ${(title || actions) && html`<div class="panel-head"><h2>${title}</h2>${actions && html`<div class="actions">${actions}</div>`}</div>`}
+    ${children}
+  </section>`;
+
+/** `kind`: plain, main, danger, quiet. `why`: why it cannot be used now; then it cannot. */
+export function Button({ kind = "plain", why, disabled, children, ...rest }) {
+  return html`<button type="button" ...${rest} class=${`button ${kind} ${rest.class ?? ""}`}
+    disabled=${Boolean(disabled || why)} title=${why ?? rest.title}>${children}</button>`;
+}
+
+/** Why nothing can be changed now, or undefined: a past view is read-only. */
+export function useReadOnly() {
+  const { params } = useHere();
+  return params.has("as_of") || params.has("known") ? t("past.read-only") : undefined;
+}
+
+/** A labelled input. `kind`: text, search, number, textarea, or `options` for a choice: [value, words]. */
+export function Field({ label, hint, value, onChange, kind = "text", options, wide, hideLabel, ...rest }) {
+  const id = useId();
+  const told = { id, value, "aria-describedby": hint ? `${id}-hint` : undefined, ...rest };
+  const change = (event) => onChange(event.currentTarget.value);
+  let control;
+  if (options) {
+    control = html`<select ...${told} onChange=${change}>
+      ${options.map(([one, shown]) => html`<option value=${one} selected=${one === value}>${shown}</option>`)}
+    </select>`;
+  } else if (kind === "textarea") control = html`<textarea rows="3" ...${told} onInput=${change}></textarea>`;
+  else control = html`<input type=${kind} autocomplete="off" ...${told} onInput=${change} />`;
+  return html`<div class=${`field ${wide ? "wide" : ""}`}>
+    <label for=${id} class=${hideLabel ? "out-of-sight" : ""}>${label}</label>${control}
+    ${hint && html`<small id=${`${id}-hint`} class="muted">${hint}</small>`}
+  </div>`;
+}
+
+export function Check({ label, checked, onChange, ...rest }) {
+  const id = useId();
+  return html`<span class="check"><input type="checkbox" id=${id} checked=${checked} ...${rest}
+    onChange=${(event) => onChange(event.currentTarget.checked)} /><label for=${id}>${label}</label></span>`;
+}
+
+/** A word that stands for a state; `tone`: good, warn, bad, cool, none. */
+export const Chip = ({ tone = "none", title, children }) =>
+  html`<span class=${`chip ${tone}`} title=${title}>${children}</span>`;
+
+/** How much of something, from 0 to 1, beside its figure. */
+export const Bar = ({ share, tone = "cool", label }) => html`<span class=${`bar ${tone}`} role="img" aria-label=${label}>
+  <span style=${{ width: `${Math.max(0, Math.min(1, share || 0)) * 100}%` }}></span>
+</span>`;
+
+/** What went wrong, which field, what was got, what is allowed. */
+export function Problem({ error, again }) {
+  if (!error) return null;
+  const { field, got, allowed } = error.problem ?? {};
+  const known = { 0: "problem.unreachable", 401: "problem.session", 429: "problem.busy", 504: "problem.slow" }[error.status];
+  const lead = error.problem?.title === "read-only" ? t("past.read-only") : known ? t(known) : null;
+  return html`<div class="problem" role="alert">
+    ${lead && html`<p><strong>${lead}</strong></p>`}
+    ${error.problem?.detail && html`<p><${Said} text=${error.problem.detail} /></p>`}
+    ${field && html`<p class="muted">${t("problem.field", { field })}
+      ${got !== undefined && html` · ${t("problem.got")} <code><${Said} text=${JSON.stringify(got)} /></code>`}
+      ${allowed !== undefined && html` · ${t("problem.allowed")} <${Said} text=${String(allowed)} />`}</p>`}
+    ${again && html`<${Button} onClick=${again}>${t("problem.again")}<//>`}
+  </div>`;
+}
+
+export const Loading = ({ what }) => html`<p class="loading" role="status"><span class="spinner" aria-hidden="true"></span>${what ?? t("loading")}</p>`;
+
+/** A place without data says what to do next: `children` has the actions, `commands` what to type. */
+export const Empty = ({ title, children, commands = [] }) => html`<div class="empty">
+  <h2>${title}</h2>
+  ${children}
+  ${commands.map((one) => html`<${Command} text=${one} />`)}
+</div>`;
+
+/** A line for the terminal, with a button that copies it. */
+export function Command({ text }) {
+  return html`<div class="command"><code tabindex="0">${text}</code><${Copy} text=${text} /></div>`;
+}
+
+export function Copy({ text, label }) {
+  const [done, setDone] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard?.writeText(text).catch(() => null);
+    setDone(true);
+    setTimeout(() => setDone(false), 1500);
+  };
+  return html`<${Button} kind="quiet" onClick=${copy} aria-live="polite">${done ? t("copied") : (label ?? t("copy"))}<//>`;
+}
+
+/** Data, or its problem, or that it is waited for. */
+export function Asked({ of, children, what }) {
+  if (of.error) return html`<${Problem} error=${of.error} again=${of.reload} />`;
+  if (!of.data) return of.loading ? html`<${Loading} what=${what} />` : null;
+  return html`<div class=${of.loading ? "stale" : ""} aria-busy=${of.loading}>${children(of.data)}</div>`;
+}
+
+/** A window in front: Escape closes it, the focus goes back to where it was. */
+export function Dialog({ title, onClose, children, wide }) {
+  const place = useRef(null);
+  const id = useId();
+  useEffect(() => {
+    const was = document.activeElement;
+    const dialog = place.current;
+    dialog.showModal();
+    return () => {
+      if (dialog.open) dialog.close();
+      if (was?.isConnected) was.focus();
+    };
+  }, []);
+  return html`<dialog ref=${place} class=${wide ? "wide" : ""} aria-labelledby=${id}
+    onCancel=${(event) => {
+      event.preventDefault();
+      onClose();
+    }}>
+    <div class="dialog-head"><h2 id=${id}>${title}</h2>
+      <${Button} kind="quiet" aria-label=${t("close")} onClick=${onClose}>✕<//></div>
+    ${children}
+  </dialog>`;
+}
+
+/**
+ * Ask before something is changed. `first`: a promise of what it would touch (a dry run), shown by `children(told)`; `act(told)`
+ * does it, and closes where it went well.
+ */
+export function Confirm({ title, kind = "danger", verb, first, act, onClose, children }) {
+  const [told, setTold] = useState(first ? null : {});
+  const [error, setError] = useState(null);
+  const [busy, setBusy] = useState(false);
+  useEffect(() => {
+    if (first) first().then(setTold, setError);
+  }, []);
+  const go = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      await act(told);
+      onClose();
+    } catch (refused) {
+      setError(refused);
+      setBusy(false);
+    }
+  };
+  return html`<${Dialog} title=${title} onClose=${onClose}>
+    ${told ? children?.(told) : !error && html`<${Loading} what=${t("confirm.looking")} />`}
+    <${Problem} error=${error} />
+    <div class="dialog-foot">
+      <${Button} onClick=${onClose}>${t("cancel")}<//>
+      <${Button} kind=${kind} disabled=${!told || busy} onClick=${go}>${verb}<//>
+    </div>
+  <//>`;
+}
+
+/** Notes at the page's edge: `{text, undo?: () => Promise, tone?}`. They stay until they are read: with an undo 20 s, else 6 s. */
+const notes = shared([]);
+let count = 0;
+export function note(text, { undo, tone = "good" } = {}) {
+  const one = { id: (count += 1), text, undo, tone };
+  notes.set([...notes.get().slice(-3), one]);
+  setTimeout(() => drop(one.id), undo ? 20_000 : 6_000);
+}
+const drop = (id) => notes.set(notes.get().filter((one) => one.id !== id));
+
+export function Notes() {
+  const shown = useShared(notes);
+  const undo = async (one) => {
+    drop(one.id);
+    try {
+      await one.undo();
+      note(t("undone"));
+    } catch (error) {
+      note(error.problem?.detail || error.message, { tone: "bad" });
+    }
+  };
+  return html`<div class="notes" role="status" aria-live="polite">
+    ${shown.map(
+      (one) => html`<div key=${one.id} class=${`note ${one.tone}`}>
+        <${Said} text=${one.text} />
+        ${one.undo && html`<${Button} onClick=${() => undo(one)}>${t("undo")}<//>`}
+        <${Button} kind="quiet" aria-label=${t("close")} onClick=${() => drop(one.id)}>✕<//>
+      </div>`,
+    )}
+  </div>`;
+}
+
+/** Give a file to the person: a Blob under a name. */
+export function download(blob, name) {
+  const address = URL.createObjectURL(blob);
+  const link = Object.assign(document.createElement("a"), { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+/** A value that follows another after a moment of quiet: what is typed is not asked for at every letter. */
+export function useQuiet(value, milliseconds = 250) {
+  const [quiet, setQuiet] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setQuiet(value), milliseconds);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return quiet;
+}

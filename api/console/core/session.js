@@ -1,0 +1,91 @@
+/**
+ * Who may ask. The link that `engramlog up` or `engramlog console` shows holds a code that works once; it is exchanged for a
+ * token of this service's process, which stays in sessionStorage, is sent as Authorization alone, and dies with the service.
+ * Other tabs of this very origin are given it by the tab that has it.
+ */
+
+import { shared } from "./store.js";
+
+const NAME = "engramlog.session";
+const ASKED_FOR_MS = 400;
+
+export const token = shared(sessionStorage.getItem(NAME));
+/** Why there is none: "none" (never had one), "ended" (refused), "spent" (the code was used or is over). */
+export const without = shared("none");
+
+const tabs = "BroadcastChannel" in globalThis ? new BroadcastChannel("engramlog") : null;
+tabs?.addEventListener("message", ({ data }) => {
+  if (data?.ask === "session" && token.get()) tabs.postMessage({ session: token.get() });
+  if (typeof data?.session === "string" && !token.get()) keep(data.session);
+});
+
+export function keep(session) {
+  sessionStorage.setItem(NAME, session);
+  token.set(session);
+}
+
+/** The session is over: it was refused. */
+export function lose(why = "ended") {
+  sessionStorage.removeItem(NAME);
+  without.set(why);
+  token.set(null);
+}
+
+/** End it at the service too. */
+export async function end() {
+  const shown = token.get();
+  if (shown) {
+    await fetch("/v1/console/session/end", {
+      method: "POST",
+      headers: { authorization: `Bearer ${shown}`, "content-type": "application/json" },
+      body: "{}",
+    }).catch(() => null);
+  }
+  lose("none");
+}
+
+/**
+ * Take the code out of the address before anything else reads it, and exchange it.
+ * @returns {Promise<void>}
+ */
+export async function begin() {
+  const told = new URLSearchParams(location.hash.slice(1));
+  const code = location.hash.startsWith("#code=") ? told.get("code") : null;
+  if (code) {
+    const wanted = told.get("to") ?? "/";
+    history.replaceState(null, "", wanted.startsWith("/") ? `#${wanted}` : "#/");
+    dispatchEvent(new HashChangeEvent("hashchange"));
+    await exchange(code);
+  }
+  if (!token.get()) await askOtherTabs();
+}
+
+/** A code, or the service's own token typed by hand: whether it opened. */
+export async function exchange(code) {
+  const answer = await fetch("/v1/console/session", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ code }),
+  }).catch(() => null);
+  if (!answer?.ok) {
+    lose("spent");
+    return false;
+  }
+  keep((await answer.json()).token);
+  return true;
+}
+
+function askOtherTabs() {
+  if (!tabs) return Promise.resolve();
+  return new Promise((resolve) => {
+    const stop = token.listen(() => {
+      stop();
+      resolve();
+    });
+    tabs.postMessage({ ask: "session" });
+    setTimeout(() => {
+      stop();
+      resolve();
+    }, ASKED_FOR_MS);
+  });
+}

@@ -1,0 +1,7 @@
+import { html } from "../core/dom.js";
+import { Screen } from "../core/parts.js";
+import { t } from "../core/words.js";
+
+export function Operate() {
+  return html`<${Screen} title=${t("screen.operate")} />`;
+}
