@@ -1,0 +1,61 @@
+/** What waits for a person, answered where it stands. */
+
+import { html, useEffect, useState } from "../core/dom.js";
+import { path, tell, useAsk } from "../core/http.js";
+import { To } from "../core/location.js";
+import { useMoment } from "../core/moment.js";
+import { Asked, Button, Chip, Empty, Field, note, Panel, Problem, useReadOnly } from "../core/parts.js";
+import { Id, Said, When } from "../core/said.js";
+import { number, t } from "../core/words.js";
+import { FormDialog } from "./verbs.js";
+
+const MOST = 100;
+
+export function Inbox({ owner, refreshed, onDone }) {
+  const asked = useAsk(path("owners", owner, "inbox"), { ...useMoment().query, limit: MOST });
+  useEffect(asked.reload, [refreshed]);
+  return html`<p class="lead">${t("inbox.lead")}</p>
+    <${Asked} of=${asked}>${(told) => told.total
+      ? html`<p class="muted">${t("inbox.taken", { taken: number(told.taken), most: number(told.most) })}</p>
+        ${told.items.map((one) => html`<${Item} key=${one.item} owner=${owner} item=${one} onDone=${onDone} />`)}
+        ${told.total > told.items.length && html`<p class="muted">${t("memories.facet.more", { count: number(told.total - told.items.length) })}</p>`}`
+      : html`<${Empty} title=${t("inbox.empty")}><p>${t("inbox.empty.what")}</p><//>`}<//>`;
+}
+
+function Item({ owner, item, onDone }) {
+  const why = useReadOnly();
+  const [error, setError] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const [words, setWords] = useState(null);
+  const answer = async (verb, body = {}) => {
+    setBusy(true);
+    setError(null);
+    try {
+      const told = await tell(path("owners", owner, "inbox", verb), { item: item.item, ...body });
+      note(t(`inbox.done.${told.verdict}`));
+      onDone();
+    } catch (refused) {
+      setError(refused);
+      setBusy(false);
+      if (verb === "edit") throw refused;
+    }
+  };
+  return html`<${Panel} class="inbox-item">
+    <div class="inbox-head"><${To} parts=${["owners", owner, "memory", item.memory_id]}><${Id} text=${item.memory_id} /><//>
+      <${Chip} tone="warn">${t(`inbox.kind.${item.kind}`)}<//>
+      <span class="muted">${t("inbox.by", { actor: item.principal ? `${item.actor} (${item.principal})` : item.actor })} · <${When} at=${item.at} /></span></div>
+    <dl class="says">
+      ${item.memory !== null && html`<dt>${t("inbox.says")}</dt><dd><${Said} text=${item.memory} /></dd>`}
+      ${item.would_say !== null && html`<dt>${t("inbox.would")}</dt><dd><${Said} text=${item.would_say} /></dd>`}
+    </dl>
+    ${item.reason && html`<p class="muted"><${Said} text=${item.reason} /></p>`}
+    <${Problem} error=${error} />
+    <div class="actions">
+      <${Button} kind="main" why=${why} disabled=${busy} onClick=${() => answer("accept")}>${t("inbox.accept")}<//>
+      <${Button} why=${why} disabled=${busy} onClick=${() => setWords(item.would_say ?? item.memory ?? "")}>${t("inbox.amend")}<//>
+      <${Button} kind="danger" why=${why} disabled=${busy} onClick=${() => answer("reject")}>${t("inbox.reject")}<//>
+    </div>
+    ${words !== null && html`<${FormDialog} title=${t("inbox.amend")} verb=${t("edit.go")} ready=${words.trim()} onClose=${() => setWords(null)} act=${() => answer("edit", { content: words })}>
+      <${Field} label=${t("add.content")} kind="textarea" value=${words} onChange=${setWords} /><//>`}
+  <//>`;
+}
