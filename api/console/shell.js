@@ -39,7 +39,7 @@ export function Shell() {
   const owner = place.owner ?? lastOwner.get();
   return html`<a class="skip" href="#content" onClick=${toContent}>${t("skip")}</a>
     <header class="top">
-      <${To} class="brand" parts=${[]} now=${true}><img src="/console/icon.svg" alt="" width="22" height="22" /><span>Engramlog</span><//>
+      <${To} class="brand" parts=${[]} now=${true} aria-label="Engramlog"><img src="/console/icon.svg" alt="" width="22" height="22" /><span>Engramlog</span><//>
       <${OwnerPicker} owner=${owner} />
       <nav aria-label=${t("screens")}>
         ${owner && OF_OWNER.filter((one) => !one.hidden).map((one) => html`<${Tab} key=${one.name} parts=${["owners", owner, one.name]} current=${place.found === one || (one.name === "memories" && place.found?.name === "memory")} name=${one.name} />`)}

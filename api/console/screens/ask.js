@@ -1,7 +1,178 @@
-import { html } from "../core/dom.js";
-import { Screen } from "../core/parts.js";
-import { t } from "../core/words.js";
+/**
+ * A question: ranked cards with the parts of their score, why one stands above the next, what was withheld, the context block;
+ * beside it the same question at another moment, under another law, or without a source.
+ */
 
-export function Ask() {
-  return html`<${Screen} title=${t("screen.ask")} />`;
+import { html, useEffect, useMemo, useState } from "../core/dom.js";
+import { ask, path, useAsk, useAskWith } from "../core/http.js";
+import { setParams, useHere } from "../core/location.js";
+import { useMoment, usePreview } from "../core/moment.js";
+import { Asked, Button, Chip, Empty, Field, note, Problem, Screen, useReadOnly } from "../core/parts.js";
+import { plain, Said } from "../core/said.js";
+import { shownInstant } from "../core/timebar.js";
+import { language, number, t } from "../core/words.js";
+import { Card } from "./cards.js";
+import { Context } from "./context.js";
+import { RankLines } from "./ranklines.js";
+import "../words/ask.js";
+
+const MODES = ["normal", "review", "debug"];
+const LAWS = ["weighted", "ebbinghaus", "consolidating", "tiered"];
+const KINDS = ["sessions", "sources", "actors", "principals", "models"];
+const MOST = 10;
+const INSTANTS = 120;
+
+export function Ask({ owner }) {
+  const { params } = useHere();
+  const moment = useMoment();
+  const why = useReadOnly();
+  const asked = params.get("q") ?? "";
+  const [question, setQuestion] = useState(asked);
+  useEffect(() => setQuestion(asked), [asked]);
+  const mode = params.get("mode") ?? "normal";
+  const beside = params.get("beside") ?? "";
+  const tab = params.get("tab") ?? "ranked";
+  const address = path("owners", owner, "search");
+  const terms = { q: asked, mode, limit: MOST, trace: "false" };
+  const found = useAsk(asked ? address : null, { ...terms, ...moment.query });
+  const go = (event) => {
+    event.preventDefault();
+    setParams({ q: question.trim() || null });
+  };
+  const asAgent = async () => {
+    try {
+      const told = await ask(address, { q: question.trim(), limit: MOST, trace: "true" });
+      setParams({ q: question.trim(), mode: null });
+      found.reload();
+      note(t("ask.agent.done", { count: number(told.results.length) }));
+    } catch (error) {
+      note(error.problem?.detail || error.message, { tone: "bad" });
+    }
+  };
+  return html`<${Screen} title=${t("screen.ask")} lead=${t("ask.lead")}>
+    <form class="form ask-bar" onSubmit=${go} role="search">
+      <${Field} wide label=${t("ask.question")} kind="search" value=${question} onChange=${setQuestion} placeholder=${t("ask.placeholder")} maxlength="2000" />
+      <${Button} kind="main" type="submit" disabled=${!question.trim()}>${t("ask.go")}<//>
+      <${Button} why=${why} disabled=${!question.trim()} title=${t("ask.agent.hint")} onClick=${asAgent}>${t("ask.agent")}<//>
+      <${Field} label=${t("ask.mode")} value=${mode} options=${MODES.map((one) => [one, t(`mode.${one}`)])} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
+      <${Beside} owner=${owner} beside=${beside} moment=${moment} />
+    </form>
+    <div class="tabs" role="group" aria-label=${t("screen.ask")}>${["ranked", "context"].map((name) => html`<${Button} key=${name} aria-pressed=${tab === name ? "true" : "false"}
+      onClick=${() => setParams({ tab: name === "ranked" ? null : name })}>${t(`ask.tab.${name}`)}<//>`)}</div>
+    ${!asked ? html`<${Empty} title=${t("ask.start")}><p>${t("ask.start.what")}</p><//>`
+      : tab === "context" ? html`<${Context} owner=${owner} question=${asked} moment=${moment} />`
+      : html`<${Asked} of=${found}>${(told) => html`<${Ranking} owner=${owner} question=${asked} mode=${mode} told=${told} moment=${moment} beside=${beside} />`}<//>`}
+  <//>`;
+}
+
+/** What the ranking is compared with: hand B, another law, or a history without somebody. */
+function Beside({ owner, beside, moment }) {
+  const [kind, name] = split(beside);
+  const options = [["", t("ask.beside.none")]];
+  if (moment.b) options.push(["moment", t("ask.beside.moment")]);
+  options.push(...LAWS.map((law) => [`law:${law}`, t("ask.beside.law", { law: t(`law.${law}`) })]));
+  options.push(...KINDS.map((one) => [`without_${one}`, t("ask.beside.without", { kind: t(`ask.kind.${one}`) })]));
+  const without = kind.startsWith("without_") ? kind.slice(8) : null;
+  return html`<${Field} label=${t("ask.beside")} value=${kind === "law" ? beside : kind === "moment" && !moment.b ? "" : kind} options=${options} onChange=${(one) => setParams({ beside: one || null })} />
+    ${without && html`<${Names} owner=${owner} kind=${without} name=${name} moment=${moment} />`}`;
+}
+
+function Names({ owner, kind, name, moment }) {
+  const asked = useAsk(path("owners", owner, "sources"), { by: kind, limit: 200, ...moment.query });
+  const names = asked.data ? (asked.data.sources ?? asked.data[kind] ?? []).map((one) => one.name ?? one) : [];
+  const all = name && !names.includes(name) ? [name, ...names] : names;
+  return html`<${Field} label=${t("ask.without.name", { kind: t(`ask.kind.${kind}`) })} value=${name ?? ""} options=${[["", t("ask.without.choose")], ...all.map((one) => [one, plain(one)])]}
+    onChange=${(one) => setParams({ beside: one ? `without_${kind}:${one}` : `without_${kind}` })} />`;
+}
+
+/** `law:ebbinghaus`, `without_sessions:s1`, `moment`: the kind and the name. */
+function split(beside) {
+  const at = beside.indexOf(":");
+  return at < 0 ? [beside, null] : [beside.slice(0, at), beside.slice(at + 1)];
+}
+
+function Ranking({ owner, question, mode, told, moment, beside }) {
+  const [kind, name] = split(beside);
+  const withMoment = kind === "moment" && moment.b;
+  const withReplay = (kind === "law" || kind.startsWith("without_")) && name;
+  const moving = useMoving(owner, question, mode, told, moment);
+  const extra = told.expanded?.synonyms ? [...new Set(Object.values(told.expanded.synonyms).flatMap((one) => Object.keys(one)))] : [];
+  return html`
+    ${extra.length > 0 && html`<p class="muted">${t("ask.synonyms", { words: extra.slice(0, 12).map(plain).join(", ") })}</p>`}
+    ${moving && html`<p class="muted" role="status">${t("ask.dragged", { at: moving.at })}</p>`}
+    ${withMoment ? html`<${MomentBeside} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} />`
+      : withReplay ? html`<${ReplayBeside} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} kind=${kind} name=${name} />`
+      : told.results.length
+        ? html`<p class="muted">${t("ask.total", { shown: number(told.results.length), total: number(told.total) })}</p>
+          <${Cards} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} moving=${moving} />`
+        : html`<${Empty} title=${t("ask.none")}><p>${t(told.withheld.length ? "ask.none.withheld" : "ask.none.what")}</p><//>`}
+    <${Shelf} withheld=${told.withheld} mode=${mode} />`;
+}
+
+/** Cards in the order of the service; while a hand is dragged in the order of the instant under it. */
+function Cards({ owner, question, mode, told, moment, moving }) {
+  const best = Math.max(...told.results.map((one) => one.score), 0.001);
+  const order = moving ? [...told.results].sort((a, b) => (moving.rank(a.id) ?? 999) - (moving.rank(b.id) ?? 999)) : told.results;
+  return html`<ol class="cards">${order.map((one, index) => html`<${Card} key=${one.id} owner=${owner} card=${one} rank=${moving ? moving.rank(one.id) : told.offset + index + 1} best=${best}
+    weight=${moving ? moving.weight(one.id) : one.weight} next=${moving ? null : told.results[index + 1]} question=${question} mode=${mode} moment=${moment} />`)}</ol>`;
+}
+
+/**
+ * Ranks and weights of these cards at 120 instants, asked for once when a hand begins to move; the drag reads it. Null while no hand
+ * moves, or until it is there.
+ */
+function useMoving(owner, question, mode, told, moment) {
+  const dragged = usePreview();
+  const moves = dragged?.hand === "a";
+  const [begun, setBegun] = useState(null);
+  useEffect(() => {
+    if (moves) setBegun(dragged.line);
+  }, [moves && dragged?.line]);
+  const line = begun === "known" ? "known" : "happened";
+  const other = line === "known" ? { as_of: moment.query.as_of } : { known: moment.query.known };
+  const ids = told.results.map((one) => one.id);
+  const body = { ids, query: question, mode, points: INSTANTS, line, to: new Date(Date.now() + 400 * 86_400_000).toISOString(), ...other };
+  if (line === "known") delete body.to;
+  for (const key of Object.keys(body)) if (body[key] === undefined) delete body[key];
+  const whole = useMemo(() => body, [JSON.stringify({ ...body, to: null })]);
+  const asked = useAskWith(begun && ids.length ? path("owners", owner, "instants") : null, whole);
+  if (!moves || !asked.data || asked.data.line !== line) return null;
+  const instants = asked.data.instants.map(Date.parse);
+  const at = dragged.at ?? Date.now();
+  let index = 0;
+  while (index + 1 < instants.length && instants[index + 1] <= at) index += 1;
+  const rows = new Map(asked.data.rows.map((row) => [row.id, row]));
+  return {
+    at: shownInstant(instants[index]),
+    rank: (id) => rows.get(id)?.ranks[index] ?? null,
+    weight: (id) => rows.get(id)?.weights[index] ?? null,
+  };
+}
+
+function MomentBeside({ owner, question, mode, told, moment }) {
+  const asked = useAsk(path("owners", owner, "search"), { q: question, mode, limit: MOST, trace: "false", ...moment.queryB });
+  return html`<${Asked} of=${asked}>${(other) => html`<${RankLines} owner=${owner} left=${told.results} right=${other.results}
+    leftTitle=${t(moment.past ? "ask.column.a" : "ask.column.now")} rightTitle=${t("ask.column.b")} />`}<//>`;
+}
+
+function ReplayBeside({ owner, question, mode, told, moment, kind, name }) {
+  const body = { query: question, mode, limit: 50, most: MOST, ...moment.query, ...(kind === "law" ? { profile: name } : { [kind]: [name] }) };
+  const asked = useAskWith(path("owners", owner, "replay"), body);
+  const title = kind === "law" ? t("ask.column.law", { law: t(`law.${name}`) }) : t("ask.column.without", { name: plain(name) });
+  return html`<${Asked} of=${asked}>${(replayed) => {
+    const { before, after, moved } = replayed.questions[0];
+    const texts = new Map([...told.results, ...replayed.differences].map((one) => [one.id, one]));
+    const row = (id) => texts.get(id) ?? { id };
+    return html`<${RankLines} owner=${owner} left=${before.map(row)} right=${after.map(row)} moved=${moved} leftTitle=${t(moment.past ? "ask.column.a" : "ask.column.now")} rightTitle=${title} />`;
+  }}<//>`;
+}
+
+/** What matched and is not shown, and why. */
+function Shelf({ withheld, mode }) {
+  if (!withheld?.length) return null;
+  const shown = (by) => MODES.find((one) => by === one);
+  return html`<section class="shelf" aria-label=${t("ask.withheld")}><h2>${t("ask.withheld")}</h2>
+    <ul>${withheld.map((one) => html`<li key=${one.reason}><${Chip} tone=${one.reason === "sensitive" ? "bad" : "warn"}>${t("ask.withheld.count", { count: number(one.count), reason: t(`reason.${one.reason}`) })}<//>
+      ${shown(one.shown_by) && shown(one.shown_by) !== mode ? html`<${Button} kind="quiet" onClick=${() => setParams({ mode: one.shown_by })}>${t("ask.withheld.show", { mode: one.shown_by })}<//>` : html`<span class="muted">${t("ask.withheld.shown-by", { mode: one.shown_by })}</span>`}
+      ${one.ids?.length > 0 && html`<span class="id muted">${one.ids.slice(0, 5).map(plain).join(", ")}${one.ids.length > 5 ? " …" : ""}</span>`}</li>`)}</ul></section>`;
 }
