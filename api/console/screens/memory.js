@@ -1,7 +1,130 @@
-import { html } from "../core/dom.js";
-import { Screen } from "../core/parts.js";
-import { t } from "../core/words.js";
+/** One memory: its words and weights over time, why, where it comes from, which answers used it, and what can be done to it. */
 
-export function Memory() {
-  return html`<${Screen} title=${t("screen.memory")} />`;
+import { html, useState } from "../core/dom.js";
+import { path, useAsk, useFeed } from "../core/http.js";
+import { To } from "../core/location.js";
+import { useMoment } from "../core/moment.js";
+import { Asked, Button, Chip, Panel, Screen, useReadOnly } from "../core/parts.js";
+import { Id, plain, Said, When } from "../core/said.js";
+import { number, t, weight } from "../core/words.js";
+import { Changes, EventDialog } from "./changes.js";
+import { Curves } from "./curves.js";
+import { TONES } from "./memories.js";
+import { Origins } from "./origins.js";
+import { DeleteDialog, EditDialog } from "./verbs.js";
+import { ConfirmHolds, Negate, RestoreDialog, Reveal, Sensitivity, Unmerge } from "./memory_verbs.js";
+import "../words/memory.js";
+
+export function Memory({ owner, id }) {
+  const moment = useMoment();
+  const address = path("owners", owner, "memories", id);
+  const found = useAsk(address, { trace: "false", ...moment.query });
+  const [turn, setTurn] = useState(0);
+  const again = () => {
+    found.reload();
+    setTurn((was) => was + 1);
+  };
+  useFeed(owner, (told) => told.some((one) => one.changes?.some((change) => change.memory === id)) && again(), !moment.past);
+  return html`<${Asked} of=${found}>${(memory) => html`<${Told} owner=${owner} memory=${memory} address=${address} moment=${moment} turn=${turn} again=${again} />`}<//>`;
+}
+
+function Told({ owner, memory, address, moment, turn, again }) {
+  const why = useAsk(address + "/why", { limit: 1, ...moment.query });
+  const [event, setEvent] = useState(null);
+  const [revealed, setRevealed] = useState(null);
+  const text = revealed ?? memory.content;
+  return html`<${Screen} title=${t("screen.memory")} actions=${html`<${Verbs} owner=${owner} memory=${memory} again=${again} onRevealed=${setRevealed} />`}>
+    <p class="crumb"><${To} parts=${["owners", owner, "memories"]}>← ${t("memory.back")}<//></p>
+    <${Panel} class="memory-head">
+      <p class="memory-text"><${Said} text=${text} /></p>
+      <p class="memory-small"><${Id} text=${memory.id} /> <${Chip} tone=${TONES[memory.status]}>${t(`status.${memory.status}`)}<//> <${Chip} tone=${TONES[memory.trust]}>${t(`trust.${memory.trust}`)}<//>
+        <${Chip}>${t(`level.${memory.level}`)}<//> ${memory.tier !== "fact" && html`<${Chip} tone="cool">${t(`tier.${memory.tier}`)}<//>`} ${memory.is_negated && html`<${Chip} tone="warn">${t("reason.negated")}<//>`}
+        ${memory.sensitivity > 0 && html`<${Chip} tone=${memory.sensitivity > 2 ? "bad" : "warn"}>${t(memory.sensitivity > 2 ? "memory.secret" : `reason.sensitive`)} ${memory.sensitivity}<//>`}
+        <strong class="figure">${t("memory.weight")} ${weight(memory.weight)}</strong></p>
+      ${memory.successor && html`<p>${t("memory.successor")}: <${To} parts=${["owners", owner, "memory", memory.successor]}><${Said} text=${memory.corrected?.[0]?.now ?? memory.successor} /><//></p>`}
+      ${memory.until && html`<p class="muted">${t("memory.until", { at: memory.until.slice(0, 16).replace("T", " ") })}</p>`}
+      ${memory.waiting?.length > 0 && html`<p><${Chip} tone="warn">${t("memory.waits", { count: number(memory.waiting.length) })}<//> <${To} parts=${["owners", owner, "memories"]} params=${{ view: "inbox" }}>${t("memory.to-inbox")}<//></p>`}
+      ${memory.conflicting?.length > 0 && html`<p>${t("memory.conflicts")}: ${memory.conflicting.map((one) => html`<${To} key=${one.id} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.memory ?? one.id} /><//> <span class="muted"><${Said} text=${one.reason ?? ""} /></span> `)}</p>`}
+      ${why.data?.aside && html`<p><${Chip} tone="warn">${t("memory.aside")}<//> <span class="muted"><${Said} text=${[why.data.aside.since, why.data.aside.reason].filter(Boolean).join(" · ")} /></span></p>`}
+    <//>
+    <${Panel} title=${t("memory.curves")}><${Curves} address=${address} moment=${moment} turn=${turn} onMark=${setEvent} /><//>
+    <div class="columns">
+      <${Panel} title=${t("memory.why", { weight: weight(memory.weight) })}><${Asked} of=${why}>${(told) => html`<${Why} told=${told} />`}<//><//>
+      <${Panel} title=${t("memory.text")}><${Texts} memory=${memory} owner=${owner} now=${text} /><//>
+      <${Panel} title=${t("memory.provenance")}><${Origins} owner=${owner} address=${address} moment=${moment} turn=${turn} /><//>
+      <${Panel} title=${t("memory.edges")}><${Edges} owner=${owner} address=${address} moment=${moment} turn=${turn} /><//>
+      <${Panel} title=${t("memory.uses")}><${Uses} owner=${owner} address=${address} moment=${moment} turn=${turn} /><//>
+      <${Panel} title=${t("memory.details")}><${Details} memory=${memory} /><//>
+      ${["evidence", "patterns"].map((name) => memory[name]?.length > 0 && html`<${Panel} key=${name} title=${t(`memory.${name}`)}><ul class="plain">
+        ${memory[name].map((one) => html`<li key=${one.id}><${To} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.memory ?? one.id} /><//> ${one.status && html`<${Chip} tone=${TONES[one.status]}>${t(`status.${one.status}`)}<//>`} ${one.said_on && html`<${When} at=${one.said_on} day=${true} />`}</li>`)}</ul><//>`)}
+    </div>
+    <${Panel} title=${t("memory.changes")}><${Changes} owner=${owner} address=${address} moment=${moment} turn=${turn} onOpen=${setEvent} /><//>
+    ${event && html`<${EventDialog} owner=${owner} address=${address} moment=${moment} event=${event} onClose=${() => setEvent(null)} />`}
+  <//>`;
+}
+
+function Why({ told }) {
+  return html`<table><thead><tr><th>${t("memory.factor")}</th><th class="figure">${t("memory.value")}</th></tr></thead><tbody>
+      ${Object.entries(told.factors).map(([name, value]) => html`<tr key=${name}><th scope="row">${t(`factor.${name}`)}</th><td class="figure">${value.toFixed(4)}</td></tr>`)}
+    </tbody></table>
+    <table><thead><tr><th>${t("memory.law")}</th><th class="figure">${t("memory.weight")}</th></tr></thead><tbody>
+      ${Object.entries(told.laws).map(([name, value]) => html`<tr key=${name} class=${name === told.law ? "chosen" : ""}><th scope="row">${t(`law.${name}`)}</th><td class="figure">${weight(value)}</td></tr>`)}
+    </tbody></table>`;
+}
+
+function Texts({ memory, owner, now }) {
+  const older = [...(memory.versions ?? [])].reverse();
+  return html`<ol class="texts">
+    <li><span class="muted">${t("memory.text.now")}</span><br /><${Said} text=${now} /></li>
+    ${older.map((one) => html`<li key=${one.version}><span class="muted">${t("memory.text.until", { at: one.until.slice(0, 16).replace("T", " ") })}</span><br /><${Said} text=${one.content} /></li>`)}
+    ${!older.length && html`<li class="muted">${t("memory.text.one")}</li>`}
+  </ol>
+  ${(memory.correction_history ?? []).map((one, index) => html`<p key=${index} class="sentence"><${When} at=${one.time} /> ${t("reason.negated")} ${one.reason && html`“<${Said} text=${one.reason} />”`}
+    ${one.new_preference && html`→ ${one.replaced_by ? html`<${To} parts=${["owners", owner, "memory", one.replaced_by]}><${Said} text=${one.new_preference} /><//>` : html`<${Said} text=${one.new_preference} />`}`}</p>`)}`;
+}
+
+function Edges({ owner, address, moment }) {
+  const asked = useAsk(address + "/associations", { depth: 1, mode: "review", ...moment.query });
+  return html`<${Asked} of=${asked}>${(told) => told.associations.length
+    ? html`<ul class="plain edges">${told.associations.slice(0, 12).map((one) => html`<li key=${one.id}><span class="figure">${one.weight.toFixed(2)}</span> <${Chip}>${t(`link.${one.link}`)}<//> <${To} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.memory} lines=${1} /><//></li>`)}</ul>`
+    : html`<p class="muted">${t("memory.edges.none")}</p>`}<//>`;
+}
+
+function Uses({ owner, address, moment }) {
+  const asked = useAsk(address + "/uses", { limit: 8, ...moment.query });
+  return html`<${Asked} of=${asked}>${(told) => told.total
+    ? html`<ul class="plain">${told.uses.map((one, index) => html`<li key=${index}><${When} at=${one.injected_at} /> ${one.turn_id ? html`<${To} parts=${["owners", owner, "answers", one.turn_id]}><${Said} text=${one.turn?.text ?? one.turn_id} lines=${1} /><//>` : ""}
+      ${one.replies?.[0] && html`<br /><span class="muted">${t("memory.uses.reply")}: <${Said} text=${one.replies[0].text} lines=${1} /></span>`}</li>`)}</ul>
+      ${told.total > told.uses.length && html`<p class="muted">${t("memories.facet.more", { count: number(told.total - told.uses.length) })}</p>`}`
+    : html`<p class="muted">${t("memory.uses.none")}</p>`}<//>`;
+}
+
+const DETAILS = ["kind", "category", "tier", "source", "speaker", "because", "project", "confidence", "importance", "mention_count", "access_count", "created_at", "updated_at", "last_activated_at"];
+
+function Details({ memory }) {
+  const shown = (name, value) => (name.endsWith("_at") ? html`<${When} at=${value} />` : html`<${Said} text=${value} />`);
+  const keywords = (memory.extracted_keywords ?? []).map((one) => one.word);
+  const tags = memory.context?.tags ?? [];
+  return html`<table><tbody>
+    ${DETAILS.filter((name) => memory[name] !== null && memory[name] !== undefined).map((name) => html`<tr key=${name}><th scope="row">${t(`detail.${name}`)}</th><td>${shown(name, memory[name])}</td></tr>`)}
+    ${keywords.length > 0 && html`<tr><th scope="row">${t("detail.keywords")}</th><td>${keywords.map((one) => html`<${Chip} key=${one}><${Said} text=${one} /><//> `)}</td></tr>`}
+    ${tags.length > 0 && html`<tr><th scope="row">${t("detail.tags")}</th><td>${tags.map((one) => html`<${Chip} key=${one}><${Said} text=${one} /><//> `)}</td></tr>`}
+  </tbody></table>`;
+}
+
+/** What can be done, by the memory's state. */
+function Verbs({ owner, memory, again, onRevealed }) {
+  const why = useReadOnly();
+  const [open, setOpen] = useState(null);
+  const dialogs = { edit: EditDialog, negate: Negate, confirm: ConfirmHolds, sensitivity: Sensitivity, restore: RestoreDialog, unmerge: Unmerge, reveal: Reveal };
+  const secret = memory.sensitivity > 2;
+  const gone = memory.status === "deleted";
+  const names = memory.status === "purged" ? [] : gone ? ["restore"]
+    : [...(secret ? ["reveal"] : ["edit"]), "negate", ...(memory.is_negated || memory.trust === "rejected" || memory.trust === "disputed" ? ["confirm"] : []), "sensitivity", ...(memory.merged_from?.length ? ["unmerge"] : [])];
+  const word = (name) => (name === "edit" ? t("memories.edit") : t(`memory.${name}`));
+  const Open = dialogs[open];
+  return html`${names.map((name) => html`<${Button} key=${name} why=${why} onClick=${() => setOpen(name)}>${word(name)}<//>`)}
+    ${!gone && memory.status !== "purged" && html`<${Button} kind="danger" why=${why} onClick=${() => setOpen("delete")}>${t("memories.delete")}<//>`}
+    ${open === "delete" && html`<${DeleteDialog} owner=${owner} ids=${[memory.id]} onClose=${() => setOpen(null)} onDone=${again} />`}
+    ${Open && html`<${Open} owner=${owner} memory=${memory} onClose=${() => setOpen(null)} onDone=${again} onRevealed=${onRevealed} />`}`;
 }

@@ -1,0 +1,85 @@
+/** The change log of a memory, and one of its events in full. */
+
+import { html, useEffect, useState } from "../core/dom.js";
+import { ask, useAsk } from "../core/http.js";
+import { To } from "../core/location.js";
+import { setParams } from "../core/location.js";
+import { Asked, Button, Chip, Dialog, Field, Problem } from "../core/parts.js";
+import { Id, Said, When } from "../core/said.js";
+import { t, weight } from "../core/words.js";
+
+const PAGE = 25;
+const LAWS = ["weighted", "ebbinghaus", "consolidating", "tiered"];
+
+export function Changes({ address, moment, turn, onOpen }) {
+  const [law, setLaw] = useState("");
+  const [more, setMore] = useState({ changes: [], next: null, error: null });
+  const question = { order: "newest", limit: PAGE, law: law || undefined, ...moment.query };
+  const asked = useAsk(`${address}/history`, question);
+  useEffect(() => {
+    if (turn) asked.reload();
+  }, [turn]);
+  useEffect(() => setMore({ changes: [], next: asked.data?.next ?? null, error: null }), [asked.data]);
+  const further = async () => {
+    try {
+      const told = await ask(`${address}/history`, { ...question, cursor: more.next });
+      setMore({ changes: [...more.changes, ...told.changes], next: told.next, error: null });
+    } catch (error) {
+      setMore({ ...more, error });
+    }
+  };
+  return html`<div class="form"><${Field} label=${t("memory.changes.law")} value=${law} onChange=${setLaw} options=${[["", t("memory.changes.stored")], ...LAWS.map((one) => [one, t(`law.${one}`)])]} /></div>
+    <${Asked} of=${asked}>${(told) => {
+      const changes = [...told.changes, ...more.changes];
+      if (!changes.length) return html`<p class="muted">${t("memory.changes.none")}</p>`;
+      return html`<div class="table-box" tabindex="0" role="region" aria-label=${t("memory.changes")}><table class="changes"><thead><tr><th>${t("memory.changes.time")}</th><th>${t("memory.changes.event")}</th><th>${t("memory.changes.decision")}</th><th>${t("memory.changes.by")}</th><th class="figure">${t("memory.changes.weight")}</th><th>${t("memory.changes.reason")}</th></tr></thead>
+        <tbody>${changes.map((one, index) => html`<tr key=${index}><td><${When} at=${one.time} /> ${one.late_by !== null && html`<${Chip} tone="warn">${t("memory.late")}<//>`}</td>
+          <td><button type="button" class="as-link" onClick=${() => onOpen({ ...one, before: changes[index + 1] })}><${Said} text=${one.event} /></button></td><td><${Said} text=${one.decision} /></td><td><${Said} text=${one.principal ? `${one.actor} (${one.principal})` : one.actor} /></td>
+          <td class="figure">${weight(one.old_weight)} → ${weight(one.new_weight)}</td><td><${Said} text=${one.said_reason ?? one.reason} /></td></tr>`)}</tbody></table></div>
+        ${more.next && html`<${Button} onClick=${further}>${t("memory.changes.more")}<//>`}<${Problem} error=${more.error} />`;
+    }}<//>`;
+}
+
+/** An event's change of this memory: principal, reason, factors before and after. `event`: a change, or `{position}` of a mark. */
+export function EventDialog({ owner, address, moment, event, onClose }) {
+  const [found, setFound] = useState(event.decision ? event : null);
+  const [error, setError] = useState(null);
+  useEffect(() => {
+    if (!found) look(address, moment, event.position).then(setFound, setError);
+  }, []);
+  const before = found?.before;
+  const names = [...new Set([...Object.keys(before?.factors ?? {}), ...Object.keys(found?.factors ?? {})])];
+  return html`<${Dialog} title=${t("memory.event")} onClose=${onClose} wide=${true}>
+    <${Problem} error=${error} />
+    ${found && html`<h3><${Said} text=${found.event} /> · <${Said} text=${found.decision} /></h3>
+      ${(found.said_reason || found.reason) && html`<p class="sentence"><${Said} text=${found.said_reason ?? found.reason} /></p>`}
+      <table><tbody>
+        <tr><th scope="row">${t("memory.event.position")}</th><td><${To} parts=${["owners", owner, "log"]} params=${{ at: found.position }} onClick=${onClose}><${Id} text=${found.position} /><//></td></tr>
+        <tr><th scope="row">${t("memory.event.happened")}</th><td><${When} at=${found.time} /></td></tr>
+        <tr><th scope="row">${t("memory.event.recorded")}</th><td><${When} at=${found.recorded_at} /> ${found.late_by !== null && html`<${Chip} tone="warn">${t("memory.late")}<//>`}</td></tr>
+        <tr><th scope="row">${t("memory.changes.by")}</th><td><${Said} text=${found.principal ? `${found.actor} (${found.principal})` : found.actor} /></td></tr>
+        <tr><th scope="row">${t("memory.changes.weight")}</th><td class="figure">${weight(found.old_weight)} → ${weight(found.new_weight)} (${t(`law.${found.law}`)})</td></tr>
+        ${found.fields?.length > 0 && html`<tr><th scope="row">${t("memory.event.fields")}</th><td>${found.fields.map((one) => html`<${Chip} key=${one}>${one}<//> `)}</td></tr>`}
+      </tbody></table>
+      ${names.length > 0 && html`<table><thead><tr><th>${t("memory.factor")}</th><th class="figure">${t("memory.event.before")}</th><th class="figure">${t("memory.event.after")}</th></tr></thead><tbody>
+        ${names.map((name) => html`<tr key=${name} class=${before && before.factors[name] !== found.factors[name] ? "differs" : ""}><th scope="row">${t(`factor.${name}`)}</th><td class="figure">${before?.factors[name]?.toFixed(4) ?? "–"}</td><td class="figure">${found.factors[name]?.toFixed(4) ?? "–"}</td></tr>`)}</tbody></table>`}
+      <div class="dialog-foot"><${Button} onClick=${() => { onClose(); setParams({ as_of: found.position }); }}>${t("memory.event.look")}<//></div>`}
+  <//>`;
+}
+
+/** The change at a position, with the one before it. */
+async function look(address, moment, position) {
+  let cursor;
+  let later = null;
+  for (let page = 0; page < 20; page += 1) {
+    const told = await ask(`${address}/history`, { order: "newest", limit: 1000, cursor, ...moment.query });
+    for (const one of told.changes) {
+      if (later) return { ...later, before: one };
+      if (one.position === position) later = one;
+    }
+    cursor = told.next;
+    if (!cursor) break;
+  }
+  if (later) return { ...later, before: undefined };
+  throw Object.assign(new Error(position), { problem: { detail: position } });
+}
