@@ -22,7 +22,7 @@ export function Door() {
   return html`<main class="door" id="content">
     <img src="/console/icon.svg" alt="" width="56" height="56" />
     <h1>${t("door.title")}</h1>
-    <p class=${why === "spent" ? "problem" : ""} role="status">${t(`door.${why}`)}</p>
+    <p class=${["none", "ended"].includes(why) ? "" : "problem"} role="status">${t(`door.${why}`)}</p>
     <${Command} text="engramlog console" />
     <form onSubmit=${open}>
       <${Field} label=${t("door.code")} value=${code} onChange=${setCode} spellcheck=${false} />

@@ -10,7 +10,7 @@ const NAME = "engramlog.session";
 const ASKED_FOR_MS = 400;
 
 export const token = shared(sessionStorage.getItem(NAME));
-/** Why there is none: "none" (never had one), "ended" (refused), "spent" (the code was used or is over). */
+/** Why there is none: "none" (never had one), "ended" (refused), what was said of its code ("used", "over", "unknown", "limited"), "unreachable". */
 export const without = shared("none");
 
 const tabs = "BroadcastChannel" in globalThis ? new BroadcastChannel("engramlog") : null;
@@ -68,7 +68,8 @@ export async function exchange(code) {
     body: JSON.stringify({ code }),
   }).catch(() => null);
   if (!answer?.ok) {
-    lose("spent");
+    const told = await answer?.json().catch(() => null);
+    lose(["used", "over", "unknown", "limited"].includes(told?.reason) ? told.reason : "unreachable");
     return false;
   }
   keep((await answer.json()).token);

@@ -78,7 +78,7 @@ function Beside({ owner, beside, moment }) {
 }
 
 function Names({ owner, kind, name, moment }) {
-  const asked = useAsk(path("owners", owner, "sources"), { by: kind, limit: 200, ...moment.query });
+  const asked = useAsk(path("owners", owner, "sources"), { by: kind.slice(0, -1), limit: 200, ...moment.query });
   const names = asked.data ? (asked.data.sources ?? asked.data[kind] ?? []).map((one) => one.name ?? one) : [];
   const all = name && !names.includes(name) ? [name, ...names] : names;
   return html`<${Field} label=${t("ask.without.name", { kind: t(`ask.kind.${kind}`) })} value=${name ?? ""} options=${[["", t("ask.without.choose")], ...all.map((one) => [one, plain(one)])]}

@@ -2,8 +2,7 @@
 
 import { html, useEffect, useState } from "../core/dom.js";
 import { ask, useAsk } from "../core/http.js";
-import { To } from "../core/location.js";
-import { setParams } from "../core/location.js";
+import { setParams, To } from "../core/location.js";
 import { Asked, Button, Chip, Dialog, Field, Problem } from "../core/parts.js";
 import { Id, Said, When } from "../core/said.js";
 import { t, weight } from "../core/words.js";
@@ -32,7 +31,7 @@ export function Changes({ address, moment, turn, onOpen }) {
     <${Asked} of=${asked}>${(told) => {
       const changes = [...told.changes, ...more.changes];
       if (!changes.length) return html`<p class="muted">${t("memory.changes.none")}</p>`;
-      return html`<div class="table-box" tabindex="0" role="region" aria-label=${t("memory.changes")}><table class="changes"><thead><tr><th>${t("memory.changes.time")}</th><th>${t("memory.changes.event")}</th><th>${t("memory.changes.decision")}</th><th>${t("memory.changes.by")}</th><th class="figure">${t("memory.changes.weight")}</th><th>${t("memory.changes.reason")}</th></tr></thead>
+      return html`<div class="table-box" tabindex="0" role="group" aria-label=${t("memory.changes")}><table class="changes"><thead><tr><th>${t("memory.changes.time")}</th><th>${t("memory.changes.event")}</th><th>${t("memory.changes.decision")}</th><th>${t("memory.changes.by")}</th><th class="figure">${t("memory.changes.weight")}</th><th>${t("memory.changes.reason")}</th></tr></thead>
         <tbody>${changes.map((one, index) => html`<tr key=${index}><td><${When} at=${one.time} /> ${one.late_by !== null && html`<${Chip} tone="warn">${t("memory.late")}<//>`}</td>
           <td><button type="button" class="as-link" onClick=${() => onOpen({ ...one, before: changes[index + 1] })}><${Said} text=${one.event} /></button></td><td><${Said} text=${one.decision} /></td><td><${Said} text=${one.principal ? `${one.actor} (${one.principal})` : one.actor} /></td>
           <td class="figure">${weight(one.old_weight)} → ${weight(one.new_weight)}</td><td><${Said} text=${one.said_reason ?? one.reason} /></td></tr>`)}</tbody></table></div>

@@ -48,7 +48,7 @@ function Told({ owner, memory, address, moment, turn, again }) {
       ${why.data?.aside && html`<p><${Chip} tone="warn">${t("memory.aside")}<//> <span class="muted"><${Said} text=${[why.data.aside.since, why.data.aside.reason].filter(Boolean).join(" · ")} /></span></p>`}
     <//>
     <${Panel} title=${t("memory.curves")}><${Curves} address=${address} moment=${moment} turn=${turn} onMark=${setEvent} /><//>
-    <div class="columns">
+    <div class="masonry">
       <${Panel} title=${t("memory.why", { weight: weight(memory.weight) })}><${Asked} of=${why}>${(told) => html`<${Why} told=${told} />`}<//><//>
       <${Panel} title=${t("memory.text")}><${Texts} memory=${memory} owner=${owner} now=${text} /><//>
       <${Panel} title=${t("memory.provenance")}><${Origins} owner=${owner} address=${address} moment=${moment} turn=${turn} /><//>

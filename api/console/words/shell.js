@@ -43,10 +43,14 @@ words({
     "The session is over: the service was started again, or its token was changed. A new link opens it again; this page stays where it is.",
     "会话已结束：服务重新启动过，或令牌已更换。新的链接会再次打开；此页面会停在原处。",
   ],
-  "door.spent": [
-    "This code was used already, or is older than ten minutes. If it was not you who used it, run `engramlog token --rotate`.",
-    "此代码已被使用，或已超过十分钟。若不是您本人所用，请运行 `engramlog token --rotate`。",
+  "door.used": [
+    "This code was used already: each works once. If it was not you who used it, run `engramlog token --rotate`.",
+    "此代码已被使用：每个代码只能用一次。若不是您本人所用，请运行 `engramlog token --rotate`。",
   ],
+  "door.over": ["This code is older than ten minutes. A new link opens the console:", "此代码已超过十分钟。新的链接可以打开控制台："],
+  "door.unknown": ["This service gave no such code. A new link opens the console:", "本服务没有发出过这样的代码。新的链接可以打开控制台："],
+  "door.limited": ["Too many codes were tried. Wait a minute, then open a new link:", "尝试次数过多。请稍等一分钟，再打开新的链接："],
+  "door.unreachable": ["The service does not answer. This starts it where it does not run:", "服务没有响应。若未运行，此命令会启动它："],
   "door.code": ["Or paste a code", "或粘贴代码"],
   "door.open": ["Open", "打开"],
   "past.read-only": ["You look at another moment: nothing can be changed there.", "您正在查看另一时刻：那里什么都不能更改。"],
