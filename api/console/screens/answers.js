@@ -1,7 +1,65 @@
-import { html } from "../core/dom.js";
-import { Screen } from "../core/parts.js";
-import { t } from "../core/words.js";
+/** Answers: from a turn to what stood in its prompt, to the memories, to their events. */
 
-export function Answers() {
-  return html`<${Screen} title=${t("screen.answers")} />`;
+import { html, useState } from "../core/dom.js";
+import { path, useAsk } from "../core/http.js";
+import { setParams, To, useHere } from "../core/location.js";
+import { useMoment } from "../core/moment.js";
+import { Asked, Button, Chip, Copy, Empty, Panel, Screen } from "../core/parts.js";
+import { Id, Said, When } from "../core/said.js";
+import { number, t, weight } from "../core/words.js";
+import { TONES } from "./memories.js";
+import "../words/log.js";
+
+const PAGE = 30;
+
+export function Answers({ owner, id }) {
+  return html`<${Screen} title=${t("screen.answers")} lead=${t("answers.lead")}>
+    ${id ? html`<${Answer} owner=${owner} id=${id} />` : html`<${List} owner=${owner} />`}<//>`;
+}
+
+function List({ owner }) {
+  const moment = useMoment();
+  const { params } = useHere();
+  const offset = Number(params.get("offset") ?? 0) || 0;
+  const asked = useAsk(path("owners", owner, "answers"), { limit: PAGE, offset, session: params.get("session") || undefined, ...moment.query });
+  return html`<${Asked} of=${asked}>${(told) => told.answers.length
+    ? html`<ol class="plain answers">${told.answers.map((one) => html`<li key=${one.id} class="panel">
+        <p class="row-small"><${When} at=${one.injected_at} /> ${one.session && html`<button type="button" class="as-link" onClick=${() => setParams({ session: one.session, offset: null })}><${Said} text=${one.session} /></button>`} <${Chip} tone="cool">${t("answers.memories", { count: number(one.memories) })}<//></p>
+        <p><${To} parts=${["owners", owner, "answers", one.id]}>${one.turn ? html`<${Said} text=${one.turn.text} lines=${2} />` : html`<${Id} text=${one.id} /> (${t("answers.untold")})`}<//></p>
+        ${one.replies?.[0] && html`<p class="muted">${t("answers.replied")}: <${Said} text=${one.replies[0].text} lines=${2} /></p>`}</li>`)}</ol>
+      <p>${offset > 0 && html`<${Button} onClick=${() => setParams({ offset: Math.max(0, offset - PAGE) || null })}>←<//>`}
+        ${told.total > offset + told.answers.length && html`<${Button} onClick=${() => setParams({ offset: offset + PAGE })}>${t("answers.older")}<//>`} <span class="muted figure">${offset + 1}–${offset + told.answers.length} / ${number(told.total)}</span></p>`
+    : html`<${Empty} title=${t("answers.none")} commands=${[`engramlog context ${/^[\w.-]+$/.test(owner) ? owner : `'${owner.replaceAll("'", "'\\''")}'`} "What does she drink?" --turn turn-1`]}><p>${t("answers.none.what")}</p><//>`}<//>`;
+}
+
+function Answer({ owner, id }) {
+  const moment = useMoment();
+  const asked = useAsk(path("owners", owner, "answers", id), moment.query);
+  return html`<p class="crumb"><${To} parts=${["owners", owner, "answers"]}>← ${t("answers.back")}<//></p>
+    <${Asked} of=${asked}>${(told) => html`
+      <${Panel}>
+        <p class="row-small"><${Id} text=${told.id} /> <${When} at=${told.injected_at} /> <${Said} text=${told.session ?? ""} /></p>
+        <p class="memory-text">${told.turn ? html`<span class="muted">${t("answers.asked")}: </span><${Said} text=${told.turn.text} />` : t("answers.untold")}</p>
+        ${(told.replies ?? []).map((one) => html`<p key=${one.turn_id}><span class="muted">${t("answers.replied")}: </span><${Said} text=${one.text} /></p>`)}
+        ${told.note && html`<p class="muted"><${Said} text=${told.note} /></p>`}
+      <//>
+      <${Panel} title=${t("answers.put-in")}><div class="table-box" tabindex="0" role="group" aria-label=${t("answers.put-in")}><table><thead><tr><th class="figure">${t("answers.rank")}</th><th>${t("answers.then")}</th><th>${t("answers.part")}</th><th class="figure">${t("answers.weight")}</th><th>${t("answers.trust")}</th><th>${t("answers.today")}</th></tr></thead>
+        <tbody>${told.injected_memories.map((one) => html`<tr key=${one.id}><td class="figure">${one.rank ?? "–"}</td>
+          <td><${To} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.memory ?? one.id} lines=${2} /><//> ${one.withheld && html`<${Chip} tone="bad">${t(`reason.${one.withheld}`)}<//>`}</td>
+          <td>${one.part ? t(`ask.context.part.${one.part}`) : "–"}</td><td class="figure">${weight(one.weight)}</td><td>${one.trust ? html`<${Chip} tone=${TONES[one.trust]}>${t(`trust.${one.trust}`)}<//>` : "–"}</td>
+          <td><${Chip} tone=${TONES[one.status]}>${t(`status.${one.status}`)}<//> ${one.since?.length > 0 && html`<span class="muted">${t("answers.since", { what: one.since.map((what) => t(`since.${what}`)).join(", ") })}</span>`}</td></tr>`)}</tbody></table></div><//>
+      ${told.outcomes.length > 0 && html`<${Panel} title=${t("answers.outcomes")}><ul class="plain">${told.outcomes.map((one, index) => html`<li key=${index}><${When} at=${one.at} /> <${To} parts=${["owners", owner, "memory", one.memory]}><${Id} text=${one.memory} /><//> <${Chip} tone=${one.outcome === "task_failure" ? "bad" : "good"}>${t(`outcome.${one.outcome}`)}<//> <span class="muted"><${Said} text=${one.principal ? `${one.actor} (${one.principal})` : one.actor} /></span></li>`)}</ul><//>`}
+      ${[...told.injected].reverse().map((one) => html`<${Block} key=${one.position} owner=${owner} injected=${one} />`)}`}<//>`;
+}
+
+/** A block as it was handed out, and whether that can be proven. */
+function Block({ owner, injected }) {
+  const { block, made } = injected;
+  const same = block.as_it_was === true ? ["good", "same"] : block.as_it_was === false ? ["bad", "differs"] : ["warn", "unknown"];
+  const [open, setOpen] = useState(true);
+  return html`<${Panel} title=${t("answers.block")} actions=${html`<${Chip} tone=${same[0]} title=${block.why}>${t(`answers.block.${same[1]}`)}<//> <${Copy} text=${block.text} /> <${Button} kind="quiet" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${open ? "▴" : "▾"}<//>`}>
+    <p class="muted"><${When} at=${injected.at} /> · <${To} parts=${["owners", owner, "log"]} params=${{ at: injected.position }}><${Id} text=${injected.position} /><//> · <${Said} text=${block.why} /> ${made && html`· ${t("ask.context.used", { tokens: number(block.tokens), budget: number(made.budget) })}`}</p>
+    ${open && html`<pre tabindex="0"><${Said} text=${block.text} /></pre>`}
+    ${injected.read_at && html`<${Button} onClick=${() => setParams({ as_of: injected.read_at })}>${t("answers.moment")}<//>`}
+  <//>`;
 }

@@ -1,7 +1,149 @@
-import { html } from "../core/dom.js";
-import { Screen } from "../core/parts.js";
-import { t } from "../core/words.js";
+/** The log itself: an owner's events or a partition's, filtered, live, raw. */
 
-export function Log() {
-  return html`<${Screen} title=${t("screen.log")} />`;
+import { html, useEffect, useRef, useState } from "../core/dom.js";
+import { ask, path, useAsk } from "../core/http.js";
+import { go, setParams, To, to, useHere } from "../core/location.js";
+import { useMoment } from "../core/moment.js";
+import { Asked, Button, Check, Chip, Dialog, Empty, Field, Problem, Screen, Copy } from "../core/parts.js";
+import { Id, plain, Said, When } from "../core/said.js";
+import { number, t } from "../core/words.js";
+import "../words/log.js";
+
+const PAGE = 60;
+const MOST = 600;
+/** Rows that stay on the page; older ones are asked for again. */
+const WAIT_S = 15;
+const ACTORS = ["user", "assistant", "judge", "system", "operator"];
+const TEXTS = ["session", "principal", "memory", "turn", "since", "until"];
+
+/** Seconds as people say them, in one unit. */
+export function duration(seconds) {
+  for (const [unit, size] of [["days", 86_400], ["hours", 3_600], ["minutes", 60]]) {
+    if (seconds >= size) return t(`duration.${unit}`, { count: number(seconds / size, seconds / size < 10 ? 1 : 0) });
+  }
+  return t("duration.seconds", { count: number(seconds, 0) });
+}
+
+export function Log({ owner, id }) {
+  const { params } = useHere();
+  const moment = useMoment();
+  const address = owner ? path("owners", owner, "events") : path("partitions", id ?? "0", "events");
+  const filters = { order: params.get("order") ?? "newest" };
+  for (const name of [...TEXTS, "actor"]) if (params.get(name)) filters[name] = params.get(name);
+  if (params.has("types")) filters.types = params.getAll("types");
+  if (params.get("late")) filters.late = "true";
+  if (params.get("at")) Object.assign(filters, { known: params.get("at"), order: "newest" });
+  return html`<${Screen} title=${t("screen.log")} lead=${owner ? t("log.lead", { owner: plain(owner) }) : t("log.lead.partition", { partition: id })}>
+    <${Filters} params=${params} />
+    <${Events} key=${address + JSON.stringify([filters, moment.query])} owner=${owner} address=${address} question=${{ ...filters, ...moment.query, ...(filters.known ? { known: filters.known } : {}) }} live=${!moment.past && !filters.known && filters.order === "newest"} focus=${params.get("at")} />
+  <//>`;
+}
+
+function Filters({ params }) {
+  const schema = useAsk("/v1/schema");
+  const types = schema.data ? Object.keys(schema.data).sort() : [];
+  const [open, setOpen] = useState(TEXTS.some((name) => params.has(name)));
+  const set = (name) => (value) => setParams({ [name]: value || null, at: null });
+  return html`<div class="form log-bar">
+    <${Field} label=${t("log.types")} value=${params.get("types") ?? ""} options=${[["", t("log.types.any")], ...types.map((one) => [one, one])]} onChange=${set("types")} />
+    <${Field} label=${t("log.actor")} value=${params.get("actor") ?? ""} options=${[["", t("log.actor.any")], ...ACTORS.map((one) => [one, one])]} onChange=${set("actor")} />
+    <${Field} label=${t("log.order")} value=${params.get("order") ?? "newest"} options=${["newest", "oldest"].map((one) => [one, t(`log.order.${one}`)])} onChange=${(value) => set("order")(value === "newest" ? null : value)} />
+    <${Check} label=${t("log.late")} checked=${params.get("late") === "true"} onChange=${(value) => set("late")(value ? "true" : null)} />
+    <${Button} kind="quiet" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${t("log.more-filters")}<//>
+    ${open && TEXTS.map((name) => html`<${Typed} key=${name} label=${t(`log.${name}`)} hint=${["since", "until"].includes(name) ? t("log.day") : undefined} value=${params.get(name) ?? ""} onChange=${set(name)} />`)}
+  </div>`;
+}
+
+/** A field whose value counts once it is left, or Enter is pressed. */
+function Typed({ label, hint, value, onChange }) {
+  const [told, setTold] = useState(value);
+  useEffect(() => setTold(value), [value]);
+  const done = () => told.trim() !== value && onChange(told.trim());
+  return html`<${Field} label=${label} placeholder=${hint} value=${told} onChange=${setTold} onBlur=${done} onKeyDown=${(event) => event.key === "Enter" && done()} maxlength="400" spellcheck=${false} />`;
+}
+
+function Events({ owner, address, question, live, focus }) {
+  const [state, setState] = useState({ events: [], next: undefined, error: null, looked: null });
+  const [held, setHeld] = useState(false);
+  const [raw, setRaw] = useState(null);
+  const [busy, setBusy] = useState(true);
+  const follow = useRef(null);
+  const read = async (cursor, signal) => {
+    setBusy(true);
+    try {
+      const told = await ask(address, { ...question, limit: PAGE, cursor }, signal);
+      setState((was) => ({ events: [...(cursor ? was.events : []), ...told.events], next: told.next, error: null, looked: told }));
+      if (!cursor) follow.current = told.follow;
+      if (!cursor && focus) setRaw(told.events.find((one) => one.position === focus) ?? null);
+    } catch (error) {
+      if (error.name !== "AbortError") setState((was) => ({ ...was, error }));
+    }
+    setBusy(false);
+  };
+  useEffect(() => {
+    const leave = new AbortController();
+    read(undefined, leave.signal);
+    return () => leave.abort();
+  }, []);
+  useEffect(() => {
+    if (!live || held || busy || !follow.current) return undefined;
+    const leave = new AbortController();
+    (async () => {
+      while (!leave.signal.aborted) {
+        try {
+          const told = await ask(address, { ...question, order: "oldest", limit: PAGE, cursor: follow.current, wait: WAIT_S }, leave.signal);
+          follow.current = told.follow;
+          if (told.events.length) setState((was) => {
+            const known = new Set(was.events.map((one) => one.position));
+            const news = told.events.filter((one) => !known.has(one.position)).map((one) => ({ ...one, isNew: true })).reverse();
+            return { ...was, events: [...news, ...was.events].slice(0, MOST) };
+          });
+        } catch (error) {
+          if (error.name === "AbortError" || error.status === 401) return;
+          await new Promise((resolve) => setTimeout(resolve, 1_000));
+        }
+      }
+    })();
+    return () => leave.abort();
+  }, [live, held, busy]);
+  const { events, next, error, looked } = state;
+  return html`${live && html`<p class="live-line" role="status"><span class=${`live ${held ? "" : "open"}`}>${t(held ? "log.live.held" : "log.live")}</span> <${Button} kind="quiet" onClick=${() => setHeld(!held)}>${t(held ? "log.live.go" : "log.live.hold")}<//></p>`}
+    <${Problem} error=${error} again=${() => read()} />
+    ${!events.length && !busy && !error && html`<${Empty} title=${t("log.none")}><p>${t("log.none.what")}</p><//>`}
+    ${events.length > 0 && html`<div class="table-box" tabindex="0" role="group" aria-label=${t("screen.log")}><table class="log"><thead><tr>${["position", "type", "happened", "recorded", "by", "about"].map((name) => html`<th key=${name} class=${`l-${name}`}>${t(`log.column.${name}`)}</th>`)}</tr></thead>
+      <tbody>${events.map((one) => html`<${Row} key=${one.position} owner=${owner} event=${one} focus=${focus === one.position} onRaw=${() => setRaw(one)} />`)}</tbody></table></div>`}
+    ${next && html`<p><${Button} disabled=${busy} onClick=${() => read(next)}>${t("log.more")}<//> <span class="muted">${looked && t("log.looked", { count: number(looked.looked), position: looked.looked_to ?? "–" })}</span></p>`}
+    ${raw && html`<${Raw} owner=${owner ?? raw.owner} event=${raw} onClose=${() => setRaw(null)} />`}`;
+}
+
+const who = (one) => (one.principal ? `${one.actor} (${one.principal})` : (one.actor ?? "–"));
+
+/** What an event is about, in its own words as far as they may be told. */
+function about({ data }) {
+  if (!data) return "";
+  const text = data.content ?? data.text ?? data.summary ?? data.correction ?? data.reason;
+  const ids = data.memory_id ?? data.into ?? data.turn_id ?? (data.memory_ids ?? data.memories ?? data.sources ?? [])[0];
+  return [typeof ids === "string" ? ids : null, typeof text === "string" ? text : null].filter(Boolean).join(": ");
+}
+
+function Row({ owner, event, focus, onRaw }) {
+  return html`<tr class=${`${event.isNew ? "is-new" : ""} ${focus ? "chosen" : ""}`}>
+    <td class="l-position"><button type="button" class="as-link id" onClick=${onRaw}>${event.position}</button></td>
+    <td class="l-type"><${Said} text=${event.type} /> ${event.folded === false && html`<${Chip} tone="bad">${t("log.waiting")}<//>`}</td>
+    <td class="l-happened"><${When} at=${event.occurred_at} /></td>
+    <td class="l-recorded"><${When} at=${event.recorded_at} /> ${event.late_by !== null && html`<${Chip} tone="warn">${t("log.late.by", { time: duration(event.late_by) })}<//>`}</td>
+    <td class="l-by"><${Said} text=${who(event)} />${!owner && html`<br /><${To} parts=${["owners", event.owner, "log"]}><${Said} text=${event.owner} /><//>`}</td>
+    <td class="l-about"><${Said} text=${about(event)} lines=${2} /> ${event.withheld && html`<${Chip} tone="warn">${t("log.withheld", { why: event.withheld })}<//>`}${event.problem && html`<${Chip} tone="bad"><${Said} text=${event.problem} /><//>`}</td>
+  </tr>`;
+}
+
+function Raw({ owner, event, onClose }) {
+  const { isNew, ...told } = event;
+  const text = JSON.stringify(told, null, 2);
+  return html`<${Dialog} wide=${true} title=${t("log.raw.title", { position: event.position })} onClose=${onClose}>
+    <pre tabindex="0"><${Said} text=${text} /></pre>
+    <div class="dialog-foot"><${Copy} text=${text} />
+      <${Button} onClick=${() => { onClose(); go(to(["owners", owner, "whatif"], { without: event.position })); }}>${t("log.strike")}<//>
+      <${Button} onClick=${() => { onClose(); setParams({ at: null, as_of: event.position }); }}>${t("log.then")}<//></div>
+  <//>`;
 }

@@ -8,12 +8,12 @@ import { t, weight } from "../core/words.js";
 
 const ROW = 64;
 
-/** @param {{left: {id: string, memory?: string, weight?: number}[], right: object[], moved?: {id: string, passed?: string[]}[]}} told */
+/** @param {{left: {id: string, memory?: string, weight?: number}[], right: object[], moved?: {id: string, passed?: string | null}[]}} told */
 export function RankLines({ owner, left, right, leftTitle, rightTitle, moved = [] }) {
   const atLeft = new Map(left.map((one, index) => [one.id, index]));
   const atRight = new Map(right.map((one, index) => [one.id, index]));
   const texts = new Map([...left, ...right].map((one) => [one.id, one]));
-  const passed = new Map(moved.map((one) => [one.id, one.passed_by ?? one.passed ?? []]));
+  const passed = new Map(moved.map((one) => [one.id, [one.passed ?? []].flat()]));
   const tall = Math.max(left.length, right.length, 1) * ROW;
   const both = left.filter((one) => atRight.has(one.id));
   const describe = (index, other) => (other === undefined ? t("ask.moved.gone") : other === index ? t("ask.moved.same") : `→ ${other + 1}`);
