@@ -111,14 +111,16 @@ function Outcome({ owner, asked, moment }) {
       <span class="muted">${t("whatif.events.told", { replayed: number(found.events.replayed), today: number(found.events.today) })}</span>
       ${asked.struck && html`<${Button} kind="danger" why=${why ?? (asked.changed ? t("whatif.retract.why-not") : undefined)} onClick=${() => setRetracts(true)}>${t("whatif.retract")}<//>`}</div>
     ${found.without_effect.length > 0 && html`<p class="muted">${t("whatif.without-effect", { what: found.without_effect.map((one) => plain(one.name ?? one)).join(", ") })}</p>`}
-    ${found.questions?.map((one) => html`<${Question} key=${one.query} owner=${owner} told=${one} differences=${found.differences} />`)}
+    ${found.questions?.map((one) => html`<${Question} key=${one.query} owner=${owner} told=${one} differences=${found.differences} mode=${asked.body.mode} moment=${moment} />`)}
     ${found.total ? html`<${Differences} owner=${owner} found=${found} />` : html`<${Empty} title=${t("whatif.none")}><p>${t("whatif.none.what")}</p><//>`}
     ${found.total > found.differences.length && html`<${Button} onClick=${() => setLimit(Math.min(limit * 3, 1000))}>${t("whatif.more")}<//>`}
     ${retracts && html`<${Retract} owner=${owner} body=${asked.body} onClose=${() => setRetracts(false)} onDone=${told.reload} />`}`}<//>`;
 }
 
-function Question({ owner, told, differences }) {
-  const texts = new Map(differences.map((one) => [one.id, one]));
+function Question({ owner, told, differences, mode, moment }) {
+  // What does not differ stands in no list of differences: its words are asked for as a look, which leaves no trace.
+  const found = useAsk(path("owners", owner, "search"), { q: told.query, mode, limit: 20, trace: "false", ...moment.query });
+  const texts = new Map([...(found.data?.results ?? []).map((one) => [one.id, { id: one.id, memory: one.memory }]), ...differences.map((one) => [one.id, one])]);
   const row = (id) => texts.get(id) ?? { id };
   const same = told.moved.length === 0;
   return html`<${Panel} title=${plain(told.query)}>${!told.before.length && !told.after.length ? html`<p class="muted">${t("whatif.rank.none")}</p>` : same ? html`<p class="muted">${t("whatif.rank.same")}</p>` : ""}
