@@ -100,7 +100,7 @@ function Ranking({ owner, question, mode, told, moment, beside }) {
   return html`
     ${extra.length > 0 && html`<p class="muted">${t("ask.synonyms", { words: extra.slice(0, 12).map(plain).join(", ") })}</p>`}
     ${moving && html`<p class="muted" role="status">${t("ask.dragged", { at: moving.at })}</p>`}
-    ${withMoment ? html`<${MomentBeside} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} />`
+    ${moving && !told.results.length ? html`<${Cards} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} moving=${moving} />` : withMoment ? html`<${MomentBeside} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} />`
       : withReplay ? html`<${ReplayBeside} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} kind=${kind} name=${name} />`
       : told.results.length
         ? html`<p class="muted">${t("ask.total", { shown: number(told.results.length), total: number(told.total) })}</p>
@@ -109,12 +109,14 @@ function Ranking({ owner, question, mode, told, moment, beside }) {
     <${Shelf} withheld=${told.withheld} mode=${mode} />`;
 }
 
-/** Cards in the order of the service; while a hand is dragged in the order of the instant under it. */
+/** Cards in the order of the service; while a hand is dragged those, and in the order, of the instant under it. */
 function Cards({ owner, question, mode, told, moment, moving }) {
   const best = Math.max(...told.results.map((one) => one.score), 0.001);
-  const order = moving ? [...told.results].sort((a, b) => (moving.rank(a.id) ?? 999) - (moving.rank(b.id) ?? 999)) : told.results;
-  return html`<ol class="cards">${order.map((one, index) => html`<${Card} key=${one.id} owner=${owner} card=${one} rank=${moving ? moving.rank(one.id) : told.offset + index + 1} best=${best}
-    weight=${moving ? moving.weight(one.id) : one.weight} next=${moving ? null : told.results[index + 1]} question=${question} mode=${mode} moment=${moment} />`)}</ol>`;
+  const known = new Map(told.results.map((one) => [one.id, one]));
+  if (!moving) return html`<ol class="cards">${told.results.map((one, index) => html`<${Card} key=${one.id} owner=${owner} card=${one} rank=${told.offset + index + 1} best=${best}
+    weight=${one.weight} next=${told.results[index + 1]} question=${question} mode=${mode} moment=${moment} />`)}</ol>`;
+  return html`<ol class="cards">${moving.rows.slice(0, MOST).map((one) => html`<${Card} key=${one.id} owner=${owner} card=${known.get(one.id) ?? { id: one.id, memory: one.text ?? one.id, level: "full" }} rank=${one.rank} best=${best}
+    weight=${one.weight} question=${question} mode=${mode} moment=${moment} />`)}</ol>`;
 }
 
 /**
@@ -126,7 +128,7 @@ function useMoving(owner, question, mode, told, moment) {
   const moves = dragged?.hand === "a";
   const [begun, setBegun] = useState(null);
   useEffect(() => {
-    if (moves) setBegun(dragged.line);
+    setBegun(moves ? dragged.line : null);
   }, [moves && dragged?.line]);
   const line = begun === "known" ? "known" : "happened";
   const other = line === "known" ? { as_of: moment.query.as_of } : { known: moment.query.known };
@@ -135,18 +137,14 @@ function useMoving(owner, question, mode, told, moment) {
   if (line === "known") delete body.to;
   for (const key of Object.keys(body)) if (body[key] === undefined) delete body[key];
   const whole = useMemo(() => body, [JSON.stringify({ ...body, to: null })]);
-  const asked = useAskWith(begun && ids.length ? path("owners", owner, "instants") : null, whole);
+  const asked = useAskWith(begun ? path("owners", owner, "instants") : null, whole);
   if (!moves || !asked.data || asked.data.line !== line) return null;
   const instants = asked.data.instants.map(Date.parse);
   const at = dragged.at ?? Date.now();
   let index = 0;
   while (index + 1 < instants.length && instants[index + 1] <= at) index += 1;
-  const rows = new Map(asked.data.rows.map((row) => [row.id, row]));
-  return {
-    at: shownInstant(instants[index]),
-    rank: (id) => rows.get(id)?.ranks[index] ?? null,
-    weight: (id) => rows.get(id)?.weights[index] ?? null,
-  };
+  const rows = asked.data.rows.map((row) => ({ id: row.id, text: row.text, rank: row.ranks[index], weight: row.weights[index] }));
+  return { at: shownInstant(instants[index]), rows: rows.filter((row) => row.rank !== null).sort((one, other) => one.rank - other.rank) };
 }
 
 function MomentBeside({ owner, question, mode, told, moment }) {

@@ -32,13 +32,13 @@ export function Card({ owner, card, rank, best, weight: now, next, question, mod
     <div class="card-rank" aria-label=${gone ? t("ask.moved.gone") : t("ask.rank", { rank })}>${gone ? "–" : rank}</div>
     <div class="card-body">
       <p class="card-text"><${To} parts=${["owners", owner, "memory", card.id]}><${Said} text=${card.memory} lines=${3} /><//></p>
-      <p class="card-small"><${Id} text=${card.id} /> · <${When} at=${card.created_at} /> ${card.speaker && html`· <${Said} text=${card.speaker} />`}
-        <${Chip}>${t(`trust.${card.trust}`)}<//> ${card.level !== "full" && html`<${Chip}>${t(`level.${card.level}`)}<//>`}
+      <p class="card-small"><${Id} text=${card.id} /> ${card.created_at && html`· <${When} at=${card.created_at} />`} ${card.speaker && html`· <${Said} text=${card.speaker} />`}
+        ${card.trust && html`<${Chip}>${t(`trust.${card.trust}`)}<//>`} ${card.level !== "full" && html`<${Chip}>${t(`level.${card.level}`)}<//>`}
         ${card.long_ago && html`<${Chip} tone="warn">${t("ask.long-ago")}<//>`} ${card.is_negated && html`<${Chip} tone="warn">${t("reason.negated")}<//>`}
-        ${card.status !== "live" && html`<${Chip}>${t(`status.${card.status}`)}<//>`}</p>
+        ${card.status && card.status !== "live" && html`<${Chip}>${t(`status.${card.status}`)}<//>`}</p>
       <${Parts} parts=${parts} best=${best} />
       <div class="actions">
-        <span class="figure muted">${t("ask.score", { score: weight(card.score) })} · ${t("ask.weight", { weight: weight(now) })}</span>
+        <span class="figure muted">${card.score !== undefined ? `${t("ask.score", { score: weight(card.score) })} · ` : ""}${t("ask.weight", { weight: weight(now) })}</span>
         <${Button} kind="quiet" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${t("ask.parts")}<//>
         ${next && html`<${Button} kind="quiet" aria-expanded=${above ? "true" : "false"} onClick=${() => setAbove(!above)}>${t(above ? "ask.above.hide" : "ask.above")}<//>`}
       </div>

@@ -30,12 +30,14 @@ export function useWidth(least = 340) {
 export function Curves({ address, moment, turn, onMark }) {
   const shownTheme = useShared(theme);
   const [place, wide] = useWidth();
-  const told = { language: language.get(), theme: shownTheme, width: wide, height: TALL, ...moment.query };
+  // The whole life, also where hand A stands in the midst of it: the hand shows where.
+  const query = moment.query.known ? { known: moment.query.known } : {};
+  const told = { language: language.get(), theme: shownTheme, width: wide, height: TALL, ...query };
   const asked = useAsk(wide ? `${address}/compare.svg` : null, told, askText);
   useEffect(() => {
     if (turn) asked.reload();
   }, [turn]);
-  return html`<p class="muted">${t("memory.curves.hint")}</p><div ref=${place} class="picture-box"><${Asked} of=${asked}>${(text) => html`<${Live} key=${text} text=${text} address=${address} query=${moment.query} onMark=${onMark} />`}<//></div>`;
+  return html`<p class="muted">${t("memory.curves.hint")}</p><div ref=${place} class="picture-box"><${Asked} of=${asked}>${(text) => html`<${Live} key=${text} text=${text} address=${address} query=${query} onMark=${onMark} />`}<//></div>`;
 }
 
 function Live({ text, address, query, onMark }) {

@@ -131,7 +131,7 @@ function Table({ owner, refreshed, live, setDialog, onDone, why }) {
         ${shown?.total > 0 && html`<${Button} kind="quiet" onClick=${pickAll}>${t("memories.pick.page")}<//>`}
       </div>
       <${Rows} of=${address + JSON.stringify(question)} page=${page} refreshed=${refreshed} label=${t("screen.memories")} height=${56}
-        template="2rem minmax(14rem, 1fr) 6.5rem 5.5rem 6rem 8.5rem 8.6rem 7.5rem" onPick=${pick} isPicked=${(row) => picked.has(row.id)} onOpen=${open}
+        template="1.4rem minmax(14rem, 1fr) 6.4rem 4.6rem 5.2rem 7.6rem 8.6rem 5.6rem" onPick=${pick} isPicked=${(row) => picked.has(row.id)} onOpen=${open}
         columns=${[
           { name: "pick", title: html`<span class="out-of-sight">${t("memories.column.pick")}</span>`, class: "c-pick" },
           { name: "memory", title: t("memories.column.memory"), class: "c-memory" },
