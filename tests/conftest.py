@@ -13,7 +13,7 @@ from hypothesis import Phase, settings
 
 from tests.examples import QUICK_EXAMPLES
 from tests.patience import UNSTEADY
-from tests.servers import MISSING, NO_DISK, NO_NODE, RedisServer, Servers, fake_client
+from tests.servers import MISSING, NO_DISK, NO_NODE, NO_BROWSER, RedisServer, Servers, fake_client
 
 pytest_plugins = ["pytester", "tests.parts"]
 settings.register_profile("full", deadline=None)  # no timed assertions
@@ -85,8 +85,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what did not run for want of a server, a disk or node, also under -q."""
-    for missing in (MISSING, NO_DISK, NO_NODE):
+    """Say what did not run for want of a server, a disk, node or a browser, also under -q."""
+    for missing in (MISSING, NO_DISK, NO_NODE, NO_BROWSER):
         skipped = [
             report
             for report in terminalreporter.stats.get("skipped", [])

@@ -25,6 +25,7 @@ LAUNCHER = Path(__file__).resolve().parents[1] / "ops" / "embedded" / "launch.py
 MISSING = "no redis-server >= 7 on PATH"
 NO_DISK = "no small disk can be mounted"
 NO_NODE = "no node on PATH"
+NO_BROWSER = "no chromium on PATH"
 BASELINE = {
     "maxmemory": "0",
     "maxmemory-policy": "noeviction",
