@@ -16,8 +16,8 @@ from ops.wiring import open_application
 from tests.browser.service import Service
 
 OWNER = "mei"
-STRANGE = 'a/b?c#d%2F "团队" <i>'
-"""An owner whose name means something to addresses and to markup."""
+STRANGE = "团队/a+b@c:d"
+"""An owner whose name means something to addresses."""
 HOSTILE = "</script><img src=x onerror=\"document.title='owned'\"><svg onload=alert(1)> \u202etxt.exe\u200b {{7*7}} ${alert(1)}"
 SECRET = "My locker PIN is 4821."
 
@@ -61,5 +61,5 @@ def _more() -> Iterator[dict[str, Any]]:
     yield _event("ask-1", "TurnRecorded", OWNER, "2026-11-23T08:00:00Z", {"turn_id": "ask-1", "role": "user", "text": "早上喝什么？"}, session_id="desk")
     yield _event("answer-1", "TurnRecorded", OWNER, "2026-11-23T08:00:05Z", {"turn_id": "answer-1", "role": "assistant", "text": "绿茶。", "reply_to": "ask-1"}, "assistant", session_id="desk")
     yield _memory("hostile", STRANGE, "2026-11-20T08:00:00Z", HOSTILE)
-    yield _memory('x"><b>', STRANGE, "2026-11-21T08:00:00Z", "An id that looks like markup.")
+    yield _memory("a/b+c:d@e", STRANGE, "2026-11-21T08:00:00Z", "An id that means something to addresses.")
     yield _memory("long", STRANGE, "2026-11-22T08:00:00Z", "wordwithoutspace" * 400)
