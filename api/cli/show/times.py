@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import times_of, told_at
+from api.cli.show.memories import times_of
 from projections import shapes
 
 _NAME = 10
@@ -25,7 +25,7 @@ def lines(answer: shapes.OwnerTimes, console: Console = out) -> None:
     _line("happened", answer["buckets"]["happened"], console)
     _line("recorded", answer["buckets"]["recorded"], console)
     if (ahead := answer["happened"]["ahead"]) is not None:
-        console.print(Text(f"the last one lies ahead: {told_at(ahead, console)}", "yellow"))
+        console.print(Text(f"the last one lies ahead: {_minute(ahead)} UTC", "yellow"))
     if untold := answer["recorded"]["untold"]:
         console.print(Text(f"of {untold:,} it is not told when they were recorded (log format 1)", "yellow"))
     if answer["hint"] is not None:
@@ -33,17 +33,21 @@ def lines(answer: shapes.OwnerTimes, console: Console = out) -> None:
 
 
 def _line(name: str, line: shapes.LineBuckets, console: Console) -> None:
-    if line["since"] is None:
+    if line["since"] is None or line["until"] is None:
         console.print(f"{name:<{_NAME}}[dim]nothing[/]")
         return
-    console.print(f"{name:<{_NAME}}{told_at(line['since'], console)} to {told_at(line['until'], console)}", end="")
-    console.print(f"[dim], {line['events']:,} events[/]")
+    console.print(f"{name:<{_NAME}}{_minute(line['since'])} to {_minute(line['until'])} UTC", end="")
+    console.print(f"[dim], {line['events']:,} event{'' if line['events'] == 1 else 's'}[/]")
     columns = fitting(line["counts"], max(console.width - _NAME, 1))
     console.print(Text(" " * _NAME + picture(columns, ascii_only=console.options.ascii_only), "cyan"), no_wrap=True)
     groups = line["groups"]
     if groups is not None:
         counted = ((one, sum(groups[one])) for one in ("made", "changed", "ended", "seen", "talk"))
         console.print(Text(" " * _NAME + ", ".join(f"{one} {many:,}" for one, many in counted if many), "dim"))
+
+
+def _minute(instant: str) -> str:
+    return instant[:16].replace("T", " ")
 
 
 def fitting(counts: Sequence[int], width: int) -> list[int]:
