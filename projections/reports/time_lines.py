@@ -41,14 +41,14 @@ def _groups_of_types() -> Bytes:
 _GROUP_OF = _groups_of_types()
 
 
-class Ends(NamedTuple):
+class LineEnds(NamedTuple):
     """From when to when events lie on a line, microseconds since 1970; None where there are none."""
 
     first: int | None
     last: int | None
 
 
-class Parts(NamedTuple):
+class LineParts(NamedTuple):
     """A line in equal parts. Times are microseconds since 1970, both ends lie in it; None where nothing says where it lies."""
 
     since: int | None
@@ -65,9 +65,9 @@ class Parts(NamedTuple):
         return (self.until - self.since + 1) / len(self.counts) / _SECOND
 
 
-def ends_of(instants: Integers) -> Ends:
+def ends_of(instants: Integers) -> LineEnds:
     """The first and the last of some instants."""
-    return Ends(int(instants.min()), int(instants.max())) if len(instants) else Ends(None, None)
+    return LineEnds(int(instants.min()), int(instants.max())) if len(instants) else LineEnds(None, None)
 
 
 def late_among(events: EventsOnLines) -> int:
@@ -77,7 +77,7 @@ def late_among(events: EventsOnLines) -> int:
 
 def in_parts(
     instants: Integers, types: Bytes, since: int | None, until: int | None, count: int, *, by_group: bool
-) -> Parts:
+) -> LineParts:
     """So many equal parts of a line, with how many of these instants lie in each; all of them lie in it.
 
     An end that is None is the first, or the last, of the instants.
@@ -89,7 +89,7 @@ def in_parts(
     until = since if until is None else until
     if since is None or until is None:
         empty = [0] * count
-        return Parts(None, None, 0, empty, dict.fromkeys(GROUPS, empty) if by_group else None)
+        return LineParts(None, None, 0, empty, dict.fromkeys(GROUPS, empty) if by_group else None)
     length = until - since + 1
     starts = np.array([since + part * length // count for part in range(count)], np.int64)
     places = np.searchsorted(starts, instants, side="right") - 1
@@ -97,4 +97,4 @@ def in_parts(
     if by_group:
         found = np.bincount(_GROUP_OF[types] * np.int64(count) + places, minlength=len(GROUPS) * count)
         groups = dict(zip(GROUPS, found.reshape(len(GROUPS), count).tolist(), strict=True))
-    return Parts(since, until, len(instants), np.bincount(places, minlength=count).tolist(), groups)
+    return LineParts(since, until, len(instants), np.bincount(places, minlength=count).tolist(), groups)

@@ -25,7 +25,7 @@ from projections.memory.timelines import Lines
 from projections.past.on_lines import EventsOnLines, Flags
 from projections.past.stepped import Integers
 from projections.redis.view import RedisViews
-from projections.reports.time_lines import Parts, ends_of, in_parts, late_among
+from projections.reports.time_lines import LineParts, ends_of, in_parts, late_among
 from projections.shapes import GroupCounts, LineBuckets, OwnerTimes
 from projections.views.query import moment
 
@@ -164,7 +164,7 @@ def _within(instants: Integers, span: TimeSpan) -> Flags:
     return found
 
 
-def _told(parts: Parts) -> LineBuckets:
+def _told(parts: LineParts) -> LineBuckets:
     return {
         "since": _text(parts.since),
         "until": _text(parts.until),
