@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from api.services.inbox import Inbox
     from api.services.knowing import Knower
     from api.services.living import Living
+    from api.services.looking.times import TimeLines
     from api.services.reading import Reader
     from api.services.remembering import Rememberer
     from api.services.restoring import Restorer
@@ -279,6 +280,12 @@ class Application(ABC):
         from api.services.auditing.named_sources import NamedSources
 
         return NamedSources(self.views, self.reader)
+
+    @joined
+    def time_lines(self) -> TimeLines:
+        from api.services.looking.times import TimeLines
+
+        return TimeLines(self.log, self.views, self.reader)
 
     @joined
     def inbox(self) -> Inbox:

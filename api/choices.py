@@ -29,6 +29,8 @@ MOST_CHANGES = 1_000
 """Changes of a page of a history at the most."""
 MOST_EVENTS = 1_000
 """Events of a page of the log at the most."""
+MOST_BUCKETS = 500
+"""Parts into which a time line is cut at the most."""
 MOST_WAIT = 20
 """Seconds that a page may wait for what comes."""
 HALVES = ("all", "first", "second")

@@ -6,14 +6,15 @@ from datetime import timedelta
 
 from events.vocabulary import FUTURE_TOLERANCE
 
-_TOLERATED = FUTURE_TOLERANCE // timedelta(microseconds=1)
+TOLERATED = FUTURE_TOLERANCE // timedelta(microseconds=1)
+"""Microseconds by which an event may be recorded after it happened and is not late."""
 _SECOND = 1_000_000
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def lateness(occurred: int, recorded: int | None) -> float | None:
     """Seconds from an event to its recording, both in microseconds since 1970; None up to five minutes, and in format 1."""
-    if recorded is None or recorded - occurred <= _TOLERATED:
+    if recorded is None or recorded - occurred <= TOLERATED:
         return None
     return (recorded - occurred) / _SECOND
 

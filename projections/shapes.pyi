@@ -905,6 +905,51 @@ class HistoryAlone(TypedDict):
 
 class History(HistoryAlone, LinesTold, Placed): ...
 
+class HappenedEnds(TypedDict):
+    first: str | None
+    last: str | None
+    ahead: str | None
+
+class RecordedEnds(TypedDict):
+    first: str | None
+    last: str | None
+    untold: int
+
+class GroupCounts(TypedDict):
+    made: list[int]
+    changed: list[int]
+    ended: list[int]
+    seen: list[int]
+    talk: list[int]
+
+class LineBuckets(TypedDict):
+    since: str | None
+    until: str | None
+    seconds: float
+    events: int
+    counts: list[int]
+    groups: GroupCounts | None
+
+class TimeBuckets(TypedDict):
+    count: int
+    happened: LineBuckets
+    recorded: LineBuckets
+
+class OwnerTimesAlone(TypedDict):
+    owner: str
+    happened: HappenedEnds
+    recorded: RecordedEnds
+    events: int
+    late: int
+    buckets: TimeBuckets
+    since: str | None
+    until: str | None
+    recorded_since: str | None
+    recorded_until: str | None
+    hint: str | None
+
+class OwnerTimes(OwnerTimesAlone, LinesTold, Placed): ...
+
 class RestsOn(TypedDict):
     uri: str | None
     digest: str

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import redis
 
+from api.services.looking.times import TimeLines
 from api.services.reading import Reader
 from consumers.jobs.embedding import EmbeddingJob
 from consumers.verify.store import verify_store
@@ -91,9 +92,12 @@ def populate(store: Live, rounds: int = 6) -> None:
     logs = ChangeLogs(wires, store.identity.tags)
     views = RedisViews(store.client, store.identity.tags)
     views.moments.limits = MomentLimits(1, 1, 1, 8)
+    views.on_lines.worth = 1
     reader = Reader(store.log, views)
+    lines = TimeLines(store.log, views, reader)
     for owner in OWNERS:
         logs.index(owner, worth=1)
+        lines.times(owner)
         for end in ("2026-01-02", "2100-01-01"):
             reader.list(owner, as_of=end)
     views.close()

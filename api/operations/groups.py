@@ -14,6 +14,7 @@ from api.operations import (
     saying,
     sources,
     store,
+    times,
     writing,
 )
 from api.operations.definition import Operation
@@ -36,6 +37,7 @@ MADE_WHOLE: tuple[Operation, ...] = (
     *auditing.OPERATIONS,
     *replaying.OPERATIONS,
     *sources.OPERATIONS,
+    *times.OPERATIONS,
     *store.OPERATIONS,
 )
 """Those that one call of a service answers."""

@@ -90,6 +90,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Who spoke to an owner: sessions, principals, actors, models, sources, by the names that `replay` strikes; in figures.",
         ),
         OperationRow(
+            "times",
+            "api.operations.times",
+            "Both time lines at a glance: from when to when things happened and were recorded, and how many when. Leaves no trace.",
+        ),
+        OperationRow(
             "context",
             "api.operations.reports",
             "The block to put into a prompt: time, core, the conversation so far, memories that may matter, what tools found.",

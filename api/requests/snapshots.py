@@ -186,12 +186,12 @@ class Snapshots:
         past, counted = self._pasts.past(owner, view, standing.build, times, asked)
         if times.known != PRESENT and times.known.seq is None:
             # Of `as_of` at a position too: fewer events may have been known than stand before it.
-            behind = behind if behind and self._in_time(owner, folded + 1, counted.lines) else 0
+            behind = behind if behind and self.in_time(owner, folded + 1, counted.lines) else 0
             position = position if behind else position_text(partition, max(counted.seqs or [0]))
         now = counted.now if counted.now is not None else past.newest
         return Snapshot(past.view, now if instant is None else instant, position, partition, past, view, stuck, behind)
 
-    def _in_time(self, owner: str, seq: int, lines: Lines) -> bool:
+    def in_time(self, owner: str, seq: int, lines: Lines) -> bool:
         """Whether what stands at a seq of the owner's partition was recorded early enough."""
         recorded = recorded_at(self._views.stored(owner, [seq])[0], lines.began)
         return lines.recorded is None or recorded <= lines.recorded

@@ -96,25 +96,28 @@ class Owned(NamedTuple):
     """When the format of today began in the partition; None where it holds no other."""
 
 
-def counted_of(times: RequestedTimes, asked: TimesAsked, owned: Owned) -> Counted:
-    """What a question is answered from. Raises InputError for a `known` before the format that records it began."""
-    as_of, known = times.as_of.by_the_clocks_of(owned.zone), times.known.by_the_clocks_of(owned.zone)
-    began = owned.began or 0
-    if known.instant is not None and known.instant < began:
+def lines_of(times: RequestedTimes, asked: TimesAsked, zone: str, began: int | None) -> Lines:
+    """Up to where on either line events count. Raises InputError for a `known` before the format that records it began."""
+    as_of, known, first = times.as_of.by_the_clocks_of(zone), times.known.by_the_clocks_of(zone), began or 0
+    if known.instant is not None and known.instant < first:
         allowed = (
-            f"from {utc_text(from_micros(began))} on, or a position: before, nobody noted when events were recorded"
+            f"from {utc_text(from_micros(first))} on, or a position: before, nobody noted when events were recorded"
         )
         raise refused("known", asked.get("known"), allowed)
-    now = as_of.instant
-    if as_of == PRESENT:
-        now = known.instant if known.seq is None else _recorded(owned, known.seq)
-    last = min(times.seqs, default=None)
-    lines = Lines(as_of.instant, last, known.instant, began)
-    if last is None and known.instant is None:
+    return Lines(as_of.instant, min(times.seqs, default=None), known.instant, first)
+
+
+def counted_of(times: RequestedTimes, asked: TimesAsked, owned: Owned) -> Counted:
+    """What a question is answered from. Raises as `lines_of` does."""
+    lines = lines_of(times, asked, owned.zone, owned.began)
+    now, last = lines.happened, lines.seq
+    if times.as_of == PRESENT:
+        now = lines.recorded if times.known.seq is None else _recorded(owned, times.known.seq)
+    if last is None and lines.recorded is None:
         return Counted(lines, None, now)
     seqs = [seq for seq in owned.seqs() if last is None or seq <= last]
-    if known.instant is not None:
-        seqs = list(recorded_by(seqs, known.instant, lambda seq: recorded_at(owned.read(seq), began)))
+    if lines.recorded is not None:
+        seqs = list(recorded_by(seqs, lines.recorded, lambda seq: recorded_at(owned.read(seq), lines.began)))
     return Counted(lines, seqs, now)
 
 

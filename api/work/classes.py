@@ -57,6 +57,7 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("GET", f"{_OWNER}/stats"): Work.LIGHT,
     ("GET", f"{_OWNER}/assess"): Work.LIGHT,
     ("GET", f"{_OWNER}/facts"): Work.LIGHT,
+    ("GET", f"{_OWNER}/times"): Work.LIGHT,
     ("GET", f"{_OWNER}/synonyms"): Work.LIGHT,
     ("GET", f"{_OWNER}/set-aside"): Work.LIGHT,
     ("POST", f"{_OWNER}/set-aside"): Work.HEAVY,

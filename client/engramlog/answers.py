@@ -939,6 +939,97 @@ class SourcesNamed(Result):
     """That nothing of the owner is recorded."""
 
 
+class HappenedEnds(Result):
+    """From when to when things happened, as their producers say."""
+
+    first: str | None
+    """Null where there is no event."""
+    last: str | None
+    """The latest of all, though it lies ahead."""
+    ahead: str | None
+    """The same, where it lies in the future of what is asked about: later than now, or than `known`; else null."""
+
+
+class RecordedEnds(Result):
+    """From when to when the log took them in."""
+
+    first: str | None
+    """Null where no event tells it."""
+    last: str | None
+    untold: int
+    """Events that lie in the log in format 1, which tells no such time."""
+
+
+class GroupCounts(Result):
+    """How many events of each kind lie in each part."""
+
+    made: list[int]
+    """Memories and facts that are new."""
+    changed: list[int]
+    """Whatever else alters what is there, or how it is read."""
+    ended: list[int]
+    """Negated, deleted, purged, retracted, rejected, or of a source that was set aside."""
+    seen: list[int]
+    """Shown, or revealed."""
+    talk: list[int]
+    """Turns, tool results, and turns that were read for what they say."""
+
+
+class LineBuckets(Result):
+    """One line in equal parts. Part number i, from 0, begins `i * seconds` after `since`; the last one ends with `until`."""
+
+    since: str | None
+    """Null where no event lies there, and nobody told an end."""
+    until: str | None
+    seconds: float
+    """How long each part is."""
+    events: int
+    """How many lie there: the sum of `counts`."""
+    counts: list[int]
+    """As many as there are parts."""
+    groups: GroupCounts | None
+    """Null unless asked for."""
+
+
+class TimeBuckets(Result):
+    """Both lines in parts."""
+
+    count: int
+    """How many parts each has."""
+    happened: LineBuckets
+    recorded: LineBuckets
+
+
+class OwnerTimes(Result):
+    """Both time lines of an owner at a glance."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    owner: str
+    happened: HappenedEnds
+    recorded: RecordedEnds
+    events: int
+    """Folded events that count, whatever the spans."""
+    late: int
+    """Of these, how many were recorded more than five minutes after they happened."""
+    buckets: TimeBuckets
+    """Of the events that lie in every span that is told; what tells no recorded time is on no recorded line."""
+    since: str | None
+    until: str | None
+    recorded_since: str | None
+    recorded_until: str | None
+    hint: str | None
+    """Where nothing of the owner is recorded; else null."""
+
+
 class SomeMemories(Result):
     """Memories, the first hundred by id."""
 

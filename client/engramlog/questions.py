@@ -33,6 +33,7 @@ from engramlog.answers import (
     OwnerPage,
     OwnerProfile,
     OwnerStats,
+    OwnerTimes,
     Provenance,
     Replayed,
     Retracted,
@@ -743,6 +744,51 @@ def sources(
         ),
     )
     return SourcesNamed.model_validate(told)
+
+
+def times(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    buckets: int | None = None,
+    groups: bool | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    recorded_since: datetime | str | None = None,
+    recorded_until: datetime | str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[OwnerTimes]:
+    """Both time lines at a glance: from when to when things happened and were recorded, and how many when. Leaves no trace.
+
+    `buckets`: Into how many equal parts each line is cut. Unless told: 120.
+    `groups`: Count each part by what its events do, too: `made`, `changed`, `ended`, `seen`, `talk`.
+    `since`: Happened at this instant or later; a day begins by the owner's clocks.
+    `until`: Happened at this instant or before; a day ends likewise.
+    `recorded_since`: Taken in by the log at this instant or later; what lies there in format 1 tells no such time.
+    `recorded_until`: Taken in by the log at this instant or before.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "times"),
+            buckets=buckets,
+            groups=groups,
+            since=spelled(since),
+            until=spelled(until),
+            recorded_since=spelled(recorded_since),
+            recorded_until=spelled(recorded_until),
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+        ),
+    )
+    return OwnerTimes.model_validate(told)
 
 
 def set_aside(

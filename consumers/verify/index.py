@@ -15,6 +15,7 @@ from projections.fold.changelog import unpack
 from projections.past.entry_blocks import EntryHead, sum_of
 from projections.redis.entry_index import HEAD, blocks, read_entry_head
 from projections.redis.moments import read_head_of_times
+from projections.redis.on_lines import LINES, read_head_of_lines
 
 Pairs = set[tuple[int, int]]
 """Sums of memory ids with names of packs."""
@@ -34,6 +35,7 @@ def read_index(wire: Wire, keys: BuildKeys, owner: str, verdict: Findings) -> St
         head = read_entry_head(wire, keys, owner)
         pairs = {pair for block in blocks(wire, keys, owner, head) for pair in block.pairs()}
         of_times = times_fields(read_head_of_times(wire, keys, owner).events)
+        of_times |= times_fields(read_head_of_lines(wire, keys, owner).events, LINES)
     except DamagedState as error:
         verdict.differs("an index of a change log that cannot be read", owner=owner, problem=error.message)
         return None

@@ -29,7 +29,9 @@ from projections.past.moments import (
     read_part,
     started,
 )
+from projections.past.on_lines import EventsOnLines, on_lines_of
 from projections.redis.moments import HEAD, TIMES, read_head_of_times, read_moments_head, read_times
+from projections.redis.on_lines import read_head_of_lines, read_stored_lines
 from projections.redis.store import read_entries, read_owner, slices
 
 READ = 500
@@ -52,16 +54,19 @@ class PastComparison:
         before = wire.call("HGET", keys.moments(owner), HEAD)
         try:
             head = read_moments_head(wire, keys, owner)
-            times_head = read_head_of_times(wire, keys, owner)
+            times_head, lines_head = read_head_of_times(wire, keys, owner), read_head_of_lines(wire, keys, owner)
             stored = read_times(wire, keys, owner, times_head)
+            lines = read_stored_lines(wire, keys, owner, lines_head)
             raw = wire.call("HGET", keys.owners, owner)
             now = read_owner(keys, owner, raw) if raw else self._mine.state
         except DamagedState as error:
             self._verdict.differs("what was made of a past that cannot be read", owner=owner, problem=error.message)
             return
+        self._now = now.applied
+        if lines_head.events:
+            self._compare_lines(lines)
         if not times_head.events and head is None:
             return
-        self._now = now.applied
         if head is not None and head.since > now.seq:
             self._verdict.differs("kept moments of more events than there are", owner=owner)
         true = times_of(self._read(self._applied), self._held, lambda: ((), ()))
@@ -79,6 +84,17 @@ class PastComparison:
         )
         if not same:
             self._verdict.differs("an index of times that does not tell what the log holds", owner=self._owner)
+
+    def _compare_lines(self, stored: EventsOnLines) -> None:
+        true = on_lines_of(self._read(self._applied))
+        many = min(len(stored), len(true))
+        same = len(stored) <= self._now and all(
+            (getattr(stored, name)[:many] == getattr(true, name)[:many]).all() for name in EventsOnLines.__slots__
+        )
+        if not same:
+            self._verdict.differs(
+                "an index of both time lines that does not tell what the log holds", owner=self._owner
+            )
 
     def _differences(self, head: MomentsHead, times: EventTimes) -> Iterator[str]:
         fields = set(self._wire.call("HKEYS", self._keys.moments(self._owner)))
@@ -168,6 +184,6 @@ def _told(part: KeptPart, state: OwnerState) -> str:
     return "its records" if part.owner == encode_owner(state) else "its owner's state"
 
 
-def times_fields(events: int) -> set[str]:
+def times_fields(events: int, name: str = TIMES) -> set[str]:
     """The fields that an index of so many events has."""
-    return {TIMES, *(f"{TIMES}:{number}" for number in range(blocks_of(events)))} if events else set()
+    return {name, *(f"{name}:{number}" for number in range(blocks_of(events)))} if events else set()

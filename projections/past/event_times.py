@@ -5,17 +5,16 @@ Events are numbered from 0 in the order in which they were applied. About ten by
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from events.catalogue import EventDiscarded, MemoriesAccessed, ToolResultRecorded, TurnRecorded
 from events.envelope import AnyEvent, Stored, decode, micros
 from events.partitions import parse_position
+from projections.past.stepped import Bytes, Integers, read_columns, stored_columns
 from projections.past.summed import with_sum, without_sum
 
 BLOCK = 4_096
@@ -23,9 +22,6 @@ CHANGES, SAID, NOTHING_DROPPED, DROPPED = range(4)
 """Kinds: what may change a memory; turns, tool results and accesses, which no change log tells; discards, of nothing and of
 a parked event."""
 _SAID = (TurnRecorded, ToolResultRecorded, MemoriesAccessed)
-_BYTES = 17
-_LEVEL = 6
-Integers = npt.NDArray[np.int64]
 
 
 class TimesHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -43,7 +39,7 @@ class EventTimes:
     seqs: Integers
     happened: Integers
     """Microseconds since 1970."""
-    kinds: npt.NDArray[np.uint8]
+    kinds: Bytes
     size: int = 0
     """Bytes of their bodies."""
 
@@ -139,9 +135,7 @@ def _discarded(event: AnyEvent) -> int:
 def stored_block(times: EventTimes, number: int) -> bytes:
     """A block by its number from 0, as it is stored: steps from one event to the next, like bytes beside each other."""
     some = slice(number * BLOCK, (number + 1) * BLOCK)
-    steps = [np.diff(one[some], prepend=np.int64(0)).astype("<i8") for one in (times.seqs, times.happened)]
-    planes = b"".join(one.view(np.uint8).reshape(-1, 8).T.tobytes() for one in steps)
-    return with_sum(zlib.compress(planes + times.kinds[some].tobytes(), _LEVEL))
+    return stored_columns((times.seqs[some], times.happened[some]), times.kinds[some])
 
 
 def read_blocks(head: TimesHead, blocks: Sequence[bytes | None]) -> EventTimes:
@@ -151,16 +145,8 @@ def read_blocks(head: TimesHead, blocks: Sequence[bytes | None]) -> EventTimes:
 
 
 def _read_block(raw: bytes, events: int) -> EventTimes:
-    try:
-        told = zlib.decompress(without_sum(raw))
-    except zlib.error as error:
-        raise ValueError(f"a block of times that is damaged: {error}") from error
-    there, rest = divmod(len(told), _BYTES)
-    if rest or there < events:  # more are there where somebody went on since the head was read
-        raise ValueError(f"a block of times of {len(told)} bytes for {events} events")
-    planes = np.frombuffer(told, np.uint8, 16 * there).reshape(2, 8, there)
-    seqs, happened = (np.ascontiguousarray(one.T).view("<i8").ravel().cumsum()[:events] for one in planes)
-    return EventTimes(seqs, happened, np.frombuffer(told, np.uint8, events, 16 * there))
+    (seqs, happened), kinds = read_columns(raw, 2, events)
+    return EventTimes(seqs, happened, kinds)
 
 
 def blocks_of(events: int) -> int:

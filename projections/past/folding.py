@@ -15,9 +15,10 @@ import msgspec
 from events.envelope import Stored
 from projections.checks import Check, unchecked
 from projections.fold.owner import FoldStep, OwnerState, ReadTurns, fold_on
-from projections.past.event_times import DROPPED, EventTimes, Integers
+from projections.past.event_times import DROPPED, EventTimes
 from projections.past.keeping import MomentKeeper
 from projections.past.moments import KeptMemories, Start, is_alone, started
+from projections.past.stepped import Integers
 
 
 class FoldedPast(NamedTuple):

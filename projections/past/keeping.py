@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from events.envelope import Stored
 from projections.fold.owner import FoldStep, OwnerState
-from projections.past.event_times import EventTimes, Integers
+from projections.past.event_times import EventTimes
 from projections.past.moments import (
     EVERY_EVENTS,
     KeptMoment,
@@ -18,6 +18,7 @@ from projections.past.moments import (
     made_part,
     stored_part,
 )
+from projections.past.stepped import Integers
 
 
 class Passage(NamedTuple):

@@ -35,6 +35,7 @@ from projections.redis.changelog import ChangeLogs, Mark, read_names, read_packs
 from projections.redis.deletions import RedisDeletions
 from projections.redis.kept import MANY_CHANGED, KeptFiles, ViewFiles
 from projections.redis.moments import RedisMoments
+from projections.redis.on_lines import RedisOnLines
 from projections.redis.scripts import DELTA
 from projections.redis.spool import Spool
 from projections.redis.store import (
@@ -120,6 +121,7 @@ class RedisViews:
         self._passing = set[str]()
         self.changelogs = ChangeLogs(self._wires, tags)
         self.moments = RedisMoments(self._wires, self.changelogs)
+        self.on_lines = RedisOnLines(self._wires, self.changelogs)
         self._tags = list(tags)
         self.deletions = RedisDeletions(self._wires, self._tags)
         self._base = base

@@ -33,6 +33,7 @@ from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES
 from api.operations.searching import SEARCH
 from api.operations.sources import ASIDES, BRING_BACK, SET_ASIDE, SOURCES
 from api.operations.store import ALARMS, OWNERS, STATUS
+from api.operations.times import TIMES_OF_OWNER
 from tests.places import ROOT
 
 VERBS: Mapping[str, Operation] = {
@@ -52,6 +53,7 @@ VERBS: Mapping[str, Operation] = {
     "define_synonym": SYNONYM,
     "asides": ASIDES,
     "sources": SOURCES,
+    "times": TIMES_OF_OWNER,
     "set_aside": SET_ASIDE,
     "bring_back": BRING_BACK,
     "health": HEALTH,

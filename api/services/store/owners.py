@@ -54,9 +54,10 @@ class Owners:
                     if name > start and (len(page) <= limit or name < page[-1][0]):
                         insort(page, (name, number, keys), key=lambda one: one[0])
                         del page[limit + 1 :]
+            counts = wire.answers([["HLEN", keys.records(name)] for name, _, keys in page[:limit]])
             told = [
-                {"owner": name, "partition": number, "memories": int(wire.call("HLEN", keys.records(name)))}
-                for name, number, keys in page[:limit]
+                {"owner": name, "partition": number, "memories": int(count)}
+                for (name, number, _), count in zip(page, counts, strict=False)
             ]
         finally:
             wire.close()

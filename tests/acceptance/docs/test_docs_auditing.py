@@ -58,6 +58,7 @@ def test_the_page_answers_each_question_in_one_command() -> None:
     asked = {
         "events",
         "sources",
+        "times",
         "why",
         "search",
         "diff",

@@ -51,6 +51,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /v1/owners/{owner}/assess": ("assess", "alice", "coffee", *AT),
     "GET /v1/owners/{owner}/memories/{memory_id}/associations": ("associations", "alice", "m1", *AT),
     "GET /v1/owners/{owner}/facts": ("facts", "alice"),
+    "GET /v1/owners/{owner}/times": ("times", "alice"),
     "GET /v1/owners/{owner}/synonyms": ("synonyms", "alice"),
     "GET /v1/owners/{owner}/health": ("health", "alice", *AT),
     "GET /v1/owners/{owner}/fading": ("fading", "alice", *AT),

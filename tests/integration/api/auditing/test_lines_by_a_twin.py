@@ -192,6 +192,10 @@ HELD: dict[str, Question] = {
     "knower.associations": of_each(
         lambda one, name: one.store.app.knower.associations(one.owner, name, depth=2, **one.at)
     ),
+    "time_lines.times": lambda one: [
+        one.store.app.time_lines.times(one.owner, groups=True, **one.lines),
+        one.store.app.time_lines.times(one.owner, buckets=7, since=utc_text(from_micros(at(5))), **one.lines),
+    ],
     "facts.facts": lambda one: one.store.app.facts.facts(one.owner, **one.lines),
     "synonyms.synonyms": lambda one: one.store.app.synonyms.synonyms(one.owner, of="coffee", **one.lines),
     "sources.asides": lambda one: one.store.app.sources.asides(one.owner, **one.lines),

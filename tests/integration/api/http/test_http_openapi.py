@@ -50,6 +50,7 @@ ROUTES = {
     "GET /v1/owners/{owner}/memories/{memory_id}/compare",
     "GET /v1/owners/{owner}/memories/{memory_id}/uses",
     "GET /v1/owners/{owner}/sources",
+    "GET /v1/owners/{owner}/times",
     "GET /v1/owners/{owner}/answers",
     "GET /v1/owners/{owner}/answers/{turn_id}",
     "POST /v1/owners/{owner}/memories/{memory_id}/reinforce",

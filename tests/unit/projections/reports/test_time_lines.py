@@ -1,0 +1,93 @@
+"""Time lines in parts: each event lies in the one part whose instants hold its own, whatever the line's length."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from events.catalogue import EVENT_TYPES
+from events.lateness import lateness
+from projections.past.on_lines import EventsOnLines, number_of
+from projections.reports.time_lines import GROUPS, ends_of, in_parts, late_among
+from tests.examples import examples
+
+QUICK = settings(deadline=None, max_examples=examples(200))
+FAR = 253_402_300_799_999_999
+"""The last instant of the year 9999."""
+instants = st.lists(
+    st.integers(-2_208_988_800_000_000, FAR) | st.integers(0, 30) | st.sampled_from([0, 7, FAR]), max_size=40
+)
+
+
+def array(values: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.array(values, np.int64)
+
+
+def of_type(name: str, many: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+    return np.full(many, number_of(name), np.uint8)
+
+
+@QUICK
+@given(instants, st.integers(1, 500))
+def test_each_instant_lies_in_the_one_part_that_holds_it(found: list[int], count: int) -> None:
+    parts = in_parts(array(found), of_type("TurnRecorded", len(found)), None, None, count, by_group=True)
+    assert (parts.events, sum(parts.counts), len(parts.counts)) == (len(found), len(found), count)
+    assert parts.groups is not None
+    assert parts.groups["talk"] == parts.counts
+    if not found:
+        assert (parts.since, parts.until, parts.seconds) == (None, None, 0)
+        return
+    first, last = min(found), max(found)
+    assert (parts.since, parts.until) == (first, last)
+    length, expected = last - first + 1, [0] * count
+    for one in found:  # the last part that begins by then
+        expected[max(part for part in range(count) if first + part * length // count <= one)] += 1
+    assert parts.counts == expected
+    assert parts.seconds == pytest.approx(length / count / 1e6)
+
+
+@QUICK
+@given(st.lists(st.tuples(st.integers(0, 1_000), st.sampled_from(sorted(EVENT_TYPES))), min_size=1, max_size=40))
+def test_the_groups_together_are_all_that_lies_in_a_part(found: list[tuple[int, str]]) -> None:
+    times, types = array([at for at, _ in found]), np.array([number_of(name) for _, name in found], np.uint8)
+    parts = in_parts(times, types, 0, 1_000, 9, by_group=True)
+    assert parts.groups is not None
+    assert list(parts.groups) == list(GROUPS)
+    assert [sum(one) for one in zip(*parts.groups.values(), strict=True)] == parts.counts
+    assert in_parts(times, types, 0, 1_000, 9, by_group=False) == parts._replace(groups=None)
+
+
+@pytest.mark.parametrize(
+    ("group", "types"),
+    [
+        ("made", ["MemoryCreated", "FactAsserted"]),
+        ("changed", ["MemoryRevised", "MemoryMerged", "MemoryRestored", "MemoriesLinked", "ParametersChanged"]),
+        ("ended", ["MemoryNegated", "MemoryDeleted", "MemoryPurged", "ValueRejected", "SourceSetAside"]),
+        ("seen", ["MemoriesAccessed", "MemoriesRevealed"]),
+        ("talk", ["TurnRecorded", "ToolResultRecorded", "TurnsExtracted"]),
+    ],
+)
+def test_what_events_do(group: str, types: list[str]) -> None:
+    for name in types:
+        parts = in_parts(array([5]), of_type(name, 1), 0, 9, 2, by_group=True)
+        assert parts.groups is not None
+        assert {one for one, counts in parts.groups.items() if sum(counts)} == {group}, name
+
+
+def test_an_end_that_is_told_holds_where_nothing_lies() -> None:
+    nothing = array([])
+    empty = in_parts(nothing, of_type("TurnRecorded", 0), 1_000_000, 4_999_999, 4, by_group=False)
+    assert (empty.since, empty.until, empty.seconds, empty.counts) == (1_000_000, 4_999_999, 1.0, [0] * 4)
+    open_end = in_parts(nothing, of_type("TurnRecorded", 0), 5, None, 3, by_group=True)
+    assert (open_end.since, open_end.until, open_end.counts) == (5, 5, [0] * 3)
+    assert ends_of(nothing) == (None, None)
+
+
+@QUICK
+@given(st.lists(st.tuples(st.integers(0, 10**9), st.none() | st.integers(1, 10**9)), max_size=20))
+def test_late_is_what_the_project_calls_late(found: list[tuple[int, int | None]]) -> None:
+    happened, recorded = array([at for at, _ in found]), array([at or 0 for _, at in found])
+    events = EventsOnLines(happened, happened, recorded, of_type("TurnRecorded", len(found)))
+    assert late_among(events) == sum(lateness(*one) is not None for one in found)
