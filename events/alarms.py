@@ -162,6 +162,12 @@ KNOWN: Mapping[str, AlarmKind] = {
         "What was shown to somebody was not recorded: Redis took no more accesses, or more waited than are held. The count is of"
         " accesses; answers were given as ever, and memories gained nothing by these.",
     ),
+    "console_codes_refused": AlarmKind(
+        "warning",
+        "operator",
+        "Many codes were shown at the console's door that open nothing: a program or a page of this machine tries to get in. They"
+        " cannot be guessed, and nothing was opened: find out who it is.",
+    ),
     "job_refused": AlarmKind(
         "warning",
         "operator",

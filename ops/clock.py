@@ -11,6 +11,12 @@ def now_micros() -> int:
     return time.time_ns() // 1_000
 
 
+def lasting_seconds() -> float:
+    """Seconds of a clock that never goes back; while the machine sleeps it goes on, where the system has such a one."""
+    asleep_too = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if asleep_too is None else time.clock_gettime(asleep_too)
+
+
 def now() -> datetime:
     """The aware date-time of now, UTC."""
     return datetime.now(UTC)

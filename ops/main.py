@@ -41,7 +41,7 @@ def _model() -> Callable[[], Chat] | None:
     return chat_of(load_settings())
 
 
-STAYING = frozenset({"up", "mcp", "worker", "bench"})
+STAYING = frozenset({"up", "console", "mcp", "worker", "bench"})
 """Commands whose process stays, or is measured as if it did; what they start has their environment."""
 
 

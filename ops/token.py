@@ -90,6 +90,10 @@ class TokenFile:
         digest = self._digest()
         return digest is not None and compare_digest(_hashed(shown), digest)
 
+    def in_force(self) -> bytes | None:
+        """What tells the token in force from any other: its hash; None where nobody is admitted."""
+        return self._digest()
+
     def trouble(self) -> str | None:
         """Why nobody is admitted now; None where the token can be used."""
         try:
@@ -117,6 +121,21 @@ class TokenFile:
         return None if token is None else _hashed(token)
 
 
+class GivenToken:
+    """Admits who shows the token of the environment."""
+
+    def __init__(self, token: str) -> None:
+        self._hash = _hashed(token)
+
+    def __call__(self, shown: str) -> bool:
+        """Whether this is it."""
+        return compare_digest(_hashed(shown), self._hash)
+
+    def in_force(self) -> bytes | None:
+        """Its hash."""
+        return self._hash
+
+
 class TokenWatch:
     """Raises an alarm while nobody can be admitted, and clears it once somebody can."""
 
@@ -142,14 +161,13 @@ def _hashed(token: str) -> bytes:
     return sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
-def admits_of(settings: Settings) -> tuple[Callable[[str], bool], str | None]:
+def admits_of(settings: Settings) -> tuple[TokenFile | GivenToken, str | None]:
     """Who is admitted by these settings, and what had to be mended; the token is made where there is none yet.
 
     Raises TokenFileUnusable, and UnusableFolder where there can be no data folder.
     """
     if settings.token is not None:
-        digest = _hashed(settings.token.get_secret_value())
-        return (lambda shown: compare_digest(_hashed(shown), digest)), None
+        return GivenToken(settings.token.get_secret_value()), None
     folder, mended = private_folder(settings.data)
     return TokenFile(folder), mended
 

@@ -38,6 +38,11 @@ _PROBLEMS: dict[int, tuple[str, str, str]] = {
         "Unauthorized",
         "Authorization: got none; allowed: Bearer and the token of this service, which `engramlog token` prints",
     ),
+    403: (
+        "What is shown opens nothing here: a code that was used, is over or is none; a session instead of the token itself.",
+        "CodeRefused",
+        "code: got one that is over; allowed: one of `engramlog console`, which works once, within ten minutes",
+    ),
     404: ("There is no such owner, memory or route.", "NotFound", "owner alice has no memory tea (position 3:128)"),
     408: (
         "The body came too slowly; the same request can be sent again.",
@@ -48,6 +53,11 @@ _PROBLEMS: dict[int, tuple[str, str, str]] = {
         "The position does not exist or is parked, or the owner's head is another.",
         "BeyondHead",
         "position 3:999 does not exist: the head is 128",
+    ),
+    411: (
+        "The body does not say how long it is.",
+        "LengthRequired",
+        "Content-Length: got none; allowed: 1 to 1,024, and no Transfer-Encoding here",
     ),
     413: (
         "Too many events or bytes.",

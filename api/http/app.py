@@ -10,8 +10,9 @@ from fastapi import FastAPI
 from api.application import Application
 from api.http import problem
 from api.http.asking import Parts
-from api.http.bearer import OPEN_PATHS, Admits, nobody
+from api.http.bearer import Admits, in_force_of, is_open, nobody
 from api.http.bodies import Bodies
+from api.http.console_files import serve_console
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
 from api.http.guard import Guard
@@ -20,8 +21,9 @@ from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.requests import Measured
 from api.http.metrics.store import readings
 from api.http.reference import serve_reference
-from api.http.routes import auditing, chats, commands, events, feed, operations, records, store
+from api.http.routes import auditing, chats, commands, console, events, feed, operations, records, store
 from api.http.routes.commands import AnswersFor, for_nobody
+from api.http.sessions import Sessions
 from api.http.waiting import Waits
 from api.version import program_version
 from api.work.admission import Admission, AdmissionLimits
@@ -38,6 +40,7 @@ TAGS = [
     {"name": "feed", "description": "Changes as they happen."},
     {"name": "dead letters", "description": "Owners whose fold stands still."},
     {"name": "store", "description": "The whole store."},
+    {"name": "console", "description": "How a browser is let in."},
     {"name": "supervision", "description": "Health, readiness, metrics."},
 ]
 
@@ -53,14 +56,17 @@ def create_app(
     patience: BodyPatience = BodyPatience(),  # noqa: B008 - immutable
     on_quiet: Callable[[], None] = lambda: None,
     answers_for: AnswersFor = for_nobody,
+    sessions: Sessions | None = None,
 ) -> FastAPI:
     """The ASGI application of one opened store. It opens and starts nothing itself: that is its caller's.
 
     `admits` tells the token that callers have to show; without it nobody is answered but on paths that tell nothing of
     anybody. Requests whose Host or Origin is not this service's own are refused; there is no CORS. `answers_for` tells for
-    which commands at the store this service answers.
+    which commands at the store this service answers. `sessions` are those of the console, of this very token.
     """
     metrics = metrics or metrics_of(application)
+    sessions = sessions or Sessions(in_force_of(admits))
+    metrics.console_sessions.set_function(lambda: sessions.open)
     feeds = Feeds(
         application.views,
         application.log.partitions,
@@ -94,13 +100,16 @@ def create_app(
     app.state.parts = Parts(application, metrics, feeds, waits)
     app.state.admission = admitted
     app.state.answers_for = answers_for
+    app.state.admits, app.state.sessions = admits, sessions
     problem.install(app)
-    for module in (events, operations, auditing, records, chats, feed, store, commands):
+    for module in (events, operations, auditing, records, chats, feed, store, commands, console):
         app.include_router(module.router)
     describe(app)
     serve_reference(app)
+    serve_console(app)
     app.add_middleware(Bodies, in_flight=in_flight, patience=patience, give_back=on_quiet)
-    app.add_middleware(Guard, admits=admits, open_paths=OPEN_PATHS)  # only who may call may send
+    # only who may call may send
+    app.add_middleware(Guard, admits=lambda shown: admits(shown) or sessions.admits(shown), is_open=is_open)
     app.add_middleware(Measured, metrics=metrics)  # the outermost: who is refused counts too
     return app
 

@@ -11,18 +11,42 @@ from http import HTTPStatus
 
 from starlette.datastructures import Headers
 
+from api.http.origin import CONSOLE_PAGE
 from api.http.problem import Problem, plain_problem
+from api.http.sessions import SESSION_PREFIX
 from api.showing import CURL
 
 Admits = Callable[[str], bool]
-"""Whether a token that was shown is the one of this service; compares in constant time."""
+"""Whether a token that was shown is the one of this service; compares in constant time. Where its token can become another one
+it has `in_force`, too: what tells that in force from others, None where nobody is admitted."""
 KNOWN = "engramlog.known"
 """Name in an ASGI scope: whether the request showed the token. Only open paths are ever reached without."""
+CONSOLE_FILES = "/console/"
+"""How the address of each of the console's files begins."""
 OPEN_PATHS = frozenset(
-    {"/health", "/ready", "/docs", "/docs/page.css", "/docs/page.js", "/docs/request.js", "/v1/openapi.json"}
+    {
+        *("/health", "/ready", "/docs", "/docs/page.css", "/docs/page.js", "/docs/request.js", "/v1/openapi.json"),
+        CONSOLE_PAGE,
+    }
 )
-"""What is answered without the token: that the process lives and is ready, and what routes there are. Nothing of anybody."""
+"""What is answered without the token: that the process lives and is ready, what routes there are, and the console's page, which
+holds nothing. Nothing of anybody."""
+OPEN_POST, MOST_OPEN = "/v1/console/session", 1_024
+"""The one thing that a stranger may send: a code that works once; and of how many bytes its body may be."""
 READS = frozenset({"GET", "HEAD"})
+
+
+def is_open(method: str, path: str) -> bool:
+    """Whether this is answered without the token."""
+    if method in READS:
+        return path in OPEN_PATHS or path.startswith(CONSOLE_FILES)
+    return method == "POST" and path == OPEN_POST
+
+
+def in_force_of(admits: Admits) -> Callable[[], bytes | None]:
+    """What tells which token is in force."""
+    told = getattr(admits, "in_force", None)
+    return told if callable(told) else lambda: b""
 
 
 def nobody(_shown: str) -> bool:
@@ -32,11 +56,17 @@ def nobody(_shown: str) -> bool:
 
 def is_known(headers: Headers, admits: Admits) -> bool:
     """Whether these headers show the token, in one `Authorization` header and nowhere else."""
+    shown = shown_in(headers)
+    return shown is not None and admits(shown)
+
+
+def shown_in(headers: Headers) -> str | None:
+    """What is shown as a token; None where nothing is, or more than one thing."""
     told = headers.getlist("authorization")
     if len(told) != 1:
-        return False
+        return None
     scheme, _, shown = told[0].partition(" ")
-    return scheme.lower() == "bearer" and bool(shown) and admits(shown.strip())
+    return shown.strip() if scheme.lower() == "bearer" and shown else None
 
 
 def unauthorized(headers: Headers) -> Problem:
@@ -44,6 +74,8 @@ def unauthorized(headers: Headers) -> Problem:
     shown = "authorization" in headers
     challenge = 'Bearer realm="engramlog"' + (', error="invalid_token"' if shown else "")
     got = "another than this service's token" if shown else "none"
+    if (shown_in(headers) or "").startswith(SESSION_PREFIX):
+        got = "a session that is over (`engramlog console` opens a new one)"
     return plain_problem(
         HTTPStatus.UNAUTHORIZED,
         f"Authorization: got {got}; allowed: Bearer and the token of this service, which `engramlog token` prints:"

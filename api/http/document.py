@@ -15,7 +15,7 @@ from fastapi import FastAPI, Request
 from starlette.responses import Response
 
 from api.http.answer import ProblemShape, problems
-from api.http.bearer import OPEN_PATHS
+from api.http.bearer import is_open
 from api.http.limits import DEPTH, limit_of
 
 PATH = "/v1/openapi.json"
@@ -26,7 +26,7 @@ OF_BODIES = (408, 413, 415)
 _TOKEN = {
     "type": "http",
     "scheme": "bearer",
-    "description": "The token that lies in the data folder, as `engramlog token` prints it, or `ENGRAMLOG_TOKEN`.",
+    "description": "The token that lies in the data folder, as `engramlog token` prints it, or `ENGRAMLOG_TOKEN`; or a session's.",
 }
 
 
@@ -43,8 +43,8 @@ def describe(app: FastAPI) -> None:
         document["components"]["securitySchemes"] = {"token": _TOKEN}
         document["security"] = [{"token": []}]
         for path, methods in document["paths"].items():
-            for operation in methods.values():
-                if path in OPEN_PATHS:
+            for method, operation in methods.items():
+                if is_open(method.upper(), path):
                     operation["security"] = []
                 else:
                     operation["responses"].setdefault("401", problems(401)[401])

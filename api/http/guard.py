@@ -6,13 +6,14 @@ Origin too where a browser tells one, and all but a few paths that tell nothing 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
 from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.bearer import KNOWN, READS, Admits, is_known, unauthorized
+from api.http.bearer import KNOWN, MOST_OPEN, OPEN_POST, READS, Admits, is_known, unauthorized
 from api.http.origin import OWN_HEADER, refused_place
 from api.http.problem import Problem, plain_problem
 from api.http.server.loopback import is_loopback
@@ -39,13 +40,18 @@ def media_type(headers: Headers) -> str:
     return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-class Guard:
-    """ASGI middleware around the application. Paths that are `open_paths` are read without the token."""
+def closed(_method: str, _path: str) -> bool:
+    """Nothing is open."""
+    return False
 
-    def __init__(self, app: ASGIApp, *, admits: Admits, open_paths: frozenset[str] = frozenset()) -> None:
+
+class Guard:
+    """ASGI middleware around the application. What `is_open`, by method and path, is answered without the token."""
+
+    def __init__(self, app: ASGIApp, *, admits: Admits, is_open: Callable[[str, str], bool] = closed) -> None:
         self._app = app
         self._admits = admits
-        self._open_paths = open_paths
+        self._is_open = is_open
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or hand on with the path as it was sent."""
@@ -58,14 +64,14 @@ class Guard:
         headers = Headers(scope=scope)
         path, known = _path_as_sent(scope), is_known(headers, self._admits)
         refusal = refused_place(scope, headers) or self._refused_stranger(scope, path, known, headers)
-        refusal = refusal or self._refused_body(scope, headers)
+        refusal = refusal or _refused_length(path, headers) or self._refused_body(scope, headers)
         if refusal is not None:
             await refusal(scope, receive, _plainly(send))
             return
         await self._app({**scope, "path": path, KNOWN: known}, receive, _plainly(send))
 
     def _refused_stranger(self, scope: Scope, path: str, known: bool, headers: Headers) -> Problem | None:
-        if known or (path in self._open_paths and scope["method"] in READS):
+        if known or self._is_open(scope["method"], path):
             return None
         return unauthorized(headers)
 
@@ -81,6 +87,23 @@ class Guard:
                 f" (POST /v1/events also: application/x-ndjson){bare}",
             )
         return None
+
+
+def _refused_length(path: str, headers: Headers) -> Problem | None:
+    """The refusal of what a stranger may send, where it is long or does not say how long it is."""
+    if path != OPEN_POST:
+        return None
+    told = headers.get("content-length", "")
+    if "transfer-encoding" in headers or not (told.isascii() and told.isdigit()):
+        return plain_problem(
+            HTTPStatus.LENGTH_REQUIRED,
+            f"Content-Length: got none; allowed: 1 to {MOST_OPEN:,}, and no Transfer-Encoding here",
+        )
+    if int(told[:9]) > MOST_OPEN:
+        return plain_problem(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"body: got {told[:20]} bytes; at most {MOST_OPEN:,} are allowed here"
+        )
+    return None
 
 
 def _plainly(send: Send) -> Send:

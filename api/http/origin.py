@@ -17,6 +17,8 @@ from starlette.types import Scope
 from api.http.problem import Problem, plain_problem
 from api.http.server.loopback import is_loopback
 
+CONSOLE_PAGE = "/"
+"""Where the page of the console is."""
 OWN_HEADER = "engramlog-request"
 """A header that no page may send elsewhere unasked: what a request that changes something has where it has no JSON body."""
 _PORTS = {"http": 80, "https": 443}
@@ -72,10 +74,12 @@ def _is_own(host: str) -> bool:
 
 
 def _followed(scope: Scope, headers: Headers) -> bool:
-    """Whether somebody followed a link of another page to here."""
-    return scope["method"] == "GET" and (
-        headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-user") == "?1"
-    )
+    """Whether somebody followed a link of another page to here; to the console's page also one that followed itself: a file that
+    leads on, a mail program. That page holds nothing, and what it is given stands behind the `#`, which is not sent."""
+    if scope["method"] != "GET" or headers.get("sec-fetch-mode") != "navigate":
+        return False
+    to_console = scope["path"] == CONSOLE_PAGE and headers.get("sec-fetch-dest") == "document"
+    return to_console or headers.get("sec-fetch-user") == "?1"
 
 
 def _short(told: list[str]) -> str:

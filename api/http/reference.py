@@ -16,16 +16,10 @@ from anyio.to_thread import run_sync
 from fastapi import FastAPI, Request
 from starlette.responses import HTMLResponse, Response
 
+from api.http.page_headers import page_headers
+
 FILES = {"/docs/page.css": "text/css", "/docs/page.js": "text/javascript", "/docs/request.js": "text/javascript"}
-HEADERS = {
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none';"
-    " form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",
-    "x-frame-options": "DENY",
-}
-"""Files of this service alone, nothing inline, no text that becomes markup or code; in nobody's frame or window."""
+HEADERS = page_headers()
 
 
 def serve_reference(app: FastAPI) -> None:

@@ -293,6 +293,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "The store as a service: embedded Redis (or your own), fold workers and the HTTP API, until Ctrl-C.",
         ),
         OperationRow(
+            "console",
+            "ops.commands.console",
+            "Open the memory in a browser: the console of the service that runs, or of one that is started here, until Ctrl-C.",
+        ),
+        OperationRow(
             "token",
             "ops.commands.processes",
             "Print the token that the HTTP API asks for: that of the data folder, made if there is none yet, or `ENGRAMLOG_TOKEN`.",

@@ -50,10 +50,10 @@ def exchanged(
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         stream = _Stream(line, monotonic() + heard)
         try:
-            with _short(path) as name:
+            with short_name(path) as name:
                 line.settimeout(heard)
                 line.connect(name)
-            if not _is_this_user(line):
+            if not is_this_user(line):
                 raise Unheard("another user listens there")
             stream.send(_question(token, address, body))
             if stream.head().status != CONTINUE:
@@ -138,7 +138,7 @@ class _Stream:
         self._line.settimeout(left)
 
 
-def _is_this_user(line: socket.socket) -> bool:
+def is_this_user(line: socket.socket) -> bool:
     """Whether whoever listens is this user, as far as the kernel tells; the folder is this user's in any case."""
     if not hasattr(socket, "SO_PEERCRED"):
         return True
@@ -147,7 +147,7 @@ def _is_this_user(line: socket.socket) -> bool:
 
 
 @contextmanager
-def _short(path: Path) -> Iterator[str]:
+def short_name(path: Path) -> Iterator[str]:
     """A name of the socket that is short enough for the kernel."""
     if len(os.fsencode(path)) <= LONGEST:
         yield str(path)

@@ -261,6 +261,7 @@ def _demo_told(answer: dict[str, Any], keep: Path | None) -> None:
         "  engramlog replay mei --set user_factor=1.3\n"
         "  engramlog mcp --owner mei --tools audit --config   # for the MCP client of an auditor\n"
         "  engramlog import turns your-conversation.jsonl\n"
+        f"  engramlog console{'' if keep else ' --demo'}   # in a browser\n"
         "  engramlog up",
         markup=True,
     )

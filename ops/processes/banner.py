@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
 
 from api.showing import CURL
+
+
+class ConsoleLink(NamedTuple):
+    """What opens the console, once."""
+
+    url: str
+    ends_in: int
+    """Seconds."""
+    waits: Callable[[], bool]
+    """Whether it was not used yet."""
 
 
 class Served(NamedTuple):
@@ -18,6 +29,7 @@ class Served(NamedTuple):
     """The data folder, where it is not the default one: other terminals must be told."""
     owner: str | None
     """An owner that has memories, to try things on; None in an empty store."""
+    console: ConsoleLink | None = None
 
 
 def banner(served: Served) -> str:
@@ -30,12 +42,16 @@ def banner(served: Served) -> str:
         if served.data
         else f"claude mcp add memory -- engramlog mcp --owner {owner}"
     )
+    link = []
+    if served.console is not None:
+        link = ["  console  opens once, within 10 minutes; later: engramlog console", f"  {served.console.url}", ""]
     tries = [*other, *first, f'engramlog search {owner} "coffee"', agent, f"{CURL} {served.url}/v1/status"]
     return "\n".join(
         [
             "",
             f"  Engramlog {served.version} serves at {served.url}",
             "",
+            *link,
             f"  docs  {served.url}/docs",
             "  try   in another terminal:",
             *(f"        {line}" for line in tries),

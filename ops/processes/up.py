@@ -19,13 +19,15 @@ from fastapi import FastAPI
 
 from api.application import Application
 from api.http.app import create_app
-from api.http.bearer import Admits
+from api.http.bearer import in_force_of
 from api.http.server.serve import Server, claim, serve, serve_on
+from api.http.sessions import Sessions
 from api.version import program_version
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from ops.admission import admission_limits
 from ops.asking.same import answers_for
 from ops.catch_up import FoldCatchUp
+from ops.clock import lasting_seconds
 from ops.embedded.disk import DiskGuard, look
 from ops.embedded.folder import Role
 from ops.embedded.private_folder import private_folder
@@ -34,7 +36,8 @@ from ops.joined import JoinedApplication
 from ops.kept.head_keeper import HeadKeeper
 from ops.metrics.port import ports_of, refuse_taken
 from ops.models import model_of
-from ops.processes.banner import Served
+from ops.processes.banner import ConsoleLink, Served
+from ops.processes.console_watch import ConsoleWatch
 from ops.processes.ending import END_SECONDS, EndBounds, end_by_signal
 from ops.processes.file_limit import raise_file_limit
 from ops.processes.folder_socket import FolderSocket
@@ -45,7 +48,7 @@ from ops.processes.stay import Stay
 from ops.processes.workers import Workers
 from ops.settings import Settings
 from ops.store import OpenStore, check_queue, open_the_store
-from ops.token import TokenWatch, admits_of
+from ops.token import GivenToken, TokenFile, TokenWatch, admits_of
 from ops.wiring import ask_kept_values
 from projections.redis.meanings import Meanings
 
@@ -91,11 +94,19 @@ class Front(NamedTuple):
     """How long, where a client started it."""
 
 
-def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None], greet: Greet | None = None) -> None:
+def up(
+    settings: Settings,
+    tell: Tell,
+    on_wait: Callable[[str], None],
+    greet: Greet | None = None,
+    *,
+    pretty: bool | None = None,
+) -> None:
     """Run until SIGINT or SIGTERM. Raises EmbeddedRedisError with its last log lines where the private Redis dies.
 
     A port that is taken is noticed first, before anything is started: BadSetting, with who has it. `greet` is called once, when
-    questions are answered and workers hold every partition; without it every line of every process is JSON.
+    questions are answered and workers hold every partition. Lines of other processes are JSON where nobody looks on, or, without
+    `pretty` (as without `greet` unless told), anyway.
     """
     with closing(claim(settings.host, settings.port)) as port, ExitStack() as last:
 
@@ -104,7 +115,7 @@ def up(settings: Settings, tell: Tell, on_wait: Callable[[str], None], greet: Gr
             found = _folder_socket(settings, tell, told)
             return Front(port, found and last.enter_context(closing(found)))
 
-        _up(settings, "up", open_front, tell, on_wait, greet)
+        _up(settings, "up", open_front, tell, on_wait, greet, pretty=greet is not None if pretty is None else pretty)
 
 
 def up_for_clients(settings: Settings, tell: Tell, idle_seconds: float) -> None:
@@ -120,7 +131,7 @@ def up_for_clients(settings: Settings, tell: Tell, idle_seconds: float) -> None:
         return
     with closing(claimed):
         front = Front(None, claimed, Stay(folder, claimed, idle_seconds))
-        _up(settings, "shared", lambda _told: front, tell, lambda what: tell("waiting", what=what), None)
+        _up(settings, "shared", lambda _told: front, tell, lambda what: tell("waiting", what=what), None, pretty=False)
 
 
 def _folder_socket(settings: Settings, tell: Tell, told: Flag) -> FolderSocket | None:
@@ -142,6 +153,8 @@ def _up(
     tell: Tell,
     on_wait: Callable[[str], None],
     greet: Greet | None,
+    *,
+    pretty: bool,
 ) -> None:
     check_queue(settings.queue_url, settings.redis_timeout)
     if settings.metrics_port is not None:
@@ -166,7 +179,7 @@ def _up(
         if store.embedded and store.embedded.recovery:
             tell("log recovered", what=store.embedded.recovery, alarm=True)
         environment = _environment(store, settings)
-        lines = [] if greet else ["--json"]
+        lines = [] if pretty else ["--json"]
         workers = Workers("worker", _worker_commands(settings, lines), tell, environment)
         jobs = Workers("job worker", [_job_command(settings) + lines] * settings.job_workers, tell, environment)
         started += [workers, jobs]
@@ -212,7 +225,7 @@ def _environment(store: OpenStore, settings: Settings) -> dict[str, str]:
 def _serve(
     store: OpenStore,
     settings: Settings,
-    admits: Admits,
+    admits: TokenFile | GivenToken,
     front: Front,
     workers: Workers,
     jobs: Workers,
@@ -228,19 +241,14 @@ def _serve(
         store, catch_up, of_api, queue_url=settings.queue_url, meanings=meanings, model=model
     ).join()
     application.accesses.start()
-    app = create_app(
-        application,
-        admits=admits,
-        admission=admission_limits(settings),
-        on_quiet=give_back,
-        answers_for=answers_for(settings),
-    )
+    sessions = Sessions(in_force_of(admits), page=_page(front), clock=lasting_seconds)
+    app = _app(application, settings, admits, sessions)
     server = _listening(app, settings, front, store, of_api)
     keeper = HeadKeeper(store, settings)
     keeper.start()
     schedule = JobSchedule(store.url, store.identity, settings, partial(tell, component="lifecycle"))
     schedule.start()
-    watch = TokenWatch(admits, store.alarms)
+    watches = TokenWatch(admits, store.alarms), ConsoleWatch(sessions, store.alarms, of_api)
     guard = _guard(store)
     standstill = Standstill(application.operator.status, store.alarms)
     url = server.url if front.port is None else f"http://{settings.host}:{server.port}"
@@ -249,7 +257,7 @@ def _serve(
     try:
         while not end.told.wait(LOOK_SECONDS):
             if greet is not None and (_all_there(application, settings) or monotonic() > ready_at + GREET_SECONDS):
-                greet(_served(application, settings, server.url))
+                greet(_served(application, settings, server.url, sessions))
                 greet = None
             _tend_store(store)
             if guard is not None:
@@ -259,7 +267,8 @@ def _serve(
             workers.tend()
             jobs.tend()
             standstill.tend(monotonic())
-            watch.tend()
+            for watch in watches:
+                watch.tend()
             if _leaves(front, server, store, tell):
                 end.begin()
                 continue
@@ -277,6 +286,17 @@ def _serve(
         keeper.stop(end.left(MARKS.heads))
         model.close()
         catch_up.end()
+
+
+def _app(application: Application, settings: Settings, admits: TokenFile | GivenToken, sessions: Sessions) -> FastAPI:
+    return create_app(
+        application,
+        admits=admits,
+        admission=admission_limits(settings),
+        on_quiet=give_back,
+        answers_for=answers_for(settings),
+        sessions=sessions,
+    )
 
 
 def _chosen(store: OpenStore, settings: Settings, tell: Tell) -> Meanings | None:
@@ -348,14 +368,36 @@ def _all_there(application: Application, settings: Settings) -> bool:
     return scheduled and all(one["holder"] for one in status["partitions"])
 
 
-def _served(application: Application, settings: Settings, url: str) -> Served:
+def _served(application: Application, settings: Settings, url: str, sessions: Sessions) -> Served:
     largest = application.operator.stats()["largest_owners"]
     elsewhere = settings.redis_url is None and settings.data != Settings.model_fields["data"].get_default(
         call_default_factory=True
     )
     return Served(
-        url, program_version(), settings.data if elsewhere else None, largest[0]["owner"] if largest else None
+        url,
+        program_version(),
+        settings.data if elsewhere else None,
+        largest[0]["owner"] if largest else None,
+        _link(sessions),
     )
+
+
+def _page(front: Front) -> str | None:
+    """Where a browser finds the console: by the very address that is ours, for another of the same name may be somebody else's."""
+    if front.port is None:
+        return None
+    host, port = front.port.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _link(sessions: Sessions) -> ConsoleLink | None:
+    """What opens the console once: for the eyes of whoever started this, and for no log."""
+    vouched = sessions.in_force()
+    made = None if vouched is None or sessions.page is None else sessions.code(vouched)
+    link = None if made is None else sessions.link(made.code)
+    if made is None or link is None:
+        return None
+    return ConsoleLink(link, made.ends_in, lambda: sessions.state(made.code) == "waits")
 
 
 def _drain(application: Application, end: End, tell: Tell) -> None:

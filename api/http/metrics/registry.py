@@ -83,6 +83,15 @@ class Metrics:
             ["reason"],
             registry=self.registry,
         )
+        self.console_sessions = Gauge(
+            "engramlog_console_sessions", "Sessions of the console that are open.", registry=self.registry
+        )
+        self.console_codes_refused = Counter(
+            "engramlog_console_codes_refused",
+            "Codes of the console that opened nothing, by reason; limited: too many others did.",
+            ["reason"],
+            registry=self.registry,
+        )
         self.refused = Counter(
             "engramlog_refused_questions",
             "Questions answered 429 since their owner, or all together, had as many in hand as allowed; by class of work.",

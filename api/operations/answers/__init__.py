@@ -24,6 +24,12 @@ from api.operations.answers.log import (
     History,
 )
 from api.operations.answers.looking.times import OwnerTimes
+from api.operations.answers.looking.console import (
+    ConsoleCode,
+    ConsoleCodeState,
+    ConsoleSession,
+    ConsoleSessionEnded,
+)
 from api.operations.answers.memories import Detail, Listing, Provenance, Revealed, Why
 from api.operations.answers.profiles import Laws, OwnerProfile, OwnerStats
 from api.operations.answers.records import DeletedMany, DeletedOne, RecordsImported, Restored

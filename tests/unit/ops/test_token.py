@@ -260,3 +260,24 @@ def test_a_store_of_ones_own_redis_has_its_token_in_the_data_folder_too(tmp_path
     settings = Settings(data=tmp_path / "data", redis_url="redis://localhost:1", token=None)
     admits, _ = admits_of(settings)
     assert admits(read_token(tmp_path / "data") or "")
+
+
+def test_what_is_in_force_is_told_by_a_hash_that_changes_with_the_token(folder: Path) -> None:
+    admits = TokenFile(folder)
+    first = admits.in_force()
+    assert (first is not None, first == admits.in_force()) == (True, True)
+    token = rotate_token(folder)
+    second = admits.in_force()
+    assert second not in (first, None)
+    assert token.encode() not in (second or b"")
+    (folder / "token").chmod(0o644)
+    assert admits.in_force() is None
+    (folder / "token").unlink()
+    assert admits.in_force() is None
+
+
+def test_a_token_of_the_environment_is_the_one_in_force_for_good(folder: Path) -> None:
+    admits, _ = admits_of(Settings.model_validate({"environment": {"ENGRAMLOG_TOKEN": OWN}}))
+    assert (admits(OWN), admits(f"{OWN}x")) == (True, False)
+    assert (admits.in_force() is not None, admits.in_force() == admits.in_force()) == (True, True)
+    assert OWN.encode() not in (admits.in_force() or b"")

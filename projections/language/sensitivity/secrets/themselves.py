@@ -33,7 +33,7 @@ _TOKEN = Begun(
     then=r"(?P<value>[A-Za-z0-9_.-]{16,256})",
 )
 _CLOUD_KEY = Begun(
-    *("AKIA[A-Z0-9]{16}", "ASIA[A-Z0-9]{16}", r"AIza[\w-]{35}", "LTAI[A-Za-z0-9]{16,24}", r"egt1_[\w-]{43}"),
+    *("AKIA[A-Z0-9]{16}", "ASIA[A-Z0-9]{16}", r"AIza[\w-]{35}", "LTAI[A-Za-z0-9]{16,24}", r"eg[cst]1_[\w-]{43}"),
     then="(?![A-Za-z0-9])",
 )
 # In lower case from here on.

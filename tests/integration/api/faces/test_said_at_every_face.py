@@ -33,6 +33,10 @@ TEXT = "I drink tea every morning"
 NO_KEY = {
     "POST /v1/events": "events come with ids of their own",
     "POST /v1/alarms/clear": "an alarm stands or not",
+    "POST /v1/console/codes": "writes nothing",
+    "POST /v1/console/codes/state": "writes nothing",
+    "POST /v1/console/session": "writes nothing",
+    "POST /v1/console/session/end": "writes nothing",
     "POST /v1/dead/{owner}/retry": "an event is parked or not",
     "POST /v1/dead/{owner}/discard": "an event is parked or not",
     "POST /v1/owners/{owner}/memories/{memory_id}/reveal": "each showing is recorded",

@@ -21,7 +21,7 @@ import api.cli.commands.searching
 import api.cli.commands.writing  # noqa: F401 - registers its commands
 from api.cli.app import run
 from api.http import parsing
-from api.http.limits import LARGER, SMALL, limit_of
+from api.http.limits import OTHERS, SMALL, limit_of
 from api.http.parsing import read_json
 from api.http.server.serve import check_host
 from api.operations.answers import (
@@ -408,7 +408,7 @@ def test_every_route_reads_its_body_by_a_thread(http: HttpStore) -> None:
     routes = [one for router in app.routes for one in getattr(router, "original_router", app).routes]
     assert [one.path for one in routes if isinstance(one, APIRoute) and not isinstance(one, parsing.BodyRoute)] == []
     told = app.openapi()["paths"]
-    assert set(LARGER) <= {path for path, methods in told.items() if "post" in methods}
+    assert set(OTHERS) <= {path for path, methods in told.items() if "post" in methods}
     for path, methods in told.items():
         if "requestBody" in methods.get("post", {}):
             assert f"At most {limit_of(path).size:,} bytes" in methods["post"]["requestBody"]["description"]

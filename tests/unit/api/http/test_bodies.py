@@ -13,7 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from api.http import bodies
 from api.http.bodies import Bodies
-from api.http.limits import LARGER, MIB, SMALL, BodyLimit, BodyPatience, InFlight, limit_of
+from api.http.limits import MIB, OTHERS, SMALL, BodyLimit, BodyPatience, InFlight, limit_of
 from api.http.server.budget import Budget
 from api.http.structure import Most
 from events.errors import ServerBusy
@@ -258,8 +258,8 @@ def test_memory_is_given_back_after_a_large_body_and_not_after_each() -> None:
 
 
 def test_each_route_has_its_limit_and_an_owner_with_a_slash_keeps_it() -> None:
-    assert limit_of("/v1/owners/a%2Fb/chats") == LARGER["/v1/owners/{owner}/chats"]
-    assert limit_of("/v1/owners/a/import/records") == LARGER["/v1/owners/{owner}/import/records"]
-    assert limit_of("/v1/events") == LARGER["/v1/events"]
+    assert limit_of("/v1/owners/a%2Fb/chats") == OTHERS["/v1/owners/{owner}/chats"]
+    assert limit_of("/v1/owners/a/import/records") == OTHERS["/v1/owners/{owner}/import/records"]
+    assert limit_of("/v1/events") == OTHERS["/v1/events"]
     for path in ("/v1/owners/a/memories/chats", "/v1/owners/a/chats/x", "/v1/owners/a/merge", "/v1/events/", "/"):
         assert limit_of(path) == SMALL

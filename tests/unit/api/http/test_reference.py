@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from api.application import Application
 from api.http.app import create_app
-from api.http.bearer import OPEN_PATHS
+from api.http.bearer import OPEN_PATHS, is_open
 from api.http.reference import FILES, HEADERS, serve_reference
 from api.requests.checks import parse_as_of
 
@@ -258,7 +258,7 @@ def test_what_never_ends_is_not_tried_out_and_everything_else_is(page: Page, doc
         assert len(page.all("button", route, type="submit")) == (not endless)
         assert len([one for one in page.all("button", route) if "data-copy" in one.attributes]) == 1
         assert ("data-stream" in page.all("form", route)[0].attributes) == endless
-        assert ("data-open" in page.all("form", route)[0].attributes) == (path in OPEN_PATHS)
+        assert ("data-open" in page.all("form", route)[0].attributes) == is_open(method, path)
     assert streams == ["/v1/owners/{owner}/feed"]
 
 

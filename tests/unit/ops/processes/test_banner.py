@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ops.processes.banner import Served, banner
+from ops.processes.banner import ConsoleLink, Served, banner
 
 HERE = "http://127.0.0.1:8733"
 
@@ -37,3 +37,12 @@ def test_another_data_folder_must_be_named_in_other_terminals_too() -> None:
 
 def test_an_owner_s_name_cannot_end_the_command_that_it_stands_in() -> None:
     assert "search 'a;reboot' " in banner(Served(HERE, "1", None, "a;reboot"))
+
+
+def test_the_console_s_link_stands_on_a_line_of_its_own_and_says_how_to_get_another() -> None:
+    link = ConsoleLink(f"http://127.0.0.1:65535/#code=egc1_{'x' * 43}", 600, lambda: True)
+    told = banner(Served(HERE, "1.2.3", None, "mei", link))
+    assert f"\n  {link.url}\n" in told
+    assert "once, within 10 minutes; later: engramlog console\n" in told
+    assert max(map(len, told.splitlines())) <= 80
+    assert "#code" not in banner(Served(HERE, "1.2.3", None, "mei"))
