@@ -905,6 +905,79 @@ class HistoryAlone(TypedDict):
 
 class History(HistoryAlone, LinesTold, Placed): ...
 
+class BasisListed(TypedDict):
+    because: NotRequired[str | None]
+    grounds: NotRequired[list[RestsOn] | None]
+    metadata: NotRequired[dict[str, str | int | float | bool] | None]
+
+class Listed(BasisListed, Card):
+    weight: float
+    tier: str
+    source: str
+    sensitivity: int
+    tags: list[str]
+    context: ContextTold
+    updated_at: str
+    deleted_at: str | None
+    waiting: list[str]
+
+class SpansTold(TypedDict):
+    since: NotRequired[str | None]
+    until: NotRequired[str | None]
+    updated_since: NotRequired[str | None]
+    updated_until: NotRequired[str | None]
+
+class ListingAlone(SpansTold):
+    memories: list[Listed]
+    total: int
+    offset: int
+    sort: str
+    order: str
+    withheld: list[Withheld]
+    mode: str
+
+class Listing(ListingAlone, Place): ...
+
+class ValueCount(TypedDict):
+    value: str
+    count: int
+
+class FacetCounts(TypedDict):
+    counts: list[ValueCount]
+    left_out: int
+
+class CountsAlone(SpansTold):
+    owner: str
+    mode: str
+    total: int
+    by_status: FacetCounts
+    by_level: FacetCounts
+    by_trust: FacetCounts
+    by_tier: FacetCounts
+    by_category: FacetCounts
+    by_sensitivity: FacetCounts
+    by_source: FacetCounts
+    by_flag: FacetCounts
+    by_kind: FacetCounts
+    by_tag: FacetCounts
+    by_law: FacetCounts
+
+class Counts(CountsAlone, Place): ...
+
+class RestoredManyAlone(TypedDict):
+    owner: str
+    restored: list[str]
+    skipped: list[Skipped]
+    also: NotRequired[list[Skipped]]
+    not_restored: NotRequired[list[Skipped]]
+    readmitted: NotRequired[list[str]]
+    dry_run: NotRequired[bool]
+    position: str
+    waiting: NotRequired[list[str] | None]
+    error: NotRequired[dict[str, Any] | None]
+
+class RestoredMany(RestoredManyAlone, Lagging): ...
+
 class RestsOn(TypedDict):
     uri: str | None
     digest: str
@@ -916,27 +989,10 @@ class Withheld(TypedDict):
     count: int
     shown_by: str
 
-class BasisListed(TypedDict):
-    because: NotRequired[str | None]
-    grounds: NotRequired[list[RestsOn] | None]
-    metadata: NotRequired[dict[str, str | int | float | bool] | None]
-
-class Listed(BasisListed, Card):
-    weight: float
-
 class ExtractedKeyword(TypedDict):
     word: str
     weight: float
     source: str
-
-class ListingAlone(TypedDict):
-    memories: list[Listed]
-    total: int
-    offset: int
-    withheld: list[Withheld]
-    mode: str
-
-class Listing(ListingAlone, Place): ...
 
 class EarlierText(TypedDict):
     version: int
