@@ -968,10 +968,10 @@ class RestoredManyAlone(TypedDict):
     owner: str
     restored: list[str]
     skipped: list[Skipped]
-    also: NotRequired[list[Skipped]]
-    not_restored: NotRequired[list[Skipped]]
-    readmitted: NotRequired[list[str]]
-    dry_run: NotRequired[bool]
+    also: list[Skipped]
+    not_restored: list[Skipped]
+    readmitted: list[str]
+    dry_run: bool
     position: str
     waiting: NotRequired[list[str] | None]
     error: NotRequired[dict[str, Any] | None]

@@ -225,7 +225,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "restore",
-            "api.operations.writing",
+            "api.cli.commands.writing",
             "Undo a soft delete: the memory comes back as it was, and with it what its deletion took along.",
         ),
         OperationRow(

@@ -25,11 +25,12 @@ from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines, told_times
 from api.services.accesses import AccessRecorder, Read
 from api.services.histories import ORDERS, Histories, HistoryPage, page_asked
-from api.work.patience import current_check
+from api.work.patience import current_check, weigh
 from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, EmbedderFailed, refused
 from events.log import EventLog
 from events.vocabulary import Via
+from projections.checks import Bounds
 from projections.choices import RANKINGS
 from projections.embedding.meaning import EmbeddedQuestion, Sense
 from projections.fold.provenance import with_events
@@ -191,7 +192,7 @@ class Reader(Histories):
             zone = snapshot.view.parameters.time_zone
             matched = wanted_of(filters, snapshot.now, zone)
             asked = ViewQuery(snapshot.view, snapshot.now, checked)
-            answer = listing(asked, wanted, max(offset, 0), matched, sorting, current_check())
+            answer = listing(asked, wanted, max(offset, 0), matched, sorting, Bounds(current_check(), weigh))
         return {**answer, **spans_told(matched, zone), **told_times(told), **snapshot.place}
 
     def get(

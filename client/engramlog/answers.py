@@ -9,7 +9,64 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from engramlog.results import AsideTold, CorrectedBy, PossibleConflict, Result, Withheld
+from engramlog.results import AsideTold, CorrectedBy, PossibleConflict, Result, Skipped, Withheld
+
+
+class ValueCount(Result):
+    """How many memories have one value."""
+
+    value: str
+    count: int
+
+
+class FacetCounts(Result):
+    """Counts by the values of one filter, as if that filter were not told."""
+
+    counts: list[ValueCount]
+    """Every value of a closed list, in its order; of kinds and tags the 50 of the most memories."""
+    left_out: int
+    """Other values that some memory has."""
+
+
+class Counts(Result):
+    """How many memories a list has, by the values of its filters."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    at: str | None
+    since: str | None = None
+    """Created at this instant or later."""
+    until: str | None = None
+    """Created before this instant."""
+    updated_since: str | None = None
+    """Made or revised at this instant or later."""
+    updated_until: str | None = None
+    """Made or revised before this instant."""
+    owner: str
+    mode: str
+    total: int
+    """Memories that the mode shows and all filters match."""
+    by_status: FacetCounts
+    by_level: FacetCounts
+    by_trust: FacetCounts
+    by_tier: FacetCounts
+    by_category: FacetCounts
+    by_sensitivity: FacetCounts
+    by_source: FacetCounts
+    by_flag: FacetCounts
+    by_kind: FacetCounts
+    by_tag: FacetCounts
+    """Context tags, whatever their case."""
+    by_law: FacetCounts
+    """How many of what the filters match, whatever the mode asked for, each law shows in normal mode."""
 
 
 class TurnSaid(Result):
@@ -1178,6 +1235,36 @@ class Graded(Result):
     """The owner's scheduler: a parameter."""
     schedulers: dict[str, dict[str, Any]] | None
     """By name: `due_at`, `interval_days`, and what it keeps of the memory; null where the event waits."""
+
+
+class RestoredMany(Result):
+    """What became of a request to restore memories."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    owner: str
+    restored: list[str]
+    """In the order asked for; with `dry_run` what would be."""
+    skipped: list[Skipped]
+    """Those asked for that were not restored, and why."""
+    also: list[Skipped]
+    """What came back with them."""
+    not_restored: list[Skipped]
+    """What went with them and stays deleted, and why."""
+    readmitted: list[str]
+    """Those of which what they say was rejected, and is no more."""
+    dry_run: bool
+    """Whether nothing was written."""
+    position: str
+    """Of the last restoration, or the one at which there was nothing to restore."""
+    waiting: list[str] | None = None
+    """Written, but parked behind an event of the owner that cannot be folded."""
+    error: dict[str, Any] | None = None
+    """What stopped it half-way."""
 
 
 class InboxItem(Result):

@@ -18,6 +18,7 @@ from engramlog.answers import (
     AssociationTree,
     Cleaned,
     Compared,
+    Counts,
     Curves,
     Diff,
     FactsKnown,
@@ -35,6 +36,7 @@ from engramlog.answers import (
     OwnerStats,
     Provenance,
     Replayed,
+    RestoredMany,
     Retracted,
     ReviewsDue,
     SourceSaid,
@@ -46,7 +48,7 @@ from engramlog.answers import (
 )
 from engramlog.edge import spelled
 from engramlog.reading import memory_path
-from engramlog.results import Found
+from engramlog.results import Found, Listing
 from engramlog.wire import Plan, Scope, ask, checked, given, got, of_all, pairs, path_of, posted, quoted
 
 
@@ -160,6 +162,219 @@ def search(
         ),
     )
     return Found.model_validate(told)
+
+
+def list_(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    mode: str | None = None,
+    kinds: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    session: str | None = None,
+    project: str | None = None,
+    speaker: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    min_weight: float | None = None,
+    trust: str | None = None,
+    max_weight: float | None = None,
+    statuses: Sequence[str] = (),
+    levels: Sequence[str] = (),
+    trusts: Sequence[str] = (),
+    tiers: Sequence[str] = (),
+    sensitivities: Sequence[int] = (),
+    sources: Sequence[str] = (),
+    flags: Sequence[str] = (),
+    words: str | None = None,
+    updated_since: datetime | str | None = None,
+    updated_until: datetime | str | None = None,
+    sort: str | None = None,
+    order: str | None = None,
+    limit: int = 50,
+    offset: int | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    at: datetime | str | None = None,
+) -> Plan[Listing]:
+    """An owner's memories, filtered and ordered, newest activation first unless told. Leaves no trace.
+
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
+    `categories`: Only these categories (identity, skill ...); repeatable.
+    `tags`: Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own);
+    repeatable.
+    `session`: Only from this session.
+    `project`: Only of this project.
+    `speaker`: Only what this speaker said.
+    `since`: Created then or later: 2026-05-01, an instant, or words such as "last week", 上周; of a range its beginning.
+    `until`: Created up to the end of that; the same forms. The answer tells both.
+    `min_weight`: Only of at least this weight.
+    `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
+    `max_weight`: Only of at most this weight.
+    `statuses`: Only of this status: live, fading, kept_version, superseded, merged, retired, proposed, set_aside,
+    rejected, deleted or purged, as far as the mode shows it; repeatable.
+    `levels`: Only at this level now: full, summary, tag, trace or archive; repeatable.
+    `trusts`: Only of just this trust: asserted, inferred, imported, proposed, disputed or rejected; repeatable.
+    `tiers`: Only of this tier: system, core, fact or episode; repeatable.
+    `sensitivities`: Only of this sensitivity, 0 to 3; repeatable.
+    `sources`: Only from this source: user, assistant, judge, system or import; repeatable.
+    `flags`: Only what is conflicting (it may contradict one that stands), waiting (the inbox has something about it) or
+    ground_changed; repeatable.
+    `words`: Only what has this in its text or its id, in any case, width, and traditional or simplified; a secret by
+    its id alone.
+    `updated_since`: Made or revised then or later; the forms of `since`.
+    `updated_until`: Made or revised up to the end of that.
+    `sort`: By `activated`, `created`, `updated`, `weight` or `id`; of equals what was made later stands first. Unless
+    told: activated.
+    `order`: `descending` (newest, heaviest first) or `ascending`; untold, ids ascend and all else descends.
+    `limit`: How many, 1 to 1000. Unless told: 50.
+    `offset`: How many to pass over.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "memories"),
+            mode=mode,
+            kinds=kinds,
+            categories=categories,
+            tags=tags,
+            session=session,
+            project=project,
+            speaker=speaker,
+            since=spelled(since),
+            until=spelled(until),
+            min_weight=min_weight,
+            trust=trust,
+            max_weight=max_weight,
+            statuses=statuses,
+            levels=levels,
+            trusts=trusts,
+            tiers=tiers,
+            sensitivities=sensitivities,
+            sources=sources,
+            flags=flags,
+            words=words,
+            updated_since=spelled(updated_since),
+            updated_until=spelled(updated_until),
+            sort=sort,
+            order=order,
+            limit=limit,
+            offset=offset,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+            at=spelled(at),
+        ),
+    )
+    return Listing.model_validate(told)
+
+
+def counts(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    mode: str | None = None,
+    kinds: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    session: str | None = None,
+    project: str | None = None,
+    speaker: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    min_weight: float | None = None,
+    trust: str | None = None,
+    max_weight: float | None = None,
+    statuses: Sequence[str] = (),
+    levels: Sequence[str] = (),
+    trusts: Sequence[str] = (),
+    tiers: Sequence[str] = (),
+    sensitivities: Sequence[int] = (),
+    sources: Sequence[str] = (),
+    flags: Sequence[str] = (),
+    words: str | None = None,
+    updated_since: datetime | str | None = None,
+    updated_until: datetime | str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    at: datetime | str | None = None,
+) -> Plan[Counts]:
+    """How many memories a list has by status, level, trust, tier, kind, tag and the rest, and by law. Leaves no trace.
+
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
+    `categories`: Only these categories (identity, skill ...); repeatable.
+    `tags`: Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own);
+    repeatable.
+    `session`: Only from this session.
+    `project`: Only of this project.
+    `speaker`: Only what this speaker said.
+    `since`: Created then or later: 2026-05-01, an instant, or words such as "last week", 上周; of a range its beginning.
+    `until`: Created up to the end of that; the same forms. The answer tells both.
+    `min_weight`: Only of at least this weight.
+    `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
+    `max_weight`: Only of at most this weight.
+    `statuses`: Only of this status: live, fading, kept_version, superseded, merged, retired, proposed, set_aside,
+    rejected, deleted or purged, as far as the mode shows it; repeatable.
+    `levels`: Only at this level now: full, summary, tag, trace or archive; repeatable.
+    `trusts`: Only of just this trust: asserted, inferred, imported, proposed, disputed or rejected; repeatable.
+    `tiers`: Only of this tier: system, core, fact or episode; repeatable.
+    `sensitivities`: Only of this sensitivity, 0 to 3; repeatable.
+    `sources`: Only from this source: user, assistant, judge, system or import; repeatable.
+    `flags`: Only what is conflicting (it may contradict one that stands), waiting (the inbox has something about it) or
+    ground_changed; repeatable.
+    `words`: Only what has this in its text or its id, in any case, width, and traditional or simplified; a secret by
+    its id alone.
+    `updated_since`: Made or revised then or later; the forms of `since`.
+    `updated_until`: Made or revised up to the end of that.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "counts"),
+            mode=mode,
+            kinds=kinds,
+            categories=categories,
+            tags=tags,
+            session=session,
+            project=project,
+            speaker=speaker,
+            since=spelled(since),
+            until=spelled(until),
+            min_weight=min_weight,
+            trust=trust,
+            max_weight=max_weight,
+            statuses=statuses,
+            levels=levels,
+            trusts=trusts,
+            tiers=tiers,
+            sensitivities=sensitivities,
+            sources=sources,
+            flags=flags,
+            words=words,
+            updated_since=spelled(updated_since),
+            updated_until=spelled(updated_until),
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+            at=spelled(at),
+        ),
+    )
+    return Counts.model_validate(told)
 
 
 def uses(
@@ -979,6 +1194,45 @@ def grade(
         ),
     )
     return Graded.model_validate(told)
+
+
+def restore_many(
+    scope: Scope,
+    ids: Sequence[str],
+    *,
+    owner: str | None = None,
+    dry_run: bool | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+    reason: str | None = None,
+) -> Plan[RestoredMany]:
+    """Undo soft deletes of up to 1,000 memories, and of what went with them; told `deleted` of a deletion, it undoes that.
+
+    `ids`: At most 1,000 ids.
+    `dry_run`: Tell what would be restored and what would come with it; write nothing.
+    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
+    `reason`: Why, in words; kept in the log.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "memories/restore"),
+            given(
+                {
+                    "ids": ids,
+                    "dry_run": dry_run,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "key": scope.edge.new_id() if key is None else key,
+                    "reason": reason,
+                }
+            ),
+        ),
+    )
+    return RestoredMany.model_validate(told)
 
 
 def inbox(

@@ -8,7 +8,8 @@ from api.requests.checks import check_mode, check_owner
 from api.requests.rows import spans_told
 from api.requests.timelines import Progress, TimesAsked, told_times
 from api.services.reading import Reader
-from api.work.patience import current_check
+from api.work.patience import current_check, weigh
+from projections.checks import Bounds
 from projections.reports.listing.counting import facets
 from projections.reports.listing.wanted import check_wanted, wanted_of
 from projections.shapes import Counts
@@ -41,5 +42,5 @@ class Counter:
         with self._reader.snapshot(check_owner(owner), **times) as snapshot:
             zone = snapshot.view.parameters.time_zone
             wanted = wanted_of(filters, snapshot.now, zone)
-            answer = facets(ViewQuery(snapshot.view, snapshot.now, checked), wanted, current_check())
+            answer = facets(ViewQuery(snapshot.view, snapshot.now, checked), wanted, Bounds(current_check(), weigh))
         return {**answer, **spans_told(wanted, zone), **told_times(told), **snapshot.place}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from projections.checks import Check, counted, unchecked
+from projections.checks import UNBOUNDED, Bounds, Check, counted
 from projections.index.record_names import SOURCES
 from projections.laws import LAWS
 from projections.memory.columns import STATUSES, TIERS, Flags
@@ -21,9 +21,9 @@ MOST_VALUES = 50
 """Kinds, and tags, that are told, those of the most memories."""
 
 
-def facets(asked: ViewQuery, wanted: Wanted, check: Check = unchecked) -> CountsAlone:
+def facets(asked: ViewQuery, wanted: Wanted, bounds: Bounds = UNBOUNDED) -> CountsAlone:
     """Counts of what the mode shows and the filters match, by the values of each filter; by law, of what the filters match."""
-    found, columns = Matching(asked, wanted, check), asked.view.columns
+    found, columns = Matching(asked, wanted, bounds), asked.view.columns
     sensitivities = [str(one) for one in SENSITIVITIES]
     flags = ((flag, int((found.shown("flags") & found.flagged(flag)).sum())) for flag in FLAGS)
     return {
@@ -40,7 +40,7 @@ def facets(asked: ViewQuery, wanted: Wanted, check: Check = unchecked) -> Counts
         "by_flag": _told(flags),
         "by_kind": _open(columns.kind[found.shown("kinds")], columns.kinds),
         "by_tag": _open(found.tagged.tags[found.shown("tags")[found.tagged.rows]], found.tags.names),
-        "by_law": _told(_by_law(asked, found.passing(), check)),
+        "by_law": _told(_by_law(asked, found.passing(), bounds.check)),
     }
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from projections.checks import Check, unchecked
+from projections.checks import UNBOUNDED, Bounds
 from projections.index.record_names import NAMES, SOURCES, RecordNames
 from projections.index.text_parts import TextParts
 from projections.index.told_tags import Tagged, ToldTags
@@ -17,14 +17,19 @@ from projections.ranking.search_request import Filter
 from projections.reports.listing.wanted import FLAGS, TRUSTS_TOLD, Wanted
 from projections.views.corrected import seen_at
 from projections.views.query import ViewQuery
+from projections.views.view import Index
+
+# Records that are read into an index in the time in which an event is folded.
+_TAGS_A_STEP, _TEXTS_A_STEP, _NAMES_A_STEP = 1, 3, 8
 
 
 class Matching:
     """The rows of a view at an instant, beside what is wanted of them. Indexes are made as far as something asks for them."""
 
-    def __init__(self, asked: ViewQuery, wanted: Wanted, check: Check = unchecked) -> None:
+    def __init__(self, asked: ViewQuery, wanted: Wanted, bounds: Bounds = UNBOUNDED) -> None:
+        """Raises what `bounds` raises where an index that was not made yet takes too long."""
         self.asked, self.wanted = asked, wanted
-        self._columns, self._check = asked.view.columns, check
+        self._columns, self._bounds = asked.view.columns, bounds
         self.seen = seen_at(asked.view, asked.now, asked.mode)
 
     def passing(self, but: str = "") -> Flags:
@@ -74,23 +79,29 @@ class Matching:
             if name is not None:
                 kept &= self.names.having(field, name)
         if wanted.words:
-            kept &= self.asked.view.index(TextParts, self._check).holding(wanted.words)
+            kept &= self._index(TextParts, _TEXTS_A_STEP).holding(wanted.words)
         return kept
+
+    def _index(self, kind: Callable[[], Index], rows_a_step: int) -> Index:
+        """An index of the view; before it is made, how long that will take is said."""
+        if not self.asked.view.has_index(kind):
+            self._bounds.weigh(len(self._columns) // rows_a_step)
+        return self.asked.view.index(kind, self._bounds.check)
 
     @cached_property
     def names(self) -> RecordNames:
         """Sources, sessions, projects and speakers."""
-        return self.asked.view.index(RecordNames, self._check)
+        return self._index(RecordNames, _NAMES_A_STEP)
 
     @cached_property
     def tags(self) -> ToldTags:
         """Context tags."""
-        return self.asked.view.index(ToldTags, self._check)
+        return self._index(ToldTags, _TAGS_A_STEP)
 
     @cached_property
     def tagged(self) -> Tagged:
         """Every row with every tag that it has."""
-        return self.tags.pairs(self._columns, self.asked.view.parameters.time_zone, self._check)
+        return self.tags.pairs(self._columns, self.asked.view.parameters.time_zone, self._bounds.check)
 
     @cached_property
     def trusts(self) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from projections.checks import Check, counted, unchecked
+from projections.checks import UNBOUNDED, Bounds, counted
 from projections.fold.basis import told_in_lists
 from projections.laws.modes import Visibility, reasons_told
 from projections.memory.columns import Rows
@@ -25,19 +25,19 @@ def listing(
     offset: int,
     wanted: Wanted = NOTHING,
     sorting: Sorting = NEWEST,
-    check: Check = unchecked,
+    bounds: Bounds = UNBOUNDED,
 ) -> ListingAlone:
     """A page of what the mode shows and the filters match, how many these are, and what the mode withholds of the owner in all.
 
     What is withheld is counted whatever the filters: so no number tells what a memory says that the mode does not show.
     """
-    found = Matching(asked, wanted, check)
+    found = Matching(asked, wanted, bounds)
     rows = np.flatnonzero(found.shown())
     page = ordered(asked.view, found.seen, rows, sorting)[offset : offset + limit]
     levels = found.seen.levels_of(page)
     memories = [
         listed(asked, row, LEVELS[level])
-        for row, level in counted(zip(page.tolist(), levels.tolist(), strict=True), check, len(page))
+        for row, level in counted(zip(page.tolist(), levels.tolist(), strict=True), bounds.check, len(page))
     ]
     return {
         "memories": memories,

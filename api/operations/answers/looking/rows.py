@@ -162,10 +162,10 @@ class RestoredMany(Lagging):
     owner: str
     restored: list[str] = Field(description="In the order asked for; with `dry_run` what would be.")
     skipped: list[Skipped] = Field(description="Those asked for that were not restored, and why.")
-    also: list[Skipped] = Field(default=[], description="What came back with them.")
-    not_restored: list[Skipped] = Field(default=[], description="What went with them and stays deleted, and why.")
-    readmitted: list[str] = Field(default=[], description="Those of which what they say was rejected, and is no more.")
-    dry_run: bool = Field(default=False, description="Whether nothing was written.")
+    also: list[Skipped] = Field(description="What came back with them.")
+    not_restored: list[Skipped] = Field(description="What went with them and stays deleted, and why.")
+    readmitted: list[str] = Field(description="Those of which what they say was rejected, and is no more.")
+    dry_run: bool = Field(description="Whether nothing was written.")
     position: str = Field(description="Of the last restoration, or the one at which there was nothing to restore.")
     waiting: list[str] | None = Field(
         default=None, description="Written, but parked behind an event of the owner that cannot be folded."
