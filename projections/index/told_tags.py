@@ -83,7 +83,7 @@ class ToldTags:
                 if beside is None:
                     named = time_tags(second * _SECOND, zone)
                     beside = self._of_time[zone, second] = tuple(map(TIME_TAGS.index, named))
-                found = (*told, *beside)
+                found = (*told, *(one for one in beside if one not in told))
             rows += [row] * len(found)
             tags += found
         return Tagged(np.array(rows, dtype=np.int64), np.array(tags, dtype=np.int32))

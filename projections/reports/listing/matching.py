@@ -19,6 +19,7 @@ from projections.views.corrected import seen_at
 from projections.views.query import ViewQuery
 from projections.views.view import Index
 
+_UNCOUNTED = "those of which nothing is counted"
 # Records that are read into an index in the time in which an event is folded.
 _TAGS_A_STEP, _TEXTS_A_STEP, _NAMES_A_STEP = 1, 3, 8
 
@@ -61,7 +62,7 @@ class Matching:
             "kinds": (filters.kinds, lambda: np.isin(columns.kind, [*map(columns.kind_number, filters.kinds)])),
             "tags": (filters.tags, lambda: self.tags.having(self.tagged, filters.tags, len(columns))),
         }
-        return {name: mask() for name, (values, mask) in told.items() if values} | {"": self._beside()}
+        return {name: mask() for name, (values, mask) in told.items() if values} | {_UNCOUNTED: self._beside()}
 
     def _beside(self) -> Flags:
         """Rows that pass the filters of which nothing is counted."""
