@@ -107,7 +107,7 @@ changes = st.one_of(
     st.builds(
         lambda some, day: merged(*some, into="all", day=day), st.sampled_from([("m0", "m1"), ("m2", "m1")]), days
     ),
-    st.builds(lambda pair, day: in_conflict(*pair, day), st.sampled_from(list(combinations(IDS, 2))), days),
+    st.builds(lambda pair, day: in_conflict(pair[0], pair[1], day), st.sampled_from(list(combinations(IDS, 2))), days),
     st.builds(set_aside, st.sampled_from(SESSIONS), days),
     st.builds(brought_back, st.sampled_from(SESSIONS), days),
     st.builds(lambda text, day: rejected(text, day=day), st.sampled_from(TEXTS), days),
@@ -157,6 +157,7 @@ ANY: dict[str, st.SearchStrategy[Any]] = {
     "updated_until": st.just("2024-02-10"),
 }
 """Every filter of a list."""
+OF_SEARCH = {"categories", "kinds", "tags", "session", "project", "speaker", "trust", "since", "until", "min_weight"}
 asking = st.lists(st.sampled_from(sorted(ANY)), max_size=3, unique=True).flatmap(
     lambda names: st.fixed_dictionaries({name: ANY[name] for name in names})
 )
@@ -306,9 +307,6 @@ def test_a_filter_that_searches_have_too_lets_the_same_pass_but_for_secrets(
     for row, memory in enumerate(view.columns):
         if memory.sensitivity < SECRET:
             assert (memory.id in found) == bool(passing[row])
-
-
-OF_SEARCH = {"categories", "kinds", "tags", "session", "project", "speaker", "trust", "since", "until"} | {"min_weight"}
 
 
 @given(owners(), owners(), asking, st.sampled_from(MODES))

@@ -97,7 +97,7 @@ class ManyRestorer:
             written, receipts, answer.also = [], [], {}
         if receipts:
             self._tell(answer, written, receipts)
-        return answer if not before else self._told_again(answer, before)
+        return answer if not before else self._told_again(answer, before, new=bool(receipts))
 
     def _judged(
         self, command: Restore, named: Mapping[str, str], before: Mapping[str, list[LogEvent]], cause: Cause
@@ -216,8 +216,10 @@ class ManyRestorer:
                 raise taken(key, position_text(partition_of(owner, self._log.partitions), first.seq))
         return before
 
-    def _told_again(self, answer: RestorationReport, before: Mapping[str, list[LogEvent]]) -> RestorationReport:
-        """An answer with what came back before under the same key."""
+    def _told_again(
+        self, answer: RestorationReport, before: Mapping[str, list[LogEvent]], *, new: bool
+    ) -> RestorationReport:
+        """An answer with what came back before under the same key. `new`: something else came back now."""
         partition = partition_of(answer.owner, self._log.partitions)
         last = max(one.seq for told in before.values() for one in told)
         self._writer.settle_positions({partition: last})
@@ -229,5 +231,5 @@ class ManyRestorer:
             answer.also |= dict.fromkeys(came, f"it went with {root}, or was made of it")
             if root not in answer.readmitted and any(isinstance(one.event.data, ValueReadmitted) for one in along):
                 answer.readmitted.append(root)
-        answer.position = position_text(partition, max(last, parse_position(answer.position)[1]))
+        answer.position = position_text(partition, max(last, parse_position(answer.position)[1]) if new else last)
         return answer
