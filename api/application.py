@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from api.services.knowing import Knower
     from api.services.living import Living
     from api.services.looking.times import TimeLines
+    from api.services.looking.counting import Counter
+    from api.services.looking.restoring_many import ManyRestorer
     from api.services.reading import Reader
     from api.services.remembering import Rememberer
     from api.services.restoring import Restorer
@@ -172,6 +174,18 @@ class Application(ABC):
         from api.services.restoring import Restorer
 
         return Restorer(self.log, self.reader, self.writer, self.views)
+
+    @joined
+    def many_restorer(self) -> ManyRestorer:
+        from api.services.looking.restoring_many import ManyRestorer
+
+        return ManyRestorer(self.log, self.reader, self.writer, self.views)
+
+    @joined
+    def counter(self) -> Counter:
+        from api.services.looking.counting import Counter
+
+        return Counter(self.reader)
 
     @joined
     def records(self) -> Records:

@@ -106,6 +106,7 @@ HTTP: dict[str, list[Face]] = {
     ],
     "POST /v1/owners/{owner}/memories/{memory_id}/reinforce": [post("/memories/tea/reinforce", tells=False)],
     "POST /v1/owners/{owner}/memories/delete": [post("/memories/delete", tells=False, ids=["typed"], dry_run=True)],
+    "POST /v1/owners/{owner}/memories/restore": [post("/memories/restore", tells=False, ids=["typed"], dry_run=True)],
     "POST /v1/owners/{owner}/memories/{memory_id}/delete": [
         post("/memories/typed/delete", tells=False, dry_run=True, with_sources=True),
     ],
@@ -167,6 +168,7 @@ HTTP: dict[str, list[Face]] = {
         Face(lambda made: made.plain(f"/v1/partitions/{partition(made)}/events?limit=1000")),
     ],
     "GET /v1/owners/{owner}/stats": [get("/stats", tells=False)],
+    "GET /v1/owners/{owner}/counts": [get("/counts", tells=False), get("/counts", tells=False, mode="review", words=q)],
     **{f"GET {path}": [Face(lambda made, path=path: made.plain(path), False)]  # type: ignore[misc]
        for path in ("/v1/status", "/v1/stats", "/v1/owners", "/v1/laws", "/v1/schema", "/v1/dead", "/v1/alarms",
                     "/health", "/ready", "/metrics")},
@@ -275,6 +277,7 @@ CLI: dict[str, list[Face]] = {
     "synonyms": [command("synonyms", OWNER, tells=False)],
     "profile": [command("profile", OWNER, tells=False)],
     "stats": [command("stats", OWNER, tells=False)],
+    "counts": [command("counts", OWNER, tells=False)],
     "embed": [command("embed", OWNER, tells=False)],
 }
 CLI_UNASKED = {

@@ -23,7 +23,7 @@ from api.operations.reading import REVEAL
 from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS
 from api.operations.reports import EXTRACT
 from api.operations.searching import SEARCH
-from api.operations.writing import DELETE, DELETE_MANY
+from api.operations.writing import DELETE, DELETE_MANY, RESTORE_MANY
 
 MADE_WHOLE: tuple[Operation, ...] = (
     *reading.OPERATIONS,
@@ -41,6 +41,16 @@ MADE_WHOLE: tuple[Operation, ...] = (
     *store.OPERATIONS,
 )
 """Those that one call of a service answers."""
-ALL: tuple[Operation, ...] = (SEARCH, *MADE_WHOLE, REVEAL, DELETE, DELETE_MANY, EXTRACT, EVENTS, PARTITION_EVENTS)
+ALL: tuple[Operation, ...] = (
+    SEARCH,
+    *MADE_WHOLE,
+    REVEAL,
+    DELETE,
+    DELETE_MANY,
+    RESTORE_MANY,
+    EXTRACT,
+    EVENTS,
+    PARTITION_EVENTS,
+)
 OF_FILES: tuple[Operation, ...] = (EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS)
 """Those that stream lines; the client has its own verbs of them."""

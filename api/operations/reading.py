@@ -18,10 +18,10 @@ from api.operations.common import (
     TIMES,
     TRACE,
     TRACED,
-    TRUST,
     limit,
 )
 from api.operations.definition import NEVER, Body, Operation, Option, Parameter
+from api.operations.filtering import OF_ROWS, SORTED
 from api.operations.places import MEMORIES, MEMORY, OF_MEMORY, OF_PLACE, OWNER
 
 PAGE = Option(("-k", "--limit"), "A page of so many changes, 1 to 1000; all without.", None, int | None)
@@ -32,12 +32,31 @@ LIST = Operation(
     path=MEMORIES,
     title="List",
     tag="memories",
-    question=(MODE, TRUST, limit(50), OFFSET, *TIMES),
+    question=(MODE, *OF_ROWS, *SORTED, limit(50), OFFSET, *TIMES),
     answer="Listing",
     told="A page of memories.",
     statuses=OF_MEMORY,
+    more="Of several values of one filter any will do; all filters must hold. What the mode does not show is not found: `withheld`"
+    " counts it, of the owner in all.",
     shown="memories:memories",
-    example="Example: `engramlog list alice --mode review --limit 20`",
+    example="Examples: `engramlog list alice --mode review --limit 20`,"
+    " `engramlog list alice --words 咖啡 --level full --sort weight`",
+    folds=True,
+)
+COUNTS = Operation(
+    name="counts",
+    call="counter.counts",
+    path=f"{OWNER}/counts",
+    title="Counts",
+    tag="owners",
+    question=(MODE, *OF_ROWS, *TIMES),
+    answer="Counts",
+    told="Counts by the values of each filter.",
+    statuses=OF_PLACE,
+    more="Each is counted as if its own filter were not told, so that another value of it can be chosen. By law: how many of what"
+    " the filters match each law shows in normal mode.",
+    shown="rows:counts",
+    example="Examples: `engramlog counts alice`, `engramlog counts alice --mode debug --status deleted`",
     folds=True,
 )
 GET = Operation(
@@ -223,4 +242,4 @@ OWNER_STATS = Operation(
     example="Example: `engramlog stats` or `engramlog stats conv-26`",
     folds=True,
 )
-OPERATIONS = (LIST, GET, WHY, HISTORY, PROVENANCE, USES, OWNER_HISTORY, OWNER_STATS)
+OPERATIONS = (LIST, COUNTS, GET, WHY, HISTORY, PROVENANCE, USES, OWNER_HISTORY, OWNER_STATS)

@@ -32,7 +32,14 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Everything about one memory; a secret's text only with --reveal, which is recorded before it is shown.",
         ),
         OperationRow(
-            "list", "api.operations.reading", "An owner's memories, newest activation first. Leaves no trace."
+            "list",
+            "api.operations.reading",
+            "An owner's memories, filtered and ordered, newest activation first unless told. Leaves no trace.",
+        ),
+        OperationRow(
+            "counts",
+            "api.operations.reading",
+            "How many memories a list has by status, level, trust, tier, kind, tag and the rest, and by law. Leaves no trace.",
         ),
         OperationRow(
             "why",
@@ -223,7 +230,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "restore",
-            "api.operations.writing",
+            "api.cli.commands.writing",
             "Undo a soft delete: the memory comes back as it was, and with it what its deletion took along.",
         ),
         OperationRow(

@@ -163,6 +163,30 @@ RESTORE = Operation(
     shown="records:restored",
     example="Example: `engramlog restore alice coffee`",
 )
+RESTORE_MANY = Operation(
+    name="restore_many",
+    call="many_restorer.restore_many",
+    path=f"{MEMORIES}/restore",
+    title="Restore many",
+    tag="owners",
+    question=(
+        Parameter("ids", list[str], "At most 1,000 ids.", examples=(["coffee", "tea"],), option=None),
+        Parameter(
+            "dry_run", bool, "Tell what would be restored and what would come with it; write nothing.", False, (True,)
+        ),
+        *REASONED,
+    ),
+    body=Body(
+        "Restoring",
+        "Several memories are restored.",
+        {"two": {"summary": "Two memories, by the user, now", "value": {"ids": ["coffee", "tea"]}}},
+    ),
+    answer="RestoredMany",
+    told="All are restored.",
+    statuses=(404, 409, 413, 504, 507),
+    help="Undo soft deletes of up to 1,000 memories, and of what went with them; told `deleted` of a deletion, it undoes that.",
+    more="404 or 422 where none could ever be restored.",
+)
 UNMERGE = Operation(
     name="unmerge",
     call="writer.unmerge",

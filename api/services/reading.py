@@ -7,6 +7,7 @@ from typing import Any, Unpack
 
 from api.choices import MOST_CHANGES
 from api.requests.checks import check_limit, check_mode, check_query
+from api.requests.rows import spans_told
 from api.requests.searching import (
     FIRST_PAGE,
     Cursor,
@@ -24,20 +25,23 @@ from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines, told_times
 from api.services.accesses import AccessRecorder, Read
 from api.services.histories import ORDERS, Histories, HistoryPage, page_asked
+from api.work.patience import current_check, weigh
 from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, EmbedderFailed, refused
 from events.log import EventLog
 from events.vocabulary import Via
+from projections.checks import Bounds
 from projections.choices import RANKINGS
 from projections.embedding.meaning import EmbeddedQuestion, Sense
 from projections.fold.provenance import with_events
-from projections.memory.trust import check_trust
 from projections.ranking.recall import search
 from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
 from projections.ranking.senses import Senses
 from projections.redis.view import RedisViews
+from projections.reports.listing.rows import listing
+from projections.reports.listing.wanted import check_wanted, sorting_of, wanted_of
 from projections.shapes import Card, Detail, Found, FoundAlone, Listing, OriginTree, Placed, Provenance, Why, WhyAlone
-from projections.views.query import ViewQuery, detail, listing, why, without_lost
+from projections.views.query import ViewQuery, detail, why, without_lost
 from projections.views.view import OwnerView
 
 MOST_NODES = 1_000
@@ -168,16 +172,28 @@ class Reader(Histories):
         owner: str,
         *,
         mode: str = "normal",
-        trust: str | None = None,
+        sort: str = "activated",
+        order: str | None = None,
         limit: int = 50,
         offset: int = 0,
-        **times: Unpack[TimesAsked],
+        as_of: str | None = None,
+        known: str | None = None,
+        at: str | None = None,
+        after: str | None = None,
+        on_progress: Progress | None = None,
+        **filters: Any,
     ) -> Listing:
-        """An owner's memories, newest activation first. `trust`: only what is trusted at least so far."""
-        checked, wanted, least = check_mode(mode), check_limit(limit, 1_000), check_trust(trust)
+        """A page of an owner's memories. `filters`: those of `api.operations.filtering`. Raises InputError naming the field."""
+        checked, wanted, sorting = check_mode(mode), check_limit(limit, 1_000), sorting_of(sort, order)
+        check_wanted(filters)
+        told = TimesAsked(as_of=as_of, known=known, at=at)
+        times = TimesAsked(**told, after=after, on_progress=on_progress)
         with self.snapshot(owner, **times) as snapshot:
-            answer = listing(ViewQuery(snapshot.view, snapshot.now, checked), wanted, max(offset, 0), least)
-        return {**answer, **told_times(times), **snapshot.place}
+            zone = snapshot.view.parameters.time_zone
+            matched = wanted_of(filters, snapshot.now, zone)
+            asked = ViewQuery(snapshot.view, snapshot.now, checked)
+            answer = listing(asked, wanted, max(offset, 0), matched, sorting, Bounds(current_check(), weigh))
+        return {**answer, **spans_told(matched, zone), **told_times(told), **snapshot.place}
 
     def get(
         self,

@@ -85,6 +85,8 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("POST", f"{_OWNER}/memories/delete"): Work.LIGHT,
     ("POST", f"{_OWNER}/memories"): Work.LIGHT,
     ("GET", f"{_OWNER}/memories"): Work.LIGHT,
+    ("GET", f"{_OWNER}/counts"): Work.LIGHT,
+    ("POST", f"{_OWNER}/memories/restore"): Work.LIGHT,
     ("GET", _MEMORY): Work.LIGHT,
     ("GET", f"{_MEMORY}/why"): Work.LIGHT,
     ("GET", f"{_MEMORY}/above"): Work.LIGHT,

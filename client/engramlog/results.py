@@ -284,19 +284,47 @@ class ContextBlock(Lagging):
     """`all`: the whole of what was said was read; `part`: the newest events of the owner."""
 
 
+class ContextTold(Result):
+    """What was going on when a memory was made: its producer's word, else derived from its time and its words."""
+
+    tags: list[str] = []
+    emotion: float | None = None
+    """From -1 to 1; 0 where nothing tells, None of a secret whose producer told none."""
+
+
 class Listed(BasisTold, Card):
     """One memory of a list."""
 
     weight: float
+    tier: str = ""
+    source: str = ""
+    sensitivity: int = 0
+    tags: list[str] = []
+    """Its producer's own; none of a secret."""
+    context: ContextTold | None = None
+    updated_at: datetime | None = None
+    """When it was made or last revised."""
+    deleted_at: datetime | None = None
+    waiting: list[str] = []
+    """Ids of the events that would change it, and wait for a person."""
 
 
 class Listing(Place):
-    """Memories, newest activation first."""
+    """Memories in an order: newest activation first unless another was asked for."""
 
     memories: list[Listed]
     total: int
+    """How many the mode shows and all filters match."""
     offset: int
+    sort: str = "activated"
+    order: str = "descending"
+    since: str | None = None
+    """Of the filters on times, as they were understood: created at this instant or later; the others likewise."""
+    until: str | None = None
+    updated_since: str | None = None
+    updated_until: str | None = None
     withheld: list[Withheld] = []
+    """What the mode withholds of the owner, whatever the filters."""
     mode: str
 
 
@@ -308,14 +336,6 @@ class ExtractedKeyword(Result):
     """From 0.3 to 1."""
     source: str
     """`user_tag`, `llm` (both given), or `system`: found in its text."""
-
-
-class ContextTold(Result):
-    """What was going on when a memory was made: its producer's word, else derived from its time and its words."""
-
-    tags: list[str] = []
-    emotion: float | None = None
-    """From -1 to 1; 0 where nothing tells, None of a secret whose producer told none."""
 
 
 class Detail(BasisTold, Card, Place):

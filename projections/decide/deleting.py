@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 from events.catalogue import EventData, MemoryDeleted, MemoryUnmerged
 from events.envelope import derived_id, from_micros, utc_text
@@ -158,9 +158,21 @@ def still_said(cascade: DeletionCascade, roots: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(memory_id for root in roots for memory_id in cascade.still_said_in(root)))
 
 
-def requests_of(plan: Sequence[PlannedDeletion]) -> list[list[PlannedDeletion]]:
+class Plan(Protocol):
+    """What is written together."""
+
+    @property
+    def size(self) -> int:
+        """How many events it takes."""
+        ...
+
+
+Plans = TypeVar("Plans", bound=Plan)
+
+
+def requests_of(plan: Sequence[Plans]) -> list[list[Plans]]:
     """Plans in requests of at most 1,000 events, none of them parted."""
-    requests: list[list[PlannedDeletion]] = []
+    requests: list[list[Plans]] = []
     room = 0
     for planned in plan:
         if planned.size > room:

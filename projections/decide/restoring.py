@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -54,10 +55,43 @@ class Return(NamedTuple):
 
 def may_return(columns: Columns, memory: Memory, deletions: Mapping[str, LastDeletion]) -> Return:
     """Deleted memories that a deletion may have taken along: of the same instant, of the same turns, or made of the memory."""
-    root = deletions[memory.id]
-    gone = {name: one for name, one in deletions.items() if _is_deleted(columns, name) and name != memory.id}
-    related = _related(columns, memory, gone)
-    return Return({name: one for name, one in gone.items() if name in related or one.at == root.at}, related)
+    gone = gone_now(columns, deletions)
+    return MayReturn(columns, gone).near(memory, deletions[memory.id])
+
+
+def gone_now(columns: Columns, deletions: Mapping[str, LastDeletion]) -> dict[str, LastDeletion]:
+    """Those of the deletions of memories that are deleted now, by somebody."""
+    return {name: one for name, one in deletions.items() if _is_deleted(columns, name)}
+
+
+class MayReturn:
+    """Deleted memories by what they were made of, to ask about one after the other."""
+
+    def __init__(self, columns: Columns, gone: Mapping[str, LastDeletion]) -> None:
+        self._gone = gone
+        self._of_turn: dict[str, list[str]] = defaultdict(list)
+        self._made_of: dict[str, list[str]] = defaultdict(list)
+        for one in (columns.memories[row] for row in map(columns.row, gone) if row is not None):
+            for turn in turns_behind(one):
+                self._of_turn[turn].append(one.id)
+            for origin in (*one.summarises, *one.merged_from):
+                self._made_of[origin].append(one.id)
+
+    def related(self, memory: Memory) -> frozenset[str]:
+        """Those that share a turn with a memory, or were made of it or of another of them."""
+        waiting = [memory.id, *(name for turn in turns_behind(memory) for name in self._of_turn.get(turn, ()))]
+        names = set(waiting)
+        while waiting:
+            more = [name for name in self._made_of.get(waiting.pop(), ()) if name not in names]
+            names.update(more)
+            waiting += more
+        return frozenset(names)
+
+    def near(self, memory: Memory, root: LastDeletion) -> Return:
+        """Those that the deletion `root` of a memory may have taken along: of the same instant, or related."""
+        related = self.related(memory)
+        told = {name: one for name, one in self._gone.items() if name in related or one.at == root.at}
+        return Return({name: one for name, one in told.items() if name != memory.id}, related)
 
 
 def returning(
@@ -104,19 +138,3 @@ def _is_deleted(columns: Columns, memory_id: str) -> bool:
     row = columns.row(memory_id)
     memory = None if row is None else columns.memories[row]
     return memory is not None and memory.purged_at is None and memory.deletion == "user_delete"
-
-
-def _related(columns: Columns, memory: Memory, among: Iterable[str]) -> frozenset[str]:
-    """Those that share a turn with a memory, or were made of it or of another of them."""
-    names, turns = {memory.id}, set(turns_behind(memory))
-    rows = [row for row in map(columns.row, among) if row is not None]
-    while True:
-        more = {
-            one.id
-            for one in (columns.memories[row] for row in rows)
-            if one.id not in names
-            and (not turns.isdisjoint(turns_behind(one)) or not names.isdisjoint((*one.summarises, *one.merged_from)))
-        }
-        if not more:
-            return frozenset(names)
-        names |= more

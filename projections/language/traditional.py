@@ -6,6 +6,8 @@ what is shown, kept or searched stays as it was written. Words that differ (`軟
 
 from __future__ import annotations
 
+import unicodedata
+
 _TRADITIONAL = """
 㑯㑳㑶㓨㘚㜄㜏㠏㥮㩜㩳㩵䁻䃮䊷䋙䋚䋹䋻䍦䎱䙡䜀䝼䥇䥑䥱䦛䦟䯀䰾䱷䱽䲁䲘䴉丟並乾亂亙亞佇佈佔併來侖侶侷俁係俔俠俥俬
 倀倆倈倉個們倖倫倲偉偑側偵偽傌傑傖傘備傢傭傯傳傴債傷傾僂僅僉僑僕僞僥僨僱價儀儁儂億儈儉儎儐儔儕儘償優儲儷儸儺儻儼
@@ -119,3 +121,11 @@ _SIMPLIFIED = """
 
 SIMPLIFIED = dict(zip(map(ord, _TRADITIONAL.replace("\n", "")), _SIMPLIFIED.replace("\n", ""), strict=True))
 """Code point of a traditional character -> the simplified character: a table for `str.translate`."""
+
+
+def part_folded(text: str) -> str:
+    """A text as parts of it are looked for: whatever its case, the width of its letters, and how its Han characters are written."""
+    if text.isascii():
+        return text.lower()
+    even = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return even if even.isascii() else even.translate(SIMPLIFIED)

@@ -21,11 +21,15 @@ Rows = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 STATES = ("live", "merged", "retired", "proposed", "set_aside", "rejected", "deleted", "purged")
 """Words for what hides a memory by itself, as `Columns.LIVE` to `Columns.PURGED` number them."""
+STATUSES = ("live", "fading", "kept_version", "superseded", *STATES[1:])
+"""Words for where a memory stands: what hides it by itself, else which curve it follows (`conflict`)."""
 NEVER = np.iinfo(np.int64).min // 4
 """Stands for "no such time"; far enough from the edge that differences do not overflow."""
 _SIGN, _SIGN_BYTES = Struct("<q").unpack_from, 8
 _CATEGORY = {name: number for number, name in enumerate(CATEGORIES)}
-_TIER = {"system": 0, "core": 1, "fact": 2, "episode": 3}
+TIERS = ("system", "core", "fact", "episode")
+"""As `Columns.SYSTEM` to `Columns.EPISODE` number them."""
+_TIER = {name: number for number, name in enumerate(TIERS)}
 
 
 def _or_never(at: int | None) -> int:
@@ -298,6 +302,10 @@ class Columns:
             if following is not None and self.state[following] >= self.REJECTED:
                 states[row] = min(self.state[following], self.DELETED)
         return states
+
+    def statuses(self) -> np.ndarray:
+        """Where each row stands, as `STATUSES` number it, shape (rows,)."""
+        return np.where(self.state == self.LIVE, self.conflict, self.state + self.SUPERSEDED)
 
     def saying(self, digests: Iterable[bytes]) -> Rows:
         """Rows that say one of these values, by what begins its digest: all that do, and perhaps others. Ascending."""

@@ -71,7 +71,7 @@ def context_of(memory: Memory, parameters: Parameters) -> Context:
         return Context((), 0.0)
     tags = memory.tags
     if _CLOSED.isdisjoint(tags):
-        tags += _time_tags(memory.created_at, parameters.time_zone)
+        tags += time_tags(memory.created_at, parameters.time_zone)
         if memory.sensitivity < SECRET:
             tags += _word_tags(f"{memory.content}\n{memory.summary}" if memory.summary else memory.content)
     emotion = memory.emotion
@@ -81,6 +81,17 @@ def context_of(memory: Memory, parameters: Parameters) -> Context:
             if tag in tags:
                 emotion += EMOTIONS[tag]
     return Context(tags, max(-1.0, min(1.0, emotion)))
+
+
+def timeless_tags(memory: Memory) -> tuple[tuple[str, ...], bool]:
+    """The tags of a memory that hold in any time zone, as far as they may be told, and whether those of its time come beside."""
+    if memory.purged_at is not None:
+        return (), False
+    derived = _CLOSED.isdisjoint(memory.tags)
+    if memory.sensitivity >= SECRET:
+        return (), derived
+    words = f"{memory.content}\n{memory.summary}" if memory.summary else memory.content
+    return (*memory.tags, *(_word_tags(words) if derived else ())), derived
 
 
 def contextual_match(asked: Sequence[str], tags: Sequence[str]) -> float:
@@ -93,7 +104,8 @@ _CLOSED = frozenset(TAGS)
 _zone = cache(ZoneInfo)
 
 
-def _time_tags(created_at: int, zone: str) -> tuple[str, ...]:
+def time_tags(created_at: int, zone: str) -> tuple[str, ...]:
+    """What the time of a memory tells, in a zone; microseconds since 1970."""
     local = datetime.fromtimestamp(created_at // 1_000_000, _zone(zone))
     hour = local.hour
     tags: tuple[str, ...] = ()

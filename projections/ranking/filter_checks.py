@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from events.errors import refused
 from events.text.saying import is_text
@@ -24,6 +25,15 @@ def check_words(field: str, words: Sequence[str], most: int = MOST_WORDS) -> tup
         if not is_text(word, 200):
             raise refused(field, word[:80], "some text of 1 to 200 characters in UTF-8")
     return tuple(dict.fromkeys(words))
+
+
+def check_among(field: str, words: Sequence[str], allowed: Sequence[str]) -> tuple[str, ...]:
+    """Words of a closed list to filter by, each once, or InputError."""
+    found = check_words(field, words)
+    for word in found:
+        if word not in allowed:
+            raise refused(field, word, ", ".join(allowed))
+    return found
 
 
 def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
@@ -75,6 +85,23 @@ def as_told(value: Plain) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+class Span(NamedTuple):
+    """Instants from one to another, that not among them, microseconds since 1970; None: no bound."""
+
+    since: int | None = None
+    until: int | None = None
+
+
+def check_span(told: Mapping[str, Any], now: int, zone: str, prefix: str = "") -> Span:
+    """What is told as `since` and `until`, with a prefix, as `parse_times` reads it; or InputError, also where it holds nothing."""
+    fields = f"{prefix}since", f"{prefix}until"
+    since, until = (parse_times(name, told.get(name), now, zone) for name in fields)
+    found = Span(None if since is None else since.start, None if until is None else until.end)
+    if found.since is not None and found.until is not None and found.since >= found.until:
+        raise refused(fields[1], told.get(fields[1]), f"a time after {fields[0]}, which is {told.get(fields[0])}")
+    return found
 
 
 def parse_times(field: str, text: str | None, now: int, zone: str) -> TimeRange | None:

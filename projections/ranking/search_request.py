@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from events.errors import refused
 from projections.choices import RANKINGS
 from projections.language.keywords.text import folded
 from projections.laws.law import Floats
@@ -18,13 +17,14 @@ from projections.memory.tags import contextual_match
 from projections.memory.trust import check_trust
 from projections.ranking.filter_checks import (
     as_told,
+    check_among,
     check_feeling,
     check_name,
     check_number,
     check_pairs,
+    check_span,
     check_tags,
     check_words,
-    parse_times,
 )
 from projections.views.view import OwnerView
 
@@ -94,30 +94,23 @@ def filters_of(told: Mapping[str, Any], now: int, zone: str) -> Filters:
     `now` (microseconds since 1970), `zone`: what "last week" is relative to. Raises InputError naming the field.
     """
     weight, least = told.get("min_weight"), told.get("min_relevance") or 0.0
-    since, until = (parse_times(name, told.get(name), now, zone) for name in ("since", "until"))
-    categories = check_words("categories", told.get("categories") or ())
-    for category in categories:
-        if category not in CATEGORIES:
-            raise refused("categories", category, ", ".join(CATEGORIES))
-    filters = Filters(
+    created = check_span(told, now, zone)
+    return Filters(
         keywords=tuple(folded(word) for word in check_words("keywords", told.get("keywords") or ())),
         kinds=check_words("kinds", told.get("kinds") or ()),
-        categories=categories,
+        categories=check_among("categories", told.get("categories") or (), CATEGORIES),
         tags=check_tags(told.get("tags") or ()),
         feeling=check_feeling(told.get("feeling")),
         session=check_name("session", told.get("session")),
         project=check_name("project", told.get("project")),
         speaker=check_name("speaker", told.get("speaker")),
-        since=None if since is None else since.start,
-        until=None if until is None else until.end,
+        since=created.since,
+        until=created.until,
         least_relevance=float(check_number("min_relevance", least, 1)),
         min_weight=None if weight is None else check_number("min_weight", weight, 1_000),
         trust=check_trust(told.get("trust")),
         metadata=check_pairs("metadata", told.get("metadata") or ()),
     )
-    if filters.since is not None and filters.until is not None and filters.since >= filters.until:
-        raise refused("until", told.get("until"), f"a time after since, which is {told.get('since')}")
-    return filters
 
 
 class Filter:
@@ -137,9 +130,16 @@ class Filter:
 
     def passing(self, rows: Rows) -> Flags:
         """Which of these rows have what is asked for, shape (len(rows),); what is cheap to tell is looked at first."""
-        kept = np.ones(rows.size, dtype=bool)
         if self.is_open:
-            return kept
+            return np.ones(rows.size, dtype=bool)
+        kept = self.passing_columns(rows)
+        for place in np.flatnonzero(kept):
+            kept[place] = self._has(int(rows[place]))
+        return kept
+
+    def passing_columns(self, rows: Rows) -> Flags:
+        """The same as far as columns tell: times of creation, trust, the least weight."""
+        kept = np.ones(rows.size, dtype=bool)
         filters, created_at = self._filters, self._view.columns.created_at[rows]
         if filters.since is not None:
             kept &= created_at >= filters.since
@@ -149,8 +149,6 @@ class Filter:
             kept &= self._view.columns.trust[rows] >= filters.trust
         if filters.min_weight is not None:
             kept &= self._weights[rows] >= filters.min_weight
-        for place in np.flatnonzero(kept):
-            kept[place] = self._has(int(rows[place]))
         return kept
 
     def _has(self, row: int) -> bool:

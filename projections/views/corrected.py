@@ -12,6 +12,7 @@ import numpy as np
 
 from projections.index.correction_index import CorrectionIndex, Strengths
 from projections.language.drawn import Drawn
+from projections.laws.law import Law
 from projections.laws.modes import Mode, Visibility, visibility
 from projections.memory.columns import Rows
 from projections.memory.corrections import BELOW, GONE, Correction
@@ -60,9 +61,10 @@ def _leaves(part: Drawn | None, asked: frozenset[str]) -> bool:
     return not part.rest or not part.inside.isdisjoint(asked)
 
 
-def seen_at(view: OwnerView, now: int, mode: Mode) -> Visibility:
-    """What a mode shows at `now` (microseconds since 1970) where nothing is asked, and why not the rest."""
-    found = visibility(view.columns, view.law, now, view.parameters, mode)
+def seen_at(view: OwnerView, now: int, mode: Mode, law: Law | None = None) -> Visibility:
+    """What a mode shows at `now` (microseconds since 1970) where nothing is asked, and why not the rest; by the owner's law unless
+    another is told."""
+    found = visibility(view.columns, law or view.law, now, view.parameters, mode)
     if mode != "normal":
         return found
     return found.without(leaving(view, np.flatnonzero(found.shown & (strengths(view) == GONE)).tolist()), "corrected")

@@ -7,17 +7,14 @@ from functools import lru_cache
 from typing import NamedTuple, overload
 from uuid import UUID
 
-import numpy as np
-
 from events.envelope import from_micros, utc_text
 from projections.fold.basis import told as basis_told
-from projections.fold.basis import told_in_lists
 from projections.fold.provenance import tree
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.times.bounds import bounded
 from projections.laws import LAWS
-from projections.laws.modes import Mode, effective_levels, reasons_told
-from projections.memory.columns import STATES, Columns, conflict_of, state_of
+from projections.laws.modes import Mode, effective_levels
+from projections.memory.columns import STATUSES, Columns, conflict_of, state_of
 from projections.memory.corrections import Correction
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import LEVELS, SECRET, CorrectionEntry, Memory
@@ -30,13 +27,11 @@ from projections.shapes import (
     CorrectionTold,
     DetailAlone,
     ExtractedKeyword,
-    Listed,
-    ListingAlone,
     PossibleConflict,
     ToldBeside,
     WhyAlone,
 )
-from projections.views.corrected import corrections_in, seen_at
+from projections.views.corrected import corrections_in
 from projections.views.view import WITHHELD, OwnerView
 
 MAX_RESULTS = 100
@@ -52,25 +47,6 @@ class ViewQuery(NamedTuple):
     view: OwnerView
     now: int
     mode: Mode
-
-
-def listing(asked: ViewQuery, limit: int, offset: int, least_trust: int = 0) -> ListingAlone:
-    """All memories that the mode shows, newest activation first, a page of them, and what was withheld.
-
-    `least_trust`: how far they must be trusted, as records have it.
-    """
-    view, now, mode = asked
-    seen = seen_at(view, now, mode)
-    rows = np.flatnonzero(seen.shown & (view.columns.trust >= least_trust))
-    order = rows[np.lexsort((-rows, -view.columns.last_activated_at[rows]))]
-    page: list[Listed] = []
-    for row in order[offset : offset + limit]:
-        memory = view.columns.memories[int(row)]
-        weight = view.law.read(memory, now, view.parameters).weight
-        told, conflicts = card(memory, LEVELS[int(seen.levels[row])]), told_beside(view, memory)
-        page.append({**told, **conflicts, **told_in_lists(memory), "weight": round(weight, 6)})
-    withheld = reasons_told(seen.reasons, mode)
-    return {"memories": page, "total": len(rows), "offset": offset, "withheld": withheld, "mode": mode}
 
 
 def card(memory: Memory, level: str, *, reveal: bool = False) -> Card:
@@ -158,10 +134,8 @@ def shown_text(memory: Memory, level: str) -> str:
 
 def status(memory: Memory) -> str:
     """One word for where the memory stands."""
-    state = STATES[state_of(memory)]
-    if state != "live":
-        return state
-    return ("live", "fading", "kept_version", "superseded")[conflict_of(memory)]
+    state = state_of(memory)
+    return STATUSES[conflict_of(memory) if state == Columns.LIVE else state + Columns.SUPERSEDED]
 
 
 @overload
@@ -209,14 +183,14 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
         "tier": memory.tier,
         "ground": memory.ground,
         "source": memory.source,
-        "waiting": [str(UUID(bytes=one)) for one in memory.waiting],
+        "waiting": waiting_told(memory),
         "confidence": memory.confidence,
         "importance": memory.importance,
         "keywords": [] if hidden else list(memory.keywords),
         "extracted_keywords": _keywords(view, memory),
         "tags": [] if hidden else list(memory.tags),
         "emotion": memory.emotion,
-        "context": _context(view, memory, hidden=hidden),
+        "context": context_told(view, memory, hidden=hidden),
         "project": None if hidden else memory.project,
         "task": None if hidden else memory.task,
         "modalities": list(memory.modalities),
@@ -241,12 +215,17 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
     }
 
 
-def _context(view: OwnerView, memory: Memory, *, hidden: bool) -> ContextTold:
+def context_told(view: OwnerView, memory: Memory, *, hidden: bool) -> ContextTold:
     """What was going on when it was made, the producer's word or derived; of what is hidden only what its time tells."""
     found = context_of(memory, view.parameters)
     if hidden:
         return {"tags": [one for one in found.tags if one not in memory.tags], "emotion": memory.emotion}
     return {"tags": list(found.tags), "emotion": round(found.emotion, 6)}
+
+
+def waiting_told(memory: Memory) -> list[str]:
+    """Ids of the events that would change it, and wait for a person."""
+    return [str(UUID(bytes=one)) for one in memory.waiting]
 
 
 def _told_reason(reason: str, *, reveal: bool) -> str:

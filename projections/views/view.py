@@ -323,6 +323,10 @@ class OwnerView(SearchedTexts):
             self._indexes[kind] = found
         return cast("Index", found)
 
+    def has_index(self, kind: Callable[[], Index]) -> bool:
+        """Whether an index was made: then it costs nothing to ask for it."""
+        return kind in self._indexes
+
     @property
     def graph(self) -> Graph:
         """The owner's triples; made at first use after a change."""

@@ -71,5 +71,17 @@ def test_nothing_takes_one_line_without_the_other(everything: dict[str, set[str]
 
 def test_what_reads_memories_is_not_in_the_list() -> None:
     questions = ("search", "get", "list", "why", "history", "provenance", "assess", "map", "associations", "facts")
-    more = ("synonyms", "context", "uses", "compare", "replay", "stats", "export", "health", "fading", "review")
+    more = (
+        "counts",
+        "synonyms",
+        "context",
+        "uses",
+        "compare",
+        "replay",
+        "stats",
+        "export",
+        "health",
+        "fading",
+        "review",
+    )
     assert without_a_past().keys().isdisjoint(f"engramlog {name}" for name in questions + more)

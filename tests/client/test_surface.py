@@ -58,6 +58,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "edit": ("coffee", "I drink tea"),
     "update": ("coffee", "I drink tea"),
     "merge": (["coffee", "tea"],),
+    "restore_many": (["coffee"],),
     "set_sensitivity": ("coffee", 1),
     "report_ground": ("https://wiki.example.org/flats", "sha256:9f86d081"),
     "import_chats": ([{"messages": []}],),

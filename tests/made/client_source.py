@@ -27,17 +27,20 @@ from api.operations.events import EVENTS, PARTITION_EVENTS
 from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
 from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SYNONYMS
 from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PROFILE, REVIEW
-from api.operations.reading import OWNER_STATS, PROVENANCE, USES
+from api.operations.reading import COUNTS, LIST, OWNER_STATS, PROVENANCE, USES
 from api.operations.replaying import REPLAY, RETRACT
 from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES
 from api.operations.searching import SEARCH
 from api.operations.sources import ASIDES, BRING_BACK, SET_ASIDE, SOURCES
 from api.operations.store import ALARMS, OWNERS, STATUS
 from api.operations.times import TIMES_OF_OWNER
+from api.operations.writing import RESTORE_MANY
 from tests.places import ROOT
 
 VERBS: Mapping[str, Operation] = {
     "search": SEARCH,
+    "list": LIST,
+    "counts": COUNTS,
     "uses": USES,
     "events": EVENTS,
     "partition_events": PARTITION_EVENTS,
@@ -60,6 +63,7 @@ VERBS: Mapping[str, Operation] = {
     "fading": FADING,
     "review": REVIEW,
     "grade": GRADE,
+    "restore_many": RESTORE_MANY,
     "inbox": INBOX,
     "accept": ACCEPT,
     "amend": AMEND,
@@ -82,9 +86,12 @@ VERBS: Mapping[str, Operation] = {
 """Of the client, by name."""
 MADE = "Made by `make client` of the application's operations: change those, and make it again."
 FOLDER = ROOT / "client" / "engramlog"
-TIMES = frozenset({"as_of", "known", "at", "since", "until", "recorded_since", "recorded_until", "occurred_at"})
+TIMES = frozenset(
+    {"as_of", "known", "at", "occurred_at"}
+    | {f"{prefix}{end}" for prefix in ("", "recorded_", "updated_") for end in ("since", "until")}
+)
 """What may be told as a date-time too."""
-BY_HAND = frozenset({"AsideTold", "CorrectedBy", "Found", "PossibleConflict", "Withheld"})
+BY_HAND = frozenset({"AsideTold", "CorrectedBy", "Found", "Listing", "PossibleConflict", "Skipped", "Withheld"})
 """Answers, and parts of them, that the client's other verbs tell too or that do more: its `results` has them."""
 PAIRS = frozenset({"metadata"})
 """Sent as `name=value`, told as a mapping."""

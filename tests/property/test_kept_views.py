@@ -9,9 +9,10 @@ from projections.choices import RANKINGS
 from projections.laws.modes import MODES, Mode
 from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
+from projections.reports.listing.rows import listing
 from projections.views.kept_view import kept_view, packed_view
 from projections.views.packed import packed, unpacked
-from projections.views.query import ViewQuery, listing
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import (

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from projections.fold.owner import OwnerState, fold_on
 from projections.memory.record import Memory
 from projections.memory.sources import Asides
-from projections.views.query import ViewQuery, listing
+from projections.reports.listing.rows import listing
+from projections.views.query import ViewQuery
 from projections.views.set_aside import SetAside
 from tests.examples import examples
 from tests.given.events import (

@@ -18,7 +18,8 @@ from projections.laws import LAWS
 from projections.memory.record import DAY
 from projections.memory.timelines import Lines
 from projections.past.records import fold_records
-from projections.views.query import ViewQuery, listing
+from projections.reports.listing.rows import listing
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, at, profile, stored

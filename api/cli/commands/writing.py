@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +16,7 @@ from api.cli.show.files import render_turns, tell_failures
 from api.cli.standard_input import text_of
 from api.exchange.lines import again, open_lines
 from api.operations.definition import Option, Parameter
-from api.operations.writing import DELETE_MANY
+from api.operations.writing import DELETE_MANY, RESTORE, RESTORE_MANY
 from events.errors import EngramlogError
 
 if TYPE_CHECKING:
@@ -29,6 +30,17 @@ MORE = (
     "\nmemories are left alone and named unless `--core` is given: exit code 3, also for a single one. Of several ids those that"
     "\ncannot be deleted are named with the reason, and the others deleted: 3. Where nothing is deleted: 2 if every id is unknown,"
     "\npurged or merged away, else 1."
+)
+IDS = Parameter(
+    "ids",
+    list[str],
+    "Memories' ids, separated by commas, spaces or newlines in any mixture; - reads them from standard input.",
+    option=Option(argument=True, metavar="ID|-"),
+)
+RESTORED = (
+    "Of several ids those that are not deleted, or cannot be restored, are named with the reason, and the others restored: exit"
+    "\ncode 3. Where nothing is restored: 2 if every id is unknown, purged or merged away, else 1. The ids that a deletion told as"
+    "\ndeleted undo it: what went with them comes back by itself."
 )
 import_app = typer.Typer(no_args_is_help=True, help="Import conversations and older records.")
 app.add_typer(import_app, name="import")
@@ -128,14 +140,7 @@ def turns(
         example='Example: `engramlog delete alice coffee`, `engramlog delete alice "m1, m2" m3` or'
         " `... | engramlog delete alice -`",
     ),
-    more=(
-        Parameter(
-            "ids",
-            list[str],
-            "Memories' ids, separated by commas, spaces or newlines in any mixture; - reads them from standard input.",
-            option=Option(argument=True, metavar="ID|-"),
-        ),
-    ),
+    more=(IDS,),
 )
 def delete(call: Call) -> None:
     """One or several: what of them was done, and what not, is told for each."""
@@ -143,7 +148,7 @@ def delete(call: Call) -> None:
     from projections.views.query import moment
 
     given, dry_run = call.given, call.given["dry_run"]
-    given["ids"] = split_ids(text_of(one, "ids", "ids in UTF-8, at most 1 MiB together") for one in given["ids"])
+    given["ids"] = split_ids(_texts_of(given["ids"]))
     with opened(call.context) as application, progress("deleting", call.json) as advance:
         answer = DELETE_MANY.ask(application, given | {"by_name": len(given["ids"]) == 1, "on_progress": advance})
     if len(answer.ids) > 1 or (dry_run and answer.refusal is None):
@@ -160,3 +165,39 @@ def delete(call: Call) -> None:
             " The text itself stays in the log until contents are sealed.[/]"
         )
     raise typer.Exit(answer.exit_code)
+
+
+@command(
+    RESTORE_MANY.but(
+        name="restore",
+        help="",
+        more=RESTORED,
+        example='Example: `engramlog restore alice coffee`, `engramlog restore alice "m1, m2" m3` or'
+        " `... | engramlog restore alice -`",
+    ),
+    more=(IDS,),
+)
+def restore(call: Call) -> None:
+    """One as ever; of several, what was done and what not is told for each."""
+    from api.services.deleting import split_ids
+
+    given = call.given
+    given["ids"] = split_ids(_texts_of(given["ids"]))
+    if len(given["ids"]) == 1 and not given["dry_run"]:
+        one = {name: value for name, value in given.items() if name not in ("ids", "dry_run")}
+        with call.asking() as ask:
+            answer = ask(RESTORE, one | {"memory_id": given["ids"][0]})
+        call.print(answer, render_records.restored)
+        return
+    with opened(call.context) as application, progress("restoring", call.json) as advance:
+        report = RESTORE_MANY.ask(application, given | {"on_progress": advance})
+    if report.refusal is not None and len(report.ids) == 1:
+        raise report.refusal
+    show(report.as_dict(), call.json, render_records.restored_many)
+    if report.error is not None:
+        complain(report.error)
+    raise typer.Exit(report.exit_code)
+
+
+def _texts_of(ids: Iterable[str]) -> Iterator[str]:
+    return (text_of(one, "ids", "ids in UTF-8, at most 1 MiB together") for one in ids)

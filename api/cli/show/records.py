@@ -12,7 +12,7 @@ from rich.text import Text
 from api.cli.app import err, out
 from api.cli.show import memories as render
 from api.cli.show.tables import Cell, Column, tabulate
-from projections.shapes import DeletedMany, DeletedOne, GroundReported, Restored, Skipped
+from projections.shapes import DeletedMany, DeletedOne, GroundReported, Restored, RestoredMany, Skipped
 
 SHOWN = 20
 """Rows of what was skipped, and names of anything else; --json has all."""
@@ -137,6 +137,25 @@ def restored(answer: Restored, console: Console = out) -> None:
     if left := answer["not_restored"]:
         console.print(f"[yellow]{len(left):,} stay deleted[/]")
         _reasons(left, console)
+
+
+def restored_many(answer: RestoredMany, console: Console = out) -> None:
+    """What restoring several memories did: those that came back in a line, what came with them and what stays in tables."""
+    back, dry = answer["restored"], answer["dry_run"]
+    told = f": {_named(back)}" if back else ""
+    done = "would be restored" if dry else "restored"
+    console.print(Text.assemble(f"{len(back):,} {done}", (told, "cyan"), (f"  at {answer['position']}", "dim")))
+    if also := answer["also"]:
+        console.print(f"{len(also):,} {'would come' if dry else 'came'} back with them")
+        _reasons(also, console)
+    if left := answer["not_restored"]:
+        console.print(f"[yellow]{len(left):,} {'would stay' if dry else 'stay'} deleted[/]")
+        _reasons(left, console)
+    if waiting := answer.get("waiting"):
+        console.print(f"[yellow]Written, but not folded yet: {_named(waiting)}[/]")
+    if skipped := answer["skipped"]:
+        console.print(f"[yellow]{len(skipped):,} skipped[/]")
+        _reasons(skipped, console)
 
 
 def _along(answer: DeletedMany, console: Console = out) -> None:

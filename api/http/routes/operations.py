@@ -15,7 +15,7 @@ from api.operations.groups import MADE_WHOLE
 from api.operations.reading import REVEAL
 from api.operations.reports import EXTRACT
 from api.operations.searching import SEARCH
-from api.operations.writing import DELETE, DELETE_MANY
+from api.operations.writing import DELETE, DELETE_MANY, RESTORE_MANY
 from api.revealing import By
 from events.errors import RequestTooLarge
 from events.vocabulary import MAX_REQUEST_EVENTS
@@ -66,6 +66,14 @@ def _delete_many(parts: Parts, owner: str, asked: Any) -> Response:
     return Json(answer.as_dict(), 207 if answer.exit_code else 200)
 
 
+def _restore_many(parts: Parts, owner: str, asked: Any) -> Response:
+    check_size(len(asked.ids), "ids")
+    answer = parts.application.many_restorer.restore_many(owner, **asked.model_dump())
+    if answer.refusal is not None:
+        raise answer.refusal
+    return Json(answer.as_dict(), 207 if answer.exit_code else 200)
+
+
 def _extract(parts: Parts, owner: str, asked: Any = None) -> Response:
     told, extractor = (asked or shape_of(EXTRACT)()).model_dump(), parts.application.extractor
     if told["dry_run"]:
@@ -87,6 +95,15 @@ register(
     DELETE_MANY,
     _delete_many,
     partly(DELETE_MANY, "Some were not deleted; `skipped` names each with the reason."),
+)
+register(
+    router,
+    RESTORE_MANY,
+    _restore_many,
+    partly(
+        RESTORE_MANY,
+        "Some were not restored, or something that went with them stays deleted; each is named with the reason.",
+    ),
 )
 register(
     router, EXTRACT, _extract, partly(EXTRACT, "The model failed (`trouble`); what was read until then stays read.")

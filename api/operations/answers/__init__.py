@@ -31,6 +31,8 @@ from api.operations.answers.looking.console import (
     ConsoleSessionEnded,
 )
 from api.operations.answers.memories import Detail, Listing, Provenance, Revealed, Why
+from api.operations.answers.looking.rows import Counts, Listing, RestoredMany
+from api.operations.answers.memories import Detail, Provenance, Revealed, Why
 from api.operations.answers.profiles import Laws, OwnerProfile, OwnerStats
 from api.operations.answers.records import DeletedMany, DeletedOne, RecordsImported, Restored
 from api.operations.answers.replaying import Replayed, Retracted

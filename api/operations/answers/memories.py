@@ -138,12 +138,6 @@ class BasisListed(BaseModel):
     metadata: dict[str, str | int | float | bool] | None = Field(default=None, description="As it was told, as far.")
 
 
-class Listed(BasisListed, Card):
-    """One memory of a list."""
-
-    weight: float
-
-
 class ExtractedKeyword(BaseModel):
     """A keyword that a memory is found by."""
 
@@ -152,27 +146,6 @@ class ExtractedKeyword(BaseModel):
     word: str
     weight: float = Field(description="From 0.3 to 1.")
     source: str = Field(description="`user_tag`, `llm` (both given), or `system`: found in its text.")
-
-
-class Listing(Place):
-    """A page of memories."""
-
-    model_config = exampled(
-        {
-            "memories": [EXAMPLE_CARD | {"weight": 1.3}],
-            "total": 1,
-            "offset": 0,
-            "withheld": [EXAMPLE_WITHHELD],
-            "mode": "normal",
-            **EXAMPLE_PLACE,
-        }
-    )
-
-    memories: list[Listed]
-    total: int
-    offset: int
-    withheld: list[Withheld]
-    mode: str
 
 
 class EarlierText(BaseModel):

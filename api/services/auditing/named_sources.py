@@ -16,13 +16,13 @@ from api.requests.timelines import LineTerms, Progress, told_lines
 from api.services.asides import aside_told
 from api.services.auditing.owners_today import OwnersToday
 from api.services.reading import Reader
-from api.services.store.owners import folded
 from api.showing import UNKNOWN
 from api.work.patience import current_check, weigh
 from events.envelope import AnyEvent, Stored, decode, micros
 from events.errors import refused
 from events.text.saying import is_text
 from projections.checks import counted
+from projections.language.traditional import part_folded
 from projections.memory.sources import Asides
 from projections.redis.said import PIECE
 from projections.redis.view import RedisViews
@@ -181,5 +181,5 @@ def _matching(search: str | None) -> Callable[[str], bool] | None:
         return None
     if not is_text(search, MOST_PART):
         raise refused("search", search[:80], f"a part of a name, in UTF-8, at most {MOST_PART} characters")
-    part = folded(search)
-    return lru_cache(1 << 14)(lambda name: part in folded(masked_name(name)))
+    part = part_folded(search)
+    return lru_cache(1 << 14)(lambda name: part in part_folded(masked_name(name)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from bisect import insort
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +12,7 @@ from events.errors import refused
 from events.partitions import LogKeys
 from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
-from projections.language.traditional import SIMPLIFIED
+from projections.language.traditional import part_folded
 
 AT_ONCE = 500
 _GLOB = str.maketrans({sign: f"\\{sign}" for sign in "\\*?[]^-"})
@@ -36,14 +35,14 @@ class Owners:
     ) -> dict[str, Any]:
         """Up to `limit` (1 to 1,000) owners in the order of their names, of those that begin with `prefix` and follow `after`.
 
-        `search`: only names that hold this, as `folded` reads both. `next`: what to give as `after` for the next page, None on the
-        last. `matching`: how many begin with the prefix and hold that. Every name of the store is looked at for each page; those
+        `search`: only names that hold this, by `part_folded`. `next`: what to give as `after` for the next page, None on the last.
+        `matching`: how many begin with the prefix and hold that. Every name of the store is looked at for each page; those
         of one partition that match and a page are held. Raises InputError naming the field.
         """
         if not 1 <= limit <= MOST_OWNERS:
             raise refused("limit", limit, f"a whole number from 1 to {MOST_OWNERS:,}")
         start, wanted = _name("after", after), _name("prefix", prefix)
-        part = folded(_name("search", search, "part of an owner's name"))
+        part = part_folded(_name("search", search, "part of an owner's name"))
         matching, page = 0, list[tuple[str, int, BuildKeys]]()
         wire = self._wire()
         try:
@@ -64,21 +63,15 @@ class Owners:
         return {"owners": told, "matching": matching, "next": told[-1]["owner"] if len(page) > limit else None}
 
 
-def folded(name: str) -> str:
-    """A name as parts of it are looked for: whatever its case, the width of its letters, and how its Han characters are written."""
-    even = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    return even if even.isascii() else even.translate(SIMPLIFIED)
-
-
 def _names(wire: Wire, keys: BuildKeys, prefix: str, part: str) -> set[str]:
-    """The owners of a partition whose names begin so and hold a part, as folded; a scan may tell one twice."""
+    """The owners of a partition whose names begin so and hold a part, as they are compared; a scan may tell one twice."""
     names, cursor, check, looked = set[str](), b"0", current_check(), 0
     match = f"{prefix.translate(_GLOB)}*"
     while True:
         check(looked, 0)
         cursor, page = wire.call("HSCAN", keys.owners, cursor, "MATCH", match, "COUNT", AT_ONCE)
         looked += len(page) // 2
-        names.update(name for name in map(bytes.decode, page[::2]) if not part or part in folded(name))
+        names.update(name for name in map(bytes.decode, page[::2]) if not part or part in part_folded(name))
         if cursor == b"0":
             return names
 

@@ -205,3 +205,31 @@ def test_a_core_memory_is_deleted_where_it_is_said_that_it_is_meant(cli: Cli) ->
     talk(cli)
     assert cli.json("delete", "ada", "name", code=3)["deleted"] == []
     assert cli.json("delete", "ada", "name", "--core")["deleted"] == ["name"]
+
+
+def test_ids_of_a_deletion_restore_all_of_it_with_one_command(cli: Cli) -> None:
+    many(cli)
+    deleted = cli.json("delete", "ada", "m1", "m2", "m3")["deleted"]
+    rehearsed = cli.json("restore", "ada", *deleted, "--dry-run")
+    assert (rehearsed["restored"], cli.json("get", "ada", "m1")["status"]) == (deleted, "deleted")
+    answer = cli.json("restore", "ada", ", ".join(deleted), "--reason", "a mistake")
+    assert (answer["restored"], answer["skipped"], answer["not_restored"]) == (deleted, [], [])
+    assert [cli.json("get", "ada", one)["status"] for one in deleted] == ["live"] * 3
+
+
+def test_what_cannot_be_restored_is_named_with_the_reason_and_the_others_are_restored(cli: Cli) -> None:
+    many(cli)
+    cli("delete", "ada", "m1", "m2")
+    told = cli("restore", "ada", "m1", "m3", "m2", "nowhere", code=3).out
+    assert "2 restored: m1, m2" in told
+    assert "memory m3 is not deleted" in told
+    assert "no memory nowhere" in told
+    cli("restore", "ada", "m1", "m2", code=1)
+    cli("restore", "ada", "x", "y", code=2)
+
+
+def test_one_is_restored_as_ever(cli: Cli) -> None:
+    many(cli)
+    cli("delete", "ada", "m1")
+    assert cli.json("restore", "ada", "m1")["changes"][0]["decision"] == "restore"
+    cli("restore", "ada", "nowhere", code=2)

@@ -48,6 +48,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /v1/owners/{owner}/memories/{memory_id}/history": ("history", "alice", "m1"),
     "GET /v1/owners/{owner}/memories/{memory_id}/provenance": ("provenance", "alice", "m1"),
     "GET /v1/owners/{owner}/stats": ("stats", "alice", *AT),
+    "GET /v1/owners/{owner}/counts": ("counts", "alice", "--mode", "debug", "--level", "full", *AT),
     "GET /v1/owners/{owner}/assess": ("assess", "alice", "coffee", *AT),
     "GET /v1/owners/{owner}/memories/{memory_id}/associations": ("associations", "alice", "m1", *AT),
     "GET /v1/owners/{owner}/facts": ("facts", "alice"),

@@ -204,6 +204,9 @@ HELD: dict[str, Question] = {
     "living.review": lambda one: one.store.app.living.review(one.owner, min_importance=0, limit=100, **one.at),
     "living.profile": lambda one: one.store.app.living.profile(one.owner, **one.lines),
     "inbox.page": lambda one: one.store.app.inbox.page(one.owner, **one.lines),
+    "counter.counts": lambda one: [
+        one.store.app.counter.counts(one.owner, mode=mode, words="coffee", **one.at) for mode in ("normal", "debug")
+    ],
     "operator.stats": lambda one: one.store.operator.stats(one.owner, **one.at),
     "comparer.compare": lambda one: one.store.app.comparer.compare(one.owner, limit=100, **one.at),
     "comparer.curves": of_each(

@@ -26,8 +26,9 @@ from projections.laws import LAWS
 from projections.memory.record import Memory
 from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
+from projections.reports.listing.rows import listing
 from projections.reports.sides import Side, side_standings
-from projections.views.query import ViewQuery, listing
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.examples import examples

@@ -23,7 +23,8 @@ from events.errors import BeyondHead, InputError, NotFound
 from events.partitions import LogKeys, parse_position, partition_of
 from projections.fold.owner import fold_owner
 from projections.redis.view import RedisViews
-from projections.views.query import ViewQuery, listing
+from projections.reports.listing.rows import listing
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.acceptance.commands.test_cli_shapes import commands
 from tests.acceptance.helpers.store import Store, day, embedded_store

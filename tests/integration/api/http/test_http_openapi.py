@@ -56,6 +56,8 @@ ROUTES = {
     "POST /v1/owners/{owner}/memories/{memory_id}/reinforce",
     "POST /v1/owners/{owner}/memories/{memory_id}/grade",
     "POST /v1/owners/{owner}/memories/delete",
+    "POST /v1/owners/{owner}/memories/restore",
+    "GET /v1/owners/{owner}/counts",
     "POST /v1/owners/{owner}/context",
     "GET /v1/owners/{owner}/assess",
     "GET /v1/owners/{owner}/map",

@@ -10,7 +10,8 @@ from events.catalogue import Ground, GroundChanged
 from projections.language.sensitivity.event_level import level_of
 from projections.laws.modes import MODES
 from projections.memory.record import Basis, Memory, Report, Rests, decode_memory, encode_memory
-from projections.views.query import ViewQuery, detail, listing, why
+from projections.reports.listing.rows import listing
+from projections.views.query import ViewQuery, detail, why
 from projections.views.view import WITHHELD
 from tests.given.events import Told, at, created, deleted, folded, merged, purged, revised, unmerged
 from tests.given.views import viewed

@@ -13,7 +13,8 @@ from events.vocabulary import Trust
 from projections.fold.changelog import DECISIONS
 from projections.laws.modes import MODES
 from projections.memory.record import MAX_WAITING, Memory
-from projections.views.query import ViewQuery, listing
+from projections.reports.listing.rows import listing
+from projections.views.query import ViewQuery
 from tests.given.events import Told, at, created, deleted, folded, mentioned, merged, negated, parameters, revised
 from tests.given.events import stored as entries
 from tests.given.views import viewed

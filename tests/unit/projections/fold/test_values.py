@@ -10,7 +10,8 @@ from events.catalogue import FactAsserted, ValueRejected
 from projections.fold.owner import OwnerState, decode_owner, encode_owner
 from projections.laws.modes import MODES
 from projections.memory.rejection import MOST_TURNS, MOST_VALUES, turn_hash
-from projections.views.query import ViewQuery, listing
+from projections.reports.listing.rows import listing
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import (
     Told,

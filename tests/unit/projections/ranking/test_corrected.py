@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from projections.choices import RANKINGS
-from projections.views.query import ViewQuery, listing
+from projections.reports.listing.rows import listing
+from projections.views.query import ViewQuery
 from tests.given.events import Told, at, created, linked, merged, negated
 from tests.given.views import asked, brought, found, viewed
 

@@ -8,8 +8,9 @@ import pytest
 
 from projections.laws import LAWS
 from projections.memory.record import LEVELS
+from projections.reports.listing.rows import listing
 from projections.reports.sides import Beside, Side, differing, moved, ranked, side_standings
-from projections.views.query import ViewQuery, listing
+from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, compressed, created, deleted, folded, mentioned, negated, revised
 

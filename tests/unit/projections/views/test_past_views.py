@@ -16,8 +16,9 @@ from projections.memory.deletion_view import deleted_memories, forgotten_turns
 from projections.memory.record import Memory, encode_memory
 from projections.ranking.recall import search
 from projections.ranking.search_request import BY_MEANING, SearchRequest
+from projections.reports.listing.rows import listing
 from projections.views.corrected import corrections_in
-from projections.views.query import ViewQuery, detail, listing, told_beside, why
+from projections.views.query import ViewQuery, detail, told_beside, why
 from projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import at, created, folded, revised

@@ -8,7 +8,8 @@ import pytest
 
 from projections.memory.record import MAX_VERSIONS
 from projections.memory.triples import triples_of
-from projections.views.query import ViewQuery, listing, status
+from projections.reports.listing.rows import listing
+from projections.views.query import ViewQuery, status
 from projections.views.view import OwnerView
 from tests.given.events import (
     Told,

@@ -1,0 +1,149 @@
+"""Restoring many memories at once: the undoing of a deletion of many, each with what went along with it (ADR 0021). Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from events.catalogue import MemoryRestored
+from events.vocabulary import MAX_REQUEST_EVENTS
+from projections.decide.command import EVENT, Made
+from projections.decide.restoring import LastDeletion, MayReturn, gone_now, restoration
+from projections.memory.columns import Columns
+from projections.memory.deletion_cascade import DeletionCascade
+from projections.memory.record import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Memories are to be restored, each with what its deletion took along."""
+
+    owner: str
+    wanted: tuple[str, ...]
+    reason: str = ""
+
+    @property
+    def call(self) -> str:
+        """What tells this call from another one under its key."""
+        return f"restore {' '.join(self.wanted)}"
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What the restorations are to the call, by memory; the first is known by the key alone, as that of any call is."""
+        return {one: f"{EVENT} of {one}" if number else EVENT for number, one in enumerate(self.wanted)}
+
+    def data(self, memory_id: str) -> MemoryRestored:
+        """The restoration of one memory, named or brought back along."""
+        return MemoryRestored(memory_id=memory_id, reason=self.reason)
+
+
+class PlannedRestoration(NamedTuple):
+    """One memory that is to come back, and what comes with it: never parted between two requests."""
+
+    root: str
+    event_id: str
+    also: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    """What it says that is rejected, and then is no more."""
+
+    @property
+    def size(self) -> int:
+        """How many events it takes."""
+        return 1 + len(self.also) + bool(self.values)
+
+    def events(self, command: Restore) -> list[Made]:
+        """The restoration, and what it brings back, which names it as its cause."""
+        return restoration(command.owner, self.root, self.also, self.event_id, command.reason, self.values)
+
+
+@dataclass(slots=True)
+class RestorationPlan:
+    """What a wish to restore comes to, before anything is written."""
+
+    planned: list[PlannedRestoration] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Id -> why it is not restored."""
+    also: dict[str, str] = field(default_factory=dict)
+    """Id -> why it comes back too."""
+    stays: dict[str, str] = field(default_factory=dict)
+    """Went with them -> why it stays deleted."""
+
+
+class TakenAlong:
+    """What deletions took along, as the log has it: each memory that is deleted now, with the event that led to that."""
+
+    def __init__(self, deletions: Mapping[str, LastDeletion], causes: Mapping[str, str | None]) -> None:
+        self._deletions, self._causes = deletions, causes
+        self._roots = {one.event_id for one in deletions.values()}
+        self._by_cause: dict[str, list[str]] = defaultdict(list)
+        for name, cause in causes.items():
+            if cause is not None:
+                self._by_cause[cause].append(name)
+
+    def with_root(self, root: str) -> list[str]:
+        """Ids of what the deletion of a memory took along."""
+        deletion = self._deletions.get(root)
+        return [] if deletion is None else self._by_cause.get(deletion.event_id, [])
+
+    def along(self, root: str, related: Iterable[str]) -> list[str]:
+        """The same, and those of these that another deletion took along; in the order of the log."""
+        others = (name for name in related if self._causes.get(name) in self._roots)
+        return sorted({*self.with_root(root), *others} - {root}, key=lambda name: self._deletions[name].seq)
+
+
+def asked_about(
+    columns: Columns, deletions: Mapping[str, LastDeletion], roots: Iterable[Memory]
+) -> dict[str, LastDeletion]:
+    """Memories that deletions of these may have taken along: of their instants, or related to them."""
+    gone = gone_now(columns, deletions)
+    may, instants, related = MayReturn(columns, gone), set[int](), set[str]()
+    for memory in roots:
+        if memory.id in gone:
+            instants.add(gone[memory.id].at)
+            related |= may.related(memory)
+    return {name: one for name, one in gone.items() if name in related or one.at in instants}
+
+
+def plan_restoration(
+    memories: Mapping[str, Memory],
+    columns: Columns,
+    taken: TakenAlong,
+    may: MayReturn,
+    event_id: Callable[[str], str],
+    values: Callable[[Memory], tuple[str, ...]],
+) -> RestorationPlan:
+    """One plan a memory that is named and deleted; what is named comes back by itself, whatever it went with.
+
+    `columns`: of all of the owner's memories, of which `memories` are those named. `values`: what one says that is rejected.
+    """
+    plan, cascade = RestorationPlan(), DeletionCascade(columns)
+    for memory_id, memory in memories.items():
+        if memory.deleted_at is None:
+            plan.skipped[memory_id] = f"memory {memory_id} is not deleted"
+    roots = [memory for memory_id, memory in memories.items() if memory_id not in plan.skipped]
+    named = {memory.id for memory in roots}
+    for memory in roots:
+        along = [one for one in taken.along(memory.id, may.related(memory)) if one not in named | plan.also.keys()]
+        back, left = cascade.returning(memory.id, along)
+        planned = PlannedRestoration(memory.id, event_id(memory.id), tuple(back), values(memory))
+        if planned.size > MAX_REQUEST_EVENTS:
+            many = f"{len(back):,} memories would come back with it, more than one request holds"
+            plan.skipped[memory.id] = f"{many}: restore it by itself"
+            continue
+        plan.planned.append(planned)
+        plan.also |= {one: _why_back(columns, one, memory.id) for one in back}
+        with_it = set(taken.with_root(memory.id))
+        plan.stays |= {one.id: one.reason for one in left if one.id in with_it}
+    for one in (*plan.also, *named):
+        plan.stays.pop(one, None)
+    return plan
+
+
+def _why_back(columns: Columns, memory_id: str, root: str) -> str:
+    row = columns.row(memory_id)
+    memory = None if row is None else columns.memories[row]
+    if memory is not None and memory.retired_at is not None:
+        return f"it went with {root}; what it was merged from stands by itself, and stays so"
+    return f"it went with {root}, or was made of it"
