@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from api.services.inbox import Inbox
     from api.services.knowing import Knower
     from api.services.living import Living
+    from api.services.looking.instants import Instants
     from api.services.reading import Reader
     from api.services.remembering import Rememberer
     from api.services.restoring import Restorer
@@ -219,6 +220,12 @@ class Application(ABC):
         from api.services.comparing import Comparer
 
         return Comparer(self.reader, self.views)
+
+    @joined
+    def instants(self) -> Instants:
+        from api.services.looking.instants import Instants
+
+        return Instants(self.log, self.reader, self.views)
 
     @joined
     def knower(self) -> Knower:

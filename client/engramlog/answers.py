@@ -1797,6 +1797,83 @@ class Above(Result):
     """Why meaning was not compared, where it was asked for and failed."""
 
 
+class InstantsRow(Result):
+    """One memory; each list has one element an instant."""
+
+    id: str
+    text: str | None
+    """Its text, shortened; `[withheld: ...]` for a secret. Null of what is deleted or rejected today, but in debug
+    mode, and of what is purged."""
+    weights: list[float | None]
+    """As `get` tells it of that instant; null where it was not there, or is purged."""
+    ranks: list[int | None]
+    """Its place among these rows, 1 for the first; null where it is not shown, or does not match the question."""
+    withheld: list[int | None]
+    """Why it is not shown, by number in `reasons`; null where it is shown, or was not there."""
+    scores: list[float | None] | None = None
+    """Of the question, null where it does not match; no list where none was asked."""
+
+
+class InstantsMark(Result):
+    """An event that named some of the rows."""
+
+    position: str
+    event_id: str
+    event: str
+    time: str
+    """When it happened."""
+    recorded_at: str | None
+    """When it was recorded; null of format 1."""
+    ids: list[str]
+    """Of the rows that it names."""
+
+
+class InstantsTold(Result):
+    """Weights and ranks of some memories at many instants, so that a hand on a time line can move without asking again."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    owner: str
+    line: str
+    """`happened` or `known`: which time line the instants are on."""
+    mode: str
+    law: str | None
+    """The law that was asked for; null: the owner's own at each instant."""
+    laws: list[str]
+    """The laws by which was weighed."""
+    law_at: list[int]
+    """Of each instant the number of its law in `laws`."""
+    query: str | None
+    """The question; masked where it looks like a secret."""
+    ranked_by: str
+    """`score` where something is asked, else `activated` (as `list`) or `weight`."""
+    instants: list[str]
+    """Evenly spaced, ascending, both ends among them."""
+    reasons: list[str]
+    """Why a memory is withheld: what the numbers in `withheld` stand for."""
+    rows: list[InstantsRow]
+    unknown: list[str]
+    """Ids that were told, of which nothing is known here."""
+    marks: list[InstantsMark]
+    """Events of the span about the rows, the oldest first; 100 at most."""
+    marks_left_out: int
+    exact_at: str
+    """The position at which the question was ranked: what words and meaning say is held from there, weights are
+    not."""
+    exact_now: str
+    """The instant at which it was."""
+    meaning: str | None
+    """Why meaning was not compared although it was asked for; null where it was."""
+
+
 class UndoEvent(Result):
     """An event that undoes, of a person."""
 

@@ -24,6 +24,7 @@ from engramlog.answers import (
     Fading,
     Graded,
     InboxPage,
+    InstantsTold,
     KnowledgeMap,
     Laws,
     Left,
@@ -1499,6 +1500,118 @@ def above(
         ),
     )
     return Above.model_validate(told)
+
+
+def instants(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    query: str | None = None,
+    ids: Sequence[str] = (),
+    results: int | None = None,
+    mode: str | None = None,
+    law: str | None = None,
+    order: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    points: int | None = None,
+    line: str | None = None,
+    ranking: str | None = None,
+    search_mode: str | None = None,
+    keywords: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    feeling: str | None = None,
+    session: str | None = None,
+    project: str | None = None,
+    speaker: str | None = None,
+    min_relevance: float | None = None,
+    min_weight: float | None = None,
+    trust: str | None = None,
+    metadata: Mapping[str, str | int | float | bool] | None = None,
+    include_faded: bool | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[InstantsTold]:
+    """What memories weigh, and where they stand among each other, at many instants of a span; of a question's results, or by id.
+
+    `query`: A question, whose best results are rows, and by whose scores all rows are ranked.
+    `ids`: Memories that are rows, at most 200; with a query beside its results.
+    `results`: How many results of the query, 1 to 100. Unless told: 20.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `law`: Weigh by this law, whatever the owner chose; by the owner's own at each instant if not given.
+    `order`: By what rows are ranked without a query: `activated`, as `list` has them, or `weight`. Unless told:
+    activated.
+    `since`: Begin at this instant; at the owner's first event on that line if not given.
+    `until`: End at this instant, past or future; now if not given.
+    `points`: Evenly spaced instants, 2 to 240; times rows at most 24,000. Unless told: 120.
+    `line`: The time line that the instants are on: `happened`, each as `as_of` tells it; or `known`, each as `known`
+    does. Unless told: happened.
+    `ranking`: `conversation` (text, and its place in the conversation), `text`, `published` (seed 001's score),
+    `overlap` (seed 004's) or `associative` (what activation reaches among the hits). Unless told: conversation.
+    `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Unless told:
+    hybrid.
+    `keywords`: Only what has one of these keywords; repeatable.
+    `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
+    `categories`: Only these categories (identity, skill ...); repeatable.
+    `tags`: Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own);
+    repeatable.
+    `feeling`: Only what is positive, negative or urgent.
+    `session`: Only from this session.
+    `project`: Only of this project.
+    `speaker`: Only what this speaker said.
+    `min_relevance`: Only at least so relevant, 0 to 1.
+    `min_weight`: Only of at least this weight.
+    `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
+    `metadata`: Only what was told with it: name=value, all of them; repeatable.
+    `include_faded`: Of what age alone withholds from normal mode all that matches, or nothing; untold: what matches
+    strongly, as `long_ago`.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "instants"),
+            given(
+                {
+                    "query": query,
+                    "ids": ids,
+                    "results": results,
+                    "mode": mode,
+                    "law": law,
+                    "order": order,
+                    "from": spelled(since),
+                    "to": spelled(until),
+                    "points": points,
+                    "line": line,
+                    "ranking": ranking,
+                    "search_mode": search_mode,
+                    "keywords": keywords,
+                    "kinds": kinds,
+                    "categories": categories,
+                    "tags": tags,
+                    "feeling": feeling,
+                    "session": session,
+                    "project": project,
+                    "speaker": speaker,
+                    "min_relevance": min_relevance,
+                    "min_weight": min_weight,
+                    "trust": trust,
+                    "metadata": pairs(metadata),
+                    "include_faded": include_faded,
+                    "as_of": spelled(as_of),
+                    "known": spelled(known),
+                    "after": after,
+                }
+            ),
+        ),
+    )
+    return InstantsTold.model_validate(told)
 
 
 def retract(
