@@ -1535,7 +1535,7 @@ def instants(
     known: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[InstantsTold]:
-    """What memories weigh, and where they stand among each other, at many instants of a span; of a question's results, or by id.
+    """What memories weigh, and where they stand among each other, at many instants: a question's results, or by id.
 
     `query`: A question, whose best results are rows, and by whose scores all rows are ranked.
     `ids`: Memories that are rows, at most 200; with a query beside its results.
