@@ -126,7 +126,7 @@ SAID = {"q": "coffee", "topic": "coffee", "text": "coffee", "query": "coffee", "
 APART_FACES = {
     "/v1/partitions/{partition}/events": "is everybody's",
     "/v1/owners/{owner}/diff": "has two moments",
-    "/v1/owners/{owner}/instants": "each of its instants is a question: `services/looking/test_instants.py`",
+    "/v1/owners/{owner}/instants": "each of its instants is a question: `services/looking/test_instants_by_a_store.py`",
 }
 """Asked in `test_every_face_of_a_diff_and_of_a_partition_takes_both_lines`, but for what says where."""
 
