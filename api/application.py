@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from api.services.looking.times import TimeLines
     from api.services.looking.counting import Counter
     from api.services.looking.restoring_many import ManyRestorer
+    from api.services.looking.instants import Instants
     from api.services.reading import Reader
     from api.services.remembering import Rememberer
     from api.services.restoring import Restorer
@@ -234,6 +235,12 @@ class Application(ABC):
         from api.services.comparing import Comparer
 
         return Comparer(self.reader, self.views)
+
+    @joined
+    def instants(self) -> Instants:
+        from api.services.looking.instants import Instants
+
+        return Instants(self.log, self.reader, self.views)
 
     @joined
     def knower(self) -> Knower:

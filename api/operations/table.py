@@ -129,6 +129,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "What changed between two moments: memories, weights, what is shown, ranks of questions; by whom and why.",
         ),
         OperationRow(
+            "instants",
+            "api.operations.instants",
+            "What memories weigh, and where they stand among each other, at many instants: a question's results, or by id.",
+        ),
+        OperationRow(
             "laws",
             "api.cli.commands.laws",
             "Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store.",

@@ -109,6 +109,8 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("POST", f"{_OWNER}/replay"): Work.HEAVY,
     ("GET", f"{_OWNER}/diff"): Work.HEAVY,
     ("POST", f"{_OWNER}/diff"): Work.HEAVY,
+    ("GET", f"{_OWNER}/instants"): Work.HEAVY,
+    ("POST", f"{_OWNER}/instants"): Work.HEAVY,
     ("POST", f"{_OWNER}/retract"): Work.HEAVY,
     ("GET", f"{_OWNER}/compare"): Work.HEAVY,
     ("GET", f"{_MEMORY}/compare"): Work.HEAVY,

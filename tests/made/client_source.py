@@ -25,6 +25,7 @@ from api.operations.auditing import ABOVE, DIFF_POSTED
 from api.operations.definition import REQUIRED, SPEAKER, Operation, Parameter
 from api.operations.events import EVENTS, PARTITION_EVENTS
 from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
+from api.operations.instants import INSTANTS_POSTED
 from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SYNONYMS
 from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PROFILE, REVIEW
 from api.operations.reading import COUNTS, LIST, OWNER_STATS, PROVENANCE, USES
@@ -75,6 +76,7 @@ VERBS: Mapping[str, Operation] = {
     "replay": REPLAY,
     "diff": DIFF_POSTED,
     "above": ABOVE,
+    "instants": INSTANTS_POSTED,
     "retract": RETRACT,
     "cleanup": CLEANUP,
     "episodes": EPISODES,

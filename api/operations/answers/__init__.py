@@ -30,6 +30,7 @@ from api.operations.answers.looking.console import (
     ConsoleSession,
     ConsoleSessionEnded,
 )
+from api.operations.answers.looking.instants import InstantsTold
 from api.operations.answers.memories import Detail, Listing, Provenance, Revealed, Why
 from api.operations.answers.looking.rows import Counts, Listing, RestoredMany
 from api.operations.answers.memories import Detail, Provenance, Revealed, Why

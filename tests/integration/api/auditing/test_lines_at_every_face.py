@@ -126,8 +126,9 @@ SAID = {"q": "coffee", "topic": "coffee", "text": "coffee", "query": "coffee", "
 APART_FACES = {
     "/v1/partitions/{partition}/events": "is everybody's",
     "/v1/owners/{owner}/diff": "has two moments",
+    "/v1/owners/{owner}/instants": "each of its instants is a question: `services/looking/test_instants_by_a_store.py`",
 }
-"""Asked in `test_every_face_of_a_diff_and_of_a_partition_takes_both_lines`."""
+"""Asked in `test_every_face_of_a_diff_and_of_a_partition_takes_both_lines`, but for what says where."""
 
 
 def same(lives: Lives, past: Any, alone: Any, twin: str, where: str) -> None:
@@ -180,7 +181,7 @@ def test_every_command_takes_both_lines(faces: HttpStore, lives: Lives, number: 
     times, kept, now = lives.times()[number]
     twin = lives.twin(kept)
     with_at = with_option("--at")
-    for name in sorted(with_option("--known") - {"diff"}):
+    for name in sorted(with_option("--known") - {"diff", "instants"}):
         answers = []
         takes = {"at"} if name in with_at else {"text"} if name == "context" else set()
         for owner, about in ((lives.owner, times), (twin, alone(takes, now))):
@@ -215,7 +216,7 @@ def test_every_verb_of_the_client_takes_both_lines(
     twin = lives.twin(kept)
     with connected("sync", running.url, owner=lives.owner) as past, connected("sync", running.url, owner=twin) as its:
         for verb, takes in verbs().items():
-            if verb in ("diff", "partition_events"):
+            if verb in ("diff", "partition_events", "instants"):
                 continue
             more = {"other": "tea", "query": "coffee"} if verb == "above" else {}
             more |= {"until": LATER} if verb == "curves" else {}
