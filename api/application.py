@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from api.services.inbox import Inbox
     from api.services.knowing import Knower
     from api.services.living import Living
+    from api.services.looking.capacity import Capacities
+    from api.services.looking.heads import Heads, OwnerHeads
+    from api.services.looking.jobs import JobQueue
+    from api.services.looking.models import ModelUses
     from api.services.reading import Reader
     from api.services.remembering import Rememberer
     from api.services.restoring import Restorer
@@ -121,6 +125,22 @@ class Application(ABC):
     @property
     @abstractmethod
     def supervision(self) -> Supervision: ...
+
+    @property
+    @abstractmethod
+    def heads(self) -> Heads: ...
+
+    @property
+    @abstractmethod
+    def job_queue(self) -> JobQueue: ...
+
+    @property
+    @abstractmethod
+    def capacities(self) -> Capacities: ...
+
+    @property
+    @abstractmethod
+    def model_uses(self) -> ModelUses: ...
 
     @property
     @abstractmethod
@@ -279,6 +299,12 @@ class Application(ABC):
         from api.services.auditing.named_sources import NamedSources
 
         return NamedSources(self.views, self.reader)
+
+    @joined
+    def owner_heads(self) -> OwnerHeads:
+        from api.services.looking.heads import OwnerHeads
+
+        return OwnerHeads(self.reader)
 
     @joined
     def inbox(self) -> Inbox:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,20 +11,30 @@ from api.application import Application, joined
 from api.choices import MODEL, RULES
 from events.redis.wire import Wire, connect
 from ops.catch_up import FoldCatchUp, Tell, workers_of
-from ops.models import NO_MODEL, Model
+from ops.clock import now
+from ops.models import NO_MODEL, Model, counted
 from ops.store import OpenStore, silent
 
 if TYPE_CHECKING:
+    import redis
+
     from api.services.accesses import AccessRecorder
     from api.services.auditing.supervision import DiskRoom, Supervision
     from api.services.cleaning import Cleaner
     from api.services.episodes import Episodes
     from api.services.extracting import Extractor
+    from api.services.looking.capacity import Capacities
+    from api.services.looking.heads import Heads
+    from api.services.looking.jobs import JobQueue
+    from api.services.looking.models import ModelsNamed, ModelUses
     from api.services.store.embedding import Embeddings
     from api.services.store.operating import Operator
     from api.services.store.owners import Owners
     from consumers.jobs.lifecycle import LifecycleJobs
+    from events.heads import HeadBook
+    from projections.models.chat import Chat
     from projections.redis.meanings import Meanings
+    from projections.redis.model_uses import ModelLedger
 
 QUEUE_SECONDS = 2.0
 """How long `status` waits for a queue on another Redis."""
@@ -44,7 +55,9 @@ class JoinedApplication(Application):
         queue_url: str | None = None,
         meanings: Meanings | None = None,
         model: Model = NO_MODEL,
+        kept_heads: Callable[[], HeadBook] | None = None,
     ) -> None:
+        """`kept_heads` reads the heads that are kept beside this process, where any are."""
         super().__init__(store.log, store.views, catch_up, meanings)
         self.recovery = store.embedded.recovery if store.embedded else None
         self.mended = store.mended
@@ -52,6 +65,7 @@ class JoinedApplication(Application):
         self._tell = tell
         self._queue_url = queue_url
         self._model = model
+        self._kept_heads = kept_heads
 
     def cache_counts(self) -> dict[tuple[str, str], int]:
         """See `Application.cache_counts`; of questions' vectors too, where one embeds."""
@@ -76,8 +90,7 @@ class JoinedApplication(Application):
         from api.services.store.operating import Operator
         from consumers.jobs.leader import lifecycle_status
 
-        store = self._store
-        queue = connect(self._queue_url, timeout=QUEUE_SECONDS) if self._queue_url else store.client
+        store, queue = self._store, self._queue
         return Operator(
             self._wire,
             store.identity,
@@ -99,6 +112,62 @@ class JoinedApplication(Application):
         return Supervision(self._wire, None if embedded is None else partial(_disk_of, embedded.folder))
 
     @joined
+    def _queue(self) -> redis.Redis:
+        return connect(self._queue_url, timeout=QUEUE_SECONDS) if self._queue_url else self._store.client
+
+    @joined
+    def heads(self) -> Heads:
+        from api.services.looking.heads import Heads
+
+        return Heads(self._wire, self._store.identity, self._kept_heads)
+
+    @joined
+    def job_queue(self) -> JobQueue:
+        from api.services.looking.jobs import JobQueue
+        from consumers.jobs.board import job_board
+
+        identity = self._store.identity
+        return JobQueue(partial(job_board, self._queue, identity.store_id, identity.partitions))
+
+    @joined
+    def capacities(self) -> Capacities:
+        from api.services.looking.capacity import Capacities
+
+        return Capacities(self._wire, self._store.identity.tags, self.supervision.kept)
+
+    @joined
+    def model_uses(self) -> ModelUses:
+        from api.services.looking.models import ModelUses
+
+        return ModelUses(self._wire, self._models_named, lambda: self._ledger.lost)
+
+    @joined
+    def _ledger(self) -> ModelLedger:
+        from events.redis.wire import WirePool
+        from projections.redis.model_uses import ModelLedger
+
+        return ModelLedger(WirePool(self._store.client), now)
+
+    def _models_named(self) -> ModelsNamed:
+        from api.services.looking.models import ModelsNamed
+
+        embedder = self._model.embedder_set
+        if embedder is not None and self._meanings is not None:
+            asked = self.cache_counts()
+            embedder = {
+                **embedder,
+                "loaded": self._meanings.made is not None,
+                "questions_computed": asked.get(("question", "computed"), 0),
+                "questions_remembered": asked.get(("question", "memory"), 0),
+            }
+        return ModelsNamed(self._model.chat_set, embedder)
+
+    def _chat(self, use: str) -> Callable[[], Chat] | None:
+        """The model of the settings, where there is one; what asking it takes is counted for this use."""
+        chat = self._model.chat
+        return None if chat is None else counted(chat, use, self._ledger.note)
+
+    @joined
     def owners(self) -> Owners:
         from api.services.store.owners import Owners
 
@@ -109,10 +178,11 @@ class JoinedApplication(Application):
         from api.services.cleaning import Cleaner
         from consumers.jobs.embedding import EmbeddingJob
         from ops.reviewers import lifecycle_of
+        from projections.models.counted import FOR_REVIEW
 
         store = self._store
         return Cleaner(
-            lifecycle_of(self._model, self._lifecycle, self._tell),
+            lifecycle_of(self._chat(FOR_REVIEW), self._model.reviewer, self._lifecycle, self._tell),
             partial(owners_of_all, store),
             store.log,
             self.reader,
@@ -134,18 +204,21 @@ class JoinedApplication(Application):
     def episodes(self) -> Episodes:
         from api.services.episodes import Episodes
         from consumers.jobs.episodes import EpisodeJob
+        from projections.models.counted import FOR_SUMMARIES
 
-        job = EpisodeJob(self.log, self.views, self._catch_up, chat=self._model.summariser)
+        chat = None if self._model.summariser is None else self._chat(FOR_SUMMARIES)
+        job = EpisodeJob(self.log, self.views, self._catch_up, chat=chat)
         return Episodes(job, self.log, self._catch_up)
 
     @joined
     def extractor(self) -> Extractor:
         from api.services.extracting import Extractor
         from consumers.jobs.extraction import ExtractionJob
+        from projections.models.counted import FOR_EXTRACTION
 
         ways = {RULES: ExtractionJob(self.views, self._lifecycle)}
-        if self._model.chat is not None:
-            ways[MODEL] = ExtractionJob(self.views, self._lifecycle, self._model.chat)
+        if (chat := self._chat(FOR_EXTRACTION)) is not None:
+            ways[MODEL] = ExtractionJob(self.views, self._lifecycle, chat)
         return Extractor(ways, self.log, self.reader, self._catch_up, self._model.prices)
 
     @joined
@@ -164,7 +237,7 @@ def _disk_of(folder: Path) -> DiskRoom:
     from ops.embedded.disk import look
 
     disk = look(folder)
-    return DiskRoom(disk.free, disk.total, disk.wanted)
+    return DiskRoom(disk.free, disk.total, disk.wanted, disk.reserve)
 
 
 def owners_of_all(store: OpenStore) -> list[str]:

@@ -905,6 +905,230 @@ class HistoryAlone(TypedDict):
 
 class History(HistoryAlone, LinesTold, Placed): ...
 
+class JobStopped(TypedDict):
+    partitions: list[int]
+    reason: str
+
+class JobKind(TypedDict):
+    kind: str
+    what: str
+    every_minutes: int | None
+    last_tick: str | None
+    next_tick: str | None
+    last_done: str | None
+    oldest_done: str | None
+    waiting_since: str | None
+    seconds: float | None
+    done_partitions: int
+    queued: int
+    running: int
+    again: int
+    failed: int
+    stopped: list[JobStopped]
+
+class JobTold(TypedDict):
+    id: str
+    kind: str
+    partition: int
+    tick: str
+    state: Literal["running", "again", "failed", "queued"]
+    enqueued: str | None
+    started: str | None
+    ended: str | None
+    next_try: str | None
+    tries_left: int | None
+    error: str | None
+
+class JobBoard(TypedDict):
+    at: str | None
+    leader: str | None
+    problem: str | None
+    partitions: int
+    queued: int | None
+    running: int | None
+    again: int | None
+    failed: int | None
+    refused: int | None
+    kinds: list[JobKind]
+    jobs: list[JobTold]
+    left_out: int
+
+class Growth(TypedDict):
+    days: float
+    since: str
+    events: int
+    events_a_day: float | None
+    basis: str
+
+class MemoryCapacity(TypedDict):
+    used_bytes: int | None
+    max_bytes: int | None
+    refused_from_bytes: int | None
+    unfolded_bytes: int
+    used_share: float | None
+    bytes_an_event: float | None
+    events_until_full: int | None
+    bytes_a_day: int | None
+    days_until_full: float | None
+    full_at: str | None
+    basis: str | None
+    unknown: str | None
+
+class DiskCapacity(TypedDict):
+    free_bytes: int | None
+    total_bytes: int | None
+    wanted_bytes: int | None
+    reserve_bytes: int | None
+    bytes_an_event: float | None
+    bytes_a_day: int | None
+    days_until_low: float | None
+    low_at: str | None
+    days_until_full: float | None
+    full_at: str | None
+    basis: str | None
+    unknown: str | None
+
+class AofCapacity(TypedDict):
+    enabled: bool
+    bytes: int | None
+    base_bytes: int | None
+    write_ok: bool
+    rewrite_ok: bool
+    rewriting: bool
+
+class Capacity(TypedDict):
+    at: str
+    events: int
+    growth: Growth
+    memory: MemoryCapacity
+    disk: DiskCapacity
+    aof: AofCapacity
+
+class ChatSet(TypedDict):
+    model: str
+    host: str | None
+    extraction: str
+    reviewer: str
+    summaries: str
+    price_in: float | None
+    price_out: float | None
+
+class EmbedderSet(TypedDict):
+    name: str
+    host: str | None
+    loaded: bool
+    questions_computed: int
+    questions_remembered: int
+
+class TokensUsed(TypedDict):
+    model: str
+    use: str
+    asked: int
+    failed: int
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+
+class TokensUsedInAll(TokensUsed):
+    first: str
+    last: str
+
+class TokensUsedADay(TokensUsed):
+    day: str
+
+class ModelsUsed(TypedDict):
+    at: str
+    since: str | None
+    chat: ChatSet | None
+    embedder: EmbedderSet | None
+    used: list[TokensUsedInAll]
+    days: list[TokensUsedADay]
+    lost: int
+
+class HeadKept(TypedDict):
+    seq: int
+    chain: str
+    at: str
+    line: int
+
+class ChainHead(TypedDict):
+    partition: int
+    seq: int
+    chain: str
+    at: str | None
+    appended: int
+    kept: HeadKept | None
+
+class LogAccepted(TypedDict):
+    partition: int
+    seq: int
+    at: str
+    reason: str
+
+class HeadsKeeping(TypedDict):
+    lines: int
+    last: str | None
+    problems: list[str]
+    accepted: list[LogAccepted]
+
+class ChainHeads(TypedDict):
+    store_id: str
+    at: str
+    partitions: int
+    heads: list[ChainHead]
+    line: str
+    keeping: HeadsKeeping | None
+
+class PartitionCompared(TypedDict):
+    partition: int
+    state: Literal["agrees", "differs", "missing", "unread"]
+    heads: int
+    agreed: int
+    differing: int
+    missing: int
+    unread: int
+    last_agreed: int | None
+    read_to: int
+    appended: int
+    behind: int
+
+class HeadUnmet(TypedDict):
+    position: str
+    partition: int
+    seq: int
+    state: Literal["agrees", "differs", "missing", "unread"]
+    line: int
+    kept: str
+    found: str | None
+
+class HeadsCompared(TypedDict):
+    store_id: str
+    agrees: bool
+    complete: bool
+    lines: int
+    heads: int
+    agreed: int
+    differing: int
+    missing: int
+    unread: int
+    partitions: list[PartitionCompared]
+    unmet: list[HeadUnmet]
+    problems: list[str]
+    other_stores: list[str]
+    accepted: list[LogAccepted]
+    uncovered: list[int]
+    events_read: int
+    most: int
+
+class OwnerHeadAlone(TypedDict):
+    owner: str
+    chain: str
+    asked: str | None
+    agrees: bool | None
+
+class OwnerHead(OwnerHeadAlone, LinesTold, Placed): ...
+
 class RestsOn(TypedDict):
     uri: str | None
     digest: str

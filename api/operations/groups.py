@@ -8,6 +8,8 @@ from api.operations import (
     inbox,
     knowing,
     living,
+    operate,
+    proof,
     reading,
     replaying,
     reports,
@@ -37,6 +39,8 @@ MADE_WHOLE: tuple[Operation, ...] = (
     *replaying.OPERATIONS,
     *sources.OPERATIONS,
     *store.OPERATIONS,
+    *proof.OPERATIONS,
+    *operate.OPERATIONS,
 )
 """Those that one call of a service answers."""
 ALL: tuple[Operation, ...] = (SEARCH, *MADE_WHOLE, REVEAL, DELETE, DELETE_MANY, EXTRACT, EVENTS, PARTITION_EVENTS)

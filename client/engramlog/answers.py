@@ -2177,3 +2177,412 @@ class AlarmsStanding(Result):
     """Every alarm that stands."""
 
     alarms: list[AlarmStanding]
+
+
+class HeadKept(Result):
+    """A head as it was written down outside of the store."""
+
+    seq: int
+    chain: str
+    at: str
+    """When it was written down, by the clock of the machine that did."""
+    line: int
+    """Number of its line in the file."""
+
+
+class ChainHead(Result):
+    """Where a partition's chain stands."""
+
+    partition: int
+    seq: int
+    chain: str
+    """SHA-256 over all stored events up to this seq, 64 hexadecimal digits."""
+    at: str | None
+    """When the log took in the event at this seq; null of an event of format 1."""
+    appended: int
+    """The newest seq of the log; what lies between is not folded yet."""
+    kept: HeadKept | None
+    """The farthest head that this server's file keeps of the partition."""
+
+
+class LogAccepted(Result):
+    """Somebody accepted that the log is another than was written down."""
+
+    partition: int
+    seq: int
+    at: str
+    reason: str
+
+
+class HeadsKeeping(Result):
+    """The file in which this server keeps heads."""
+
+    lines: int
+    last: str | None
+    """When the last line was written."""
+    problems: list[str]
+    """Where the file contradicts itself; at most ten."""
+    accepted: list[LogAccepted]
+    """Changes of the log that somebody accepted; the last hundred."""
+
+
+class ChainHeads(Result):
+    """The heads of the log's chains."""
+
+    store_id: str
+    at: str
+    """Redis's clock when they were read."""
+    partitions: int
+    """Of the store, those without an event too."""
+    heads: list[ChainHead]
+    """Of partitions with events, in their order."""
+    line: str
+    """The same as a line of a file of kept heads: keep it elsewhere, and compare it later."""
+    keeping: HeadsKeeping | None
+    """Null where this process keeps no file."""
+
+
+class PartitionCompared(Result):
+    """How one partition's log meets the heads that were told of it."""
+
+    partition: int
+    state: Literal["agrees", "differs", "missing", "unread"]
+    """`agrees`; `differs`: another chain; `missing`: the log ends before, or has a hole; `unread`: it agrees as
+    far as was read, and that was not all."""
+    heads: int
+    agreed: int
+    differing: int
+    missing: int
+    unread: int
+    last_agreed: int | None
+    """The farthest seq at which the chain is the one that was told."""
+    read_to: int
+    """The chain was computed from the first event up to this one."""
+    appended: int
+    """The newest seq of the log."""
+    behind: int
+    """Events after the farthest head that was told: no head told proves them."""
+
+
+class HeadUnmet(Result):
+    """A head that the log does not meet, or that was not reached."""
+
+    position: str
+    partition: int
+    seq: int
+    state: Literal["agrees", "differs", "missing", "unread"]
+    line: int
+    """Of the text, or of the file that it was cut from."""
+    kept: str
+    found: str | None
+    """The log's chain there; null where it has no such event, or was not read."""
+
+
+class HeadsCompared(Result):
+    """How the log meets heads that somebody holds."""
+
+    store_id: str
+    agrees: bool
+    """Every head was reached and is met, the text does not contradict itself and is about this store alone."""
+    complete: bool
+    """Every head was reached before `most` events were read."""
+    lines: int
+    heads: int
+    """Heads that were compared; those before an acceptance are not."""
+    agreed: int
+    differing: int
+    missing: int
+    unread: int
+    partitions: list[PartitionCompared]
+    unmet: list[HeadUnmet]
+    """The first hundred, by place."""
+    problems: list[str]
+    """Where the text contradicts itself; at most ten."""
+    other_stores: list[str]
+    """Stores that the text is about, and that are not this one."""
+    accepted: list[LogAccepted]
+    """Acceptances that the text tells; the last hundred."""
+    uncovered: list[int]
+    """Partitions with events of which the text tells no head."""
+    events_read: int
+    most: int
+
+
+class OwnerHead(Result):
+    """The head of an owner's chain, and whether it is the one that was told."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    owner: str
+    chain: str
+    """Over the owner's change log, numbers of laws left out: 64 hexadecimal digits."""
+    asked: str | None
+    agrees: bool | None
+    """Null where no chain was told."""
+
+
+class JobStopped(Result):
+    """Why a kind of job stopped when it last ran."""
+
+    partitions: list[int]
+    reason: str
+
+
+class JobKind(Result):
+    """One kind of job: how often it is due, how it last went, and how its jobs stand."""
+
+    kind: str
+    what: str
+    """What it does, in a few words."""
+    every_minutes: int | None
+    """Null where it is not scheduled."""
+    last_tick: str | None
+    next_tick: str | None
+    """Null where no job worker runs."""
+    last_done: str | None
+    """When a partition last had it done; null where none ever had."""
+    oldest_done: str | None
+    """Of the partition that had it done longest ago, among those that ever had."""
+    waiting_since: str | None
+    """Since when the partition waits that waits longest: where it never had it done, from when it is scheduled."""
+    seconds: float | None
+    """What the slowest partition's last run took."""
+    done_partitions: int
+    """Partitions that ever had it done."""
+    queued: int
+    running: int
+    again: int
+    failed: int
+    stopped: list[JobStopped]
+    """Until it runs through: a model that is down, a setting that is missing."""
+
+
+class JobTold(Result):
+    """One job: a kind, for one partition, of one tick."""
+
+    id: str
+    kind: str
+    partition: int
+    tick: str
+    state: Literal["running", "again", "failed", "queued"]
+    """`running`; `again`: it failed or was given up, and is tried at `next_try`; `failed` for good; `queued`."""
+    enqueued: str | None
+    started: str | None
+    ended: str | None
+    next_try: str | None
+    tries_left: int | None
+    """How often it is tried again where it fails; null where nothing tells."""
+    error: str | None
+    """Of its last run, at most 300 characters; the kind of error alone where its words may hold what somebody
+    said."""
+
+
+class JobBoard(Result):
+    """The lifecycle jobs, and their queue."""
+
+    at: str | None
+    """The clock of the queue's Redis; null where that does not answer."""
+    leader: str | None
+    """The job worker that schedules; null where none runs."""
+    problem: str | None
+    """Why nothing is known, where nothing is."""
+    partitions: int
+    """Of the store."""
+    queued: int | None
+    running: int | None
+    again: int | None
+    """Jobs that failed and will be tried again."""
+    failed: int | None
+    """Jobs that failed for good in the last seven days."""
+    refused: int | None
+    """What lay in the queue and was no job of this store, ever."""
+    kinds: list[JobKind]
+    """Kinds that are scheduled, or of which a job is there."""
+    jobs: list[JobTold]
+    """Running ones, those to be tried again, failed ones, waiting ones: at most 200."""
+    left_out: int
+    """Jobs beyond those."""
+
+
+class Growth(Result):
+    """How fast the log grows, measured."""
+
+    days: float
+    """Over so many days until now: those asked for, or as old as the log is."""
+    since: str
+    events: int
+    """Recorded in that time."""
+    events_a_day: float | None
+    """Null where the time is shorter than an hour."""
+    basis: str
+    """What was measured, in a sentence."""
+
+
+class MemoryCapacity(Result):
+    """Redis's memory, and how long it lasts."""
+
+    used_bytes: int | None
+    max_bytes: int | None
+    """Redis's maxmemory; null where it has none."""
+    refused_from_bytes: int | None
+    """From so many on appends are refused."""
+    unfolded_bytes: int
+    """About what folding will still take."""
+    used_share: float | None
+    bytes_an_event: float | None
+    """Memory used, by all events of the log."""
+    events_until_full: int | None
+    bytes_a_day: int | None
+    days_until_full: float | None
+    """Until appends are refused, at this growth."""
+    full_at: str | None
+    basis: str | None
+    """How that was estimated."""
+    unknown: str | None
+    """Why there is no estimate, where there is none."""
+
+
+class DiskCapacity(Result):
+    """The disk of the data folder, and how long it lasts; of a Redis elsewhere nothing is known."""
+
+    free_bytes: int | None
+    total_bytes: int | None
+    wanted_bytes: int | None
+    """Free bytes with which the next rewrite of the append-only file has room."""
+    reserve_bytes: int | None
+    """Free bytes under which no writes are taken."""
+    bytes_an_event: float | None
+    """Size of the append-only file, by all events of the log."""
+    bytes_a_day: int | None
+    days_until_low: float | None
+    """Until a rewrite may find no room."""
+    low_at: str | None
+    days_until_full: float | None
+    """Until no writes are taken."""
+    full_at: str | None
+    basis: str | None
+    unknown: str | None
+
+
+class AofCapacity(Result):
+    """The append-only file as Redis tells of it."""
+
+    enabled: bool
+    bytes: int | None
+    base_bytes: int | None
+    """After the last rewrite."""
+    write_ok: bool
+    rewrite_ok: bool
+    rewriting: bool
+
+
+class Capacity(Result):
+    """Memory and disk until they are full."""
+
+    at: str
+    events: int
+    """Of the log."""
+    growth: Growth
+    memory: MemoryCapacity
+    disk: DiskCapacity
+    aof: AofCapacity
+
+
+class ChatSet(Result):
+    """The language model that the settings name."""
+
+    model: str
+    host: str | None
+    """Host and port that is asked; no path, and no key."""
+    extraction: str
+    """How turns become memories by themselves: rules, model or off."""
+    reviewer: str
+    """Who reviews: rule or model."""
+    summaries: str
+    """How episodes are written: extractive, model or off."""
+    price_in: float | None
+    """Of a million tokens sent."""
+    price_out: float | None
+    """Of a million tokens received."""
+
+
+class EmbedderSet(Result):
+    """The embedder that the settings name."""
+
+    name: str
+    host: str | None
+    """Where it is asked; null where it runs in this process."""
+    loaded: bool
+    """Whether this process needed it since it began."""
+    questions_computed: int
+    """Questions that this process had embedded since it began."""
+    questions_remembered: int
+    """Questions whose vectors it still had."""
+
+
+class TokensUsedInAll(Result):
+    """The same since counting began."""
+
+    model: str
+    use: str
+    """`extract`, `review` or `summarise`."""
+    asked: int
+    """Questions, each of one request or more."""
+    failed: int
+    """Questions without an answer that could be used."""
+    requests: int
+    input_tokens: int
+    """As the endpoint tells; one that tells none counts 0."""
+    output_tokens: int
+    cost: float | None
+    """By the prices that are set now; null where they are not both set."""
+    first: str
+    """The day of the first."""
+    last: str
+    """The day of the last."""
+
+
+class TokensUsedADay(Result):
+    """The same of one day."""
+
+    model: str
+    use: str
+    """`extract`, `review` or `summarise`."""
+    asked: int
+    """Questions, each of one request or more."""
+    failed: int
+    """Questions without an answer that could be used."""
+    requests: int
+    input_tokens: int
+    """As the endpoint tells; one that tells none counts 0."""
+    output_tokens: int
+    cost: float | None
+    """By the prices that are set now; null where they are not both set."""
+    day: str
+    """By UTC."""
+
+
+class ModelsUsed(Result):
+    """Models as the settings name them, and what asking them took."""
+
+    at: str
+    since: str | None
+    """The first day that is counted; null where nothing is yet."""
+    chat: ChatSet | None
+    """Null where none is set."""
+    embedder: EmbedderSet | None
+    """Null where none is set."""
+    used: list[TokensUsedInAll]
+    """Since then, by model and use."""
+    days: list[TokensUsedADay]
+    """The days asked for, the newest first; days are kept for 400."""
+    lost: int
+    """Questions that this process could not count: the store did not take it."""

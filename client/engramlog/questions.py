@@ -16,6 +16,8 @@ from engramlog.answers import (
     AnsweredTurns,
     Assessment,
     AssociationTree,
+    Capacity,
+    ChainHeads,
     Cleaned,
     Compared,
     Curves,
@@ -23,13 +25,17 @@ from engramlog.answers import (
     FactsKnown,
     Fading,
     Graded,
+    HeadsCompared,
     InboxPage,
+    JobBoard,
     KnowledgeMap,
     Laws,
     Left,
     LogEvents,
     MemoryHealth,
     MemoryUses,
+    ModelsUsed,
+    OwnerHead,
     OwnerPage,
     OwnerProfile,
     OwnerStats,
@@ -1637,3 +1643,68 @@ def alarms(scope: Scope) -> Plan[AlarmsStanding]:
     """What stopped or was lost, until it is over or somebody has looked; exit code 1 while anything stands still."""
     told = yield from ask(scope, got(of_all(scope, "/v1/alarms")))
     return AlarmsStanding.model_validate(told)
+
+
+def heads(scope: Scope) -> Plan[ChainHeads]:
+    """The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed."""
+    told = yield from ask(scope, got(of_all(scope, "/v1/heads")))
+    return ChainHeads.model_validate(told)
+
+
+def check_heads(scope: Scope, text: str, *, most: int | None = None) -> Plan[HeadsCompared]:
+    """Compare the log with heads that somebody holds: each chain that is named is computed anew from its first event.
+
+    `text`: Kept heads: lines of a file of them, of one file or several, or the JSON of `heads`. At most 8,388,608
+    characters.
+    `most`: Events that are read at most, 1 to 1,000,000; what was not reached is told. Unless told: 200000.
+    """
+    told = yield from ask(scope, posted(of_all(scope, "/v1/heads/check"), given({"text": text, "most": most})))
+    return HeadsCompared.model_validate(told)
+
+
+def owner_heads(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    chain: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[OwnerHead]:
+    """The head of an owner's chain, now or as of the past, and whether it is the one that was told. Leaves no trace.
+
+    `chain`: Compare with this one: 64 hexadecimal digits.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope,
+        got(path_of(scope.whose(owner), "heads"), chain=chain, as_of=spelled(as_of), known=spelled(known), after=after),
+    )
+    return OwnerHead.model_validate(told)
+
+
+def jobs(scope: Scope) -> Plan[JobBoard]:
+    """The lifecycle jobs: when each kind last ran and is due, what waits, and why one failed or stopped."""
+    told = yield from ask(scope, got(of_all(scope, "/v1/jobs")))
+    return JobBoard.model_validate(told)
+
+
+def capacity(scope: Scope, *, days: int | None = None) -> Plan[Capacity]:
+    """Memory and disk until they are full, at the growth of the last days: what was measured, and what follows from it.
+
+    `days`: Growth of the last so many days, 1 to 366. Unless told: 7.
+    """
+    told = yield from ask(scope, got(of_all(scope, "/v1/capacity"), days=days))
+    return Capacity.model_validate(told)
+
+
+def models(scope: Scope, *, days: int | None = None) -> Plan[ModelsUsed]:
+    """The models that are set, and what asking them took: questions, tokens and costs, by use and day.
+
+    `days`: Day by day over the last so many, 1 to 366. Unless told: 30.
+    """
+    told = yield from ask(scope, got(of_all(scope, "/v1/models"), days=days))
+    return ModelsUsed.model_validate(told)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from keyword import iskeyword
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -40,8 +40,8 @@ def shapes() -> str:
 
 def _models() -> Iterator[type[BaseModel]]:
     """Every model that a file of answers defines, in the order of files and lines."""
-    for file in sorted(one.name for one in iter_modules(answers.__path__)):
-        module = import_module(f"{answers.__name__}.{file}")
+    for file in sorted(one.name for one in walk_packages(answers.__path__, f"{answers.__name__}.")):
+        module = import_module(file)
         for value in vars(module).values():
             if isinstance(value, type) and issubclass(value, BaseModel) and value.__module__ == module.__name__:
                 yield value

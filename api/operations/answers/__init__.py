@@ -23,6 +23,8 @@ from api.operations.answers.log import (
     Effects,
     History,
 )
+from api.operations.answers.looking.operate import Capacity, JobBoard, ModelsUsed
+from api.operations.answers.looking.proof import ChainHeads, HeadsCompared, OwnerHead
 from api.operations.answers.memories import Detail, Listing, Provenance, Revealed, Why
 from api.operations.answers.profiles import Laws, OwnerProfile, OwnerStats
 from api.operations.answers.records import DeletedMany, DeletedOne, RecordsImported, Restored
