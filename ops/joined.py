@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from api.application import Application, joined
 from api.choices import MODEL, RULES
-from events.redis.wire import Wire, connect
-from ops.catch_up import FoldCatchUp, Tell, workers_of
+from consumers.fold.presence import LEASE_MS, known_workers
+from events.redis.wire import Wire, WirePool, connect
+from ops.catch_up import FoldCatchUp, Tell
 from ops.clock import now
 from ops.models import NO_MODEL, Model, counted
 from ops.store import OpenStore, silent
 
 if TYPE_CHECKING:
-    import redis
-
     from api.services.accesses import AccessRecorder
     from api.services.auditing.supervision import DiskRoom, Supervision
     from api.services.cleaning import Cleaner
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from projections.models.chat import Chat
     from projections.redis.meanings import Meanings
     from projections.redis.model_uses import ModelLedger
+    from projections.shapes import JobBoard
 
 QUEUE_SECONDS = 2.0
 """How long `status` waits for a queue on another Redis."""
@@ -88,21 +88,35 @@ class JoinedApplication(Application):
     def operator(self) -> Operator:
         from api.services.auditing.statistics import OwnerStatistics
         from api.services.store.operating import Operator
-        from consumers.jobs.leader import lifecycle_status
 
-        store, queue = self._store, self._queue
+        store = self._store
         return Operator(
             self._wire,
             store.identity,
             store.log,
             OwnerStatistics(self.views, self.reader, self._meanings),
             self.writer,
-            workers_of,
-            partial(lifecycle_status, queue, store.identity.store_id, len(store.identity.tags)),
+            partial(known_workers, lease_ms=LEASE_MS),
+            self._schedule,
             store.alarms,
             let_go=store.log.let_go,
             accesses=self.accesses.figures,
+            wires=store.wires,
         )
+
+    def _schedule(self) -> dict[str, Any]:
+        from consumers.jobs.leader import schedule_told
+
+        identity = self._store.identity
+        with self._queue.wire() as wire:
+            return schedule_told(wire, identity.store_id, identity.partitions)
+
+    def _board(self) -> JobBoard:
+        from consumers.jobs.board import job_board
+
+        identity = self._store.identity
+        with self._queue.wire() as wire:
+            return job_board(wire, identity.store_id, identity.partitions)
 
     @joined
     def supervision(self) -> Supervision:
@@ -112,41 +126,39 @@ class JoinedApplication(Application):
         return Supervision(self._wire, None if embedded is None else partial(_disk_of, embedded.folder))
 
     @joined
-    def _queue(self) -> redis.Redis:
-        return connect(self._queue_url, timeout=QUEUE_SECONDS) if self._queue_url else self._store.client
+    def _queue(self) -> WirePool:
+        """Connections to the queue of jobs."""
+        return WirePool(connect(self._queue_url, timeout=QUEUE_SECONDS)) if self._queue_url else self._store.wires
 
     @joined
     def heads(self) -> Heads:
         from api.services.looking.heads import Heads
 
-        return Heads(self._wire, self._store.identity, self._kept_heads)
+        return Heads(self._store.wires, self._store.identity, self._kept_heads)
 
     @joined
     def job_queue(self) -> JobQueue:
         from api.services.looking.jobs import JobQueue
-        from consumers.jobs.board import job_board
 
-        identity = self._store.identity
-        return JobQueue(partial(job_board, self._queue, identity.store_id, identity.partitions))
+        return JobQueue(self._board)
 
     @joined
     def capacities(self) -> Capacities:
         from api.services.looking.capacity import Capacities
 
-        return Capacities(self._wire, self._store.identity.tags, self.supervision.kept)
+        return Capacities(self._store.wires, self._store.identity.tags, self.supervision.kept)
 
     @joined
     def model_uses(self) -> ModelUses:
         from api.services.looking.models import ModelUses
 
-        return ModelUses(self._wire, self._models_named, lambda: self._ledger.lost)
+        return ModelUses(self._store.wires, self._models_named, lambda: self._ledger.lost)
 
     @joined
     def _ledger(self) -> ModelLedger:
-        from events.redis.wire import WirePool
         from projections.redis.model_uses import ModelLedger
 
-        return ModelLedger(WirePool(self._store.client), now)
+        return ModelLedger(self._store.wires, now)
 
     def _models_named(self) -> ModelsNamed:
         from api.services.looking.models import ModelsNamed

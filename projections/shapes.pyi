@@ -1690,6 +1690,8 @@ class PartitionStatus(TypedDict):
     lag: int
     checkpoint_age: float | None
     holder: str | None
+    lease_until: NotRequired[str | None]
+    lease_seconds: NotRequired[float | None]
     epoch: int
     quarantined: list[str]
     memories: int
@@ -1713,6 +1715,7 @@ class AccessFigures(TypedDict):
 
 class StoreStatus(TypedDict):
     store_id: str
+    at: NotRequired[str | None]
     events: int
     memories: int
     lag: int
@@ -1720,6 +1723,7 @@ class StoreStatus(TypedDict):
     refused: int
     partitions: list[PartitionStatus]
     workers: list[dict[str, Any]]
+    silent: NotRequired[list[dict[str, Any]] | None]
     memory: dict[str, Any]
     lifecycle: Schedule
     alarms: list[AlarmStanding]

@@ -2054,6 +2054,10 @@ class PartitionStatus(Result):
     null where the log does not tell."""
     holder: str | None
     """Who folds it; null where nobody has a lease that lasts."""
+    lease_until: str | None = None
+    """When the lease ends unless it is renewed, as each second it is."""
+    lease_seconds: float | None = None
+    """Seconds until then; null without a holder."""
     epoch: int
     quarantined: list[str]
     memories: int
@@ -2156,6 +2160,8 @@ class StoreStatus(Result):
     """The store as it stands."""
 
     store_id: str
+    at: str | None = None
+    """Redis's clock when this was read."""
     events: int
     memories: int
     lag: int
@@ -2165,6 +2171,10 @@ class StoreStatus(Result):
     """Events that say what a person rejected, and so changed nothing."""
     partitions: list[PartitionStatus]
     workers: list[dict[str, Any]]
+    """Fold workers that live: `seen`, their last sign of life; `folded` since they began; `rate`, events folded a
+    second over the last ten seconds or so, null of one that has just begun."""
+    silent: list[dict[str, Any]] | None = None
+    """Workers that gave no sign of life for 3 seconds and did not take leave; after a minute they are forgotten."""
     memory: dict[str, Any]
     lifecycle: Schedule
     alarms: list[AlarmStanding]

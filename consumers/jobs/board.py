@@ -14,14 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
-import redis
-
-from consumers.jobs.leader import BESIDE, STOPPED, lifecycle_status, queue_name, redis_ms, schedule_key
+from consumers.jobs.leader import BESIDE, STOPPED, queue_name, redis_ms, schedule_key, schedule_told
 from events import errors
 from events.alarms import one_line
 from events.envelope import from_micros, utc_text
 from events.errors import EngramlogError, StoreError
 from events.redis.wire import Script, Wire
+from projections.shapes import JobBoard, JobKind, JobStopped, JobTold
 
 MOST_JOBS = 200
 MOST_ERROR = 300
@@ -90,35 +89,56 @@ class _Entry(NamedTuple):
     score: float | None
 
 
-def job_board(client: redis.Redis, store_id: str, partitions: int) -> dict[str, Any]:
-    """Every kind of job and every job, JSON-ready; where the queue's Redis does not answer, all is null and `problem` says why."""
-    status = lifecycle_status(client, store_id, partitions)
-    told = {name: status[name] for name in ("leader", "queued", "running", "failed", "refused")}
-    told |= {"problem": status.get("problem"), "partitions": partitions}
-    wire = Wire(client)
+def job_board(wire: Wire, store_id: str, partitions: int) -> JobBoard:
+    """Every kind of job and every job, JSON-ready, by a connection to the queue's Redis.
+
+    Where that does not answer all is null and `problem` says why.
+    """
+    status = schedule_told(wire, store_id, partitions)
+    if status.get("problem") is not None:
+        return _silent(status["problem"], partitions)
     try:
-        if told["problem"] is not None:
-            return told | {"at": None, "again": None, "kinds": [], "jobs": [], "left_out": 0}
         now = redis_ms(wire)
         flat = wire.call("HGETALL", schedule_key(store_id))
         entries, counts = _entries(wire, store_id, partitions)
         jobs = _jobs(wire, entries[:MOST_JOBS])
     except StoreError as error:
-        unknown = dict.fromkeys(("leader", "queued", "running", "failed", "refused", "at", "again"))
-        return told | unknown | {"problem": error.message, "kinds": [], "jobs": [], "left_out": 0}
-    finally:
-        wire.close()
+        return _silent(error.message, partitions)
     schedule = {
         name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
         for name, value in zip(flat[::2], flat[1::2], strict=True)
     }
     kinds = sorted({*status["done"], *(one.name.kind for one in entries)})
-    return told | {
+    return {
         "at": _micros(now * 1_000),
+        "leader": status["leader"],
+        "problem": None,
+        "partitions": partitions,
+        "queued": counts["queued"],
+        "running": counts["running"],
         "again": counts["again"],
+        "failed": counts["failed"],
+        "refused": status["refused"],
         "kinds": [_kind(kind, status, schedule, entries) for kind in kinds],
         "jobs": jobs,
         "left_out": max(sum(counts.values()) - len(jobs), 0),
+    }
+
+
+def _silent(problem: str, partitions: int) -> JobBoard:
+    return {
+        "at": None,
+        "leader": None,
+        "problem": _shown(problem),
+        "partitions": partitions,
+        "queued": None,
+        "running": None,
+        "again": None,
+        "failed": None,
+        "refused": None,
+        "kinds": [],
+        "jobs": [],
+        "left_out": 0,
     }
 
 
@@ -160,13 +180,13 @@ def _named(raw: bytes, store_id: str, partitions: int) -> _Name | None:
     return _Name(match[1].decode(), partition, utc_text(tick)) if partition < partitions else None
 
 
-def _jobs(wire: Wire, entries: Sequence[_Entry]) -> list[dict[str, Any]]:
+def _jobs(wire: Wire, entries: Sequence[_Entry]) -> list[JobTold]:
     bounds = (_MOST_FIELD, _MOST_PACKED, *_FIELDS)
     commands = [wire.evalsha(_READ, [f"rq:job:{one.id}", f"rq:results:{one.id}"], bounds) for one in entries]
     return [_job(one, answer) for one, answer in zip(entries, wire.answers(commands), strict=True)]
 
 
-def _job(one: _Entry, answer: Sequence[bytes]) -> dict[str, Any]:
+def _job(one: _Entry, answer: Sequence[bytes]) -> JobTold:
     enqueued, started, ended, left, trace = answer
     again = one.state == "again" and one.score is not None
     return {
@@ -184,9 +204,7 @@ def _job(one: _Entry, answer: Sequence[bytes]) -> dict[str, Any]:
     }
 
 
-def _kind(
-    kind: str, status: Mapping[str, Any], schedule: Mapping[str, str], entries: Sequence[_Entry]
-) -> dict[str, Any]:
+def _kind(kind: str, status: Mapping[str, Any], schedule: Mapping[str, str], entries: Sequence[_Entry]) -> JobKind:
     done = status["done"].get(kind, {})
     last, every = (_number(schedule, f"{part}:{kind}") for part in ("tick", "every"))
     tick = None if last is None else _micros(last * 1_000)
@@ -203,7 +221,10 @@ def _kind(
         "waiting_since": done.get("waiting_since"),
         "seconds": done.get("seconds"),
         "done_partitions": done.get("partitions", 0),
-        **{state: states.count(state) for state in ("queued", "running", "again", "failed")},
+        "queued": states.count("queued"),
+        "running": states.count("running"),
+        "again": states.count("again"),
+        "failed": states.count("failed"),
         "stopped": _stopped(kind, schedule),
     }
 
@@ -214,7 +235,7 @@ def _number(schedule: Mapping[str, str], field: str) -> int | None:
     return int(told) if told.isdigit() and len(told) < 16 else None
 
 
-def _stopped(kind: str, schedule: Mapping[str, str]) -> list[dict[str, Any]]:
+def _stopped(kind: str, schedule: Mapping[str, str]) -> list[JobStopped]:
     """Why a kind stopped, with the partitions of which that is told; the reason of most first."""
     by_reason: dict[str, list[int]] = {}
     for field, reason in schedule.items():
@@ -235,7 +256,8 @@ def _error(packed: bytes) -> str | None:
         return _shown(lines[-1]) if lines[-1] == "its worker died" else "a job that failed without an error's name"
     name = kind.rpartition(".")[2]
     known = getattr(errors, name, None)
-    ours = isinstance(known, type) and issubclass(known, EngramlogError) and known.status in _TELLS_OF_THE_STORE
+    ours = isinstance(known, type) and issubclass(known, EngramlogError)
+    ours = ours and (issubclass(known, StoreError) or known.status in _TELLS_OF_THE_STORE)
     return _shown(f"{name}: {words}" if ours and words else name)
 
 

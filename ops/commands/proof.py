@@ -328,17 +328,18 @@ def heads(
         file = HeadFile(heads_path(settings, store.identity.store_id))
         if keep:
             keep_now(store, settings)
-        service = Heads(store.wire, store.identity, file.read)
+        service = Heads(store.wires, store.identity, file.read)
         if held is not None:
             compared = service.compare(held, EVERYTHING)
             show(compared, json, heads_compared)
             raise typer.Exit(0 if compared["agrees"] else 1)
-        book, found = file.read(), service.heads()
+        found = service.heads()
+    keeping = found["keeping"]
     told = {
         "store_id": found["store_id"],
         "heads": found["heads"],
         "file": str(file.path),
-        "lines": book.lines,
-        "last": None if book.last is None else book.last.at,
+        "lines": keeping["lines"] if keeping else 0,
+        "last": keeping["last"] if keeping else None,
     }
-    show(told, json, chain_heads)
+    show(told, json, lambda _: chain_heads(found, str(file.path)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
@@ -16,8 +14,9 @@ from projections import shapes
 STYLES = {"agrees": "green", "differs": "bold red", "missing": "bold red", "unread": "yellow"}
 
 
-def chain_heads(told: dict[str, Any]) -> None:
+def chain_heads(told: shapes.ChainHeads, file: str) -> None:
     """Every head, and the file in which they are kept."""
+    keeping = told["keeping"]
     out.print(f"[dim]heads of store {told['store_id']}[/]", highlight=False)
     rows: list[dict[str, Cell]] = [
         {
@@ -30,8 +29,9 @@ def chain_heads(told: dict[str, Any]) -> None:
     ]
     columns = (Column("partition", right=True), Column("seq", right=True), Column("recorded"), Column("chain"))
     tabulate(columns, rows)
-    last = f", the last at {told['last']}" if told["last"] else ""
-    out.print(f"[dim]{told['lines']} lines are kept in {escape(told['file'])}{last}[/]", highlight=False)
+    if keeping is not None:
+        last = f", the last at {keeping['last']}" if keeping["last"] else ""
+        out.print(f"[dim]{keeping['lines']} lines are kept in {escape(file)}{last}[/]", highlight=False)
 
 
 def heads_compared(told: shapes.HeadsCompared, console: Console = out) -> None:

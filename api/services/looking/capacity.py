@@ -15,7 +15,7 @@ from events.errors import LogGap, refused
 from events.partitions import LogKeys
 from events.redis.admission import read_room
 from events.redis.log import entries
-from events.redis.wire import Wire
+from events.redis.wire import Wire, WirePool
 from projections.redis.debt import FoldDebt
 from projections.shapes import AofCapacity, Capacity, DiskCapacity, Growth, MemoryCapacity
 
@@ -38,10 +38,10 @@ class Lasting(NamedTuple):
 
 
 class Capacities:
-    """Measures one store. Safe for threads: a connection of its own a call, made by `wire`; `kept` tells of disk and file."""
+    """Measures one store. Safe for threads. `kept` tells of disk and file."""
 
-    def __init__(self, wire: Callable[[], Wire], tags: Sequence[str], kept: Callable[[], Kept]) -> None:
-        self._wire = wire
+    def __init__(self, wires: WirePool, tags: Sequence[str], kept: Callable[[], Kept]) -> None:
+        self._wires = wires
         self._tags = tags
         self._kept = kept
 
@@ -52,16 +52,13 @@ class Capacities:
         """
         if not 1 <= days <= MOST_DAYS:
             raise refused("days", days, f"a whole number from 1 to {MOST_DAYS}")
-        wire = self._wire()
-        try:
+        with self._wires.wire() as wire:
             seconds, micros = wire.call("TIME")
             now = int(seconds) * 1_000_000 + int(micros)
             heads = wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in self._tags])
             read = _Recorded(wire, self._tags, [int(head or 0) for head in heads])
             growth = _growth(read, now, days)
             room = read_room(wire, FoldDebt(self._tags))
-        finally:
-            wire.close()
         kept = self._kept()
         return {
             "at": utc_text(from_micros(now)),

@@ -16,7 +16,7 @@ from events.errors import LogGap, refused
 from events.heads import FIRST, Head, HeadBook, HeadLine, copied_book, write_line
 from events.partitions import LogKeys, position_text
 from events.redis.log import entries
-from events.redis.wire import Wire
+from events.redis.wire import Wire, WirePool
 from projections.checks import Check
 from projections.redis.create import StoreIdentity
 from projections.redis.heads import HeadState, LiveHead, PartitionMet, Unmet, live_heads, meet, recompute
@@ -42,28 +42,25 @@ _CHAIN = re.compile(r"[0-9a-fA-F]{64}")
 
 
 class Heads:
-    """Tells and compares heads. Safe for threads: a connection of its own a call. `kept` reads the file kept here, if any."""
+    """Tells and compares heads. Safe for threads. `kept` reads the file kept here, if any."""
 
     def __init__(
         self,
-        wire: Callable[[], Wire],
+        wires: WirePool,
         identity: StoreIdentity,
         kept: Callable[[], HeadBook] | None = None,
     ) -> None:
-        self._wire = wire
+        self._wires = wires
         self._identity = identity
         self._kept = kept
 
     def heads(self) -> ChainHeads:
         """Every head with its time, beside the farthest that is kept; and all as a line to keep. Raises StoreError."""
-        wire = self._wire()
-        try:
+        with self._wires.wire() as wire:
             seconds, micros = wire.call("TIME")
             at = utc_text(from_micros(int(seconds) * 1_000_000 + int(micros)))
             live = {number: one for number, one in enumerate(live_heads(wire, self._identity.tags)) if one.seq}
             recorded = self._recorded(wire, live)
-        finally:
-            wire.close()
         book = None if self._kept is None else self._kept()
         line = HeadLine(
             1,
@@ -116,12 +113,9 @@ class Heads:
         """The same of heads that were read already."""
         known = range(self._identity.partitions)
         beyond = [number for number in book.expected if number not in known]
-        wire = self._wire()
-        try:
+        with self._wires.wire() as wire:
             live = live_heads(wire, self._identity.tags)
             met, events = self._met(wire, book, live, most)
-        finally:
-            wire.close()
         uncovered = [number for number, one in enumerate(live) if one.appended and not book.expected.get(number)]
         problems = [f"partition {number} is none of this store's {len(known)}" for number in sorted(beyond)]
         return _told(self._identity.store_id, book, met, problems, uncovered, events, most)

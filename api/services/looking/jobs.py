@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
 
 from projections.shapes import JobBoard
 
@@ -11,9 +10,9 @@ from projections.shapes import JobBoard
 class JobQueue:
     """Tells the jobs of one store. Safe for threads if `board` is."""
 
-    def __init__(self, board: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, board: Callable[[], JobBoard]) -> None:
         self._board = board
 
     def jobs(self) -> JobBoard:
         """Every kind of job with how it last went, and the jobs that run, wait or failed, at most 200. Reads only."""
-        return cast("JobBoard", self._board())
+        return self._board()

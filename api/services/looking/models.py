@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from events.envelope import from_micros, utc_text
 from events.errors import refused
-from events.redis.wire import Wire
+from events.redis.wire import WirePool
 from projections.redis.model_uses import UseCounted, last_days, read_uses
 from projections.shapes import ChatSet, EmbedderSet, ModelsUsed, TokensUsed
 
@@ -23,11 +23,11 @@ class ModelsNamed(NamedTuple):
 
 
 class ModelUses:
-    """Tells what models took. Safe for threads: a connection of its own a call, made by `wire`."""
+    """Tells what models took. Safe for threads."""
 
-    def __init__(self, wire: Callable[[], Wire], named: Callable[[], ModelsNamed], lost: Callable[[], int]) -> None:
+    def __init__(self, wires: WirePool, named: Callable[[], ModelsNamed], lost: Callable[[], int]) -> None:
         """`named`: the models, and how the embedder was asked in this process; `lost`: questions that it could not count."""
-        self._wire = wire
+        self._wires = wires
         self._named = named
         self._lost = lost
 
@@ -35,13 +35,10 @@ class ModelUses:
         """Each model and use since counting began, and by day over the last `days` (1 to 366). Raises InputError, StoreError."""
         if not 1 <= days <= MOST_DAYS:
             raise refused("days", days, f"a whole number from 1 to {MOST_DAYS}")
-        wire = self._wire()
-        try:
+        with self._wires.wire() as wire:
             seconds, micros = wire.call("TIME")
             now = from_micros(int(seconds) * 1_000_000 + int(micros))
             in_all, by_day = read_uses(wire, last_days(now, days))
-        finally:
-            wire.close()
         named = self._named()
         return {
             "at": utc_text(now),

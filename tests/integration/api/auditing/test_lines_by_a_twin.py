@@ -199,6 +199,7 @@ HELD: dict[str, Question] = {
     "living.fading": lambda one: one.store.app.living.fading(one.owner, **one.at),
     "living.review": lambda one: one.store.app.living.review(one.owner, min_importance=0, limit=100, **one.at),
     "living.profile": lambda one: one.store.app.living.profile(one.owner, **one.lines),
+    "owner_heads.heads": lambda one: one.store.app.owner_heads.heads(one.owner, **one.lines),
     "inbox.page": lambda one: one.store.app.inbox.page(one.owner, **one.lines),
     "operator.stats": lambda one: one.store.operator.stats(one.owner, **one.at),
     "comparer.compare": lambda one: one.store.app.comparer.compare(one.owner, limit=100, **one.at),
