@@ -256,8 +256,9 @@ def _error(packed: bytes) -> str | None:
         return _shown(lines[-1]) if lines[-1] == "its worker died" else "a job that failed without an error's name"
     name = kind.rpartition(".")[2]
     known = getattr(errors, name, None)
-    ours = isinstance(known, type) and issubclass(known, EngramlogError)
-    ours = ours and (issubclass(known, StoreError) or known.status in _TELLS_OF_THE_STORE)
+    ours = False
+    if isinstance(known, type) and issubclass(known, EngramlogError):
+        ours = issubclass(known, StoreError) or known.status in _TELLS_OF_THE_STORE
     return _shown(f"{name}: {words}" if ours and words else name)
 
 
