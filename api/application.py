@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from api.services.looking.counting import Counter
     from api.services.looking.restoring_many import ManyRestorer
     from api.services.looking.instants import Instants
+    from api.services.looking.capacity import Capacities
+    from api.services.looking.heads import Heads, OwnerHeads
+    from api.services.looking.jobs import JobQueue
+    from api.services.looking.models import ModelUses
     from api.services.reading import Reader
     from api.services.remembering import Rememberer
     from api.services.restoring import Restorer
@@ -125,6 +129,22 @@ class Application(ABC):
     @property
     @abstractmethod
     def supervision(self) -> Supervision: ...
+
+    @property
+    @abstractmethod
+    def heads(self) -> Heads: ...
+
+    @property
+    @abstractmethod
+    def job_queue(self) -> JobQueue: ...
+
+    @property
+    @abstractmethod
+    def capacities(self) -> Capacities: ...
+
+    @property
+    @abstractmethod
+    def model_uses(self) -> ModelUses: ...
 
     @property
     @abstractmethod
@@ -307,6 +327,10 @@ class Application(ABC):
         from api.services.looking.times import TimeLines
 
         return TimeLines(self.log, self.views, self.reader)
+    def owner_heads(self) -> OwnerHeads:
+        from api.services.looking.heads import OwnerHeads
+
+        return OwnerHeads(self.reader)
 
     @joined
     def inbox(self) -> Inbox:

@@ -7,6 +7,7 @@ others hold proves anything against whoever can write both the file and the stor
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -14,12 +15,18 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from events.errors import InputError, refused
 from events.partitions import MAX_PARTITIONS
 from events.text.unreadable import UNREADABLE
 
 FIRST = "0" * 64
 """What the first line of all follows."""
 MOST_REASON = 200
+MOST_HEADS = 200_000
+"""Heads in one copy that is compared."""
+MOST_SEQ = 2**53 - 1
+EXPECTED = "kept heads as `engramlog heads --keep` and `up` write them (heads.jsonl), a copy of them, or `engramlog heads --json`"
+_CHAIN = re.compile(r"[0-9a-f]{64}")
 
 
 class Head(NamedTuple):
@@ -75,6 +82,8 @@ class Expected(NamedTuple):
 
     chain: str
     line: int
+    at: str = ""
+    """When it was written down."""
 
 
 @dataclass(slots=True)
@@ -125,15 +134,100 @@ class HeadBook:
             self._take_head(head, line, number)
 
     def _take_head(self, head: Head, line: HeadLine, number: int) -> None:
-        if not (0 <= head.partition < MAX_PARTITIONS and head.seq >= 0 and len(head.chain) in (0, 64)):
+        if not _can_be(head, line.kind):
             self.problems.append(f"line {number} has a head that cannot be")
             return
         seqs = self.expected.setdefault(head.partition, {})
         if line.kind == "accepted":
             for seq in [seq for seq in seqs if seq >= head.seq]:
                 del seqs[seq]
-        elif seqs.setdefault(head.seq, Expected(head.chain, number)).chain != head.chain:
+        elif seqs.setdefault(head.seq, Expected(head.chain, number, line.at)).chain != head.chain:
             self.problems.append(f"line {number} has another chain at {head.partition}:{head.seq} than a line before")
+
+
+def _can_be(head: Head, kind: str) -> bool:
+    chained = bool(_CHAIN.fullmatch(head.chain)) or (kind == "accepted" and not head.chain)
+    return 0 <= head.partition < MAX_PARTITIONS and 0 <= head.seq <= MOST_SEQ and chained
+
+
+class HeadPart(msgspec.Struct, frozen=True):
+    """A head by the names of its parts, as `heads --json` tells it."""
+
+    partition: int
+    seq: int
+    chain: str
+
+
+class HeadsDocument(msgspec.Struct, frozen=True):
+    """What `heads --json` tells, as far as it is compared."""
+
+    store_id: str
+    heads: list[HeadPart]
+    at: str = ""
+
+
+_READ_DOCUMENT = msgspec.json.Decoder(HeadsDocument)
+
+
+def copied_book(raw: bytes, field: str, name: str = "") -> HeadBook:
+    """Heads that somebody holds: lines, where several files may follow each other, or the answer of `heads --json`.
+
+    Raises InputError, which names `field` and the line; `name`: of a file. What a dying writer left at the end of a file is no
+    line; of a text without a `name` every line must be whole.
+    """
+    book = _document(raw, field, name) if _is_document(raw) else _lines(raw, torn_ok=bool(name))
+    if not book.lines or book.unread is not None:
+        found = "holds no line" if book.unread is None else f"cannot be read in line {book.unread}"
+        raise InputError(_told(field, name, found), field=field, got=name or found, allowed=EXPECTED)
+    many = sum(len(seqs) for seqs in book.expected.values())
+    if many > MOST_HEADS:
+        raise refused(field, f"{many:,} heads", f"at most {MOST_HEADS:,}: compare a part of them")
+    return book
+
+
+def _told(field: str, name: str, found: str) -> str:
+    return f"{field}: {name or 'it'} {found}; allowed: {EXPECTED}"
+
+
+def _is_document(raw: bytes) -> bool:
+    """Whether it is one JSON object with heads by name, and no line."""
+    try:
+        return "store_id" in msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    except UNREADABLE:
+        return False
+
+
+def _document(raw: bytes, field: str, name: str) -> HeadBook:
+    try:
+        told = _READ_DOCUMENT.decode(raw)
+    except UNREADABLE as error:
+        raise InputError(
+            _told(field, name, f"cannot be read: {error}"), field=field, got=name, allowed=EXPECTED
+        ) from error
+    heads = tuple(Head(one.partition, one.seq, one.chain.lower()) for one in told.heads)
+    for at, head in enumerate(heads):
+        if not _can_be(head, "heads"):
+            found = f"has a head that cannot be, heads[{at}]"
+            raise InputError(_told(field, name, found), field=field, got=f"heads[{at}]", allowed=EXPECTED)
+    book = HeadBook()
+    book.take(write_line(HeadLine(1, told.at, told.store_id, heads, FIRST)).rstrip(b"\n"))
+    return book
+
+
+def _lines(raw: bytes, *, torn_ok: bool) -> HeadBook:
+    """All lines; one that begins a file may stand behind the end of another."""
+    book, begins = HeadBook(), f'"before":"{FIRST}"'.encode()
+    *whole, rest = raw.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").split(b"\n")
+    if rest.strip() and (line_number(rest) or not torn_ok):
+        whole.append(rest)
+    elif rest.strip():
+        book.torn = len(rest)
+    for line in whole:
+        if begins in line:
+            book.last = None
+        if line.strip() or torn_ok:
+            book.take(line if torn_ok else line.strip())
+    return book
 
 
 def read_book(raw: bytes) -> HeadBook:

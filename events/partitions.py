@@ -30,6 +30,8 @@ PASSING = "passing"
 ALARMS_KEY = "engramlog:alarms"
 ACCEPTED_KEY = "engramlog:accepted"
 """Hash: position and time -> why a log that did not meet a kept head was accepted."""
+MODELS_KEY = "engramlog:models"
+"""Hash: what asking models took since counting began; `engramlog:models:<day>` the same of one day, kept for 400 days."""
 REBUILD_KEY = "engramlog:rebuild"
 """Hash: the rebuild that is being done, or was killed: its partitions, and those that are done."""
 

@@ -33,6 +33,7 @@ from events.redis.alarms import RedisAlarms
 from events.redis.log import RedisEventLog
 from events.redis.ready import refuse_kind
 from events.redis.wire import Wire, WirePool, connect
+from ops.clock import now
 from ops.embedders import embedder_of
 from ops.kept.value_keeper import erasing_log
 from ops.kept.view_files import ViewFolder, view_folder
@@ -47,6 +48,7 @@ from projections.choices import VIEW_BYTES
 from projections.embedding.meaning import Embedder
 from projections.models.chat import Chat
 from projections.redis.create import StoreIdentity, known_identity
+from projections.redis.model_uses import ModelLedger
 
 Tell = Callable[..., None]
 ATTEND_SECONDS = 1.0
@@ -150,6 +152,8 @@ def run_job_worker(
     served = JobResources(
         url, timeout, tell, stop, lent, asked, reviewer, extraction, {}, summaries, {}, view_bytes, alarms
     )
+    ledger = ModelLedger(WirePool(connect(url, timeout=timeout)), now)
+    served = served._replace(note=ledger.note)
     if kept_views is not None:
         served = served._replace(log=job_log(kept_views(identity.store_id, tell)))
     validator = JobValidator(client, identity.store_id, identity.partitions, alarms)
@@ -159,6 +163,7 @@ def run_job_worker(
             stop.wait(AGAIN_SECONDS)
     attendant.end()
     alarms.close()
+    ledger.close()
     client.close()
     tell("job worker stopped")
     over()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from api.application import Application, joined
 from api.choices import MODEL, RULES
-from events.redis.wire import Wire, connect
-from ops.catch_up import FoldCatchUp, Tell, workers_of
-from ops.models import NO_MODEL, Model
+from consumers.fold.presence import LEASE_MS, known_workers
+from events.redis.wire import Wire, WirePool, connect
+from ops.catch_up import FoldCatchUp, Tell
+from ops.clock import now
+from ops.models import NO_MODEL, Model, counted
 from ops.store import OpenStore, silent
 
 if TYPE_CHECKING:
@@ -19,11 +22,19 @@ if TYPE_CHECKING:
     from api.services.cleaning import Cleaner
     from api.services.episodes import Episodes
     from api.services.extracting import Extractor
+    from api.services.looking.capacity import Capacities
+    from api.services.looking.heads import Heads
+    from api.services.looking.jobs import JobQueue
+    from api.services.looking.models import ModelsNamed, ModelUses
     from api.services.store.embedding import Embeddings
     from api.services.store.operating import Operator
     from api.services.store.owners import Owners
     from consumers.jobs.lifecycle import LifecycleJobs
+    from events.heads import HeadBook
+    from projections.models.chat import Chat
     from projections.redis.meanings import Meanings
+    from projections.redis.model_uses import ModelLedger
+    from projections.shapes import JobBoard
 
 QUEUE_SECONDS = 2.0
 """How long `status` waits for a queue on another Redis."""
@@ -44,7 +55,9 @@ class JoinedApplication(Application):
         queue_url: str | None = None,
         meanings: Meanings | None = None,
         model: Model = NO_MODEL,
+        kept_heads: Callable[[], HeadBook] | None = None,
     ) -> None:
+        """`kept_heads` reads the heads that are kept beside this process, where any are."""
         super().__init__(store.log, store.views, catch_up, meanings)
         self.recovery = store.embedded.recovery if store.embedded else None
         self.mended = store.mended
@@ -52,6 +65,7 @@ class JoinedApplication(Application):
         self._tell = tell
         self._queue_url = queue_url
         self._model = model
+        self._kept_heads = kept_heads
 
     def cache_counts(self) -> dict[tuple[str, str], int]:
         """See `Application.cache_counts`; of questions' vectors too, where one embeds."""
@@ -74,22 +88,35 @@ class JoinedApplication(Application):
     def operator(self) -> Operator:
         from api.services.auditing.statistics import OwnerStatistics
         from api.services.store.operating import Operator
-        from consumers.jobs.leader import lifecycle_status
 
         store = self._store
-        queue = connect(self._queue_url, timeout=QUEUE_SECONDS) if self._queue_url else store.client
         return Operator(
             self._wire,
             store.identity,
             store.log,
             OwnerStatistics(self.views, self.reader, self._meanings),
             self.writer,
-            workers_of,
-            partial(lifecycle_status, queue, store.identity.store_id, len(store.identity.tags)),
+            partial(known_workers, lease_ms=LEASE_MS),
+            self._schedule,
             store.alarms,
             let_go=store.log.let_go,
             accesses=self.accesses.figures,
+            wires=store.wires,
         )
+
+    def _schedule(self) -> dict[str, Any]:
+        from consumers.jobs.leader import schedule_told
+
+        identity = self._store.identity
+        with self._queue.wire() as wire:
+            return schedule_told(wire, identity.store_id, identity.partitions)
+
+    def _board(self) -> JobBoard:
+        from consumers.jobs.board import job_board
+
+        identity = self._store.identity
+        with self._queue.wire() as wire:
+            return job_board(wire, identity.store_id, identity.partitions)
 
     @joined
     def supervision(self) -> Supervision:
@@ -97,6 +124,60 @@ class JoinedApplication(Application):
 
         embedded = self._store.embedded
         return Supervision(self._wire, None if embedded is None else partial(_disk_of, embedded.folder))
+
+    @joined
+    def _queue(self) -> WirePool:
+        """Connections to the queue of jobs."""
+        return WirePool(connect(self._queue_url, timeout=QUEUE_SECONDS)) if self._queue_url else self._store.wires
+
+    @joined
+    def heads(self) -> Heads:
+        from api.services.looking.heads import Heads
+
+        return Heads(self._store.wires, self._store.identity, self._kept_heads)
+
+    @joined
+    def job_queue(self) -> JobQueue:
+        from api.services.looking.jobs import JobQueue
+
+        return JobQueue(self._board)
+
+    @joined
+    def capacities(self) -> Capacities:
+        from api.services.looking.capacity import Capacities
+
+        return Capacities(self._store.wires, self._store.identity.tags, self.supervision.kept)
+
+    @joined
+    def model_uses(self) -> ModelUses:
+        from api.services.looking.models import ModelUses
+
+        return ModelUses(self._store.wires, self._models_named, lambda: self._ledger.lost)
+
+    @joined
+    def _ledger(self) -> ModelLedger:
+        from projections.redis.model_uses import ModelLedger
+
+        return ModelLedger(self._store.wires, now)
+
+    def _models_named(self) -> ModelsNamed:
+        from api.services.looking.models import ModelsNamed
+
+        embedder = self._model.embedder_set
+        if embedder is not None and self._meanings is not None:
+            asked = self.cache_counts()
+            embedder = {
+                **embedder,
+                "loaded": self._meanings.made is not None,
+                "questions_computed": asked.get(("question", "computed"), 0),
+                "questions_remembered": asked.get(("question", "memory"), 0),
+            }
+        return ModelsNamed(self._model.chat_set, embedder)
+
+    def _chat(self, use: str) -> Callable[[], Chat] | None:
+        """The model of the settings, where there is one; what asking it takes is counted for this use."""
+        chat = self._model.chat
+        return None if chat is None else counted(chat, use, self._ledger.note)
 
     @joined
     def owners(self) -> Owners:
@@ -109,10 +190,11 @@ class JoinedApplication(Application):
         from api.services.cleaning import Cleaner
         from consumers.jobs.embedding import EmbeddingJob
         from ops.reviewers import lifecycle_of
+        from projections.models.counted import FOR_REVIEW
 
         store = self._store
         return Cleaner(
-            lifecycle_of(self._model, self._lifecycle, self._tell),
+            lifecycle_of(self._chat(FOR_REVIEW), self._model.reviewer, self._lifecycle, self._tell),
             partial(owners_of_all, store),
             store.log,
             self.reader,
@@ -134,18 +216,21 @@ class JoinedApplication(Application):
     def episodes(self) -> Episodes:
         from api.services.episodes import Episodes
         from consumers.jobs.episodes import EpisodeJob
+        from projections.models.counted import FOR_SUMMARIES
 
-        job = EpisodeJob(self.log, self.views, self._catch_up, chat=self._model.summariser)
+        chat = None if self._model.summariser is None else self._chat(FOR_SUMMARIES)
+        job = EpisodeJob(self.log, self.views, self._catch_up, chat=chat)
         return Episodes(job, self.log, self._catch_up)
 
     @joined
     def extractor(self) -> Extractor:
         from api.services.extracting import Extractor
         from consumers.jobs.extraction import ExtractionJob
+        from projections.models.counted import FOR_EXTRACTION
 
         ways = {RULES: ExtractionJob(self.views, self._lifecycle)}
-        if self._model.chat is not None:
-            ways[MODEL] = ExtractionJob(self.views, self._lifecycle, self._model.chat)
+        if (chat := self._chat(FOR_EXTRACTION)) is not None:
+            ways[MODEL] = ExtractionJob(self.views, self._lifecycle, chat)
         return Extractor(ways, self.log, self.reader, self._catch_up, self._model.prices)
 
     @joined
@@ -164,7 +249,7 @@ def _disk_of(folder: Path) -> DiskRoom:
     from ops.embedded.disk import look
 
     disk = look(folder)
-    return DiskRoom(disk.free, disk.total, disk.wanted)
+    return DiskRoom(disk.free, disk.total, disk.wanted, disk.reserve)
 
 
 def owners_of_all(store: OpenStore) -> list[str]:

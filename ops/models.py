@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 from ops.settings import Settings
 
 if TYPE_CHECKING:
     from api.services.extracting import Prices
+    from projections.models.chat import Chat
+    from projections.models.counted import NoteAsked
     from projections.models.model_chat import ModelChat
+    from projections.shapes import ChatSet, EmbedderSet
 
 
 class LazyModel:
@@ -45,6 +49,9 @@ class Model(NamedTuple):
     """As people are told: rule, or model and which."""
     summariser: LazyModel | None = None
     """The same model, where it is to write episodes."""
+    chat_set: ChatSet | None = None
+    embedder_set: EmbedderSet | None = None
+    """What the settings say of both, without keys; of the embedder as if it had never been asked."""
 
     def close(self) -> None:
         """Close its connections."""
@@ -53,6 +60,17 @@ class Model(NamedTuple):
 
 
 NO_MODEL = Model()
+
+
+def counted(chat: LazyModel, use: str, note: NoteAsked) -> Callable[[], Chat]:
+    """The same model, every question of which is counted for a use."""
+
+    def make() -> Chat:
+        from projections.models.counted import CountedChat  # noqa: PLC0415 - as the model itself: where one is asked
+
+        return CountedChat(chat(), use, note)
+
+    return make
 
 
 def chat_of(settings: Settings) -> LazyModel | None:
@@ -80,7 +98,43 @@ def model_of(settings: Settings) -> Model:
     """The model of these settings, with its prices."""
     reviewer = f"model {settings.model}" if settings.reviewer == "model" else "rule"
     sent, received, chat = settings.model_price_in, settings.model_price_out, chat_of(settings)
-    return Model(chat, _prices(sent, received), reviewer, chat if settings.summaries == "model" else None)
+    summariser = chat if settings.summaries == "model" else None
+    return Model(chat, _prices(sent, received), reviewer, summariser, _chat_set(settings), _embedder_set(settings))
+
+
+def _chat_set(settings: Settings) -> ChatSet | None:
+    if settings.model is None:
+        return None
+    return {
+        "model": settings.model,
+        "host": _host(settings.model_url) or "api.openai.com",
+        "extraction": settings.extraction,
+        "reviewer": settings.reviewer,
+        "summaries": settings.summaries,
+        "price_in": settings.model_price_in,
+        "price_out": settings.model_price_out,
+    }
+
+
+def _embedder_set(settings: Settings) -> EmbedderSet | None:
+    if settings.embedder == "none":
+        return None
+    asked = settings.embedder.startswith("openai:")
+    return {
+        "name": settings.embedder,
+        "host": (_host(settings.embedder_url) or "api.openai.com") if asked else None,
+        "loaded": False,
+        "questions_computed": 0,
+        "questions_remembered": 0,
+    }
+
+
+def _host(url: str | None) -> str | None:
+    """Host and port of an address, and nothing else of it."""
+    if url is None:
+        return None
+    parts = urlsplit(url)
+    return f"{parts.hostname or ''}:{parts.port}" if parts.port else parts.hostname
 
 
 def _prices(sent: float | None, received: float | None) -> Prices | None:

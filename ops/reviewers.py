@@ -7,13 +7,14 @@ from typing import Any
 
 from consumers.jobs.lifecycle import RULE, LifecycleJobs
 from consumers.jobs.reviewing import ReviewJob
-from ops.models import Model
 from projections.lifecycle.reviewing_by_model import ModelReviewer
+from projections.models.chat import Chat
 
 
-def lifecycle_of(model: Model, lifecycle: LifecycleJobs, tell: Callable[..., Any]) -> LifecycleJobs | ReviewJob:
-    """The lifecycle with this model as its reviewer; itself where the rule reviews."""
-    chat = model.chat
-    if chat is None or model.reviewer == RULE:
+def lifecycle_of(
+    chat: Callable[[], Chat] | None, reviewer: str, lifecycle: LifecycleJobs, tell: Callable[..., Any]
+) -> LifecycleJobs | ReviewJob:
+    """The lifecycle with a model as its reviewer; itself where the rule reviews."""
+    if chat is None or reviewer == RULE:
         return lifecycle
-    return ReviewJob(lifecycle, lambda: ModelReviewer(chat()), model.reviewer, tell)
+    return ReviewJob(lifecycle, lambda: ModelReviewer(chat()), reviewer, tell)

@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -56,6 +56,11 @@ class OpenStore:
     kept_views: ViewFolder | None = None
     mended: str | None = None
     """What was done about a data folder that others could enter, in a sentence."""
+    wires: WirePool = field(init=False)
+    """Connections that are kept, for what is asked every few seconds."""
+
+    def __post_init__(self) -> None:
+        self.wires = WirePool(self.client)
 
     def wire(self) -> Wire:
         """A connection of one's own."""
@@ -72,6 +77,7 @@ class OpenStore:
         self.views.close()
         self.vectors.close()
         self.alarms.close()
+        self.wires.close()
         self.client.close()
 
 

@@ -17,6 +17,8 @@ from ops.store import OpenStore, open_the_store
 
 if TYPE_CHECKING:
     from api.application import Application
+    from events.heads import HeadBook
+    from ops.kept.head_file import HeadFile
 
 
 def quiet(_fact: str, **_facts: Any) -> None:
@@ -45,6 +47,20 @@ def ask_kept_values(store: OpenStore, catch_up: FoldCatchUp, tell: Tell) -> str 
     return store.values.restored
 
 
+def kept_heads(store: OpenStore, settings: Settings) -> Callable[[], HeadBook]:
+    """What reads the heads that are kept of a store on this machine."""
+    files: list[HeadFile] = []
+
+    def read() -> HeadBook:
+        from ops.kept.head_file import HeadFile, heads_path
+
+        if not files:
+            files.append(HeadFile(heads_path(settings, store.identity.store_id)))
+        return files[0].read()
+
+    return read
+
+
 @contextmanager
 def application_on(
     store: OpenStore,
@@ -57,7 +73,13 @@ def application_on(
     """The same on a store that is open already. `stays`: the process answers more than one command, so all is joined now."""
     catch_up, model = FoldCatchUp(store, tell), model_of(settings)
     application = JoinedApplication(
-        store, catch_up, tell, queue_url=settings.queue_url, meanings=meanings_of(settings, store), model=model
+        store,
+        catch_up,
+        tell,
+        queue_url=settings.queue_url,
+        meanings=meanings_of(settings, store),
+        model=model,
+        kept_heads=kept_heads(store, settings),
     )
     if stays:
         application.join()

@@ -31,6 +31,7 @@ MCP: Final = BodyLimit(16 * MIB, Most(100_000, DEPTH))
 """Of a request of the MCP server: a hundred turns of 64 KiB, escaped."""
 OTHERS: Final[Mapping[str, BodyLimit]] = MappingProxyType(
     {
+        "/v1/heads/check": BodyLimit(16 * MIB, Most(100, DEPTH)),
         "/v1/events": BodyLimit(64 * MIB, Most(500_000, DEPTH)),
         "/v1/owners/{owner}/import/records": BodyLimit(64 * MIB, Most(500_000, DEPTH)),
         "/v1/owners/{owner}/chats": BodyLimit(16 * MIB, Most(1_000_000, DEPTH)),

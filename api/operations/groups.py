@@ -9,6 +9,8 @@ from api.operations import (
     instants,
     knowing,
     living,
+    operate,
+    proof,
     reading,
     replaying,
     reports,
@@ -41,6 +43,8 @@ MADE_WHOLE: tuple[Operation, ...] = (
     *sources.OPERATIONS,
     *times.OPERATIONS,
     *store.OPERATIONS,
+    *proof.OPERATIONS,
+    *operate.OPERATIONS,
 )
 """Those that one call of a service answers."""
 ALL: tuple[Operation, ...] = (

@@ -335,6 +335,21 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Partitions with head, checkpoint, lag, lease and quarantine; workers; memory.",
         ),
         OperationRow(
+            "jobs",
+            "api.operations.operate",
+            "The lifecycle jobs: when each kind last ran and is due, what waits, and why one failed or stopped.",
+        ),
+        OperationRow(
+            "capacity",
+            "api.operations.operate",
+            "Memory and disk until they are full, at the growth of the last days: what was measured, and what follows from it.",
+        ),
+        OperationRow(
+            "models",
+            "api.operations.operate",
+            "The models that are set, and what asking them took: questions, tokens and costs, by use and day.",
+        ),
+        OperationRow(
             "alarms",
             "api.cli.commands.alarms",
             "What stopped or was lost, until it is over or somebody has looked; exit code 1 while anything stands still.",

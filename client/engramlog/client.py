@@ -149,6 +149,12 @@ class Verbs:
     owners = Verb(questions.owners)
     status = Verb(questions.status)
     alarms = Verb(questions.alarms)
+    heads = Verb(questions.heads)
+    check_heads = Verb(questions.check_heads)
+    owner_heads = Verb(questions.owner_heads)
+    jobs = Verb(questions.jobs)
+    capacity = Verb(questions.capacity)
+    models = Verb(questions.models)
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope

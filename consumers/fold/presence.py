@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from events.redis.wire import Wire
 
 LEASE_MS = 3_000
 """How long a lease of a partition, and an entry among the workers, lasts without renewal."""
+RATE_BEATS = 11
+"""Signs of life over which a worker tells how fast it folds: of about ten seconds."""
 FORGET_AFTER = 20
 """Presence entries older than this many lease times are removed by whoever sees them."""
 
@@ -31,10 +34,19 @@ class Presence:
         self._worker_id = worker_id
         self._lease_ms = lease_ms
         self._facts = dict(facts)
+        self._beats: deque[tuple[int, int]] = deque(maxlen=RATE_BEATS)
+        """Times and how many were folded by then."""
 
     def beat(self, now_ms: int, partitions: Sequence[int], folded: int) -> list[str]:
         """Say that this worker lives and what it holds; gives the ids of all that live."""
-        mine = {**self._facts, "beat_ms": now_ms, "partitions": list(partitions), "folded": folded}
+        self._beats.append((now_ms, folded))
+        mine = {
+            **self._facts,
+            "beat_ms": now_ms,
+            "partitions": list(partitions),
+            "folded": folded,
+            "rate": self._rate(),
+        }
         _, answer = self._wire.pipeline(
             [["HSET", WORKERS_KEY, self._worker_id, msgspec.json.encode(mine)], ["HGETALL", WORKERS_KEY]]
         )
@@ -43,6 +55,11 @@ class Presence:
         if gone:
             self._wire.call("HDEL", WORKERS_KEY, *gone)
         return [name for name, facts in known.items() if _since(facts, now_ms) <= self._lease_ms]
+
+    def _rate(self) -> float | None:
+        """Events folded a second over the last beats; None of a worker that has just begun, and where the clock went back."""
+        (first, before), (last, folded) = self._beats[0], self._beats[-1]
+        return round((folded - before) * 1_000 / (last - first), 1) if last - first >= 1_000 else None
 
     def leave(self) -> None:
         """Remove this worker's entry."""
@@ -56,8 +73,16 @@ def parse_workers(answer: Sequence[bytes]) -> dict[str, dict[str, Any]]:
 
 def live_workers(wire: Wire, now_ms: int, lease_ms: int) -> dict[str, dict[str, Any]]:
     """The workers that beat within the last lease time."""
+    return known_workers(wire, now_ms, lease_ms)[0]
+
+
+def known_workers(
+    wire: Wire, now_ms: int, lease_ms: int
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """The workers that beat within the last lease time; and those that ended without a word, or hang, until they are forgotten."""
     known = parse_workers(wire.call("HGETALL", WORKERS_KEY))
-    return {name: facts for name, facts in known.items() if _since(facts, now_ms) <= lease_ms}
+    live = {name: facts for name, facts in known.items() if _since(facts, now_ms) <= lease_ms}
+    return live, {name: facts for name, facts in known.items() if name not in live}
 
 
 def _since(facts: Mapping[str, Any], now_ms: int) -> int:

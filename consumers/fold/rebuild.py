@@ -15,7 +15,6 @@ import redis
 
 from consumers.fold.folder import CommitLane, Probe, Tell, silent, unprobed
 from consumers.fold.windows import WindowFolder
-from consumers.verify.heads import chain_on
 from events.admission import APPEND_FULL
 from events.envelope import Stored
 from events.errors import DamagedState, LostLease, StoreError, StoreFull, StoreUnavailable
@@ -29,6 +28,7 @@ from projections.fold.builds import BuildKeys, next_build
 from projections.fold.changelog import FIRST_LINK
 from projections.fold.partition import Checkpoint
 from projections.fold.window import LIMITS, WindowLimits
+from projections.redis.heads import chain_on
 from projections.redis.retire import drop_tables
 from projections.redis.scripts import SWITCH
 from projections.redis.store import CHECKPOINT_FIELDS, Lease, read_checkpoint, release_lease, renew_lease, take_lease

@@ -113,19 +113,27 @@ def lifecycle_status(client: redis.Redis, store_id: str, partitions: int) -> dic
     `leader` is null where no job worker runs: then nothing is scheduled, and there is no next tick. Where the queue's Redis
     does not answer, all is null and `problem` says why.
     """
-    wire, name = Wire(client), queue_name(store_id)
+    wire = Wire(client)
     try:
-        now_ms = redis_ms(wire)
-        flat = wire.call("HGETALL", schedule_key(store_id))
-        queued = wire.call("LLEN", f"rq:queue:{name}")
-        running, failed = (wire.call("ZCARD", f"rq:{registry}:{name}") for registry in ("wip", "failed"))
+        return schedule_told(wire, store_id, partitions)
+    finally:
+        wire.close()
+
+
+def schedule_told(wire: Wire, store_id: str, partitions: int) -> dict[str, Any]:
+    """The same as `lifecycle_status`, on a connection to the queue's Redis: one round trip."""
+    name = queue_name(store_id)
+    registries = [["ZCARD", f"rq:{registry}:{name}"] for registry in ("wip", "failed")]
+    try:
+        (seconds, micros), flat, queued, running, failed = wire.answers(
+            [["TIME"], ["HGETALL", schedule_key(store_id)], ["LLEN", f"rq:queue:{name}"], *registries]
+        )
+        now_ms = int(seconds) * 1_000 + int(micros) // 1_000
     except StoreError as error:
         unknown = dict.fromkeys(
             ("leader", "last_tick", "next_tick", "queued", "running", "failed", "refused", "beside", "stopped", "done")
         )
         return unknown | {"problem": error.message}
-    finally:
-        wire.close()
     told = {field.decode(): value.decode() for field, value in zip(flat[::2], flat[1::2], strict=True)}
     # One that ends far ahead was taken before the clock went back.
     leader = told.get("holder") if 0 < int(told.get("until", 0)) - now_ms <= 4 * LEASE_MS else None

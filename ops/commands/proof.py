@@ -15,6 +15,7 @@ from rich.text import Text
 
 from api.cli.app import Json, app, err, out, show
 from api.cli.show.memories import plain
+from api.cli.show.proof import chain_heads, heads_compared
 from api.cli.show.tables import Cell, Column, tabulate
 from events.errors import InputError
 from events.partitions import LogKeys
@@ -295,42 +296,50 @@ def render_verified(answer: dict[str, Any]) -> None:
     tabulate([Column(name, takes_rest=name in ("what", "details")) for name in (*named, "details")], rows)
 
 
-@app.command(epilog="Example: `engramlog heads --json > heads-of-today.json`, `engramlog heads --keep` from cron")
+@app.command(
+    epilog="Example: `engramlog heads --json > heads-of-today.json`, `engramlog heads --check heads-of-today.json`,"
+    " `engramlog heads --keep` from cron"
+)
 def heads(
     keep: Annotated[
         bool, typer.Option("--keep", help="Write them down now, as `up` does every few seconds, and to the sinks.")
     ] = False,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            "--check",
+            metavar="FILE",
+            help="Compare the log with the heads in a file; exit code 1 where it does not meet them all.",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed."""
-    from consumers.verify.heads import live_heads
-    from events.heads import Head
-    from ops.kept.head_file import HeadFile, heads_path
+    from api.services.looking.heads import Heads
+    from ops.kept.head_file import HeadFile, heads_path, read_copy
     from ops.kept.heads import keep_now
     from ops.settings import load_settings
+    from projections.redis.heads import EVERYTHING
 
     settings = load_settings()
+    held = None if check is None else read_copy(check, "check")
     with _store() as store:
         file = HeadFile(heads_path(settings, store.identity.store_id))
         if keep:
             keep_now(store, settings)
-        wire = store.wire()
-        live = live_heads(wire, store.identity.tags)
-        wire.close()
-        book = file.read()
+        service = Heads(store.wires, store.identity, file.read)
+        if held is not None:
+            compared = service.compare(held, EVERYTHING)
+            show(compared, json, heads_compared)
+            raise typer.Exit(0 if compared["agrees"] else 1)
+        found = service.heads()
+    keeping = found["keeping"]
     told = {
-        "store_id": store.identity.store_id,
-        "heads": [Head(p, one.seq, one.chain)._asdict() for p, one in enumerate(live) if one.seq],
+        "store_id": found["store_id"],
+        "heads": found["heads"],
         "file": str(file.path),
-        "lines": book.lines,
-        "last": None if book.last is None else book.last.at,
+        "lines": keeping["lines"] if keeping else 0,
+        "last": keeping["last"] if keeping else None,
     }
-    show(told, json, _render_heads)
-
-
-def _render_heads(told: dict[str, Any]) -> None:
-    out.print(f"[dim]heads of store {told['store_id']}[/]", highlight=False)
-    rows: list[dict[str, Cell]] = [{name: str(value) for name, value in one.items()} for one in told["heads"]]
-    tabulate((Column("partition", right=True), Column("seq", right=True), Column("chain")), rows)
-    last = f", the last at {told['last']}" if told["last"] else ""
-    out.print(f"[dim]{told['lines']} lines are kept in {escape(told['file'])}{last}[/]", highlight=False)
+    show(told, json, lambda _: chain_heads(found, str(file.path)))

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Literal
 
 from events.errors import InputError, StoreUnavailable
-from events.heads import Head, HeadBook, line_number, next_line, read_book, write_line
+from events.heads import Head, HeadBook, copied_book, line_number, next_line, read_book, write_line
 from ops.embedded.file_lock import FileLock
 from ops.settings import Settings
 
 MOST_BYTES = 8 * 1024 * 1024
 """A file that is larger is put aside as `.1`, in the place of the one put aside before; the next begins with every kept head."""
-_EXPECTED = "a file of kept heads as `engramlog heads --keep` and `up` write it (heads.jsonl), or a copy of it"
 MOST_READ = 64 * 1024 * 1024
 """What is read of a file that somebody names."""
 
@@ -139,15 +138,12 @@ def aside(path: Path) -> Path:
     return path.with_name(f"{path.name}.1")
 
 
-def read_copy(path: Path) -> HeadBook:
+def read_copy(path: Path, field: str = "against") -> HeadBook:
     """A file of heads that somebody holds. Raises InputError where it cannot be read or holds none."""
     try:
         if path.stat().st_size > MOST_READ:
-            raise InputError(f"against: {path} is larger than {MOST_READ:,} bytes", field="against", got=str(path))
-        book = read_book(path.read_bytes())
+            raise InputError(f"{field}: {path} is larger than {MOST_READ:,} bytes", field=field, got=str(path))
+        raw = path.read_bytes()
     except OSError as error:
-        raise InputError(f"against: {path} cannot be read: {error}", field="against", got=str(path)) from error
-    if not book.lines or book.unread is not None:
-        found = "holds no line" if book.unread is None else f"cannot be read in line {book.unread}"
-        raise InputError(f"against: {path} {found}; allowed: {_EXPECTED}", field="against", got=str(path))
-    return book
+        raise InputError(f"{field}: {path} cannot be read: {error}", field=field, got=str(path)) from error
+    return copied_book(raw, field, str(path))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from threading import Event as Flag
 from threading import Thread
 
-from consumers.verify.heads import LiveHead, chain_on, live_heads
 from events.alarms import Alarms
 from events.envelope import utc_text
 from events.errors import EngramlogError, LogGap
@@ -20,6 +19,7 @@ from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.head_sinks import HeadSinks
 from ops.settings import Settings
 from ops.store import OpenStore
+from projections.redis.heads import LiveHead, chain_on, live_heads
 
 STOP_SECONDS = 1.0
 Sight = tuple[bytes | None, int, str]

@@ -9,7 +9,6 @@ from uuid import UUID
 
 import msgspec
 
-from consumers.verify.heads import Unmet, check_log, unmet_heads
 from consumers.verify.verdict import Findings
 from events.envelope import utc_text
 from events.errors import StoreMismatch, StoreUnavailable
@@ -22,6 +21,7 @@ from ops.kept.head_keeper import HeadKeeper
 from ops.settings import Settings
 from ops.store import OpenStore
 from projections.redis.create import StoreIdentity
+from projections.redis.heads import Unmet, check_log, unmet_heads
 
 
 class HasLog(Protocol):

@@ -49,7 +49,7 @@ from ops.processes.workers import Workers
 from ops.settings import Settings
 from ops.store import OpenStore, check_queue, open_the_store
 from ops.token import GivenToken, TokenFile, TokenWatch, admits_of
-from ops.wiring import ask_kept_values
+from ops.wiring import ask_kept_values, kept_heads
 from projections.redis.meanings import Meanings
 
 LOOK_SECONDS = 0.25
@@ -238,7 +238,13 @@ def _serve(
     _ask_what_is_kept(store, catch_up, of_api)
     meanings, model = _chosen(store, settings, of_api), model_of(settings)
     application = JoinedApplication(
-        store, catch_up, of_api, queue_url=settings.queue_url, meanings=meanings, model=model
+        store,
+        catch_up,
+        of_api,
+        queue_url=settings.queue_url,
+        meanings=meanings,
+        model=model,
+        kept_heads=kept_heads(store, settings),
     ).join()
     application.accesses.start()
     sessions = Sessions(in_force_of(admits), page=_page(front), clock=lasting_seconds)

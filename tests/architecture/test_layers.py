@@ -19,7 +19,14 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("events", "projections", "consumers", "api", "ops")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
-STORE_KEYS = {"engramlog:store", "engramlog:workers", "engramlog:alarms", "engramlog:accepted", "engramlog:rebuild"}
+STORE_KEYS = {
+    "engramlog:store",
+    "engramlog:workers",
+    "engramlog:alarms",
+    "engramlog:accepted",
+    "engramlog:rebuild",
+    "engramlog:models",
+}
 PARTITION_KEYS = {"meta", "ev", "ids", "dd", "keys", "heads", "ctl", "del", "lvl"}
 VECTOR_KEYS = {"vem", "ven", "vea", "vec", "vep"}
 BUILD_KEYS = {"ck", "own", "q", "st", "log", "tail", "chg", "park", "idx", "past"}

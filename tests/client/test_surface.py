@@ -45,7 +45,10 @@ PROMISED |= {
     "export",
 }
 PROMISED |= set(MADE)
-OF_ALL = {"laws", "owners", "status", "alarms", "partition_events"}
+OF_ALL = {
+    *("laws", "owners", "status", "alarms", "partition_events"),
+    *("heads", "check_heads", "jobs", "capacity", "models"),
+}
 """Of the whole store: no owner is asked for, and a client of one owner asks for none but the laws."""
 VERBS = sorted(name for name, value in vars(Verbs).items() if isinstance(value, Verb))
 NAMED: dict[str, dict[str, Any]] = {"set_sensitivity": {"reason": "made up"}}
@@ -68,6 +71,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "delete_all": (),
     "partition_events": (3,),
     "assess": ("coffee",),
+    "check_heads": ("{}",),
     "map": ("coffee",),
     "diff": ("2026-01-01",),
     "above": ("coffee", "item", "what does she drink?"),

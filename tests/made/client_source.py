@@ -29,6 +29,9 @@ from api.operations.instants import INSTANTS_POSTED
 from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SYNONYMS
 from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PROFILE, REVIEW
 from api.operations.reading import COUNTS, LIST, OWNER_STATS, PROVENANCE, USES
+from api.operations.operate import CAPACITY, JOBS, MODELS
+from api.operations.proof import CHECK_HEADS, HEADS, OWNER_HEADS
+from api.operations.reading import OWNER_STATS, PROVENANCE, USES
 from api.operations.replaying import REPLAY, RETRACT
 from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES
 from api.operations.searching import SEARCH
@@ -84,6 +87,12 @@ VERBS: Mapping[str, Operation] = {
     "owners": OWNERS,
     "status": STATUS,
     "alarms": ALARMS,
+    "heads": HEADS,
+    "check_heads": CHECK_HEADS,
+    "owner_heads": OWNER_HEADS,
+    "jobs": JOBS,
+    "capacity": CAPACITY,
+    "models": MODELS,
 }
 """Of the client, by name."""
 MADE = "Made by `make client` of the application's operations: change those, and make it again."

@@ -55,6 +55,10 @@ class PartitionStatus(BaseModel):
         " null where the log does not tell."
     )
     holder: str | None = Field(description="Who folds it; null where nobody has a lease that lasts.")
+    lease_until: str | None = Field(
+        default=None, description="When the lease ends unless it is renewed, as each second it is."
+    )
+    lease_seconds: float | None = Field(default=None, description="Seconds until then; null without a holder.")
     epoch: int
     quarantined: list[str]
     memories: int
@@ -92,6 +96,7 @@ class StoreStatus(BaseModel):
     model_config = exampled(
         {
             "store_id": "6d0f3b1c-2f7e-4a52-9a3e-0d8c3c8b7f11",
+            "at": "2026-11-22T09:30:00Z",
             "events": 4_000,
             "memories": 900,
             "lag": 0,
@@ -105,6 +110,8 @@ class StoreStatus(BaseModel):
                     "lag": 0,
                     "checkpoint_age": 0.0,
                     "holder": "host-4711-9c01ab",
+                    "lease_until": "2026-11-22T09:30:02Z",
+                    "lease_seconds": 2.4,
                     "epoch": 2,
                     "quarantined": [],
                     "memories": 40,
@@ -116,7 +123,19 @@ class StoreStatus(BaseModel):
                     "digest": "a71e…",
                 }
             ],
-            "workers": [{"worker": "host-4711-9c01ab", "host": "host", "pid": 4711, "folded": 4_000}],
+            "workers": [
+                {
+                    "worker": "host-4711-9c01ab",
+                    "host": "host",
+                    "pid": 4711,
+                    "partitions": [0, 1, 3],
+                    "folded": 4_000,
+                    "rate": 120.5,
+                    "seen": "2026-11-22T09:29:59Z",
+                    "seen_seconds": 0.4,
+                }
+            ],
+            "silent": [],
             "memory": EXAMPLE_MEMORY,
             "lifecycle": EXAMPLE_SCHEDULE,
             "alarms": [],
@@ -127,13 +146,21 @@ class StoreStatus(BaseModel):
     )
 
     store_id: str
+    at: str | None = Field(default=None, description="Redis's clock when this was read.")
     events: int
     memories: int
     lag: int = Field(description="Events appended but not yet folded.")
     inboxes: Inboxes
     refused: int = Field(description="Events that say what a person rejected, and so changed nothing.")
     partitions: list[PartitionStatus]
-    workers: list[dict[str, Any]]
+    workers: list[dict[str, Any]] = Field(
+        description="Fold workers that live: `seen`, their last sign of life; `folded` since they began; `rate`, events folded a"
+        " second over the last ten seconds or so, null of one that has just begun."
+    )
+    silent: list[dict[str, Any]] | None = Field(
+        default=None,
+        description="Workers that gave no sign of life for 3 seconds and did not take leave; after a minute they are forgotten.",
+    )
     memory: dict[str, Any]
     lifecycle: Schedule
     alarms: list[AlarmStanding]

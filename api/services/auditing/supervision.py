@@ -17,6 +17,8 @@ class DiskRoom(NamedTuple):
     total: int
     wanted: int
     """Free bytes with which the next rewrite of the append-only file has room."""
+    reserve: int = 0
+    """Free bytes under which no writes are taken."""
 
 
 class AppendOnlyFile(NamedTuple):

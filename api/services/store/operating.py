@@ -11,23 +11,23 @@ from api.requests.checks import check_owner, position_of
 from api.requests.speaking import speaker
 from api.requests.timelines import TimesAsked
 from api.services.auditing.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
+from api.services.looking.standing import read_partitions, workers_told
 from api.services.writing import Writer
 from api.work.outlook import outlook
 from api.work.patience import current_check
 from events.alarms import ACCESSES_LOST, KNOWN, as_dict
 from events.catalogue import EventDiscarded
 from events.envelope import decode, from_micros, utc_text
-from events.errors import LogGap, NotFound, NotYetFolded, UndecodableEvent, refused
+from events.errors import NotFound, NotYetFolded, UndecodableEvent, refused
 from events.log import EventLog
 from events.partitions import LogKeys, partition_of, position_text
 from events.redis.admission import read_room
 from events.redis.alarms import RedisAlarms
-from events.redis.log import entries
 from events.redis.receipts import RECEIPT_LOST
-from events.redis.wire import Wire
+from events.redis.wire import Wire, WirePool
 from events.validation import make_event, ready
 from projections.checks import Check
-from projections.fold.builds import BuildKeys, is_build, next_build
+from projections.fold.builds import BuildKeys
 from projections.redis.create import StoreIdentity
 from projections.redis.debt import FoldDebt
 from projections.redis.store import decode_quarantine, read_entries, read_parked
@@ -36,7 +36,9 @@ RETRY_SECONDS = 15.0
 LARGEST = 50
 """Owners that the statistics of a store name."""
 OWNERS_AT_ONCE = 500
-LiveWorkers = Callable[[Wire], dict[str, dict[str, Any]]]
+Workers = dict[str, dict[str, Any]]
+KnownWorkers = Callable[[Wire, int], tuple[Workers, Workers]]
+"""Those that live at a time of Redis's clock, milliseconds, and those that gave no sign of life since a lease time."""
 Schedule = Callable[[], dict[str, Any]]
 NOTICE = "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest"
 
@@ -51,19 +53,22 @@ class Operator:
         log: EventLog,
         statistics: OwnerStatistics,
         writer: Writer,
-        live_workers: LiveWorkers,
+        known_workers: KnownWorkers,
         schedule: Schedule,
         alarms: RedisAlarms,
         *,
         let_go: Callable[[int], None] = lambda _partition: None,
         accesses: Callable[[], dict[str, int]] = dict,
+        wires: WirePool,
     ) -> None:
+        """`wires`: connections for what is asked every few seconds."""
         self._wire = wire
+        self._wires = wires
         self._identity = identity
         self._log = log
         self._statistics = statistics
         self._writer = writer
-        self._live_workers = live_workers
+        self._known_workers = known_workers
         self._schedule = schedule
         self._alarms = alarms
         self._let_go = let_go
@@ -72,19 +77,17 @@ class Operator:
     def status(self) -> dict[str, Any]:
         """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs; alarms; what was
         recorded of accesses in this process, and lost in any since the alarm of it was last cleared."""
-        wire = self._wire()
-        try:
+        with self._wires.wire() as wire:
             seconds, micros = wire.call("TIME")
             now_ms = int(seconds) * 1_000 + int(micros) // 1_000
-            partitions = [self._partition(wire, number, tag, now_ms) for number, tag in enumerate(self._identity.tags)]
-            workers = self._live_workers(wire)
+            partitions = read_partitions(wire, self._identity.tags, now_ms)
+            workers, silent = self._known_workers(wire, now_ms)
             room = read_room(wire, FoldDebt(self._identity.tags))
-        finally:
-            wire.close()
         events, alarms = sum(p["head"] for p in partitions), self.alarms()["alarms"]
         lost = sum(alarm["count"] for alarm in alarms if alarm["name"] == ACCESSES_LOST)
         return {
             "store_id": self._identity.store_id,
+            "at": utc_text(from_micros(now_ms * 1_000)),
             "events": events,
             "memories": sum(p["memories"] for p in partitions),
             "lag": sum(p["lag"] for p in partitions),
@@ -94,7 +97,8 @@ class Operator:
             },
             "refused": sum(p["refused"] for p in partitions),
             "partitions": partitions,
-            "workers": [{"worker": name, **facts} for name, facts in sorted(workers.items())],
+            "workers": workers_told(workers, now_ms),
+            "silent": workers_told(silent, now_ms),
             "memory": outlook(room, events),
             "lifecycle": self._schedule(),
             "alarms": alarms,
@@ -118,35 +122,6 @@ class Operator:
             for partition in stood & ({subject} if subject is not None else stood):
                 self._let_go(int(partition))
         return {"name": name, "subject": subject, "cleared": cleared} | self.alarms()
-
-    def _partition(self, wire: Wire, number: int, tag: str, now_ms: int) -> dict[str, Any]:
-        head, live = wire.call("HMGET", LogKeys(tag).meta, "head", "live")
-        keys = BuildKeys(tag, (live or b"").decode())
-        names = ("seq", "head", "digest", "memories", "waiting", "full", "refused", "epoch", "holder", "until")
-        seq, chain, digest, memories, waiting, full, refused, epoch, holder, until = wire.call(
-            "HMGET", keys.checkpoint, *names
-        )
-        stuck = wire.call("HKEYS", keys.quarantine)
-        left = _left(wire, keys)
-        behind = int(head or 0) > int(seq or 0)
-        return {
-            "partition": number,
-            "head": int(head or 0),
-            "checkpoint": int(seq or 0),
-            "lag": int(head or 0) - int(seq or 0),
-            "checkpoint_age": _waited(wire, keys, int(seq or 0)) if behind else 0.0,
-            "holder": holder.decode() if holder and int(until or 0) > now_ms else None,
-            "epoch": int(epoch or 0),
-            "quarantined": sorted(name.decode() for name in stuck),
-            "memories": int(memories or 0),
-            "waiting": int(waiting or 0),
-            "full_inboxes": int(full or 0),
-            "refused": int(refused or 0),
-            "build": keys.build,
-            "chain": chain.hex() if chain else None,
-            "digest": digest.decode() if digest else None,
-            "rebuild": left,
-        }
 
     def stats(self, owner: str | None = None, **times: Unpack[TimesAsked]) -> Any:
         """One owner in figures (`OwnerStatistics`), or how many owners, events and memories the store holds.
@@ -296,28 +271,6 @@ class Operator:
 
 def _told(micros: int) -> str:
     return utc_text(from_micros(micros))
-
-
-def _waited(wire: Wire, keys: BuildKeys, seq: int) -> float | None:
-    """Seconds since the first event behind a checkpoint was appended; None where the log does not tell that, or is not whole."""
-    clock, answer = wire.answers([["TIME"], ["XRANGE", keys.log.stream, f"{seq + 1}-0", "+", "COUNT", 1]])
-    try:
-        recorded = next((stored.recorded for stored in entries(answer, keys.tag)), None)
-    except LogGap:
-        return None
-    now = int(clock[0]) + int(clock[1]) / 1_000_000
-    return None if recorded is None else round(max(now - recorded / 1_000_000, 0.0), 3)
-
-
-def _left(wire: Wire, keys: BuildKeys) -> dict[str, Any] | None:
-    """What a rebuild has folded beside the live build, and whether it goes on."""
-    if not is_build(keys.build):
-        return None
-    beside = BuildKeys(keys.tag, next_build(keys.build))
-    epoch, seq, holder = wire.call("HMGET", beside.checkpoint, "epoch", "seq", "holder")
-    if epoch is None:
-        return None
-    return {"build": beside.build, "seq": int(seq or 0), "holder": holder.decode() if holder else None}
 
 
 def _owner_pages(

@@ -24,7 +24,7 @@ from consumers.jobs.lifecycle import RULE, LifecycleJobs, LifecycleRun, owners_o
 from consumers.jobs.reviewing import REVIEW
 from consumers.jobs.rq.episodes import PartitionEpisodes
 from consumers.jobs.rq.extraction import PartitionExtraction
-from consumers.jobs.rq.lent import Lent
+from consumers.jobs.rq.lent import Lent, LentThrough
 from consumers.jobs.rq.reviewing import ReviewedByModel
 from consumers.jobs.rq.serving import JobResources
 from consumers.verify.levels import Levels
@@ -44,6 +44,8 @@ from events.redis.wire import Wire, WirePool, connect
 from projections.language.marks import MARKER
 from projections.lifecycle import LEVELS
 from projections.lifecycle.extracting import RULES
+from projections.models.chat import Chat
+from projections.models.counted import FOR_EXTRACTION, FOR_REVIEW, FOR_SUMMARIES, CountedChat
 from projections.redis.create import known_identity
 from projections.redis.debt import FoldDebt
 from projections.redis.vectors import RedisVectors
@@ -73,6 +75,8 @@ class Kind(NamedTuple):
     """None: as often as the store's setting says."""
 
 
+USES: Mapping[str, str] = {"extract": FOR_EXTRACTION, "upkeep": FOR_REVIEW, "sessions": FOR_SUMMARIES}
+"""What each kind of job asks a language model for."""
 KINDS: Mapping[str, Kind] = {
     "upkeep": Kind(("sweep", "review"), None),
     "daily": Kind(("merge", "link", "replay"), DAY_MINUTES),
@@ -138,7 +142,7 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
 
     client = connect(served.url, timeout=served.timeout)
     try:
-        opened = _opened(client, served._replace(tell=tell), store_id, f"job:{kind}")
+        opened = _opened(client, served._replace(tell=tell, chat=_counted(kind, served)), store_id, f"job:{kind}")
         try:
             walked = job(opened, partition)
         finally:
@@ -156,6 +160,14 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
     if walked.decided or walked.failed:
         served.tell("job done", kind=kind, partition=partition, tick=tick, **counts)
     return counts
+
+
+def _counted(kind: str, served: JobResources) -> Lent[Chat] | None:
+    """The language model as a kind of job asks it: where somebody counts, every question is."""
+    chat, note = served.chat, served.note
+    if chat is None or note is None:
+        return chat
+    return LentThrough(chat, lambda made: CountedChat(made, USES[kind], note) if kind in USES else made)
 
 
 def _asked(kind: str, served: JobResources) -> Lent[Any] | None:

@@ -34,3 +34,25 @@ class Lent(Generic[T]):
     def failed(self) -> None:
         """Leave it alone for a while."""
         self._until = monotonic() + self._rest
+
+
+class LentThrough(Lent[T]):
+    """The same model through something else, such as what counts its questions; it rests when the model does."""
+
+    def __init__(self, lent: Lent[T], wrap: Callable[[T], T]) -> None:
+        super().__init__(lent)
+        self._lent = lent
+        self._wrap = wrap
+
+    def __call__(self) -> T:
+        """See `Lent`."""
+        return self._wrap(self._lent())
+
+    @property
+    def rests(self) -> bool:
+        """See `Lent`."""
+        return self._lent.rests
+
+    def failed(self) -> None:
+        """See `Lent`."""
+        self._lent.failed()

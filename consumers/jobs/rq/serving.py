@@ -16,6 +16,7 @@ from projections.choices import VIEW_BYTES
 from projections.embedding.meaning import Embedder
 from projections.lifecycle.extracting import RULES
 from projections.models.chat import Chat
+from projections.models.counted import NoteAsked
 
 
 class JobResources(NamedTuple):
@@ -47,3 +48,5 @@ class JobResources(NamedTuple):
     """Where it is told whom jobs leave out."""
     log: Callable[..., RedisEventLog] = RedisEventLog
     """Makes the log that jobs append to."""
+    note: NoteAsked | None = None
+    """Counts what asking the language model took."""

@@ -165,7 +165,7 @@ def test_verify_reads_across_files_that_turned_over_and_each_of_them_alone_prove
     file = next((folder / "data").glob("heads-*.jsonl"))
     for number in range(3, 12):
         _add(cli, number, f"note {number}")
-        heads = [Head(**one) for one in cli.json("heads")["heads"]]
+        heads = [Head(one["partition"], one["seq"], one["chain"]) for one in cli.json("heads")["heads"]]
         HeadFile(file, most_bytes=600).append("2026-11-22T09:00:00Z", cli.json("status")["store_id"], heads)
     copies = [folder / "old.jsonl", folder / "new.jsonl"]
     for there, copy in zip((aside(file), file), copies, strict=True):
@@ -268,3 +268,19 @@ def test_a_copy_that_cannot_be_read_is_bad_input_and_no_difference(
     assert "--against: " in refused.err
     assert "`engramlog heads --keep`" in refused.err
     assert cli.json("verify", "--against", str(copy), code=2)["field"] == "against"
+
+
+def test_a_file_of_heads_is_compared_alone_and_the_exit_code_says_how(stored: Stored) -> None:
+    cli, client, folder = stored
+    copy = folder / "copy.jsonl"
+    told = cli.json("heads", "--check", str(copy))
+    assert (told["agrees"], told["complete"], told["differing"]) == (True, True, 0)
+    held = folder / "heads.json"
+    held.write_text(cli("heads", "--json").out)
+    assert "all met" in cli("heads", "--check", str(held)).out
+    assert cli.json("verify", "--against", str(held))["ok"]
+    _lay(client, [(entry, fields | {b"i": bytes(16)}) for entry, fields in _entries(client)])
+    told = cli.json("heads", "--check", str(copy), code=1)
+    assert (told["agrees"], {one["state"] for one in told["unmet"]}) == (False, {"differs"})
+    assert "(differs)" in cli("heads", "--check", str(held), code=1).out
+    assert cli.json("heads", "--check", str(folder / "none"), code=2)["field"] == "check"

@@ -64,8 +64,12 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /v1/dead/{owner}": ("dead", "show", "alice"),
 }
 """Every command that only asks and has a running service answer, by the route of its operation."""
-NO_COMMAND = {"GET /v1/owners/{owner}/history", "GET /v1/owners/{owner}/embedding"}
-"""`history` without an id asks by the path of one memory; `embed` computes."""
+NO_COMMAND = {
+    "GET /v1/owners/{owner}/history",
+    "GET /v1/owners/{owner}/embedding",
+    "GET /v1/owners/{owner}/heads",
+}
+"""`history` without an id asks by the path of one memory, and tells the owner's head; `embed` computes."""
 TELLING: dict[str, tuple[str, ...]] = {
     "POST /v1/owners/{owner}/memories": ("add", "OWNER", "I live in Porto", "--tag", "place"),
     "POST /v1/owners/{owner}/memories/{memory_id}/edit": ("edit", "OWNER", "coffee", "I drink coffee at eight"),
@@ -414,6 +418,9 @@ def test_a_service_of_other_code_is_asked_for_nothing(by_service: Ran, monkeypat
         ("uses", "alice", "m1"),
         ("alarms",),
         ("owners",),
+        ("jobs",),
+        ("capacity",),
+        ("models",),
         ("delete", "alice", "m1"),
         ("promote", "alice", "m1"),
     ],

@@ -120,7 +120,7 @@ def test_a_process_that_stays_joins_every_service_at_its_start(tmp_path: Path) -
 
 def test_every_service_of_the_application_is_joined_when_it_is_asked_for() -> None:
     told = {name for name, member in vars(Application).items() if isinstance(member, joined | property)}
-    assert JoinedApplication.services() - told == {"_lifecycle"}
+    assert JoinedApplication.services() - told == {"_lifecycle", "_ledger", "_queue"}
     assert told <= JoinedApplication.services()
 
 

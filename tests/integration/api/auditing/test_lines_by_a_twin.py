@@ -203,6 +203,7 @@ HELD: dict[str, Question] = {
     "living.fading": lambda one: one.store.app.living.fading(one.owner, **one.at),
     "living.review": lambda one: one.store.app.living.review(one.owner, min_importance=0, limit=100, **one.at),
     "living.profile": lambda one: one.store.app.living.profile(one.owner, **one.lines),
+    "owner_heads.heads": lambda one: one.store.app.owner_heads.heads(one.owner, **one.lines),
     "inbox.page": lambda one: one.store.app.inbox.page(one.owner, **one.lines),
     "counter.counts": lambda one: [
         one.store.app.counter.counts(one.owner, mode=mode, words="coffee", **one.at) for mode in ("normal", "debug")

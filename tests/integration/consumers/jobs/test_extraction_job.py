@@ -25,6 +25,7 @@ from events.envelope import canonical, decode
 from events.redis.wire import connect
 from ops.settings import Settings
 from ops.wiring import open_application
+from projections.models.counted import ModelAsked
 from projections.models.model_chat import ModelChat
 from projections.redis.view import RedisViews
 from tests.doubles.model_endpoint import ModelEndpoint, limited, model_endpoint
@@ -170,6 +171,27 @@ def test_the_job_asks_the_model_for_every_owner_and_decides_once(live: Live, ser
     assert (first["owners"], first["failed"], asked) == (2, 0, 2)
     assert (second, told, len(model.asked)) == ({"owners": 2, "decided": 0, "failed": 0}, [], asked)
     assert decided(live, "ada") == decided(live, "bo") != []
+
+
+def test_what_the_job_asks_a_model_is_counted_for_its_use(live: Live, server: RedisServer) -> None:
+    told: list[ModelAsked] = []
+    with model_endpoint() as model:
+        model.answers(honest)
+        with closing(ModelChat("scripted", url=model.url, tries=1, timeout=PATIENCE)) as chat:
+            served = JobResources(
+                server.url,
+                10.0,
+                lambda _fact, **_facts: None,
+                Flag(),
+                chat=Lent(lambda: chat),
+                extraction="model",
+                seen={},
+            )
+            with serving(served._replace(note=told.append)):
+                run("extract", "test", 0, "tick")
+        many = len(model.asked)
+    assert {(one.model, one.use, one.failed) for one in told} == {("scripted", "extract", False)}
+    assert sum(one.usage.requests for one in told) == many > 0
 
 
 def test_a_model_that_is_down_ends_the_job_in_a_state_that_is_told_and_the_next_one_goes_on(

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from events.errors import LogGap
 from events.heads import Expected, Head
 from events.partitions import LogKeys, position_text
 from events.redis.log import entries
 from events.redis.wire import Wire
+from projections.checks import Check, unchecked
 from projections.fold.builds import BuildKeys
 from projections.fold.changelog import FIRST_LINK, event_link
 
 READ_COUNT = 500
+EVERYTHING = 1 << 62
+HeadState = Literal["agrees", "differs", "missing", "unread"]
+WORST_FIRST: tuple[HeadState, ...] = ("differs", "missing", "unread")
 
 
 class LiveHead(NamedTuple):
@@ -89,15 +94,78 @@ def unmet_heads(partition: int, expected: Mapping[int, Expected], found: Mapping
     ]
 
 
+class Recomputed(NamedTuple):
+    """A partition's chain, computed from its first entry."""
+
+    found: dict[int, str]
+    """The chain at the seqs that were asked for, as far as it was computed."""
+    read_to: int
+    whole: bool
+    """Whether it ended at what was asked for, or where the log does; not for having read enough."""
+
+
+def recompute(
+    wire: Wire, tag: str, seqs: Container[int], to: int, *, most: int = EVERYTHING, check: Check = unchecked
+) -> Recomputed:
+    """The chain at these seqs up to `to`, from at most so many entries. Raises StoreError, and what `check` raises."""
+    found, at, end = {0: FIRST_LINK.hex()}, 0, min(to, most)
+    try:
+        for seq, chain in _links(wire, tag, 0, FIRST_LINK, end):
+            at = seq
+            if seq % READ_COUNT == 1:
+                check(seq, end)
+            if seq in seqs:
+                found[seq] = chain.hex()
+    except LogGap:
+        return Recomputed(found, at, whole=True)  # heads beyond it are not met, and told so
+    return Recomputed(found, at, whole=end == to or at < end)
+
+
 def check_log(wire: Wire, partition: int, tag: str, expected: Mapping[int, Expected]) -> list[Unmet]:
     """Recompute a partition's chain from its first entry, and compare with every kept head. Raises StoreError."""
     if not expected:
         return []
-    found = {0: FIRST_LINK.hex()}
-    try:
-        for seq, chain in _links(wire, tag, 0, FIRST_LINK, max(expected)):
-            if seq in expected:
-                found[seq] = chain.hex()
-    except LogGap:
-        pass  # heads beyond it are not met, and told so
-    return unmet_heads(partition, expected, found)
+    return unmet_heads(partition, expected, recompute(wire, tag, expected, max(expected)).found)
+
+
+class PartitionMet(NamedTuple):
+    """How one partition's log meets the heads that somebody holds of it."""
+
+    partition: int
+    heads: int
+    unmet: list[tuple[Unmet, HeadState]]
+    """In their order; those that were not reached too."""
+    last_agreed: int | None
+    read_to: int
+    appended: int
+    behind: int
+    """Entries after the farthest head."""
+
+    @property
+    def counts(self) -> Counter[HeadState]:
+        """How many heads stand how."""
+        told = Counter(state for _, state in self.unmet)
+        told["agrees"] = self.heads - len(self.unmet)
+        return told
+
+    @property
+    def state(self) -> HeadState:
+        """The worst of them."""
+        there = self.counts
+        return next((state for state in WORST_FIRST if there[state]), "agrees")
+
+
+def meet(partition: int, expected: Mapping[int, Expected], appended: int, read: Recomputed) -> PartitionMet:
+    """What a recomputed chain says about heads. Pure."""
+    unmet = [
+        (one, _state(one, appended, read)) for one in unmet_heads(partition, expected, read.found)
+    ]  # fmt: skip
+    agreed = expected.keys() - {one.seq for one, _ in unmet}
+    behind = max(appended - max(expected, default=0), 0)
+    return PartitionMet(partition, len(expected), unmet, max(agreed, default=None), read.read_to, appended, behind)
+
+
+def _state(one: Unmet, appended: int, read: Recomputed) -> HeadState:
+    if one.found is not None:
+        return "differs"
+    return "missing" if one.seq > appended or read.whole else "unread"

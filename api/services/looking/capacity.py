@@ -1,0 +1,226 @@
+"""Memory and disk until they are full: what is there, how fast the log grows, and what follows from both. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from math import isfinite
+from typing import NamedTuple
+
+from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
+from api.work.outlook import outlook
+from events.admission import APPEND_FULL, Room
+from events.envelope import from_micros, utc_text
+from events.errors import LogGap, refused
+from events.partitions import LogKeys
+from events.redis.admission import read_room
+from events.redis.log import entries
+from events.redis.wire import Wire, WirePool
+from projections.redis.debt import FoldDebt
+from projections.shapes import AofCapacity, Capacity, DiskCapacity, Growth, MemoryCapacity
+
+DAYS, MOST_DAYS = 7, 366
+DAY = 86_400_000_000
+"""Microseconds."""
+LEAST = DAY // 24
+"""A log that is younger tells no growth."""
+MOST_TOLD = 36_525.0
+"""Days; what lasts longer is told in words."""
+ELSEWHERE = "the store's Redis is not this machine's own: its disk cannot be seen from here"
+
+
+class Lasting(NamedTuple):
+    """How long something lasts at a growth."""
+
+    days: float | None
+    at: str | None
+    unknown: str | None
+
+
+class Capacities:
+    """Measures one store. Safe for threads. `kept` tells of disk and file."""
+
+    def __init__(self, wires: WirePool, tags: Sequence[str], kept: Callable[[], Kept]) -> None:
+        self._wires = wires
+        self._tags = tags
+        self._kept = kept
+
+    def capacity(self, *, days: int = DAYS) -> Capacity:
+        """Memory, disk and the append-only file, and until when they last at the growth of the last `days` (1 to 366).
+
+        Raises InputError, StoreError.
+        """
+        if not 1 <= days <= MOST_DAYS:
+            raise refused("days", days, f"a whole number from 1 to {MOST_DAYS}")
+        with self._wires.wire() as wire:
+            seconds, micros = wire.call("TIME")
+            now = int(seconds) * 1_000_000 + int(micros)
+            heads = wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in self._tags])
+            read = _Recorded(wire, self._tags, [int(head or 0) for head in heads])
+            growth = _growth(read, now, days)
+            room = read_room(wire, FoldDebt(self._tags))
+        kept = self._kept()
+        return {
+            "at": utc_text(from_micros(now)),
+            "events": read.events,
+            "growth": growth,
+            "memory": _memory(room, read.events, growth, now),
+            "disk": _disk(kept, read.events, growth, now),
+            "aof": _aof(kept.aof),
+        }
+
+
+class _Recorded:
+    """When the events of every partition were recorded, looked up by one round trip a step for all partitions together."""
+
+    def __init__(self, wire: Wire, tags: Sequence[str], heads: Sequence[int]) -> None:
+        self._wire = wire
+        self._keys = [LogKeys(tag).stream for tag in tags]
+        self._heads = heads
+        self.events = sum(heads)
+
+    def at(self, seqs: Sequence[int]) -> list[int | None]:
+        """Of one entry a partition; None where there is none, or none that tells."""
+        asked = [(key, seq) for key, seq in zip(self._keys, seqs, strict=True)]
+        answers = self._wire.answers([["XRANGE", key, f"{seq}-0", f"{seq}-0"] for key, seq in asked])
+        return [_recorded(answer) for answer in answers]
+
+    def first(self) -> int | None:
+        """The oldest first entry that tells when it was recorded, None where one does not tell: it is of format 1."""
+        found = self.at([1] * len(self._keys))
+        there = [one for one, head in zip(found, self._heads, strict=True) if head]
+        known = [one for one in there if one is not None]
+        return min(known) if known and len(known) == len(there) else None
+
+    def since(self, instant: int) -> int:
+        """How many events were recorded at an instant or later: no partition's clock goes back, so halves tell."""
+        low, high = [1] * len(self._heads), [head + 1 for head in self._heads]
+        while any(one < other for one, other in zip(low, high, strict=True)):
+            middle = [(one + other) // 2 for one, other in zip(low, high, strict=True)]
+            for number, recorded in enumerate(self.at(middle)):
+                if low[number] < high[number]:
+                    if (recorded or 0) >= instant:
+                        high[number] = middle[number]
+                    else:
+                        low[number] = middle[number] + 1
+        return sum(max(head + 1 - one, 0) for head, one in zip(self._heads, low, strict=True))
+
+
+def _recorded(answer: list[object]) -> int | None:
+    try:
+        return next((one.recorded for one in entries(answer)), None)
+    except LogGap:
+        return None
+
+
+def _growth(read: _Recorded, now: int, days: int) -> Growth:
+    first = read.first()
+    since = now - days * DAY if first is None else min(max(now - days * DAY, first), now)
+    events = read.since(since) if read.events else 0
+    span = now - since
+    told = f"{span / DAY:.1f} days" if span >= 2 * LEAST else f"{span / 60_000_000:.0f} minutes"
+    basis = f"{events:,} events were recorded in the last {told}"
+    if not read.events:
+        basis = "the log holds no event"
+    elif first is not None and since == first:
+        basis += ", which is as old as the log is"
+    measured = span >= LEAST and read.events > 0
+    return {
+        "days": round(span / DAY, 3),
+        "since": utc_text(from_micros(since)),
+        "events": events,
+        "events_a_day": round(events * DAY / span, 1) if measured else None,
+        "basis": basis if measured or not read.events else f"{basis}: too short a time to tell a growth",
+    }
+
+
+def lasting(free: float, bytes_a_day: float | None, now: int, why: str | None = None) -> Lasting:
+    """How long so many bytes last at so many a day; `why`: what stands in the way of knowing."""
+    if why is not None or bytes_a_day is None:
+        return Lasting(None, None, why or "the log is too young to tell how fast it grows")
+    if free <= 0:
+        return Lasting(0.0, utc_text(from_micros(now)), None)
+    if bytes_a_day <= 0:
+        return Lasting(None, None, "nothing was recorded in the time that was measured")
+    days = free / bytes_a_day
+    if not isfinite(days) or days > MOST_TOLD:
+        return Lasting(None, None, "more than a hundred years at this growth")
+    return Lasting(round(days, 1), utc_text(from_micros(now) + timedelta(days=days)), None)
+
+
+def _by_events(size: int | None, events: int, growth: Growth) -> tuple[float | None, int | None]:
+    """Bytes an event, and bytes a day at this growth."""
+    if not size or not events:
+        return None, None
+    each, a_day = size / events, growth["events_a_day"]
+    return round(each, 1), None if a_day is None else round(each * a_day)
+
+
+def _memory(room: Room, events: int, growth: Growth, now: int) -> MemoryCapacity:
+    each, a_day = _by_events(room.used, events, growth)
+    left = room.left(APPEND_FULL)
+    why = None
+    if left is None:
+        why = "Redis has no maxmemory" if room.used else "Redis does not tell what memory it uses"
+    lasts = lasting(left or 0, a_day, now, why)
+    return {
+        "used_bytes": room.used or None,
+        "max_bytes": room.limit,
+        "refused_from_bytes": None if room.limit is None else int(APPEND_FULL * room.limit),
+        "unfolded_bytes": room.debt.bytes,
+        "used_share": None if room.limit is None else round(room.used_share, 4),
+        "bytes_an_event": each,
+        "events_until_full": outlook(room, events).get("events_until_full"),
+        "bytes_a_day": a_day,
+        "days_until_full": lasts.days,
+        "full_at": lasts.at,
+        "basis": _basis(each, "memory used by all events of the log", growth) if lasts.days is not None else None,
+        "unknown": lasts.unknown,
+    }
+
+
+def _basis(each: float | None, what: str, growth: Growth) -> str | None:
+    if each is None:
+        return None
+    return f"{each:,.0f} bytes an event ({what}), and {growth['events_a_day']:,} events a day: {growth['basis']}"
+
+
+def _disk(kept: Kept, events: int, growth: Growth, now: int) -> DiskCapacity:
+    disk, size = kept.disk, kept.aof.bytes
+    each, a_day = _by_events(size, events, growth)
+    why = ELSEWHERE if disk is None else None if size else "Redis writes no append-only file"
+    if kept.trouble is not None:
+        why = f"the data folder's disk cannot be looked at: {kept.trouble}"
+    there = disk or DiskRoom(0, 0, 0)
+    full = lasting(there.free - there.reserve, a_day, now, why)
+    # A rewrite takes as much again as the file: room for it shrinks as the file grows, and with the free bytes.
+    low = lasting(there.free - there.wanted, None if a_day is None else 2 * a_day, now, why)
+    told = full.days is not None or low.days is not None
+    return {
+        "free_bytes": disk and disk.free,
+        "total_bytes": disk and disk.total,
+        "wanted_bytes": disk and disk.wanted,
+        "reserve_bytes": disk and disk.reserve,
+        "bytes_an_event": each,
+        "bytes_a_day": a_day,
+        "days_until_low": low.days,
+        "low_at": low.at,
+        "days_until_full": full.days,
+        "full_at": full.at,
+        "basis": f"{_basis(each, 'the append-only file by all events of the log', growth)}; what others write to the disk is not"
+        " counted"
+        if told
+        else None,
+        "unknown": full.unknown,
+    }
+
+
+def _aof(aof: AppendOnlyFile) -> AofCapacity:
+    return {
+        "enabled": aof.enabled,
+        "bytes": aof.bytes,
+        "base_bytes": aof.base_bytes,
+        "write_ok": aof.write_ok,
+        "rewrite_ok": aof.rewrite_ok,
+        "rewriting": aof.rewriting,
+    }

@@ -1,0 +1,73 @@
+"""Models as the settings name them, and what asking them took. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from events.envelope import from_micros, utc_text
+from events.errors import refused
+from events.redis.wire import WirePool
+from projections.redis.model_uses import UseCounted, last_days, read_uses
+from projections.shapes import ChatSet, EmbedderSet, ModelsUsed, TokensUsed
+
+DAYS, MOST_DAYS = 30, 366
+A_MILLION = 1_000_000
+
+
+class ModelsNamed(NamedTuple):
+    """The models of the settings."""
+
+    chat: ChatSet | None = None
+    embedder: EmbedderSet | None = None
+
+
+class ModelUses:
+    """Tells what models took. Safe for threads."""
+
+    def __init__(self, wires: WirePool, named: Callable[[], ModelsNamed], lost: Callable[[], int]) -> None:
+        """`named`: the models, and how the embedder was asked in this process; `lost`: questions that it could not count."""
+        self._wires = wires
+        self._named = named
+        self._lost = lost
+
+    def models(self, *, days: int = DAYS) -> ModelsUsed:
+        """Each model and use since counting began, and by day over the last `days` (1 to 366). Raises InputError, StoreError."""
+        if not 1 <= days <= MOST_DAYS:
+            raise refused("days", days, f"a whole number from 1 to {MOST_DAYS}")
+        with self._wires.wire() as wire:
+            seconds, micros = wire.call("TIME")
+            now = from_micros(int(seconds) * 1_000_000 + int(micros))
+            in_all, by_day = read_uses(wire, last_days(now, days))
+        named = self._named()
+        return {
+            "at": utc_text(now),
+            "since": min((one.first for one in in_all if one.first), default=None),
+            "chat": named.chat,
+            "embedder": named.embedder,
+            "used": [{**_told(one, named.chat), "first": one.first, "last": one.last} for one in in_all],
+            "days": [{**_told(one, named.chat), "day": day} for day, found in by_day.items() for one in found],
+            "lost": self._lost(),
+        }
+
+
+def _told(one: UseCounted, chat: ChatSet | None) -> TokensUsed:
+    counts = one.counts
+    return {
+        "model": one.model,
+        "use": one.use,
+        "asked": counts["asked"],
+        "failed": counts["failed"],
+        "requests": counts["requests"],
+        "input_tokens": counts["input_tokens"],
+        "output_tokens": counts["output_tokens"],
+        "cost": _cost(one, chat),
+    }
+
+
+def _cost(one: UseCounted, chat: ChatSet | None) -> float | None:
+    """By the prices of now, which are of the model that is set: nothing is told of another."""
+    if chat is None or chat["model"] != one.model or chat["price_in"] is None or chat["price_out"] is None:
+        return None
+    sent, received = one.counts["input_tokens"], one.counts["output_tokens"]
+    return round((sent * chat["price_in"] + received * chat["price_out"]) / A_MILLION, 6)

@@ -1,0 +1,289 @@
+"""The jobs of a store one by one, as they lie in RQ's registries: where each stands, when it is tried again, why it failed.
+
+Whoever can write to the queue's Redis can write anything there. So nothing is imported or looked up by a name that stands there,
+every field is bounded where it lies, and what is no job of ours by its id is passed over: workers refuse it.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from base64 import b64decode
+from binascii import Error as NotBase64
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple
+
+from consumers.jobs.leader import BESIDE, STOPPED, queue_name, redis_ms, schedule_key, schedule_told
+from events import errors
+from events.alarms import one_line
+from events.envelope import from_micros, utc_text
+from events.errors import EngramlogError, StoreError
+from events.redis.wire import Script, Wire
+from projections.shapes import JobBoard, JobKind, JobStopped, JobTold
+
+MOST_JOBS = 200
+MOST_ERROR = 300
+"""Characters of an error that are told."""
+_MOST_PACKED, _MOST_UNPACKED = 64 * 1024, 512 * 1024
+"""Bytes of a traceback, as it lies there and unpacked."""
+_MOST_FIELD = 64
+_FIELDS = ("enqueued_at", "started_at", "ended_at", "retries_left")
+_TELLS_OF_THE_STORE = (409, 500, 504, 507)
+"""Status of errors whose words are our own, about the store, and hold nothing that anybody said."""
+_PASSWORD = re.compile(r"://[^\s/@]*@")
+State = Literal["running", "again", "failed", "queued"]
+WHAT: Mapping[str, str] = {
+    "upkeep": "levels, deletions that fell due, purges and reviews, of every owner",
+    "daily": "merges, associations and replays, of every owner",
+    "extract": "turns become typed memories",
+    "sessions": "sessions that ended become episodes, and what replies rest on is noted",
+    "embed": "vectors of memories that have none",
+}
+_READ = Script(
+    "engramlog-board",
+    """
+-- KEYS: the job, its results. ARGV: most bytes of a field, most of a traceback, the fields
+local function typed(key, wanted)
+  local kind = redis.call('TYPE', key)
+  if type(kind) == 'table' then kind = kind['ok'] end
+  return kind == wanted
+end
+local told = {}
+for i = 3, #ARGV do
+  local value = ''
+  if typed(KEYS[1], 'hash') and redis.call('HSTRLEN', KEYS[1], ARGV[i]) <= tonumber(ARGV[1]) then
+    value = redis.call('HGET', KEYS[1], ARGV[i]) or ''
+  end
+  told[#told + 1] = value
+end
+local trace = ''
+if typed(KEYS[2], 'stream') then
+  local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', '1')[1]
+  if last then
+    for i = 1, #last[2], 2 do
+      if last[2][i] == 'exc_string' and #last[2][i + 1] <= tonumber(ARGV[2]) then trace = last[2][i + 1] end
+    end
+  end
+end
+told[#told + 1] = trace
+return told
+""",
+)
+
+
+class _Name(NamedTuple):
+    """What a job's id says."""
+
+    kind: str
+    partition: int
+    tick: str
+
+
+class _Entry(NamedTuple):
+    """A job as its registry has it."""
+
+    id: str
+    name: _Name
+    state: State
+    score: float | None
+
+
+def job_board(wire: Wire, store_id: str, partitions: int) -> JobBoard:
+    """Every kind of job and every job, JSON-ready, by a connection to the queue's Redis.
+
+    Where that does not answer all is null and `problem` says why.
+    """
+    status = schedule_told(wire, store_id, partitions)
+    if status.get("problem") is not None:
+        return _silent(status["problem"], partitions)
+    try:
+        now = redis_ms(wire)
+        flat = wire.call("HGETALL", schedule_key(store_id))
+        entries, counts = _entries(wire, store_id, partitions)
+        jobs = _jobs(wire, entries[:MOST_JOBS])
+    except StoreError as error:
+        return _silent(error.message, partitions)
+    schedule = {
+        name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+        for name, value in zip(flat[::2], flat[1::2], strict=True)
+    }
+    kinds = sorted({*status["done"], *(one.name.kind for one in entries)})
+    return {
+        "at": _micros(now * 1_000),
+        "leader": status["leader"],
+        "problem": None,
+        "partitions": partitions,
+        "queued": counts["queued"],
+        "running": counts["running"],
+        "again": counts["again"],
+        "failed": counts["failed"],
+        "refused": status["refused"],
+        "kinds": [_kind(kind, status, schedule, entries) for kind in kinds],
+        "jobs": jobs,
+        "left_out": max(sum(counts.values()) - len(jobs), 0),
+    }
+
+
+def _silent(problem: str, partitions: int) -> JobBoard:
+    return {
+        "at": None,
+        "leader": None,
+        "problem": _shown(problem),
+        "partitions": partitions,
+        "queued": None,
+        "running": None,
+        "again": None,
+        "failed": None,
+        "refused": None,
+        "kinds": [],
+        "jobs": [],
+        "left_out": 0,
+    }
+
+
+def _entries(wire: Wire, store_id: str, partitions: int) -> tuple[list[_Entry], dict[State, int]]:
+    """Jobs of all registries, those that matter most first; and how many each registry holds, what is no job of ours too."""
+    name = queue_name(store_id)
+    registries: Sequence[tuple[State, str]] = (("running", "wip"), ("again", "scheduled"), ("failed", "failed"))
+    commands: list[list[str | int]] = [["ZCARD", f"rq:{key}:{name}"] for _, key in registries]
+    commands += [["ZRANGE", f"rq:{key}:{name}", 0, MOST_JOBS - 1, "REV", "WITHSCORES"] for _, key in registries]
+    queue = f"rq:queue:{name}"
+    *answers, length, waiting = wire.answers([*commands, ["LLEN", queue], ["LRANGE", queue, 0, MOST_JOBS - 1]])
+    counts: dict[State, int] = {state: int(many) for (state, _), many in zip(registries, answers, strict=False)}
+    counts["queued"] = int(length)
+    found: list[_Entry] = []
+    for (state, _), flat in zip(registries, answers[len(registries) :], strict=True):
+        for member, score in zip(flat[::2], flat[1::2], strict=True):
+            _take(found, member.partition(b":")[0], state, float(score), store_id, partitions)
+    for member in waiting:
+        _take(found, member, "queued", None, store_id, partitions)
+    return found, counts
+
+
+def _take(found: list[_Entry], raw: bytes, state: State, score: float | None, store_id: str, partitions: int) -> None:
+    name = _named(raw, store_id, partitions)
+    if name is not None:
+        found.append(_Entry(raw.decode(), name, state, score))
+
+
+def _named(raw: bytes, store_id: str, partitions: int) -> _Name | None:
+    """What an id says; None where no scheduler of this store made it."""
+    match = re.fullmatch(rb"([a-z]{1,20})-(.{1,64})-p([0-9]{1,4})-([0-9]{8}T[0-9]{4})", raw)
+    if match is None or match[2] != store_id.encode() or match[1].decode() not in WHAT:
+        return None
+    partition = int(match[3])
+    try:
+        tick = datetime.strptime(match[4].decode(), "%Y%m%dT%H%M").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return _Name(match[1].decode(), partition, utc_text(tick)) if partition < partitions else None
+
+
+def _jobs(wire: Wire, entries: Sequence[_Entry]) -> list[JobTold]:
+    bounds = (_MOST_FIELD, _MOST_PACKED, *_FIELDS)
+    commands = [wire.evalsha(_READ, [f"rq:job:{one.id}", f"rq:results:{one.id}"], bounds) for one in entries]
+    return [_job(one, answer) for one, answer in zip(entries, wire.answers(commands), strict=True)]
+
+
+def _job(one: _Entry, answer: Sequence[bytes]) -> JobTold:
+    enqueued, started, ended, left, trace = answer
+    again = one.state == "again" and one.score is not None
+    return {
+        "id": one.id,
+        "kind": one.name.kind,
+        "partition": one.name.partition,
+        "tick": one.name.tick,
+        "state": one.state,
+        "enqueued": _instant(enqueued),
+        "started": _instant(started),
+        "ended": _instant(ended),
+        "next_try": _micros(int(one.score * 1_000_000)) if again and one.score is not None else None,
+        "tries_left": int(left) if left.isdigit() else None,
+        "error": _error(trace) if one.state in ("again", "failed") else None,
+    }
+
+
+def _kind(kind: str, status: Mapping[str, Any], schedule: Mapping[str, str], entries: Sequence[_Entry]) -> JobKind:
+    done = status["done"].get(kind, {})
+    last, every = (_number(schedule, f"{part}:{kind}") for part in ("tick", "every"))
+    tick = None if last is None else _micros(last * 1_000)
+    following = None if last is None or every is None or status["leader"] is None else _micros((last + every) * 1_000)
+    states = [one.state for one in entries if one.name.kind == kind]
+    return {
+        "kind": kind,
+        "what": WHAT.get(kind, ""),
+        "every_minutes": done.get("every_minutes"),
+        "last_tick": tick,
+        "next_tick": following,
+        "last_done": done.get("newest"),
+        "oldest_done": done.get("oldest"),
+        "waiting_since": done.get("waiting_since"),
+        "seconds": done.get("seconds"),
+        "done_partitions": done.get("partitions", 0),
+        "queued": states.count("queued"),
+        "running": states.count("running"),
+        "again": states.count("again"),
+        "failed": states.count("failed"),
+        "stopped": _stopped(kind, schedule),
+    }
+
+
+def _number(schedule: Mapping[str, str], field: str) -> int | None:
+    """A number of the schedule, of the lifecycle or beside it."""
+    told = schedule.get(field, schedule.get(f"{BESIDE}{field}", ""))
+    return int(told) if told.isdigit() and len(told) < 16 else None
+
+
+def _stopped(kind: str, schedule: Mapping[str, str]) -> list[JobStopped]:
+    """Why a kind stopped, with the partitions of which that is told; the reason of most first."""
+    by_reason: dict[str, list[int]] = {}
+    for field, reason in schedule.items():
+        partition = field.removeprefix(f"{STOPPED}{kind}:")
+        if partition != field and partition.isdigit():
+            by_reason.setdefault(_shown(reason), []).append(int(partition))
+    told = sorted(by_reason.items(), key=lambda one: (-len(one[1]), one[0]))
+    return [{"partitions": sorted(where), "reason": reason} for reason, where in told]
+
+
+def _error(packed: bytes) -> str | None:
+    """The last line of a traceback: kind and words of an error of ours about the store, else its kind alone."""
+    lines = _unpacked(packed, b64decode).rstrip().splitlines() if packed else []
+    if not lines:
+        return None
+    kind, _, words = lines[-1].partition(": ")
+    if "." not in kind and " " in kind:  # RQ's own words, such as that the worker died
+        return _shown(lines[-1]) if lines[-1] == "its worker died" else "a job that failed without an error's name"
+    name = kind.rpartition(".")[2]
+    known = getattr(errors, name, None)
+    ours = False
+    if isinstance(known, type) and issubclass(known, EngramlogError):
+        ours = issubclass(known, StoreError) or known.status in _TELLS_OF_THE_STORE
+    return _shown(f"{name}: {words}" if ours and words else name)
+
+
+def _unpacked(packed: bytes, decode: Callable[[bytes], bytes]) -> str:
+    try:
+        return zlib.decompressobj().decompress(decode(packed), _MOST_UNPACKED).decode("utf-8", "replace")
+    except (zlib.error, NotBase64, ValueError):
+        return ""
+
+
+def _shown(text: str) -> str:
+    return one_line(_PASSWORD.sub("://", text), MOST_ERROR)
+
+
+def _instant(raw: bytes) -> str | None:
+    """RQ's way to write an instant, as ours; None where there is none."""
+    try:
+        found = datetime.fromisoformat(raw.decode("ascii"))
+    except ValueError:
+        return None
+    return utc_text(found if found.tzinfo else found.replace(tzinfo=UTC))
+
+
+def _micros(micros: int) -> str | None:
+    try:
+        return utc_text(from_micros(micros))
+    except (OverflowError, ValueError):
+        return None
