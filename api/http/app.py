@@ -20,7 +20,7 @@ from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.requests import Measured
 from api.http.metrics.store import readings
 from api.http.reference import serve_reference
-from api.http.routes import auditing, chats, commands, events, feed, operations, records, store
+from api.http.routes import auditing, chats, commands, events, feed, operations, pictures, records, store
 from api.http.routes.commands import AnswersFor, for_nobody
 from api.http.waiting import Waits
 from api.version import program_version
@@ -95,7 +95,7 @@ def create_app(
     app.state.admission = admitted
     app.state.answers_for = answers_for
     problem.install(app)
-    for module in (events, operations, auditing, records, chats, feed, store, commands):
+    for module in (events, operations, pictures, auditing, records, chats, feed, store, commands):
         app.include_router(module.router)
     describe(app)
     serve_reference(app)

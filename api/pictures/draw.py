@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 
 from api.pictures.curves import curves_picture
 from api.pictures.files import format_of, replace_file
-from api.pictures.look import Look
+from api.pictures.look import USUAL, Look
 from api.pictures.map import map_picture
 from api.pictures.raster import png_of
 from api.pictures.svg import written
@@ -23,7 +23,7 @@ from events.errors import refused
 def draw_map(
     graph: Mapping[str, Any],
     path: Path,
-    look: Look = Look(),
+    look: Look = USUAL,
     *,
     fonts: Sequence[Path] | None = None,
 ) -> list[str]:
@@ -42,7 +42,7 @@ def draw_map(
 def draw_curves(
     comparison: Mapping[str, Any],
     path: Path,
-    look: Look = Look(),
+    look: Look = USUAL,
     *,
     fonts: Sequence[Path] | None = None,
 ) -> list[str]:

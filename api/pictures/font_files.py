@@ -1,4 +1,4 @@
-"""Font files of this machine, and which characters each of them has. Read from the files' own tables, by the standard library alone."""
+"""Font files of this machine, and which characters each has: read from their own tables, by the standard library alone."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import orjson
 
 from api.pictures.draw import draw_map
 from api.pictures.files import PICTURES, replace_file
-from api.pictures.look import Look
+from api.pictures.look import USUAL, Look
 from events.errors import refused
 
 Graph = Mapping[str, Any]
@@ -25,7 +25,7 @@ _NOT_XML = re.compile("[^\t\n -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _REFERENCE = re.compile(r"&(?=\w+;|#\d+;|#[xX][0-9a-fA-F]+;)")
 
 
-def write_graph(graph: Graph, path: Path, look: Look = Look()) -> list[str]:  # noqa: B008 - immutable
+def write_graph(graph: Graph, path: Path, look: Look = USUAL) -> list[str]:
     """Write a knowledge map into a .json, .graphml, .dot, .gv, .png or .svg; the file is replaced as a whole.
 
     Returns remarks on what a picture shows otherwise than asked. Raises InputError for another suffix, a folder that

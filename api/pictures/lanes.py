@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 from api.pictures.frame import Frame, spelled_instant
 from api.pictures.kinds import fill_of, kind_of, shape_of
 from api.pictures.look import Look
-from api.pictures.svg import add, group, line, number, write
+from api.pictures.svg import add, group, line, number, put, write
 from api.pictures.text import cut, width
 from api.pictures.ticks import instant_name
 from api.pictures.words import Words
@@ -38,8 +38,8 @@ def draw_hairs(picture: Element, lanes: Mapping[str, Events], frame: Frame) -> N
             continue
         for at in sorted({datetime.fromisoformat(one["time"]) for one in events}):
             x = frame.x(at)
-            fine = {"stroke_width": 0.8, "stroke_opacity": 0.55, "data_at": spelled_instant(at), "data_kind": kind}
-            line(held, x, frame.top, x, frame.floor, fill_of(kind), class_="hair", **fine)
+            drawn = line(held, x, frame.top, x, frame.floor, fill_of(kind), class_="hair", stroke_width=0.8)
+            put(drawn, stroke_opacity=0.55, data_at=spelled_instant(at), data_kind=kind)
 
 
 def draw_lanes(picture: Element, lanes: Mapping[str, Events], frame: Frame, look: Look, words: Words) -> None:

@@ -59,7 +59,7 @@ def place_nodes(count: int, pairs: Pairs, strengths: Sequence[float]) -> Floats:
 def _spiral(count: int) -> Floats:
     turns = np.arange(count) * _GOLDEN_ANGLE
     outward = np.sqrt((np.arange(count) + 0.5) / max(count, 1))
-    return outward[:, None] * np.column_stack([np.cos(turns), np.sin(turns)])
+    return np.asarray(outward[:, None] * np.column_stack([np.cos(turns), np.sin(turns)]))
 
 
 def _within_one(places: Floats) -> Floats:
@@ -94,7 +94,7 @@ def place_clusters(clusters: Sequence[Sequence[int]], pairs: Pairs, strengths: S
     low, high = places.min(axis=0) - 0.35, places.max(axis=0) + 0.35
     stretch = np.minimum(np.array([room.width, room.height]) / (high - low), (_MOST_ACROSS, _MOST_DOWN))
     centre = np.array([room.left + room.width / 2, room.top + room.height / 2])
-    return centre + (places - (low + high) / 2) * stretch
+    return np.asarray(centre + (places - (low + high) / 2) * stretch)
 
 
 def _ties(of: npt.NDArray[np.int64], pairs: Pairs, strengths: Sequence[float]) -> dict[tuple[int, int], float]:

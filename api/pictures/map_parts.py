@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from api.pictures.labels import Box
 from api.pictures.look import Look
-from api.pictures.svg import add, group, line, number, path_of, write
+from api.pictures.svg import add, group, line, number, path_of, put, write
 from api.pictures.text import width
 from api.pictures.words import Words
 
@@ -117,8 +117,8 @@ def draw_nodes(
             data_r=number(radius),
         )
         if node.get("is_center"):
-            ring = {"stroke": look.colours.ink, "stroke_width": 1.6, "class_": "ring"}
-            add(made, "circle", cx=x, cy=y, r=radius + 3.5, fill=look.colours.paper, **ring)
+            ring = add(made, "circle", class_="ring", cx=x, cy=y, r=radius + 3.5, fill=look.colours.paper)
+            put(ring, stroke=look.colours.ink, stroke_width=1.6)
         add(made, "circle", cx=x, cy=y, r=radius, fill=fill, stroke=look.colours.ink, stroke_width=1)
 
 
