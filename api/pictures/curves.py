@@ -13,13 +13,15 @@ from api.pictures.kinds import kind_of, lane_order
 from api.pictures.lanes import draw_hairs, draw_lanes
 from api.pictures.look import Look
 from api.pictures.svg import add, group, line, path_of, root, write
-from api.pictures.text import cut, shown
+from api.pictures.text import broken, cut, shown
 from api.pictures.ticks import instant_name
 from api.pictures.words import WORDS, Words
 from events.errors import refused
 
 DASHES = (None, "9 4", "2 4", "11 4 2 4")
 """Of the laws' lines, in their order: colour is not the only sign."""
+_DOTS = {"stroke_dasharray": "2 8"}
+"""Of thresholds, each law's beginning elsewhere: those of two laws may be one."""
 _HALF_A_DAY = timedelta(hours=12)
 Comparison = Mapping[str, Any]
 
@@ -49,9 +51,10 @@ def curves_picture(comparison: Comparison, look: Look) -> Element:
     words = WORDS[look.language]
     start, end = _span(comparison, times)
     lanes = {kind: [one for one in comparison["events"] if kind_of(one) == kind] for kind in _kinds(comparison)}
-    told = [_end_of(words, name, law) for name, law in laws.items()]
-    texts = [*told, *(f"{words.kind(kind)} {len(events):,}" for kind, events in lanes.items())]
-    frame = frame_of(look, start, end, _range(laws), texts, len(lanes))
+    told = _told_at_ends(words, laws, look)
+    texts = [*(one for one, _ in told), *(f"{words.kind(kind)} {len(events):,}" for kind, events in lanes.items())]
+    more = (len(heading_of(comparison, look, words)) - 1) * 18
+    frame = frame_of(look, start, end, _range(laws), texts, len(lanes), more)
     lines = _lines(laws, times, frame, look)
     picture = _root(comparison, look, words, frame, lanes)
     _headings(picture, comparison, look, words, frame)
@@ -60,7 +63,7 @@ def curves_picture(comparison: Comparison, look: Look) -> Element:
     _thresholds(picture, lines, frame, words)
     draw_hairs(picture, lanes, frame)
     _curves(picture, lines, words)
-    _labels(picture, lines, told, frame, look, words)
+    _labels(picture, lines, told, frame, look)
     draw_lanes(picture, lanes, frame, look, words)
     return picture
 
@@ -81,9 +84,15 @@ def _range(laws: Mapping[str, Any]) -> tuple[float, float]:
     return min(0.0, *weights), max(1.0, *weights)
 
 
-def _end_of(words: Words, name: str, law: Mapping[str, Any]) -> str:
-    last = law["weights"][-1]
-    return f"{words.law(name)} {'–' if last is None else f'{last:.2f}'}"
+def _told_at_ends(words: Words, laws: Mapping[str, Any], look: Look) -> list[tuple[str, str]]:
+    """What stands at the end of each line: the law with its last weight, and from where on normal mode shows it."""
+    told = []
+    for name, law in laws.items():
+        last = "–" if law["weights"][-1] is None else f"{law['weights'][-1]:.2f}"
+        least = f"{law['threshold']:g}"
+        short = words.law(name), f"{last} (≥ {least})"
+        told.append(short if look.is_narrow else (f"{words.law(name)} {last}", words.normal_from.format(least)))
+    return told
 
 
 def _lines(laws: Mapping[str, Any], times: Sequence[datetime], frame: Frame, look: Look) -> list[LawLine]:
@@ -133,11 +142,18 @@ def _title(comparison: Comparison, words: Words) -> str:
     return shown(str(comparison.get("title") or words.by_every_law))
 
 
+def heading_of(comparison: Comparison, look: Look, words: Words) -> list[str]:
+    """The lines of the title."""
+    size, edge = (15, 12) if look.is_narrow else (17, 20)
+    return broken(_title(comparison, words), look.width - 2 * edge, size, 2 if look.is_narrow else 1, bold=True)
+
+
 def _headings(picture: Element, comparison: Comparison, look: Look, words: Words, frame: Frame) -> None:
-    room = look.width - 2 * frame.edge
     size, below = (15, 11) if look.is_narrow else (17, 12)
-    title = cut(_title(comparison, words), room, size, bold=True)
-    write(picture, title, frame.edge, 18 + size / 2, size, look.colours.ink, bold=True, class_="heading")
+    lines = heading_of(comparison, look, words)
+    for place, title in enumerate(lines):
+        y = 18 + size / 2 + (size + 3) * place
+        write(picture, title, frame.edge, y, size, look.colours.ink, bold=True, class_="heading")
     parts = [words.span.format(instant_name(frame.start, look.language), instant_name(frame.end, look.language))]
     parts += [getattr(words, name).format(comparison[name]) for name in ("as_of", "known") if comparison.get(name)]
     if not look.is_narrow:
@@ -145,17 +161,27 @@ def _headings(picture: Element, comparison: Comparison, look: Look, words: Words
         parts += (
             [words.thin] if any(not all(law.get("shown") or (True,)) for law in comparison["laws"].values()) else []
         )
-    told = cut(" · ".join(parts), room, below)
-    write(picture, told, frame.edge, 30 + size, below, look.colours.pale, class_="subheading")
+    told = cut(" · ".join(parts), look.width - 2 * frame.edge, below)
+    write(picture, told, frame.edge, y + 12 + size / 2, below, look.colours.pale, class_="subheading")
 
 
 def _thresholds(picture: Element, lines: Sequence[LawLine], frame: Frame, words: Words) -> None:
     held = group(picture, "thresholds")
-    for one in lines:
+    for place, one in enumerate(lines):
         title = f"{words.law(one.name)}: {words.normal_from.format(f'{one.threshold:g}')}"
         made = group(held, "threshold", title, data_law=one.name, data_weight=f"{one.threshold:g}")
         y = frame.y(one.threshold)
-        line(made, frame.left, y, frame.right, y, one.colour, stroke_width=0.8, stroke_dasharray="1.5 3.5")
+        line(
+            made,
+            frame.left,
+            y,
+            frame.right,
+            y,
+            one.colour,
+            stroke_width=0.8,
+            stroke_dasharray="2 8",
+            stroke_dashoffset=-2.5 * place,
+        )
 
 
 def _curves(picture: Element, lines: Sequence[LawLine], words: Words) -> None:
@@ -227,23 +253,23 @@ def _thinned(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _labels(
-    picture: Element, lines: Sequence[LawLine], told: Sequence[str], frame: Frame, look: Look, words: Words
+    picture: Element, lines: Sequence[LawLine], told: Sequence[tuple[str, str]], frame: Frame, look: Look
 ) -> None:
     """Each law's name and last weight at the end of its line, moved apart where they would meet."""
     size, small = (12, 10.5) if look.is_narrow else (13, 11)
     two = (frame.bottom - frame.top) / len(lines) >= 2.3 * size
-    room, height = look.width - frame.gutter - 4, size + (small + 3 if two else 3)
+    room, height = look.width - frame.gutter - 2, size + (small + 6 if two else 3)
     ends = [next((one for one in reversed(law.points) if one), (frame.right, frame.bottom, True)) for law in lines]
     middles = apart([end[1] for end in ends], height, frame.top, frame.bottom)
     held = group(picture, "labels")
-    for law, text, end, middle in zip(lines, told, ends, middles, strict=True):
+    for law, (text, below), end, middle in zip(lines, told, ends, middles, strict=True):
         made = group(held, "label", data_law=law.name)
         line(made, end[0] + 2, end[1], frame.gutter - 4, middle, law.colour, class_="leader", stroke_width=1)
-        base = middle - height / 2 + size - 1
+        base = middle - height / 2 + size
         write(made, cut(text, room, size, bold=True), frame.gutter, base, size, law.colour, bold=True)
         if two:
-            below = cut(words.normal_from.format(f"{law.threshold:g}"), room, small)
-            write(made, below, frame.gutter, base + small + 2, small, look.colours.pale, class_="small")
+            told_small = cut(below, room, small)
+            write(made, told_small, frame.gutter, base + small + 2, small, look.colours.pale, class_="small")
 
 
 def apart(wanted: Sequence[float], height: float, low: float, high: float) -> list[float]:

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 from api.pictures.labels import Box, Taken, around
 from api.pictures.layout import Room
 from api.pictures.look import Look
-from api.pictures.map_parts import Drawn, Edge, Node, Place, draw_edges, draw_nodes, keywords_of
+from api.pictures.map_parts import RING, Drawn, Edge, Node, Place, draw_edges, draw_lines, draw_nodes, keywords_of
 from api.pictures.svg import group, write
 from api.pictures.text import broken, cut, width
 from api.pictures.words import Words
@@ -35,12 +35,14 @@ def draw_few(
     at = _ring(nodes, edges, room, most, max(map(len, texts)) * (size + 3) + largest)
     draw_edges(picture, nodes, edges, at, look, words)
     draw_nodes(picture, nodes, at, radii, fills, look, words)
-    boxes = [around(x, y, 2 * r + 10, 2 * r + 10) for (x, y), r in zip(at, radii, strict=True)]
-    taken = Taken(Box(4, room.top - 10, look.width - 4, room.top + room.height + 24), boxes)
+    boxes = [around(x, y, 2 * (r + RING), 2 * (r + RING)) for (x, y), r in zip(at, radii, strict=True)]
+    places = {node["id"]: place for node, place in zip(nodes, at, strict=True)}
+    lines = [(*places[edge["from"]], *places[edge["to"]]) for edge in edges]
+    taken = Taken(Box(4, room.top - 10, look.width - 4, room.top + room.height + 24), boxes, lines)
     held, missing = group(picture, "labels"), 0
     middle = room.top + room.height / 2
-    for node, (x, y), radius, lines in zip(nodes, at, radii, texts, strict=True):
-        if not _label(held, node, lines, (x, y), radius, taken, size, look, y < middle - 2):
+    for node, (x, y), radius, told in zip(nodes, at, radii, texts, strict=True):
+        if not _label(held, node, told, (x, y), radius + RING, taken, size, look, y < middle - 2):
             missing += 1
     _edge_words(picture, nodes, edges, at, taken, size - 1.5, look, words)
     return Drawn(missing)
@@ -57,8 +59,8 @@ def _ring(nodes: Sequence[Node], edges: Sequence[Edge], room: Room, label: float
     x, y = room.left + room.width / 2, room.top + room.height / 2
     if count == 1:
         return [(x, y - 10)]
-    across = min(room.width / 2 - label / 2 - 4, 300.0)
-    down = min(room.height / 2 - high - 6, 150.0)
+    across = min(room.width / 2 - label / 2 - 4, 250.0 if edges else 230.0)
+    down = min(room.height / 2 - high - 6, 150.0 if edges else 110.0)
     if count == 2 and room.width < room.height:
         return [(x, y - down * 0.8), (x, y + down * 0.8)]
     turn = -0.5 * pi if count > 2 else pi
@@ -85,7 +87,7 @@ def _label(
     node: Node,
     lines: Sequence[str],
     at: Place,
-    radius: float,
+    rim: float,
     taken: Taken,
     size: float,
     look: Look,
@@ -98,26 +100,14 @@ def _label(
         if count < len(lines):
             kept[-1] = kept[-1].rstrip("…") + "…"
         wide, high = max(width(one, size) for one in kept) + 4, count * (size + 3)
-        down = radius + 8 + high / 2
-        order = (-down, down) if above else (down, -down)
-        box = taken.best(around(x, y + one, wide, high) for one in order)
+        down, across = rim + 3 + high / 2, rim + 4 + wide / 2
+        order = [(0.0, -down), (0.0, down)] if above else [(0.0, down), (0.0, -down)]
+        outward = across if x > look.width / 2 else -across
+        box = taken.best(around(x + dx, y + dy, wide, high) for dx, dy in (*order, (outward, 0.0), (-outward, 0.0)))
         if box is None:
             continue
         taken.take(box)
-        for place, text in enumerate(kept):
-            base = box.top + (size + 3) * (place + 0.8)
-            write(
-                held,
-                text,
-                x,
-                base,
-                size,
-                look.colours.ink,
-                anchor="middle",
-                halo=look.colours,
-                class_="label",
-                data_id=str(node["id"]),
-            )
+        draw_lines(held, kept, box, size, look, str(node["id"]), x)
         return True
     return False
 
@@ -137,17 +127,20 @@ def _edge_words(
     places = {node["id"]: place for node, place in zip(nodes, at, strict=True)}
     for edge in edges:
         one, other = places[edge["from"]], places[edge["to"]]
-        room = max(hypot(one[0] - other[0], one[1] - other[1]) - 70, 60.0)
-        kind = words.link(str(edge.get("link") or ""))
-        keywords = ", ".join(keywords_of(edge)[:3])
-        text = cut(f"{kind}: {keywords}" if keywords else kind, min(room, 220.0), size)
-        if not text:
-            continue
-        wide = width(text, size) + 6
-        box = taken.best(
-            around(one[0] + part * (other[0] - one[0]), one[1] + part * (other[1] - one[1]), wide, size + 5)
-            for part in (0.5, 0.42, 0.58, 0.34, 0.66)
-        )
+        kind, keywords = words.link(str(edge.get("link") or "")), ", ".join(keywords_of(edge)[:3])
+        most = min(220.0, 0.3 * look.width)
+        texts = [f"{kind}: {keywords}", cut(keywords, most, size)] if keywords else [cut(kind, most, size)]
+        box, text = None, ""
+        for text in texts:
+            if not text or width(text, size) > most:
+                continue
+            wide = width(text, size) + 6
+            box = taken.best(
+                around(one[0] + part * (other[0] - one[0]), one[1] + part * (other[1] - one[1]), wide, size + 5)
+                for part in (0.5, 0.42, 0.58, 0.34, 0.66)
+            )
+            if box is not None:
+                break
         if box is None:
             continue
         taken.take(box)

@@ -67,12 +67,18 @@ def spelled_instant(at: datetime) -> str:
 
 
 def frame_of(
-    look: Look, start: datetime, end: datetime, weights: tuple[float, float], texts: Sequence[str], lanes: int
+    look: Look,
+    start: datetime,
+    end: datetime,
+    weights: tuple[float, float],
+    texts: Sequence[str],
+    lanes: int,
+    lower: float = 0.0,
 ) -> Frame:
-    """The frame for a span of time and of weights; `texts` stand on the right."""
+    """The frame for a span of time and of weights; `texts` stand on the right, `lower` is what a longer title takes."""
     narrow = look.is_narrow
     edge, row = (12, 18) if narrow else (20, 20)
-    top = 64 if narrow else 70
+    top = (64 if narrow else 70) + lower
     lanes = min(lanes, most_lanes(look, row))
     bottom = look.height - _BELOW - (8 + row * lanes if lanes else 0)
     beside = max((width(one, 12 if narrow else 13, bold=True) for one in texts), default=0.0)
@@ -114,7 +120,7 @@ def draw_weight_axis(picture: Element, frame: Frame, look: Look) -> None:
 
 def draw_time_axis(picture: Element, frame: Frame, look: Look) -> None:
     """Faint lines at round instants through curves and lanes, and dates below."""
-    most = int((frame.right - frame.left) / (56 if look.is_narrow else 72))
+    most = int((frame.right - frame.left) / (46 if look.is_narrow else 64))
     ticks = time_ticks(frame.start, frame.end, most, look.language)
     held = group(picture, "axis times")
     below = _that_fit(ticks, frame, look)

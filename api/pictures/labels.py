@@ -50,13 +50,14 @@ class Taken:
         """It is taken from here on."""
         self._boxes = np.vstack([self._boxes, box])
 
-    def is_free(self, box: Box) -> bool:
-        """Whether a box lies within the picture, and on nothing that is taken."""
-        frame = self._within
-        if box.left < frame.left or box.top < frame.top or box.right > frame.right or box.bottom > frame.bottom:
-            return False
-        low, high = np.maximum(self._boxes[:, :2], box[:2]), np.minimum(self._boxes[:, 2:], box[2:])
-        return not bool((low < high).all(axis=1).any())
+    def free(self, boxes: Floats) -> npt.NDArray[np.bool_]:
+        """Of rows of boxes, which lie within the picture, and on nothing that is taken."""
+        within = self._within
+        inside = (boxes[:, :2] >= within[:2]).all(axis=1) & (boxes[:, 2:] <= within[2:]).all(axis=1)
+        beside = boxes[:, None, :2] < self._boxes[None, :, 2:]
+        before = self._boxes[None, :, :2] < boxes[:, None, 2:]
+        met = np.any(np.all(beside & before, axis=2), axis=1)
+        return np.asarray(inside & ~met, dtype=np.bool_)
 
     def crossed(self, box: Box) -> int:
         """How many lines pass through a box (Liang and Barsky)."""
@@ -71,15 +72,16 @@ class Taken:
 
     def best(self, boxes: Iterable[Box], most_crossed: int | None = None) -> Box | None:
         """The first free box that crosses the fewest lines, none at best; None where none is free."""
+        places = list(boxes)
+        if not places:
+            return None
         found: tuple[int, Box] | None = None
-        for box in boxes:
-            if not self.is_free(box):
-                continue
-            crossed = self.crossed(box)
+        for at in np.flatnonzero(self.free(np.array(places, dtype=np.float64))):
+            crossed = self.crossed(places[at])
             if crossed == 0:
-                return box
+                return places[at]
             if (most_crossed is None or crossed <= most_crossed) and (found is None or crossed < found[0]):
-                found = crossed, box
+                found = crossed, places[at]
         return found[1] if found else None
 
 

@@ -17,7 +17,7 @@ from api.pictures.words import Words
 
 Events = Sequence[Mapping[str, Any]]
 _RADIUS, _CLOSE, _COUNT = 5.5, 12.0, 10
-MOST_HAIRS = 60
+MOST_HAIRS = 30
 """Events of a kind that are drawn through the curves too."""
 OTHERS = "others"
 """The lane of kinds that have no room for one of their own."""

@@ -19,6 +19,8 @@ _FIRST_STEP, _LAST_STEP = 0.15, 0.002
 _GRAVITY = 0.6
 _TURNS = 16
 """Ways in which a cluster may be turned toward those that it is tied to."""
+_ROUNDS = 6
+"""Tries to leave each hull as much room as it needs: more room makes all smaller."""
 _MOST_ACROSS, _MOST_DOWN = 260.0, 170.0
 """Pixels of the distance between two nodes, at the most: a few nodes are not scattered over the whole picture."""
 
@@ -71,11 +73,13 @@ def _within_one(places: Floats) -> Floats:
     return np.where(extent > 1e-9, (places - low) / np.maximum(extent, 1e-9), 0.5)
 
 
-def place_clusters(clusters: Sequence[Sequence[int]], pairs: Pairs, strengths: Sequence[float], room: Room) -> Floats:
+def place_clusters(
+    clusters: Sequence[Sequence[int]], pairs: Pairs, strengths: Sequence[float], room: Room, reach: float = 0.0
+) -> Floats:
     """Places in pixels of the nodes of disjoint clusters, which cover 0, 1, 2 and so on: no two clusters reach into each other.
 
     Each cluster is laid out in a circle, the circles are packed, those that are tied near each other, and all is stretched
-    to the room.
+    to the room. `reach`: how many pixels a cluster's hull goes beyond the middles of its nodes.
     """
     count = sum(map(len, clusters))
     if not count:
@@ -83,16 +87,22 @@ def place_clusters(clusters: Sequence[Sequence[int]], pairs: Pairs, strengths: S
     of = np.empty(count, dtype=np.int64)
     for number, members in enumerate(clusters):
         of[list(members)] = number
-    radii = np.array([0.55 if len(members) == 1 else 0.62 * sqrt(len(members)) + 0.5 for members in clusters])
     ties = _ties(of, pairs, strengths)
-    middles = _packed(radii, ties)
-    local = np.zeros((count, 2))
-    for number, members in enumerate(clusters):
-        local[list(members)] = _within(members, of, pairs, strengths) * max(radii[number] - 0.5, 0.0)
-    _turn(clusters, of, pairs, strengths, middles, local)
-    places = middles[of] + local
-    low, high = places.min(axis=0) - 0.35, places.max(axis=0) + 0.35
-    stretch = np.minimum(np.array([room.width, room.height]) / (high - low), (_MOST_ACROSS, _MOST_DOWN))
+    inner = np.array([0.0 if len(members) == 1 else 0.62 * sqrt(len(members)) for members in clusters])
+    insides = [_within(members, of, pairs, strengths) * inner[number] for number, members in enumerate(clusters)]
+    beyond = 0.5
+    for _ in range(_ROUNDS):
+        middles = _packed(inner + beyond, ties)
+        local = np.zeros((count, 2))
+        for members, inside in zip(clusters, insides, strict=True):
+            local[list(members)] = inside
+        _turn(clusters, of, pairs, strengths, middles, local)
+        places = middles[of] + local
+        low, high = places.min(axis=0) - 0.3, places.max(axis=0) + 0.3
+        stretch = np.minimum(np.array([room.width, room.height]) / (high - low), (_MOST_ACROSS, _MOST_DOWN))
+        if beyond * stretch.min() >= reach + 1:
+            break
+        beyond = 1.1 * (reach + 2) / float(stretch.min())
     centre = np.array([room.left + room.width / 2, room.top + room.height / 2])
     return np.asarray(centre + (places - (low + high) / 2) * stretch)
 

@@ -15,13 +15,14 @@ from api.pictures.look import Look
 from api.pictures.map_parts import (
     LABEL,
     NAME,
+    RING,
     Drawn,
     Node,
     draw_cluster_name,
     draw_edges,
     draw_hull,
-    draw_label,
     draw_legend,
+    draw_lines,
     draw_nodes,
 )
 from api.pictures.svg import group, root, write
@@ -173,29 +174,30 @@ def _draw_many(
     singles = [[row] for row, node in enumerate(nodes) if node.get("cluster") not in clusters]
     inner = Room(room.left + 30, room.top + 26, room.width - 60, room.height - 40)
     grouped = [*members.values(), *singles]
-    places = place_clusters(grouped, pairs, [weight_of(edge) for edge in edges], inner)
-    at = [(float(x), float(y)) for x, y in places]
     radii = radii_of(nodes, inner)
+    hulled = max((radii[row] for one in members.values() for row in one), default=0.0) + _HULL
+    places = place_clusters(grouped, pairs, [weight_of(edge) for edge in edges], inner, hulled)
+    at = [(float(x), float(y)) for x, y in places]
     fills = _fills(nodes, clusters)
     hulls = group(picture, "clusters")
     for place, (cluster, name) in enumerate(clusters.items()):
         corners = hull([at[row] for row in members[cluster]])
-        reach = _HULL + max(radii[row] for row in members[cluster])
         title = words.cluster_title.format(place + 1, name)
         told = {"data_id": str(cluster), "data_name": name, "data_count": str(len(members[cluster]))}
-        draw_hull(hulls, corners, reach, CLUSTERS[place % len(CLUSTERS)], title, look, told)
+        draw_hull(hulls, corners, hulled, CLUSTERS[place % len(CLUSTERS)], title, look, told)
     draw_edges(picture, nodes, edges, at, look, words)
     draw_nodes(picture, nodes, at, radii, fills, look, words)
     lines = [(*at[one], *at[other]) for one, other in pairs]
-    boxes = [around(x, y, 2 * r + 2, 2 * r + 2) for (x, y), r in zip(at, radii, strict=True)]
+    rims = [radius + (RING if node.get("is_center") else 0.5) for node, radius in zip(nodes, radii, strict=True)]
+    boxes = [around(x, y, 2 * rim + 1, 2 * rim + 1) for (x, y), rim in zip(at, rims, strict=True)]
     taken = Taken(Box(4, room.top - 14, look.width - 4, room.top + room.height + 14), boxes, lines)
     unnamed = 0
     names = group(picture, "cluster-names")
     for cluster, name in clusters.items():
-        own = [(*at[row], radii[row]) for row in members[cluster]]
+        own = [(*at[row], rims[row]) for row in members[cluster]]
         if not _name(names, cluster, name, own, taken, look):
             unnamed += 1
-    return Drawn(_label_nodes(picture, nodes, at, radii, taken, look)), unnamed
+    return Drawn(_label_nodes(picture, nodes, at, rims, taken, look)), unnamed
 
 
 def radii_of(nodes: Sequence[Node], room: Room) -> list[float]:
@@ -236,7 +238,7 @@ def _label_nodes(
     picture: Element,
     nodes: Sequence[Node],
     at: Sequence[tuple[float, float]],
-    radii: Sequence[float],
+    rims: Sequence[float],
     taken: Taken,
     look: Look,
 ) -> int:
@@ -246,13 +248,13 @@ def _label_nodes(
     most = 104.0 if look.is_narrow else 150.0
     forms = [(2, most)] if len(nodes) <= 60 else []
     forms += [(1, most), (1, 0.62 * most)]
-    for node, (x, y), radius in zip(nodes, at, radii, strict=True):
+    for node, (x, y), rim in zip(nodes, at, rims, strict=True):
         text = shown(str(node.get("label") or node["id"]))
         box, lines = None, list[str]()
         for count, room in forms:
             lines = broken(text, room, LABEL, count)
             wide = max((width(one, LABEL) for one in lines), default=0.0) + 2
-            places = beside(x, y, radius, wide, len(lines) * (LABEL + 2) + 2)
+            places = beside(x, y, rim, wide, len(lines) * (LABEL + 2) + 2)
             box = taken.best(places, most_crossed=None if count == 1 else 2) if lines else None
             if box is not None:
                 break
@@ -260,5 +262,5 @@ def _label_nodes(
             missing += 1
             continue
         taken.take(box)
-        draw_label(held, lines, box, look, str(node["id"]), x)
+        draw_lines(held, lines, box, LABEL, look, str(node["id"]), x)
     return missing

@@ -19,6 +19,8 @@ _DASHES = {"keyword": None, "meaning": "7 4", "temporal": "2 4", "co-task": "9 3
 """Of edges by kind: colour is no sign of them."""
 _OTHER_DASH = "12 5"
 MOST_IN_LEGEND = 6
+RING = 4.5
+"""How far the ring of a centre reaches beyond its disc."""
 Node = Mapping[str, Any]
 Edge = Mapping[str, Any]
 Place = tuple[float, float]
@@ -122,29 +124,19 @@ def draw_nodes(
         add(made, "circle", cx=x, cy=y, r=radius, fill=fill, stroke=look.colours.ink, stroke_width=1)
 
 
-def draw_label(held: Element, lines: Sequence[str], box: Box, look: Look, memory_id: str, x: float) -> None:
-    """The lines of a label in its box, toward its node."""
+def draw_lines(
+    held: Element, lines: Sequence[str], box: Box, size: float, look: Look, memory_id: str, x: float
+) -> None:
+    """The lines of a label in its box, toward its node at `x`."""
     middle = box.middle[0]
-    anchor, at = (
-        ("middle", middle)
-        if box.left < x < box.right
-        else (("start", box.left + 1) if middle > x else ("end", box.right - 1))
-    )
-    height = (box.bottom - box.top - 2) / len(lines)
+    anchor, at = ("start", box.left + 1) if box.left > x else ("end", box.right - 1)
+    if box.left < x < box.right:
+        anchor, at = "middle", middle
+    height = (box.bottom - box.top) / len(lines)
     for place, text in enumerate(lines):
-        base = box.top + 1 + height * (place + 0.78)
-        write(
-            held,
-            text,
-            at,
-            base,
-            LABEL,
-            look.colours.ink,
-            anchor=anchor,
-            halo=look.colours,
-            class_="label",
-            data_id=memory_id,
-        )
+        base = box.top + height * (place + 0.5) + 0.36 * size
+        written = write(held, text, at, base, size, look.colours.ink, anchor=anchor, halo=look.colours, class_="label")
+        put(written, data_id=memory_id)
 
 
 def draw_cluster_name(held: Element, text: str, box: Box, look: Look, cluster: str) -> None:
@@ -167,21 +159,28 @@ def draw_cluster_name(held: Element, text: str, box: Box, look: Look, cluster: s
 
 
 def draw_legend(picture: Element, edges: Sequence[Edge], nodes: Sequence[Node], look: Look, words: Words) -> float:
-    """What lines and rings stand for, along the bottom; where the picture above ends."""
+    """What lines and rings stand for, along the bottom in as many rows as it takes; where the picture above ends."""
     held = group(picture, "legend")
-    y = look.height - 30.0
     kinds = Counter(str(edge.get("link") or "") for edge in edges)
-    x = 20.0
-    entries: list[tuple[str, str | None]] = [(kind, words.link(kind)) for kind, _ in kinds.most_common(MOST_IN_LEGEND)]
+    entries = [(kind, words.link(kind)) for kind, _ in kinds.most_common(MOST_IN_LEGEND) if kind]
     entries += [("", words.centre)] if any(node.get("is_center") for node in nodes) else []
+    rows: list[list[tuple[float, str, str]]] = [[]]
+    x = 20.0
     for kind, text in entries:
-        wide = 34 + width(text or "", LABEL) + 16
-        if not text or x + wide > look.width:
-            continue
-        if kind:
-            line(held, x, y - 4, x + 26, y - 4, look.colours.rule, stroke_width=2, stroke_dasharray=dash_of(kind))
-        else:
-            add(held, "circle", cx=x + 18, cy=y - 4, r=6, fill="none", stroke=look.colours.ink, stroke_width=1.6)
-        write(held, text, x + 32, y, LABEL, look.colours.pale)
-        x += wide
-    return y - 14
+        wide = 32 + width(text, LABEL)
+        if rows[-1] and x + wide > look.width - 4:
+            rows.append([])
+            x = 20.0
+        rows[-1].append((x, kind, text))
+        x += wide + 18
+    top = look.height - 30.0 - 17 * (len(rows) - 1)
+    for place, row in enumerate(rows):
+        y = top + 17 * place
+        for x, kind, text in row:
+            if kind:
+                sample = line(held, x, y - 4, x + 26, y - 4, look.colours.rule, stroke_width=2)
+                put(sample, stroke_dasharray=dash_of(kind))
+            else:
+                add(held, "circle", cx=x + 18, cy=y - 4, r=6, fill="none", stroke=look.colours.ink, stroke_width=1.6)
+            write(held, text, x + 32, y, LABEL, look.colours.pale)
+    return top - 14

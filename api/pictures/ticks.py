@@ -41,13 +41,13 @@ def _ways(
     """Ticks from the closest on; those that would be far too many are passed over."""
     span = end - start
     for step in _FINE:
-        if span <= step * most:
+        if span <= step * (most + 1):
             yield _stepped(start, end, step), (_to_second if step < 60 * _SECOND else _to_minute)
     for step in _DAYS:
-        if span <= step * most:
+        if span <= step * (most + 1):
             yield _stepped(start, end, step), lambda one: day_and_month(one, language)
     for months in _MONTH_STEPS:
-        if span <= _DAY * 31 * months * most:
+        if span <= _DAY * 31 * months * (most + 1):
             yield _monthly(start, end, months), (_month(language) if months < 12 else _year(language))
 
 
