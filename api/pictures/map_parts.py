@@ -134,7 +134,7 @@ def draw_lines(
         anchor, at = "middle", middle
     height = (box.bottom - box.top) / len(lines)
     for place, text in enumerate(lines):
-        base = box.top + height * (place + 0.5) + 0.36 * size
+        base = box.top + height * (place + 0.5) + 0.3 * size
         written = write(held, text, at, base, size, look.colours.ink, anchor=anchor, halo=look.colours, class_="label")
         put(written, data_id=memory_id)
 

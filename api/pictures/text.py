@@ -24,8 +24,8 @@ MOST_MARKS = 3
 
 _EMS = {
     "'ijlI|": 0.32,
-    " !,.:;/\\J-()[]`f": 0.41,
-    'rt*"_': 0.52,
+    " !,.:;/\\-()[]f": 0.41,
+    'rt*"J`_': 0.62,
     "csz?FL": 0.64,
     "abdeghknopquvxy0123456789$#{}~^+<>=ETPZSYVXKBR": 0.7,
     "ACDGHNOQU&": 0.8,

@@ -193,7 +193,11 @@ BODIES: dict[str, dict[str, Any]] = {
     "/v1/owners/{owner}/bring-back": {"json": {"session": "s1"}},
     "/v1/owners/{owner}/diff": {"json": {"from": "2000-01-01"}},
 }
-QUERIES = {"/v1/owners/{owner}/map": {"topic": "coffee"}, "/v1/owners/{owner}/diff": {"from": "2000-01-01"}}
+QUERIES = {
+    "/v1/owners/{owner}/map": {"topic": "coffee"},
+    "/v1/owners/{owner}/map.svg": {"topic": "coffee"},
+    "/v1/owners/{owner}/diff": {"from": "2000-01-01"},
+}
 
 
 @pytest.mark.parametrize(("method", "path"), HEAVY)
