@@ -139,7 +139,7 @@ def _root(
 
 
 def _title(comparison: Comparison, words: Words) -> str:
-    return shown(str(comparison.get("title") or words.by_every_law))
+    return shown(str(comparison.get("title") or "")) or words.by_every_law
 
 
 def heading_of(comparison: Comparison, look: Look, words: Words) -> list[str]:

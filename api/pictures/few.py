@@ -42,7 +42,7 @@ def draw_few(
     held, missing = group(picture, "labels"), 0
     middle = room.top + room.height / 2
     for node, (x, y), radius, told in zip(nodes, at, radii, texts, strict=True):
-        if not _label(held, node, told, (x, y), radius + RING, taken, size, look, y < middle - 2):
+        if not _label(held, node, told, (x, y), radius + RING, taken, size, look, len(nodes) > 1 and y < middle - 2):
             missing += 1
     _edge_words(picture, nodes, edges, at, taken, size - 1.5, look, words)
     return Drawn(missing)

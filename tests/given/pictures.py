@@ -127,35 +127,31 @@ def pixels_of(path: Path) -> Any:
         at += length + 12
     wide, high = size_of(path)
     assert content[24:26] == b"\x08\x06"
-    raw = np.frombuffer(zlib.decompress(data), dtype=np.uint8).reshape(high, 1 + 4 * wide)
-    rows = np.zeros((high + 1, wide, 4), dtype=np.uint8)
-    for number, (way, *_), line in zip(range(high), raw, raw[:, 1:].reshape(high, wide, 4), strict=True):
-        rows[number + 1] = _unfiltered(int(way), line, rows[number])
-    return rows[1:]
+    raw, above, rows = zlib.decompress(data), bytes(4 * wide), []
+    for at in range(0, len(raw), 4 * wide + 1):
+        above = _unfiltered(raw[at], raw[at + 1 : at + 4 * wide + 1], above)
+        rows.append(above)
+    return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(high, wide, 4)
 
 
-def _unfiltered(way: int, line: Any, above: Any) -> Any:
+def _unfiltered(way: int, line: bytes, above: bytes) -> bytes:
     """A row without its filter (the PNG standard, 9.2)."""
     if way == 0:
         return line
     if way == 2:
-        return line + above
-    made = line.astype(np.int64)
-    over = above.astype(np.int64)
-    for at in range(len(made)):
-        left = made[at - 1] if at else np.zeros(4, dtype=np.int64)
-        corner = over[at - 1] if at else np.zeros(4, dtype=np.int64)
+        return bytes((one + up) & 255 for one, up in zip(line, above, strict=True))
+    made = bytearray(line)
+    for at, up in enumerate(above):
+        left, corner = (made[at - 4], above[at - 4]) if at > 3 else (0, 0)
         if way == 1:
             guess = left
         elif way == 3:
-            guess = (left + over[at]) // 2
+            guess = (left + up) // 2
         else:
-            far = [abs(over[at] - corner), abs(left - corner), abs(left + over[at] - 2 * corner)]
-            guess = np.where(
-                (far[0] <= far[1]) & (far[0] <= far[2]), left, np.where(far[1] <= far[2], over[at], corner)
-            )
-        made[at] = (made[at] + guess) % 256
-    return made.astype(np.uint8)
+            far = abs(up - corner), abs(left - corner), abs(left + up - 2 * corner)
+            guess = left if far[0] <= far[1] and far[0] <= far[2] else up if far[1] <= far[2] else corner
+        made[at] = (made[at] + guess) & 255
+    return bytes(made)
 
 
 def inked(path: Path) -> int:

@@ -6,12 +6,13 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.pictures.curves import apart
 from api.pictures.labels import Box, Taken, around, beside
 from api.pictures.layout import Room, hull, place_clusters, place_nodes
+from tests.examples import examples
 
 TRIANGLES = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)]
 ROOM = Room(20, 60, 1160, 560)
@@ -61,6 +62,7 @@ def separated(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.maximum(first.min(axis=0) - second.max(axis=0), second.min(axis=0) - first.max(axis=0)).max())
 
 
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.integers(1, 9), min_size=2, max_size=9), st.integers(0, 2**32 - 1))
 def test_clusters_are_apart_by_their_hulls_and_in_the_room(sizes: list[int], seed: int) -> None:
     chance = np.random.default_rng(seed)

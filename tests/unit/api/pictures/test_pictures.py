@@ -30,7 +30,7 @@ from tests.given.pictures import (
     texts_of,
 )
 
-SMALL = Look(480, 320)
+SMALL = Look(320, 240)
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_a_png_has_the_size_asked_for(tmp_path: Path) -> None:
     assert draw_map(graph_of(node("a"), node("b")), tmp_path / "map.png") == []
     assert draw_curves(comparison_of(), tmp_path / "curves.png", SMALL) == []
     assert size_of(tmp_path / "map.png") == (1200, 700)
-    assert size_of(tmp_path / "curves.png") == (480, 320)
+    assert size_of(tmp_path / "curves.png") == (320, 240)
 
 
 @pytest.mark.parametrize("name", ["picture.png", "picture.svg"])
@@ -92,7 +92,7 @@ def test_a_centre_is_ringed(tmp_path: Path) -> None:
 def test_the_width_of_an_edge_goes_by_its_weight(tmp_path: Path) -> None:
     for name, weight in (("thin", 0.05), ("thick", 1.0)):
         draw_map(graph_of(node("a"), node("b"), edge_weight=weight), tmp_path / f"{name}.png", SMALL)
-    assert inked(tmp_path / "thick.png") > inked(tmp_path / "thin.png") + 100
+    assert inked(tmp_path / "thick.png") > inked(tmp_path / "thin.png") + 60
 
 
 @pytest.mark.parametrize("name", ["map.png", "map.svg"])
@@ -142,7 +142,7 @@ def test_chinese_is_drawn_with_a_font_that_has_it(tmp_path: Path, chinese_font: 
     graph = graph_of(node("m", "早上喝咖啡"))
     assert draw_map(graph, tmp_path / "with.png", SMALL, fonts=(chinese_font,)) == []
     draw_map(graph, tmp_path / "without.png", SMALL, fonts=())
-    assert inked(tmp_path / "with.png") > inked(tmp_path / "without.png") + 100
+    assert inked(tmp_path / "with.png") > inked(tmp_path / "without.png") + 60
 
 
 def test_a_title_keeps_what_can_be_written(tmp_path: Path, chinese_font: Path) -> None:
@@ -186,7 +186,7 @@ def test_without_any_font_a_png_is_drawn_and_says_that_it_has_no_letters(
 )
 def test_curves_of_little_or_much_are_drawn(tmp_path: Path, more: dict[str, Any]) -> None:
     assert draw_curves(comparison_of(**more), tmp_path / "curves.png", SMALL) == []
-    assert size_of(tmp_path / "curves.png") == (480, 320)
+    assert size_of(tmp_path / "curves.png") == (320, 240)
 
 
 @pytest.mark.parametrize("draw", [draw_map, draw_curves])
