@@ -45,3 +45,8 @@ MOST_NAME = 256
 """Characters of a beginning of an owner's name."""
 MOST_QUESTIONS = 20
 """Questions whose ranks are compared on two sides."""
+THEMES = ("light", "dark")
+"""Of a picture."""
+WIDTH, HEIGHT = 1_200, 700
+"""Of a picture, in pixels, and between which bounds."""
+WIDTHS, HEIGHTS = (320, 2_400), (240, 1_600)

@@ -101,6 +101,7 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/memories/{memory_id}/provenance": [get("/memories/both/provenance", tells=False)],
     "GET /v1/owners/{owner}/memories/{memory_id}/associations": [get("/memories/tea/associations", depth=2)],
     "GET /v1/owners/{owner}/memories/{memory_id}/compare": [get(f"{MEMORY}/compare", kept=BY_ID, points=2)],
+    "GET /v1/owners/{owner}/memories/{memory_id}/compare.svg": [get(f"{MEMORY}/compare.svg", kept=BY_ID, points=2)],
     "GET /v1/owners/{owner}/memories/{memory_id}/uses": [
         get("/memories/core/uses", kept=BY_ID), get("/memories/t2/uses", tells=False),
     ],
@@ -119,6 +120,7 @@ HTTP: dict[str, list[Face]] = {
     "POST /v1/owners/{owner}/episodes": [post("/episodes", tells=False, dry_run=True)],
     "GET /v1/owners/{owner}/assess": [get("/assess", topic=q)],
     "GET /v1/owners/{owner}/map": [get("/map", topic=q), get("/map", topic="tea", depth=4, least=0)],
+    "GET /v1/owners/{owner}/map.svg": [get("/map.svg", topic=q), get("/map.svg", topic="tea", depth=4, least=0)],
     "GET /v1/owners/{owner}/facts": [get("/facts"), get("/facts", about="User")],
     "GET /v1/owners/{owner}/synonyms": [get("/synonyms", tells=False)],
     "GET /v1/owners/{owner}/health": [get("/health")],

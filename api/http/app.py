@@ -21,7 +21,18 @@ from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.requests import Measured
 from api.http.metrics.store import readings
 from api.http.reference import serve_reference
-from api.http.routes import auditing, chats, commands, console, events, feed, operations, records, store
+from api.http.routes import (
+    auditing,
+    chats,
+    commands,
+    console,
+    events,
+    feed,
+    operations,
+    pictures,
+    records,
+    store,
+)
 from api.http.routes.commands import AnswersFor, for_nobody
 from api.http.sessions import Sessions
 from api.http.waiting import Waits
@@ -102,7 +113,7 @@ def create_app(
     app.state.answers_for = answers_for
     app.state.admits, app.state.sessions = admits, sessions
     problem.install(app)
-    for module in (events, operations, auditing, records, chats, feed, store, commands, console):
+    for module in (events, operations, pictures, auditing, records, chats, feed, store, commands, console):
         app.include_router(module.router)
     describe(app)
     serve_reference(app)

@@ -22,6 +22,7 @@ from api.operations import (
 )
 from api.operations.definition import Operation
 from api.operations.events import EVENTS, PARTITION_EVENTS
+from api.operations.pictures import CURVES_SVG, MAP_SVG
 from api.operations.reading import REVEAL
 from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS
 from api.operations.reports import EXTRACT
@@ -60,3 +61,6 @@ ALL: tuple[Operation, ...] = (
 )
 OF_FILES: tuple[Operation, ...] = (EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS)
 """Those that stream lines; the client has its own verbs of them."""
+ALL: tuple[Operation, ...] = (SEARCH, *MADE_WHOLE, REVEAL, DELETE, DELETE_MANY, EXTRACT, EVENTS, PARTITION_EVENTS)
+OF_FILES: tuple[Operation, ...] = (EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS, CURVES_SVG, MAP_SVG)
+"""Those that stream lines, or answer pictures; the client has its own verbs of them."""

@@ -15,7 +15,8 @@ from typing import Any
 import orjson
 
 from api.pictures.draw import draw_map
-from api.pictures.paper import PICTURES, replace_file
+from api.pictures.files import PICTURES, replace_file
+from api.pictures.look import USUAL, Look
 from events.errors import refused
 
 Graph = Mapping[str, Any]
@@ -24,7 +25,7 @@ _NOT_XML = re.compile("[^\t\n -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _REFERENCE = re.compile(r"&(?=\w+;|#\d+;|#[xX][0-9a-fA-F]+;)")
 
 
-def write_graph(graph: Graph, path: Path) -> list[str]:
+def write_graph(graph: Graph, path: Path, look: Look = USUAL) -> list[str]:
     """Write a knowledge map into a .json, .graphml, .dot, .gv, .png or .svg; the file is replaced as a whole.
 
     Returns remarks on what a picture shows otherwise than asked. Raises InputError for another suffix, a folder that
@@ -35,7 +36,7 @@ def write_graph(graph: Graph, path: Path) -> list[str]:
         raise refused("out", path.name, f"a name that ends in {', '.join([*_CONTENTS, *PICTURES])}")
     _check_ends(graph)
     if suffix in PICTURES:
-        return draw_map(graph, path)
+        return draw_map(graph, path, look)
     replace_file(path, _CONTENTS[suffix](graph))
     return []
 

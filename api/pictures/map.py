@@ -1,40 +1,48 @@
-"""A knowledge map on a figure: nodes, edges, labels where there is room, and a legend of the clusters."""
+"""A knowledge map as a picture: clusters in soft hulls with their names, nodes by weight, edges by kind, labels that never meet."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element
 
-from api.pictures.layout import Floats, Spot, place_labels, place_nodes
-from api.pictures.paper import (
-    BLUE,
-    GREEN,
-    GREY,
-    HEIGHT,
-    INK,
-    ORANGE,
-    PINK,
-    RED,
-    SKY,
-    SMALL,
-    WIDTH,
-    YELLOW,
-    LegendEntry,
-    add_legend,
+from api.pictures.colours import CLUSTERS, GREY
+from api.pictures.few import draw_few
+from api.pictures.labels import Box, Taken, around, beside
+from api.pictures.layout import Room, hull, place_clusters
+from api.pictures.look import Look
+from api.pictures.map_parts import (
+    LABEL,
+    NAME,
+    RING,
+    Drawn,
+    Node,
+    draw_cluster_name,
+    draw_edges,
+    draw_hull,
+    draw_legend,
+    draw_lines,
+    draw_nodes,
 )
-from api.pictures.text import Lettering, columns, short
+from api.pictures.svg import group, root, write
+from api.pictures.text import broken, cut, shown, width
+from api.pictures.words import WORDS, Words
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+MAX_NODES = 500
+"""Most memories on a map; the lightest are left out."""
+FEW = 5
+"""Memories that are drawn large, in the middle, with words on their edges."""
+_HULL = 13.0
+"""How far a hull reaches beyond the middles of its nodes, and their radius."""
+Graph = Mapping[str, Any]
 
-MAX_LABEL = 24
-"""Longest label on a map, in columns; a Chinese character has two."""
-_LEFT, _RIGHT, _BOTTOM, _TOP = 60.0, 60.0, 60.0, 62.0
-"""Margins of a map, where no node stands, in points."""
 
-CLUSTER_COLOURS = (BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW)
+class MapPicture(NamedTuple):
+    """The picture as an SVG, and what it shows otherwise than asked."""
+
+    root: Element
+    remarks: list[str]
 
 
 def weight_of(part: Mapping[str, Any]) -> float:
@@ -42,103 +50,217 @@ def weight_of(part: Mapping[str, Any]) -> float:
     return max(float(part.get("weight") or 0.0), 0.0)
 
 
-def draw_nodes(
-    figure: Figure, graph: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]], lettering: Lettering
-) -> int:
-    """The whole map, and how many nodes have no label."""
-    from matplotlib.collections import LineCollection  # noqa: PLC0415 - matplotlib is an extra
+def map_picture(graph: Graph, look: Look) -> MapPicture:
+    """The picture of a map as `map` answers it; one sentence where it has no nodes."""
+    words = WORDS[look.language]
+    ranked = sorted(graph["nodes"], key=lambda node: (not node.get("is_center"), -weight_of(node)))
+    kept, left_out = ranked[:MAX_NODES], ranked[MAX_NODES:]
+    known = {node["id"] for node in kept}
+    edges = [edge for edge in graph["edges"] if edge["from"] in known and edge["to"] in known]
+    clusters = _clusters(graph, kept)
+    picture = _root(graph, look, words, kept, edges, clusters)
+    _headings(picture, graph, look, words, kept, edges, clusters)
+    if not kept:
+        said = words.withheld_all if graph.get("withheld") else words.nothing
+        middle = look.width / 2, look.height / 2
+        write(picture, said, *middle, 15, look.colours.pale, anchor="middle", class_="empty")
+        return MapPicture(picture, [])
+    foot = draw_legend(picture, edges, kept, look, words)
+    room = Room(20, 66 if look.is_narrow else 72, look.width - 40, foot - (66 if look.is_narrow else 72) - 26)
+    if len(kept) <= FEW:
+        drawn = draw_few(picture, kept, edges, _fills(kept, clusters), room, look, words)
+        unnamed = 0
+    else:
+        drawn, unnamed = _draw_many(picture, kept, edges, clusters, room, look, words)
+    remarks = [words.left_out.format(len(left_out), len(ranked))] if left_out else []
+    if drawn.unlabelled:
+        remarks.append(words.unlabelled.format(drawn.unlabelled, len(kept)))
+    remarks += [words.unnamed.format(unnamed)] if unnamed else []
+    picture.set("data-unlabelled", str(drawn.unlabelled))
+    picture.set("data-left-out", str(len(left_out)))
+    if remarks:
+        told = cut("; ".join(remarks), look.width - 40, LABEL)
+        write(picture, told, 20, look.height - 8, LABEL, look.colours.pale, class_="note")
+    return MapPicture(picture, remarks)
 
-    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, WIDTH), ylim=(0, HEIGHT))
-    axes.set_axis_off()
-    colours = _cluster_colours(nodes)
-    # Nodes of a cluster start in one ring, not mixed with others.
-    order = sorted(range(len(nodes)), key=lambda index: list(colours).index(nodes[index].get("cluster")))
-    rows = {nodes[index]["id"]: row for row, index in enumerate(order)}
-    edges = [edge for edge in graph["edges"] if edge["from"] in rows and edge["to"] in rows]
-    pairs = [(rows[edge["from"]], rows[edge["to"]]) for edge in edges]
-    room = (WIDTH - _LEFT - _RIGHT, HEIGHT - _BOTTOM - _TOP)
-    places = place_nodes(len(nodes), pairs, [weight_of(edge) for edge in edges]) * room + (_LEFT, _BOTTOM)
-    radii = _radii(nodes)
-    widths = [(0.02 + 0.13 * min(weight_of(edge), 1.0)) * max(radii) for edge in edges]
-    lines = [(places[one], places[other]) for one, other in pairs]
-    axes.add_collection(LineCollection(lines, linewidths=widths, colors=GREY, alpha=0.6, zorder=1))
-    own = places[[rows[node["id"]] for node in nodes]]
-    axes.scatter(
-        own[:, 0],
-        own[:, 1],
-        s=[(2 * radius) ** 2 for radius in radii],
-        c=[colours[node.get("cluster")] for node in nodes],
-        edgecolors=[INK if node.get("is_center") else "white" for node in nodes],
-        linewidths=[2.0 if node.get("is_center") else 0.8 for node in nodes],
-        zorder=2,
-    )
-    _legend_of_clusters(figure, graph, colours, nodes, lettering)
-    return _label_nodes(axes, nodes, own, radii, lettering)
+
+def _clusters(graph: Graph, nodes: Sequence[Node]) -> dict[Any, str]:
+    """Names of the clusters of two nodes and more, the largest first."""
+    counts = Counter(node.get("cluster") for node in nodes)
+    told = {part["id"]: part for part in graph.get("clusters", ()) if isinstance(part, Mapping)}
+    several = [cluster for cluster, count in counts.items() if count > 1 and cluster is not None]
+    ordered = sorted(several, key=lambda cluster: (-counts[cluster], str(cluster)))
+    return {one: shown(str(told.get(one, {}).get("name") or told.get(one, {}).get("label") or one)) for one in ordered}
 
 
-def _label_nodes(
-    axes: Axes, nodes: Sequence[Mapping[str, Any]], places: Floats, radii: Sequence[float], lettering: Lettering
-) -> int:
-    """A short label at each node that has room for one, centres first; how many have none."""
-    written = []
-    for number, node in enumerate(nodes, start=1):
-        name = short(str(node["id"]), MAX_LABEL)
-        texts = [
-            (short(str(node.get("label") or ""), MAX_LABEL), ""),
-            (name, "a memory's id in place of its label"),
-            (f"#{number}", "a number in place of a memory's label and id"),
-        ]
-        written.append(lettering.write(texts, SMALL))
-    spots = [
-        Spot(float(x), float(y), radius, 0.62 * SMALL * columns(text))
-        for (x, y), radius, (text, _) in zip(places, radii, written, strict=True)
+def _fills(nodes: Sequence[Node], clusters: Mapping[Any, str]) -> list[str]:
+    """A colour for each node by its cluster; grey for what belongs with nobody."""
+    order = list(clusters)
+    return [
+        CLUSTERS[order.index(one["cluster"]) % len(CLUSTERS)] if one.get("cluster") in clusters else GREY
+        for one in nodes
     ]
-    centres = sum(bool(node.get("is_center")) for node in nodes)
-    middles = place_labels(spots, 1.3 * SMALL, (WIDTH, HEIGHT), kept=centres)
-    for middle, (text, font) in zip(middles, written, strict=True):
-        if middle:
-            label = axes.text(*middle, text, fontproperties=font, color=INK, ha="center", va="center", zorder=3)
-            label.set(parse_math=False, bbox={"facecolor": "white", "alpha": 0.6, "pad": 0.5, "linewidth": 0})
-    return middles.count(None)
 
 
-def _radii(nodes: Sequence[Mapping[str, Any]]) -> list[float]:
-    """Radii in points: the area goes by the weight, as large as so many nodes allow."""
-    largest = min(max(0.3 * (WIDTH * HEIGHT / len(nodes)) ** 0.5, 5.0), 20.0)
-    smallest = largest / 3
+def _root(
+    graph: Graph, look: Look, words: Words, nodes: Sequence[Node], edges: Sequence[Any], clusters: Mapping[Any, str]
+) -> Element:
+    counted = f"{', '.join(_counts(graph, words, nodes, edges, clusters))}."
+    heaviest = "; ".join(str(node.get("label") or node["id"]) for node in nodes[:5])
+    named = [words.cluster_title.format(place + 1, name) for place, name in enumerate(clusters.values())]
+    told = [counted, *([words.nodes_told.format(heaviest)] if nodes else [words.nothing]), *named]
+    return root(
+        "map",
+        look,
+        _title(graph, words),
+        " ".join(told),
+        data_owner=graph.get("owner"),
+        data_topic=graph.get("topic"),
+        data_mode=graph.get("mode"),
+        data_position=graph.get("position"),
+        data_nodes=str(len(nodes)),
+        data_edges=str(len(edges)),
+        data_clusters=str(len(clusters)),
+    )
+
+
+def _title(graph: Graph, words: Words) -> str:
+    if graph.get("title"):
+        return str(graph["title"])
+    if graph.get("topic"):
+        return words.map_of.format(graph["topic"])
+    return words.overview if "topic" in graph else words.map_plain
+
+
+def _counts(
+    graph: Graph, words: Words, nodes: Sequence[Node], edges: Sequence[Any], clusters: Mapping[Any, str]
+) -> list[str]:
+    told = [words.several(words.memories, len(nodes)), words.several(words.links_told, len(edges))]
+    told += [words.several(words.clusters, len(clusters))] if len(nodes) > FEW else []
+    told += [words.truncated] if graph.get("truncated") else []
+    return told + ([words.weaker.format(graph["weaker"])] if graph.get("weaker") else [])
+
+
+def _headings(
+    picture: Element,
+    graph: Graph,
+    look: Look,
+    words: Words,
+    nodes: Sequence[Node],
+    edges: Sequence[Any],
+    clusters: Mapping[Any, str],
+) -> None:
+    size, below = (15, 11) if look.is_narrow else (17, 12)
+    title = cut(_title(graph, words), look.width - 40, size, bold=True)
+    write(picture, title, 20, 18 + size / 2, size, look.colours.ink, bold=True, class_="heading")
+    parts = _counts(graph, words, nodes, edges, clusters) if nodes else []
+    parts += [getattr(words, name).format(graph[name]) for name in ("as_of", "known") if graph.get(name)]
+    told = cut(" · ".join(parts), look.width - 40, below)
+    write(picture, told, 20, 30 + size, below, look.colours.pale, class_="subheading")
+
+
+def _draw_many(
+    picture: Element,
+    nodes: Sequence[Node],
+    edges: Sequence[Any],
+    clusters: Mapping[Any, str],
+    room: Room,
+    look: Look,
+    words: Words,
+) -> tuple[Drawn, int]:
+    rows = {node["id"]: row for row, node in enumerate(nodes)}
+    pairs = [(rows[edge["from"]], rows[edge["to"]]) for edge in edges]
+    members = {one: [row for row, node in enumerate(nodes) if node.get("cluster") == one] for one in clusters}
+    singles = [[row] for row, node in enumerate(nodes) if node.get("cluster") not in clusters]
+    inner = Room(room.left + 30, room.top + 26, room.width - 60, room.height - 40)
+    grouped = [*members.values(), *singles]
+    radii = radii_of(nodes, inner)
+    hulled = max((radii[row] for one in members.values() for row in one), default=0.0) + _HULL
+    places = place_clusters(grouped, pairs, [weight_of(edge) for edge in edges], inner, hulled)
+    at = [(float(x), float(y)) for x, y in places]
+    fills = _fills(nodes, clusters)
+    hulls = group(picture, "clusters")
+    for place, (cluster, name) in enumerate(clusters.items()):
+        corners = hull([at[row] for row in members[cluster]])
+        title = words.cluster_title.format(place + 1, name)
+        told = {"data_id": str(cluster), "data_name": name, "data_count": str(len(members[cluster]))}
+        draw_hull(hulls, corners, hulled, CLUSTERS[place % len(CLUSTERS)], title, look, told)
+    draw_edges(picture, nodes, edges, at, look, words)
+    draw_nodes(picture, nodes, at, radii, fills, look, words)
+    lines = [(*at[one], *at[other]) for one, other in pairs]
+    rims = [radius + (RING if node.get("is_center") else 0.5) for node, radius in zip(nodes, radii, strict=True)]
+    boxes = [around(x, y, 2 * rim + 1, 2 * rim + 1) for (x, y), rim in zip(at, rims, strict=True)]
+    taken = Taken(Box(4, room.top - 14, look.width - 4, room.top + room.height + 14), boxes, lines)
+    unnamed = 0
+    names = group(picture, "cluster-names")
+    for cluster, name in clusters.items():
+        own = [(*at[row], rims[row]) for row in members[cluster]]
+        if not _name(names, cluster, name, own, taken, look):
+            unnamed += 1
+    return Drawn(_label_nodes(picture, nodes, at, rims, taken, look)), unnamed
+
+
+def radii_of(nodes: Sequence[Node], room: Room) -> list[float]:
+    """Radii in pixels: the area goes by the weight, as large as so many nodes allow."""
+    largest = min(max(0.16 * (room.width * room.height / len(nodes)) ** 0.5, 5.0), 17.0)
+    smallest = largest / 2.4
     heaviest = max(map(weight_of, nodes)) or 1.0
     spread = largest**2 - smallest**2
     return [float((smallest**2 + spread * weight_of(node) / heaviest) ** 0.5) for node in nodes]
 
 
-def _cluster_colours(nodes: Sequence[Mapping[str, Any]]) -> dict[Any, str]:
-    """Clusters by size, the largest first, each with its colour; grey for those beyond the palette and for None."""
-    counts = Counter(node.get("cluster") for node in nodes)
-    ranked = sorted(counts, key=lambda cluster: (cluster is None, -counts[cluster], str(cluster)))
-    palette = dict(zip((cluster for cluster in ranked if cluster is not None), CLUSTER_COLOURS, strict=False))
-    return {cluster: palette.get(cluster, GREY) for cluster in ranked}
-
-
-def _legend_of_clusters(
-    figure: Figure,
-    graph: Mapping[str, Any],
-    colours: Mapping[Any, str],
-    nodes: Sequence[Mapping[str, Any]],
-    lettering: Lettering,
-) -> None:
-    names = {part["id"]: part.get("label") for part in graph.get("clusters", ()) if isinstance(part, Mapping)}
-    named = [cluster for cluster, colour in colours.items() if colour != GREY]
-    entries = []
-    for number, cluster in enumerate(named, start=1):
-        texts = [
-            (short(str(names.get(cluster) or cluster), 18), ""),
-            (f"cluster {number}", "a cluster's number in place of its name"),
+def _name(
+    held: Element, cluster: Any, name: str, own: Sequence[tuple[float, float, float]], taken: Taken, look: Look
+) -> bool:
+    """Write a cluster's name at its hull where it meets nothing; whether it had room."""
+    left, right = min(x for x, *_ in own), max(x for x, *_ in own)
+    top, bottom = min(y - r for _, y, r in own), max(y + r for _, y, r in own)
+    middle = (left + right) / 2
+    reach = _HULL + NAME / 2
+    for most in (230.0, 130.0, 80.0):
+        text = cut(name, min(most, 0.46 * look.width), NAME, bold=True)
+        wide = width(text, NAME, bold=True) + 4
+        rows = (top - reach, bottom + reach, top - 4 - NAME / 2, bottom + 4 + NAME / 2)
+        places = [
+            around(x, y, wide, NAME + 5)
+            for y in rows
+            for x in (middle, left + wide / 2 - 8, right - wide / 2 + 8, (left + middle) / 2, (right + middle) / 2)
         ]
-        entries.append(LegendEntry(*lettering.write(texts, SMALL), colours[cluster]))
-    rest = sum(colours[node.get("cluster")] == GREY for node in nodes)
-    if rest and entries:
-        entries.append(LegendEntry(*lettering.write([(f"others ({rest})", "")], SMALL), GREY))
-    if any(node.get("is_center") for node in nodes):
-        entries.append(LegendEntry(*lettering.write([("centre", "")], SMALL), "white", INK))
-    if entries:
-        add_legend(figure, entries)
+        box = taken.best(places)
+        if box is not None and text:
+            taken.take(box)
+            draw_cluster_name(held, text, box, look, str(cluster))
+            return True
+    return False
+
+
+def _label_nodes(
+    picture: Element,
+    nodes: Sequence[Node],
+    at: Sequence[tuple[float, float]],
+    rims: Sequence[float],
+    taken: Taken,
+    look: Look,
+) -> int:
+    """A label at each node that has room for one, centres and heavy ones first; how many have none."""
+    held = group(picture, "labels")
+    missing = 0
+    most = 104.0 if look.is_narrow else 150.0
+    forms = [(2, most)] if len(nodes) <= 60 else []
+    forms += [(1, most), (1, 0.62 * most)]
+    for node, (x, y), rim in zip(nodes, at, rims, strict=True):
+        text = shown(str(node.get("label") or node["id"]))
+        box, lines = None, list[str]()
+        for count, room in forms:
+            lines = broken(text, room, LABEL, count)
+            wide = max((width(one, LABEL) for one in lines), default=0.0) + 2
+            places = beside(x, y, rim, wide, len(lines) * (LABEL + 2) + 2)
+            box = taken.best(places, most_crossed=None if count == 1 else 2) if lines else None
+            if box is not None:
+                break
+        if box is None:
+            missing += 1
+            continue
+        taken.take(box)
+        draw_lines(held, lines, box, LABEL, look, str(node["id"]), x)
+    return missing

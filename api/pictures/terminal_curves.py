@@ -9,7 +9,7 @@ from itertools import groupby
 from textwrap import fill
 from typing import Any
 
-from api.pictures.curves import kind_of, lane_order
+from api.pictures.kinds import kind_of, lane_order
 from api.pictures.text import short
 from events.errors import refused
 

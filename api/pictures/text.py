@@ -1,98 +1,42 @@
-"""What a picture can write: the fonts that are there, and for each text one that has its characters.
+"""What pictures write: texts made safe to look at, how wide they are at the most, and how they are cut and broken into lines.
 
-A PNG is drawn with the fonts of this machine, so a text that none of them has is replaced. An SVG keeps its text, and
-whoever opens it draws it with fonts of their own.
+The letters are drawn by whoever looks, with fonts that nobody here knows. So widths are estimates that err on the wide side: each
+is that of the widest of the fonts that are common on desktops and servers.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Collection, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from functools import cache
 
-if TYPE_CHECKING:
-    from matplotlib.font_manager import FontProperties
+from events.text.invisible import spelled, with_hidden_as
 
 ELLIPSIS = "…"
 WIDE = 2.0
 """Columns of a Chinese character; a Latin letter has one."""
+BOLD = 1.2
+"""How much wider bold letters are at the most."""
+UNKNOWN = 1.4
+"""Width of a character of which nothing is known, in ems."""
+MOST_MARKS = 3
+"""Combining marks on one letter: more would run into the lines above and below."""
 
-CHINESE_FONTS = re.compile(
-    r"noto(sans|serif)(mono)?(cjk|sc|tc|hk)|sourcehan|wqy|wenquanyi|simhei|simsun|simkai|msyh|microsoftyahei|pingfang"
-    r"|hiraginosansgb|stheiti|heiti|songti|arialuni|droidsansfallback|uming|ukai|lxgw|sarasa|unifont"
+_EMS = {
+    "'ijlI|": 0.32,
+    " !,.:;/\\-()[]f": 0.41,
+    'rt*"J`_': 0.62,
+    "csz?FL": 0.64,
+    "abdeghknopquvxy0123456789$#{}~^+<>=ETPZSYVXKBR": 0.7,
+    "ACDGHNOQU&": 0.8,
+    "wWMm@%": 1.03,
+}
+_ASCII = {character: ems for characters, ems in _EMS.items() for character in characters} | dict.fromkeys(
+    "#~^+<>=", 0.85
 )
-"""File names of fonts with Chinese characters, in lower case without spaces and dashes."""
-
-
-class Lettering:
-    """Chooses how each text of one picture is written, and remembers what could not be."""
-
-    def __init__(self, fonts: Sequence[Path] | None, *, keeps_text: bool) -> None:
-        """`fonts` are files to use beside the default one; None looks for installed ones when a text needs them.
-        `keeps_text` is true of an SVG.
-        """
-        self._further = fonts
-        self._keeps_text = keeps_text
-        default = _default_font()
-        self._faces: list[tuple[Path, Collection[int]]] = [(default, _characters_of(default))]
-        self._has_all_faces = False
-        self._replaced: Counter[str] = Counter()
-        self._unseen = 0
-
-    def write(
-        self, texts: Sequence[tuple[str, str]], size: float, weight: str = "normal"
-    ) -> tuple[str, FontProperties]:
-        """The first of `texts` that can be written, and its font at `size` points; "" where none can be.
-
-        Each text comes with what a remark says where it stands in for an earlier one.
-        """
-        lacking = False
-        for text, said in texts:
-            plain = clean(text)
-            face, shown = self._face_for(plain)
-            if shown:
-                self._replaced.update([said] if lacking else [])
-                return shown, _properties(face, size, weight)
-            lacking = lacking or bool(plain)
-        return "", _properties(self._faces[0][0], size, weight)
-
-    def remarks(self) -> list[str]:
-        """What the picture shows otherwise than asked, one sentence each; empty where it shows everything."""
-        cure = "no font here has its characters; install one, such as Noto Sans CJK, or write an .svg"
-        told = [f"{said} ({count} x): {cure}" for said, count in self._replaced.items()]
-        if self._unseen:
-            told.append(
-                f"text that no font here has ({self._unseen} x): the SVG holds it as text, drawn by the viewer's fonts"
-            )
-        return told
-
-    def _face_for(self, text: str) -> tuple[Path, str]:
-        """A font and what it writes of a text: all, else all but symbols such as emoji, else nothing."""
-        default = self._faces[0][0]
-        lost = {
-            path: {char for char in text if ord(char) not in characters} for path, characters in self._all_faces(text)
-        }
-        for path, missing in lost.items():
-            if not missing:
-                return path, text
-        if self._keeps_text:
-            self._unseen += 1
-            return default, text
-        for path, missing in lost.items():
-            if not any(char.isalnum() for char in missing):
-                return path, clean("".join(" " if char in missing else char for char in text))
-        return default, ""
-
-    def _all_faces(self, text: str) -> list[tuple[Path, Collection[int]]]:
-        """The default font, and the further ones as soon as a text needs them."""
-        if not self._has_all_faces and any(ord(char) not in self._faces[0][1] for char in text):
-            self._has_all_faces = True
-            found = installed_chinese_fonts() if self._further is None else self._further
-            self._faces += [(path, characters) for path in found if (characters := _characters_of(path))]
-        return self._faces
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_COMBINING = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+_MARKS = re.compile(f"([{_COMBINING}]{{{MOST_MARKS}}})[{_COMBINING}]+")
 
 
 def clean(text: str) -> str:
@@ -101,8 +45,23 @@ def clean(text: str) -> str:
     return " ".join("".join(char if char.isprintable() else " " for char in kept).split())
 
 
+def shown(text: str, kept: str = "") -> str:
+    """A text as a picture writes it: on one line, each control and each character that shows nothing spelled out (`\\u202e`).
+
+    `kept`: controls that stay as they are, line breaks of a title that pops up.
+    """
+    joined = text if kept else " ".join(text.split())
+    visible = with_hidden_as(joined, spelled, kept=kept)
+    return _MARKS.sub(r"\1", xml(visible))
+
+
+def xml(text: str) -> str:
+    """A text as XML can hold it: what it forbids is spelled out."""
+    return _NO_XML.sub(lambda found: spelled(found[0]), text)
+
+
 def columns(text: str) -> float:
-    """How wide a text is, in widths of a Latin letter."""
+    """How wide a text is on a terminal, in widths of a Latin letter."""
     return sum(WIDE if unicodedata.east_asian_width(char) in "WF" else 1.0 for char in text)
 
 
@@ -116,42 +75,99 @@ def short(text: str, most: float) -> str:
     return plain.rstrip() + ELLIPSIS
 
 
-def installed_chinese_fonts() -> list[Path]:
-    """Files of the fonts with Chinese characters on this machine, the regular weights first.
+def width(text: str, size: float, *, bold: bool = False) -> float:
+    """How wide a text is at the most, in the unit of `size`, whatever font draws it."""
+    ems = sum(map(_ems, text))
+    return ems * size * (BOLD if bold else 1.0)
 
-    The folders are read anew each time: matplotlib's own list is kept in a cache that misses a font installed since.
+
+def is_measured(text: str) -> bool:
+    """Whether the widths of all its characters are known; of others the picture says how wide they are to be drawn."""
+    return all(_known(char) for char in text)
+
+
+@cache
+def _ems(char: str) -> float:
+    if char in _ASCII:
+        return _ASCII[char]
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me"):
+        return 0.0
+    if not _known(char):
+        return UNKNOWN
+    base = unicodedata.normalize("NFD", char)[0]
+    if base in _ASCII:
+        return _ASCII[base] + 0.05
+    return 1.02 if unicodedata.east_asian_width(char) in "WF" or ord(char) > 0x530 else UNKNOWN
+
+
+@cache
+def _known(char: str) -> bool:
+    """ASCII, Latin, Greek, Cyrillic, usual punctuation, and what East Asian fonts draw in a square."""
+    point = ord(char)
+    if point < 0x530 or 0x1E00 <= point < 0x1F00 or 0x2010 <= point <= 0x2030:
+        return True
+    return unicodedata.east_asian_width(char) in "WF" and unicodedata.category(char) in (
+        "Lo",
+        "Lm",
+        "Po",
+        "Ps",
+        "Pe",
+        "Nl",
+    )
+
+
+def cut(text: str, most: float, size: float, *, bold: bool = False) -> str:
+    """A text cut to `most` with an ellipsis; "" where not even one character has room beside it. It is made visible first."""
+    text = shown(text)
+    if width(text, size, bold=bold) <= most:
+        return text
+    room = most - width(ELLIPSIS, size, bold=bold)
+    end, taken = 0, 0.0
+    for char in text:
+        taken += width(char, size, bold=bold)
+        if taken > room:
+            break
+        end += 1
+    kept = text[:end].rstrip()
+    return kept + ELLIPSIS if kept else ""
+
+
+def broken(text: str, most: float, size: float, lines: int, *, bold: bool = False) -> list[str]:
+    """A text in at most so many lines of `most`, broken between words, or anywhere in Chinese; the last is cut.
+
+    It is made visible first.
     """
-    from matplotlib.font_manager import findSystemFonts  # noqa: PLC0415 - matplotlib is an extra
-
-    found = [path for path in map(Path, findSystemFonts()) if has_chinese_name(path)]
-    return sorted(found, key=lambda path: ("regular" not in path.stem.lower(), path.stem.lower(), path))
-
-
-def has_chinese_name(path: Path) -> bool:
-    """Whether a font file is named like one with Chinese characters."""
-    return CHINESE_FONTS.match(re.sub(r"[\s_-]", "", path.stem).lower()) is not None
-
-
-def _default_font() -> Path:
-    from matplotlib.font_manager import findfont  # noqa: PLC0415 - matplotlib is an extra
-
-    return Path(findfont("DejaVu Sans"))
+    told: list[str] = []
+    rest = shown(text)
+    while rest and len(told) < lines - 1 and width(rest, size, bold=bold) > most:
+        end = _break(rest, most, size, bold=bold)
+        if not end:
+            break
+        told.append(rest[:end].rstrip())
+        rest = rest[end:].lstrip()
+    last = cut(rest, most, size, bold=bold)
+    return [*told, last] if last else told
 
 
-def _characters_of(path: Path) -> Collection[int]:
-    """The code points that a font file has; none where it cannot be read."""
-    from matplotlib.font_manager import get_font  # noqa: PLC0415 - matplotlib is an extra
+def _break(text: str, most: float, size: float, *, bold: bool) -> int:
+    """How many characters stand on the first line."""
+    end, taken = 0, 0.0
+    for char in text:
+        taken += width(char, size, bold=bold)
+        if taken > most:
+            break
+        end += 1
+    for at in range(end, max(end // 2, 0), -1):
+        if at < len(text) and (text[at] == " " or text[at - 1] == " " or _breaks(text[at - 1], text[at])):
+            return at
+    return end
 
-    try:
-        return get_font(str(path)).get_charmap().keys()
-    except (OSError, RuntimeError):
-        return ()
 
-
-def _properties(face: Path, size: float, weight: str) -> FontProperties:
-    from matplotlib.font_manager import FontProperties, get_font  # noqa: PLC0415 - matplotlib is an extra
-
-    if face == _default_font():  # by name, for its bold face
-        return FontProperties(family=["DejaVu Sans", "sans-serif"], size=size, weight=weight)
-    family = [get_font(str(face)).family_name, "sans-serif"]
-    return FontProperties(family=family, fname=str(face), size=size, weight=weight)
+def _breaks(before: str, after: str) -> bool:
+    """Whether a line may end between two characters: around a Chinese one, but not before punctuation that closes."""
+    wide = unicodedata.east_asian_width(before) in "WF" or unicodedata.east_asian_width(after) in "WF"
+    return (
+        wide
+        and unicodedata.category(after) not in ("Po", "Pe", "Pf")
+        and unicodedata.category(before) not in ("Ps", "Pi")
+    )

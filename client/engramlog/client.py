@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from engramlog import deleting, following, many, questions, reading, talk, writing
+from engramlog import deleting, following, many, pictures, questions, reading, talk, writing
 from engramlog.arguments import as_called, check
 from engramlog.errors import EngramlogError, Unreachable, refused
 from engramlog.following import SILENCE, Changed, Messages, changes_in
@@ -139,6 +139,8 @@ class Verbs:
     choose_profile = Verb(questions.choose_profile)
     compare = Verb(questions.compare)
     curves = Verb(questions.curves)
+    curves_picture = Verb(pictures.curves_picture)
+    map_picture = Verb(pictures.map_picture)
     replay = Verb(questions.replay)
     retract = Verb(questions.retract)
     diff = Verb(questions.diff)

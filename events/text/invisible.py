@@ -116,3 +116,9 @@ def named(character: str) -> str:
     """How an error names a character that cannot be shown: `U+200B ZERO WIDTH SPACE`."""
     name = unicodedata.name(character, "") or ("a control character" if unicodedata.category(character) == "Cc" else "")
     return f"U+{ord(character):04X} {name}".rstrip()
+
+
+def spelled(character: str) -> str:
+    """How a text that is looked at names a character: `\\x1b`, `\\u202e`."""
+    point = ord(character)
+    return f"\\x{point:02x}" if point < 0x100 else f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"

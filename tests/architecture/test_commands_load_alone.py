@@ -24,7 +24,7 @@ HEAVY = {
         "structlog",
         "networkx",
         "plotext",
-        "matplotlib",
+        "resvg_py",
     ),
     *("Stemmer", "rjieba", "rapidfuzz", "fsrs", "uuid_utils", "prometheus_client", "platformdirs", "asyncio", "httpx2"),
     *(

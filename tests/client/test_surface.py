@@ -43,6 +43,8 @@ PROMISED |= {
     "import_chats",
     "extract",
     "export",
+    "curves_picture",
+    "map_picture",
 }
 PROMISED |= set(MADE)
 OF_ALL = {
@@ -73,6 +75,8 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "assess": ("coffee",),
     "check_heads": ("{}",),
     "map": ("coffee",),
+    "map_picture": ("coffee",),
+    "curves_picture": ("coffee",),
     "diff": ("2026-01-01",),
     "above": ("coffee", "item", "what does she drink?"),
     "define_synonym": ("coffee", "brew"),

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from api.cli.app import out
 from api.cli.made import Call, command
+from api.cli.pictures import LOOK_OPTIONS, look_of
 from api.cli.show.memories import number, shortened, times_of, told_at, when
 from api.cli.show.tables import Cell, Column, tabulate
 from api.operations.definition import Given, Option, Parameter
@@ -35,6 +36,7 @@ CURVE_ROWS = 30
             option=Option(argument=True, metavar="[ID]"),
         ),
         Parameter("out", Path | None, "With an ID: draw the curves into this .png or .svg.", None),
+        *LOOK_OPTIONS,
     ),
 )
 def compare(call: Call) -> None:
@@ -42,17 +44,19 @@ def compare(call: Call) -> None:
     given = call.given
     if given["memory_id"] is None:
         _refuse("without a memory's ID", given, {"since": "from", "until": "to", "points": "points", "out": "out"})
+        look_of(call, None, "nothing without a memory's ID")
         call.take("memory_id", "since", "until", "points", "out")
         answer = call.answer(limit=20 if given["limit"] is None else given["limit"])
         call.print(answer, overview)
         return
     _refuse("with a memory's ID, whose span --from and --to choose", given, {"limit": "limit", "at": "at"})
     path, _, _ = call.take("out", "limit", "at")
+    look = look_of(call, path)
     answer = call.answer(CURVES, points=200 if given["points"] is None else given["points"])
     if path is not None:
         from api.pictures.draw import draw_curves
 
-        answer["picture"] = {"file": str(path), "remarks": draw_curves(answer, path)}
+        answer["picture"] = {"file": str(path), "remarks": draw_curves(answer, path, look)}
     call.print(answer, story)
 
 

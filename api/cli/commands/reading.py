@@ -13,6 +13,7 @@ from rich.markup import escape
 from api.choices import MOST_CHANGES
 from api.cli.app import Json, app, opened, out, print_json, print_pages, progress
 from api.cli.made import Call, command
+from api.cli.pictures import LOOK_OPTIONS, look_of
 from api.cli.show import knowing as render_knowing
 from api.cli.show import memories as render
 from api.cli.show.sources import aside
@@ -188,6 +189,7 @@ def stats(call: Call) -> None:
     MAP,
     more=(
         Parameter("out", Path | None, "Also write it: .json, .graphml, .dot or .gv; .png or .svg as a picture.", None),
+        *LOOK_OPTIONS,
     ),
 )
 def map_(call: Call) -> None:
@@ -195,8 +197,9 @@ def map_(call: Call) -> None:
     from api.pictures.graph_files import write_graph
 
     (path,) = call.take("out")
+    look = look_of(call, path)
     answer = call.answer()
-    remarks = write_graph(answer, path) if path is not None else []
+    remarks = write_graph(answer, path, look) if path is not None else []
     call.print(answer, lambda told: render_knowing.mapped(told, path, remarks))
 
 

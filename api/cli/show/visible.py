@@ -13,12 +13,12 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from events.text.invisible import shown_json, with_hidden_as
+from events.text.invisible import shown_json, spelled, with_hidden_as
 
 
 def visible(text: str) -> str:
     """The text with each control and each character that shows nothing spelled out: `\\x1b`, `\\u202e`. Line breaks stay."""
-    return with_hidden_as(text, _spelled)
+    return with_hidden_as(text, spelled)
 
 
 def visible_in(answer: Any) -> Any:
@@ -40,11 +40,6 @@ def exact_json(answer: Any) -> str:
 def exact_line(answer: Any) -> str:
     """The same in one line."""
     return shown_json(json.dumps(answer, ensure_ascii=False, default=str))
-
-
-def _spelled(character: str) -> str:
-    point = ord(character)
-    return f"\\x{point:02x}" if point < 0x100 else f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
 
 
 class Terminal(Console):

@@ -197,6 +197,7 @@ BODIES: dict[str, dict[str, Any]] = {
 }
 QUERIES = {
     "/v1/owners/{owner}/map": {"topic": "coffee"},
+    "/v1/owners/{owner}/map.svg": {"topic": "coffee"},
     "/v1/owners/{owner}/diff": {"from": "2000-01-01"},
     "/v1/owners/{owner}/instants": {"query": "coffee"},
 }

@@ -1,15 +1,21 @@
-"""Where nodes and labels stand: near what they are tied to, apart from the rest, and never over each other."""
+"""Where nodes and labels stand: near what they are tied to, clusters apart from each other, and labels never over anything."""
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from api.pictures.layout import Spot, place_labels, place_nodes
+from api.pictures.curves import apart
+from api.pictures.labels import Box, Taken, around, beside
+from api.pictures.layout import Room, hull, place_clusters, place_nodes
+from tests.examples import examples
 
 TRIANGLES = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)]
+ROOM = Room(20, 60, 1160, 560)
 
 
 def distance(places: np.ndarray, one: int, other: int) -> float:
@@ -40,39 +46,96 @@ def test_all_nodes_stand_in_the_picture_and_apart(count: int) -> None:
 def test_one_node_stands_in_the_middle_and_none_nowhere() -> None:
     assert place_nodes(1, [], []).tolist() == [[0.5, 0.5]]
     assert place_nodes(0, [], []).shape == (0, 2)
+    assert place_clusters([], [], [], ROOM).shape == (0, 2)
 
 
-def test_a_label_stands_below_its_node_where_there_is_room() -> None:
-    assert place_labels([Spot(50, 50, 5, 30)], 10, (100, 100)) == [(50, 39)]
+def members_of(sizes: list[int]) -> list[list[int]]:
+    ends = np.cumsum(sizes)
+    return [list(range(end - size, end)) for end, size in zip(ends, sizes, strict=True)]
 
 
-@pytest.mark.parametrize(
-    ("spot", "middle"),
-    [(Spot(50, 5, 5, 30), (50, 16)), (Spot(5, 5, 5, 30), (27, 5)), (Spot(95, 5, 5, 30), (73, 5))],
-    ids=["above", "right", "left"],
-)
-def test_a_label_keeps_within_the_picture(spot: Spot, middle: tuple[float, float]) -> None:
-    assert place_labels([spot], 10, (100, 100)) == [middle]
+def separated(one: np.ndarray, other: np.ndarray) -> float:
+    """The widest gap between two sets of points over the directions of a fan."""
+    turns = np.linspace(0, np.pi, 60, endpoint=False)
+    fan = np.column_stack([np.cos(turns), np.sin(turns)])
+    first, second = one @ fan.T, other @ fan.T
+    return float(np.maximum(first.min(axis=0) - second.max(axis=0), second.min(axis=0) - first.max(axis=0)).max())
 
 
-def test_a_label_without_room_is_left_out() -> None:
-    crowd = [Spot(x, y, 4, 30) for x in range(10, 100, 10) for y in range(10, 100, 10)]
-    middles = place_labels(crowd, 8, (105, 105))
-    assert None in middles
+@settings(max_examples=examples(40), deadline=None)
+@given(st.lists(st.integers(1, 9), min_size=2, max_size=9), st.integers(0, 2**32 - 1))
+def test_clusters_are_apart_by_their_hulls_and_in_the_room(sizes: list[int], seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    clusters = members_of(sizes)
+    count = sum(sizes)
+    pairs = [(int(a), int(b)) for a, b in chance.integers(0, count, (count, 2)) if a != b]
+    places = place_clusters(clusters, pairs, [0.5] * len(pairs), ROOM, reach=14)
+    assert places[:, 0].min() >= ROOM.left
+    assert places[:, 0].max() <= ROOM.left + ROOM.width
+    assert places[:, 1].min() >= ROOM.top
+    assert places[:, 1].max() <= ROOM.top + ROOM.height
+    for one, other in combinations([places[members] for members in clusters if len(members) > 1], 2):
+        assert separated(one, other) > 14
 
 
-def test_labels_hide_no_node_and_no_other_label() -> None:
-    spots = [Spot(float(37 * n % 300), float(53 * n % 200), 4, 40) for n in range(40)]
-    placed = [(x, y) for x, y in filter(None, place_labels(spots, 10, (300, 200)))]
-    assert len(placed) > 10
-    for (x, y), (other_x, other_y) in combinations(placed, 2):
-        assert abs(x - other_x) >= 40 or abs(y - other_y) >= 10
-    for x, y in placed:
-        assert not any(abs(x - spot.x) < 24 and abs(y - spot.y) < 9 for spot in spots)
+def test_a_map_is_spread_to_the_shape_of_the_picture() -> None:
+    places = place_clusters(members_of([9, 8, 7, 6, 5, 4, 3]), [], [], ROOM)
+    extent = places.max(axis=0) - places.min(axis=0)
+    assert extent[0] > 0.9 * ROOM.width
+    assert extent[1] > 0.8 * ROOM.height
 
 
-def test_the_first_have_a_label_in_any_case() -> None:
-    crowd = [Spot(50, 50, 5, 90)] * 6
-    middles = place_labels(crowd, 30, (100, 100), kept=4)
-    assert [middle is not None for middle in middles] == [True] * 4 + [False] * 2
-    assert all(45 <= middle[0] <= 55 and 15 <= middle[1] <= 85 for middle in middles if middle)
+def test_few_nodes_are_not_scattered_over_the_whole_picture() -> None:
+    places = place_clusters([[0, 1, 2]], [(0, 1)], [1.0], ROOM)
+    extent = places.max(axis=0) - places.min(axis=0)
+    assert extent.max() < 0.5 * ROOM.width
+    assert np.abs(places.mean(axis=0) - (600, 340)).max() < 80
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), min_size=1, max_size=30))
+def test_a_hull_has_every_point_on_its_inner_side(points: list[tuple[int, int]]) -> None:
+    corners = hull([(float(x), float(y)) for x, y in points])
+    assert set(corners) <= {(float(x), float(y)) for x, y in points}
+    for (ax, ay), (bx, by) in zip(corners, corners[1:] + corners[:1], strict=True):
+        assert all((bx - ax) * (y - ay) - (by - ay) * (x - ax) >= 0 for x, y in points)
+
+
+def test_a_label_takes_the_first_free_place_around_its_node() -> None:
+    places = beside(50, 50, 5, 30, 10)
+    taken = Taken(Box(0, 0, 100, 100))
+    assert taken.best(places) == places[0]
+    taken.take(places[0])
+    assert taken.best(places) == places[1]
+
+
+def test_a_label_keeps_within_the_picture() -> None:
+    assert Taken(Box(0, 0, 60, 60)).best(beside(50, 30, 5, 30, 10)) == around(27, 30, 30, 10)
+    assert Taken(Box(0, 0, 20, 20)).best(beside(10, 10, 5, 30, 10)) is None
+
+
+def test_a_label_rather_stands_where_no_line_passes() -> None:
+    places = beside(50, 50, 5, 30, 10)
+    taken = Taken(Box(0, 0, 100, 100), lines=[(50, 50, 100, 50)])
+    assert taken.best(places) == places[1]
+    assert taken.best(places[:1]) == places[0]
+    assert taken.best(places[:1], most_crossed=0) is None
+
+
+def test_no_place_is_free_where_something_is() -> None:
+    crowd = [around(x, y, 8, 8) for x in range(5, 100, 10) for y in range(5, 100, 10)]
+    assert Taken(Box(0, 0, 100, 100), crowd).best(beside(55, 55, 4, 30, 8)) is None
+
+
+@given(st.lists(st.floats(0, 300), min_size=1, max_size=8))
+def test_things_in_a_row_are_moved_apart_as_little_as_may_be(wanted: list[float]) -> None:
+    middles = apart(wanted, 20, 0, 300)
+    ordered = sorted(middles)
+    assert all(b - a >= 20 - 1e-6 for a, b in pairwise(ordered))
+    assert ordered[0] >= 10 - 1e-6
+    assert ordered[-1] <= 290 + 1e-6
+    if all(abs(a - b) >= 20 for a, b in combinations(wanted, 2)) and min(wanted) >= 10 and max(wanted) <= 290:
+        assert middles == pytest.approx(wanted)
+
+
+def test_things_without_room_together_stand_evenly() -> None:
+    assert apart([5.0] * 5, 20, 0, 50) == pytest.approx([5, 15, 25, 35, 45])

@@ -1,0 +1,123 @@
+"""An SVG in the making, over the standard library's XML: elements with presentation attributes, and texts that are always texts.
+
+No id, style, script, link or reference is ever written: several pictures may stand on one page, and the strictest policy of a page
+blocks nothing of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from xml.etree import ElementTree as ET
+from xml.etree.ElementTree import Element
+
+from api.pictures.colours import Theme
+from api.pictures.look import Look
+from api.pictures.text import is_measured, shown, width, xml
+
+FONTS = (
+    "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC',"
+    " 'Noto Sans SC', 'WenQuanYi Micro Hei', 'DejaVu Sans', sans-serif"
+)
+"""The viewer's own letters, and of Chinese ones those of China."""
+_NAMES = {"class_": "class", "view_box": "viewBox", "text_length": "textLength", "length_adjust": "lengthAdjust"}
+
+Value = str | float | None
+
+
+def root(kind: str, look: Look, title: str, description: str, **attributes: Value) -> Element:
+    """A picture of a size, with its names for who does not see it, and its paper."""
+    picture = Element("svg", {"xmlns": "http://www.w3.org/2000/svg"})
+    put(
+        picture,
+        class_=f"engramlog-picture {kind}",
+        view_box=f"0 0 {look.width} {look.height}",
+        width=look.width,
+        height=look.height,
+        role="img",
+        lang={"zh": "zh-CN"}.get(look.language, look.language),
+        font_family=FONTS,
+        data_language=look.language,
+        data_theme=look.theme,
+        **attributes,
+    )
+    named(picture, title)
+    add(picture, "desc").text = shown(description, "\n")
+    add(picture, "rect", class_="paper", width=look.width, height=look.height, fill=look.colours.paper)
+    return picture
+
+
+def add(parent: Element, name: str, **attributes: Value) -> Element:
+    """A new element inside another; what is None is left out."""
+    return put(ET.SubElement(parent, name), **attributes)
+
+
+def put(element: Element, **attributes: Value) -> Element:
+    """The element with these attributes: `stroke_width` is `stroke-width`."""
+    for name, value in attributes.items():
+        if value is not None:
+            element.set(
+                _NAMES.get(name) or name.replace("_", "-"), xml(value) if isinstance(value, str) else number(value)
+            )
+    return element
+
+
+def group(parent: Element, class_: str, title: str | None = None, **attributes: Value) -> Element:
+    """A new group, with its name for a pointer that rests on it and for who does not see it."""
+    made = add(parent, "g", class_=class_, **attributes)
+    if title is not None:
+        named(made, title)
+    return made
+
+
+def named(element: Element, title: str) -> None:
+    """Give an element its name."""
+    add(element, "title").text = shown(title, "\n")
+
+
+def write(
+    parent: Element,
+    text: str,
+    x: float,
+    y: float,
+    size: float,
+    fill: str,
+    *,
+    anchor: str = "start",
+    bold: bool = False,
+    halo: Theme | None = None,
+    **attributes: Value,
+) -> Element:
+    """A text whose base line is at `y`. `halo`: with a rim of the theme's paper, over lines. Its characters are made visible."""
+    told = shown(text)
+    element = add(parent, "text", x=x, y=y, font_size=size, fill=fill, **attributes)
+    if anchor != "start":
+        put(element, text_anchor=anchor)
+    if bold:
+        put(element, font_weight="bold")
+    if halo is not None:
+        put(element, stroke=halo.paper, stroke_width=3, stroke_linejoin="round", paint_order="stroke")
+    if not is_measured(told):
+        put(element, text_length=width(told, size, bold=bold), length_adjust="spacingAndGlyphs")
+    element.text = told
+    return element
+
+
+def line(parent: Element, x1: float, y1: float, x2: float, y2: float, stroke: str, **attributes: Value) -> Element:
+    """A straight line."""
+    return add(parent, "line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, **attributes)
+
+
+def path_of(points: Iterable[tuple[float, float]]) -> str:
+    """The data of a path through points."""
+    return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points)
+
+
+def number(value: float) -> str:
+    """A number as briefly as a hundredth of a pixel needs."""
+    told = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if told == "-0" else told
+
+
+def written(picture: Element) -> str:
+    """The picture as a document."""
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(picture, encoding="unicode")}\n'
