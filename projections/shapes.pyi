@@ -672,9 +672,14 @@ class Node(TypedDict):
     weight: float
     depth: int
     is_center: bool
-    cluster: int
+    cluster: int | None
 
-MapEdge = TypedDict("MapEdge", {"from": str, "to": str, "weight": float, "link": str})
+class MapReason(TypedDict):
+    link: str
+    weight: float
+    keywords: list[str]
+
+MapEdge = TypedDict("MapEdge", {"from": str, "to": str, "weight": float, "link": str, "reasons": list[MapReason]})
 
 class Cluster(TypedDict):
     id: int
@@ -684,7 +689,7 @@ class Cluster(TypedDict):
 
 class KnowledgeMapAlone(TypedDict):
     owner: str
-    topic: str
+    topic: str | None
     nodes: list[Node]
     edges: list[MapEdge]
     clusters: list[Cluster]

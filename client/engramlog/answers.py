@@ -541,20 +541,34 @@ class Node(Result):
     weight: float
     depth: int
     is_center: bool
-    cluster: int
+    """Of a topic: one of the five best hits; of an overview: what its cluster is joined to most."""
+    cluster: int | None
+    """None: it belongs with no other on this map."""
+
+
+class MapReason(Result):
+    """Why two memories on a map are joined."""
+
+    link: str
+    """keyword, meaning, co-task, temporal, co-hit, related, or what somebody told."""
+    weight: float
+    keywords: list[str]
+    """The keywords that both have, the rarest first, at most five; of other links none."""
 
 
 class MapEdge(Result):
-    """An association between two memories on a map."""
+    """What joins two memories on a map: its weight and `link` are those of the strongest reason."""
 
     from_: str = Field(alias="from")
     to: str
     weight: float
     link: str
+    reasons: list[MapReason]
+    """The strongest first."""
 
 
 class Cluster(Result):
-    """Memories that are more associated with each other than with the rest, and the words they share."""
+    """Memories, two at least, that are more joined with each other than with the rest, and the words that tell them apart."""
 
     id: int
     members: list[str]
@@ -563,7 +577,7 @@ class Cluster(Result):
 
 
 class KnowledgeMap(Result):
-    """What is known about a topic, as a graph."""
+    """What is known about a topic, or the strongest of all that is known, as a graph."""
 
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
@@ -577,13 +591,13 @@ class KnowledgeMap(Result):
     """What was asked of the line of what was recorded (`known`)."""
     at: str | None
     owner: str
-    topic: str
+    topic: str | None
     nodes: list[Node]
     edges: list[MapEdge]
     clusters: list[Cluster]
     depth: int
     weaker: int
-    """Associations weaker than `least`, which were not followed."""
+    """Links weaker than `least`, which were not followed."""
     withheld: list[Withheld]
     """Matches that the mode does not show, by reason."""
     truncated: bool

@@ -500,12 +500,12 @@ def assess(
 
 def map_(
     scope: Scope,
-    topic: str,
     *,
     owner: str | None = None,
+    topic: str | None = None,
     depth: int | None = None,
     least: float | None = None,
-    limit: int = 200,
+    limit: int = 36,
     mode: str | None = None,
     as_of: datetime | str | None = None,
     known: datetime | str | None = None,
@@ -513,10 +513,10 @@ def map_(
 ) -> Plan[KnowledgeMap]:
     """A map of what is known about a topic: the best hits, their associations, and how they cluster.
 
-    `topic`: What it is about, in any language.
-    `depth`: Steps over associations, 1 to 4. Unless told: 2.
-    `least`: Associations weaker than this are not followed. Unless told: 0.3.
-    `limit`: Nodes at the most, 1 to 1000. Unless told: 200.
+    `topic`: What it is about, in any language; without, the strongest of all that is known.
+    `depth`: Steps from what matches the topic, 1 to 4. Unless told: 2.
+    `least`: Links weaker than this are not followed. Unless told: 0.3.
+    `limit`: Nodes at the most, 1 to 1000. Unless told: 36.
     `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
