@@ -212,11 +212,10 @@ class MapLinks:
         found: dict[Pair, Reason] = {}
         for row, cosines, floor in zip(asked, near, least.tolist(), strict=True):
             cosines[room == row] = -1.0
-            order = np.lexsort((room, -np.round(cosines, 6)))[:MOST_ALIKE]
-            for at in order.tolist():
-                other, cosine = int(room[at]), min(1.0, float(cosines[at]))
-                if cosine >= floor and self._tells(other):
-                    found[_pair(row, other)] = Reason(MEANING, cosine)
+            high = np.flatnonzero(cosines >= floor)
+            for at in high[np.lexsort((room[high], -np.round(cosines[high], 6)))[:MOST_ALIKE]].tolist():
+                if self._tells(other := int(room[at])):
+                    found[_pair(row, other)] = Reason(MEANING, min(1.0, float(cosines[at])))
         return found
 
     def _tells(self, row: int) -> bool:

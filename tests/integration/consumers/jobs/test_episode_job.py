@@ -246,7 +246,7 @@ def test_up_makes_episodes_by_itself(tmp_path: Path) -> None:
 
         wait_until(lambda: "[2024-05-01 09:00] user: The kiln broke on Friday." in listed())
         assert len(listed()) == 2
-        assert list(get(up, "/v1/status")["lifecycle"]["beside"]) == ["sessions"]
+        assert list(get(up, "/v1/status")["lifecycle"]["beside"]) == ["links", "sessions"]
 
 
 @pytest.mark.parametrize(
