@@ -500,9 +500,9 @@ def assess(
 
 def map_(
     scope: Scope,
+    topic: str | None = None,
     *,
     owner: str | None = None,
-    topic: str | None = None,
     depth: int | None = None,
     least: float | None = None,
     limit: int = 36,

@@ -24,6 +24,7 @@ from projections.checks import Check, counted
 from projections.embedding.meaning import KnownVectors, Vectors
 from projections.index.associations import KEYWORD
 from projections.language.keywords.synonyms import word_key
+from projections.language.keywords.text import LEAST_WEIGHT
 from projections.language.text import tokens
 from projections.views.texts import PLAIN_WEIGHING
 from projections.views.view import OwnerView
@@ -31,8 +32,11 @@ from projections.views.view import OwnerView
 MEANING = "meaning"
 LEAST_COSINE = 0.5
 DEVIATIONS = 2.5
+LEAST_APART = 0.05
+"""So much more alike than any two at the least."""
 LEAST_TELLING = 0.2
-"""By meaning only such memories are joined as have a keyword that is worth so much, or all thanks and greetings would be."""
+"""By meaning only such memories are joined as have a keyword that is worth so much, and is not one of the common words that stand
+in where there are no others: or all thanks and greetings would be."""
 LEAST_WORTH = 0.05
 """A shared keyword that is worth less, such as the name of who speaks all the time, joins nothing."""
 MOST_ALIKE = 3
@@ -221,7 +225,8 @@ class MapLinks:
     def _tells(self, row: int) -> bool:
         """Whether a row says something in particular."""
         return self.joins(row) and any(
-            self.rarity(key, one.word) * one.weight >= LEAST_TELLING for key, one in self.keys(row).items()
+            one.weight > LEAST_WEIGHT and self.rarity(key, one.word) * one.weight >= LEAST_TELLING
+            for key, one in self.keys(row).items()
         )
 
     def _floors(self, rows: Sequence[int]) -> Vectors:
@@ -232,7 +237,9 @@ class MapLinks:
         if sample.size < _FEW_KNOWN:
             return np.full(len(rows), LEAST_COSINE, dtype=np.float32)
         cosines = self._near.wholes[list(rows)] @ self._near.wholes[sample].T
-        found: Vectors = np.maximum(LEAST_COSINE, cosines.mean(axis=1) + DEVIATIONS * cosines.std(axis=1))
+        found: Vectors = np.maximum(
+            LEAST_COSINE, cosines.mean(axis=1) + np.maximum(DEVIATIONS * cosines.std(axis=1), LEAST_APART)
+        )
         return found
 
 

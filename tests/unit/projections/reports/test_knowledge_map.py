@@ -181,7 +181,7 @@ def test_the_words_of_a_cluster_are_spelled_as_somebody_spelled_them() -> None:
     chinese = viewed(noted("部署失败", "a"), noted("部署成功", "b"), noted("重新部署", "c"), *edges)
     assert mapped(chinese, "部署")["clusters"][0]["words"][0] == "部署"
     mixed = viewed(noted("部署API, cafés", "a"), noted("部署API हिन्दी", "b"), linked("a", "b", weight=0.9))
-    assert mapped(mixed, "部署")["clusters"][0]["words"] == ["api", "部署", "cafés"]
+    assert mapped(mixed, "部署")["clusters"][0]["words"] == ["api"]
 
 
 def test_keywords_name_a_cluster_where_there_are_some() -> None:
