@@ -19,7 +19,16 @@ from projections.memory.columns import Columns, Rows
 from projections.memory.record import SECRET
 from projections.reports.map_links import Flags, MapLink, MapLinks
 from projections.reports.map_names import ClusterNames
-from projections.reports.map_nodes import LEAST_HIT, MOST_POOL, POOL, Chosen, around, best_edges, communities, overview
+from projections.reports.map_nodes import (
+    LEAST_HIT,
+    MOST_POOL,
+    POOL,
+    ChosenNodes,
+    around,
+    best_edges,
+    communities,
+    overview,
+)
 from projections.shapes import Cluster, KnowledgeMapAlone, MapEdge, Node
 from projections.views.corrected import seen_at
 from projections.views.query import ViewQuery
@@ -100,7 +109,7 @@ def _hits(rows: Rows, scores: np.ndarray) -> list[tuple[int, float]]:
 
 def _overview(
     asked: ViewQuery, seen: Visibility, links: MapLinks, shown: Flags, least: float, most: int, check: Check
-) -> Chosen:
+) -> ChosenNodes:
     rows = np.flatnonzero(shown)
     order = np.lexsort((-rows, -asked.view.columns.last_activated_at[rows], -np.round(seen.weights[rows], 6)))
     pool = rows[order[: min(MOST_POOL, POOL * most)]].tolist()
@@ -130,7 +139,7 @@ def _edge(asked: ViewQuery, link: MapLink) -> MapEdge:
     }
 
 
-def _nodes(asked: ViewQuery, chosen: Chosen, centres: set[int], clusters: Sequence[Sequence[int]]) -> list[Node]:
+def _nodes(asked: ViewQuery, chosen: ChosenNodes, centres: set[int], clusters: Sequence[Sequence[int]]) -> list[Node]:
     view = asked.view
     of = {row: number for number, community in enumerate(clusters) for row in community}
     rows = list(chosen.depths)

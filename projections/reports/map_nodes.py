@@ -26,7 +26,7 @@ CIRCLES = 8
 """An overview shows so many circles of memories, where there are enough."""
 
 
-class Chosen(NamedTuple):
+class ChosenNodes(NamedTuple):
     """Steps from what was asked for by row, in the order in which they were chosen; whether there was more; weaker links."""
 
     depths: dict[int, int]
@@ -34,7 +34,7 @@ class Chosen(NamedTuple):
     weaker: int
 
 
-def around(links: MapLinks, hits: Sequence[tuple[int, float]], depth: int, least: float, most: int) -> Chosen:
+def around(links: MapLinks, hits: Sequence[tuple[int, float]], depth: int, least: float, most: int) -> ChosenNodes:
     """The hits, best first, each with what it counts (0 to 1), and what is joined with them in so many steps."""
     own = dict(hits)
     first = hits[: ceil(most / 3)]
@@ -60,7 +60,7 @@ def around(links: MapLinks, hits: Sequence[tuple[int, float]], depth: int, least
     spare = sorted(left, key=lambda row: (-left[row][0], -row))
     for row in spare[: most - len(depths)]:
         depths[row] = left.pop(row)[1]
-    return Chosen(dict(sorted(depths.items(), key=lambda one: one[1])), bool(left), weaker)
+    return ChosenNodes(dict(sorted(depths.items(), key=lambda one: one[1])), bool(left), weaker)
 
 
 def _counting(
@@ -75,7 +75,9 @@ def _counting(
     return {row: 1 - rest for row, rest in apart.items()}
 
 
-def overview(links: MapLinks, strongest: Sequence[int], least: float, most: int, total: int, check: Check) -> Chosen:
+def overview(
+    links: MapLinks, strongest: Sequence[int], least: float, most: int, total: int, check: Check
+) -> ChosenNodes:
     """The circles of the strongest memories, each begun with the one that is joined most. `total`: how many could be shown."""
     found = links.among(strongest)
     strong = best_edges([one for one in found if one.weight >= least])
@@ -91,7 +93,7 @@ def overview(links: MapLinks, strongest: Sequence[int], least: float, most: int,
     inside = set(chosen)
     alone = [row for row in strongest if row not in inside]
     chosen += alone[: max(0, most - len(chosen))]
-    return Chosen(dict.fromkeys(chosen, 0), total > len(chosen), sum(one.weight < least for one in found))
+    return ChosenNodes(dict.fromkeys(chosen, 0), total > len(chosen), sum(one.weight < least for one in found))
 
 
 def _in_turn(orders: Sequence[Sequence[int]], most: int) -> list[int]:

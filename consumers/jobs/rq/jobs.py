@@ -25,7 +25,7 @@ from consumers.jobs.reviewing import REVIEW
 from consumers.jobs.rq.episodes import PartitionEpisodes
 from consumers.jobs.rq.extraction import PartitionExtraction
 from consumers.jobs.rq.lent import Lent
-from consumers.jobs.rq.linking import LINKS, PartitionLinks
+from consumers.jobs.rq.linking import LINKS, PartitionLinks, linked_field
 from consumers.jobs.rq.reviewing import ReviewedByModel
 from consumers.jobs.rq.serving import JobResources
 from consumers.verify.levels import Levels
@@ -307,9 +307,12 @@ def _sessions(opened: Opened, partition: int) -> Walked:
 
 def _links(opened: Opened, partition: int) -> Walked:
     """Links for what is new since the last run, by whatever door it came."""
-    new = PartitionLinks(opened.wire, opened.tags, opened.lifecycle, opened.store_id, partition)
+    job, key, field = get_current_job(), schedule_key(opened.store_id), linked_field(partition)
+    since = None if job is None else job.connection.hget(key, field)
+    new = PartitionLinks(opened.wire, opened.tags, opened.lifecycle, partition, since)
     walked = _each(opened, partition, new.link, new.owners())
-    new.note()
+    if job is not None:
+        job.connection.hset(key, field, new.to)
     return walked
 
 

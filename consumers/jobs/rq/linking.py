@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from time import monotonic
 
-from rq import get_current_job
-
 from consumers.jobs.leader import done_field, redis_ms, schedule_key
 from consumers.jobs.lifecycle import LifecycleJobs
 from consumers.jobs.linking import LinkingJob, NewMemories, folded_to
@@ -24,39 +22,30 @@ def linked_field(partition: int) -> str:
 
 
 class PartitionLinks:
-    """Links for what is new in one partition."""
+    """Links for what is new in one partition. Who is left out waits for the daily job."""
 
     def __init__(
-        self, wire: Wire, tags: Sequence[str], lifecycle: LifecycleJobs, store_id: str, partition: int
+        self, wire: Wire, tags: Sequence[str], lifecycle: LifecycleJobs, partition: int, since: bytes | str | None
     ) -> None:
-        self._field = linked_field(partition)
-        self._key = schedule_key(store_id)
+        """`since`: what the last run noted of how far it came; None where there was none, and all is new."""
         self._job = LinkingJob(wire, tags, lifecycle)
         self._partition = partition
-        self._to = folded_to(wire, tags[partition])
+        self.to = folded_to(wire, tags[partition])
+        """How far this run comes: to be noted at its end."""
+        noted = int(since or 0)
+        self._since = noted if noted <= self.to else 0  # the store came back shorter
         self._until = monotonic() + LINK_SECONDS
         self._new: dict[str, NewMemories] = {}
 
     def owners(self) -> list[str]:
         """To whom something was added since the last run."""
-        since = self._since()
-        if since != self._to:
-            self._new = {one.owner: one for one in self._job.new(self._partition, since)}
+        if self._since != self.to:
+            self._new = {one.owner: one for one in self._job.new(self._partition, self._since)}
         return list(self._new)
 
     def link(self, owner: str, go_on: Callable[..., None]) -> int:
         """How many links were appended for an owner; none once the time is over."""
         return self._job.link(self._new[owner], go_on) if monotonic() < self._until else 0
-
-    def note(self) -> None:
-        """Say how far it came; who was left out waits for the daily job."""
-        if (job := get_current_job()) is not None:
-            job.connection.hset(self._key, self._field, self._to)
-
-    def _since(self) -> int:
-        job = get_current_job()
-        noted = int(job.connection.hget(self._key, self._field) or 0) if job is not None else 0
-        return noted if noted <= self._to else 0  # the store came back shorter
 
 
 class LinksDue:
