@@ -12,8 +12,8 @@ WORKING_MESSAGES = 30
 """Messages of a session that working memory holds: 15 rounds (seed 003)."""
 LEAST_WEIGHT = 0.3
 """Associations weaker than this are not followed in a map."""
-MOST_NODES = 200
-"""Of a map."""
+MOST_NODES = 36
+"""Of a map: as many as can be read on a page."""
 VIEW_BYTES = 1 << 30
 """About how much views may take together, and how much one of them: the least recently asked leave first, and whose own is larger
 is refused."""

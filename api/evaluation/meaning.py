@@ -13,6 +13,7 @@ from projections.embedding.meaning import (
     NO_SECRET,
     EmbeddedQuestion,
     Embedder,
+    KnownVectors,
     Sense,
     Vectors,
     content_key,
@@ -69,6 +70,11 @@ class KeptVectors:
             return [self._pieces(index.key(int(row)), question) for row in rows]
 
         return Sense(self._embedder.model, question, index.wholes, index.known, pieces, index.wanted)
+
+    def known_vectors(self, view: OwnerView, _owner: str) -> KnownVectors:
+        """The vectors of the view's rows, as far as some text was compared with them before."""
+        index = view.meaning(self._embedder.model, NO_SECRET)
+        return KnownVectors(index.wholes, index.known)
 
     def _pieces(self, key: bytes, question: EmbeddedQuestion) -> Vectors:
         found = self._found(key) if key else None

@@ -263,16 +263,17 @@ class MapNode(BaseModel):
     memory_type: str
     score: float = Field(description="Its weight.")
     depth: int
-    cluster: int
+    cluster: int | None = Field(description="None: it belongs with no other on this map.")
 
 
 class MapEdge(BaseModel):
-    """An association between two memories of a map."""
+    """What joins two memories of a map."""
 
     from_key: str
     to_key: str
     weight: float
-    link: str
+    link: str = Field(description="The strongest reason: keyword, meaning, co-task, temporal, co-hit, related ...")
+    keywords: list[str] = Field(default=[], description="Keywords that both have.")
 
 
 class MapCluster(BaseModel):
@@ -284,9 +285,9 @@ class MapCluster(BaseModel):
 
 
 class KnowledgeMap(Known):
-    """What is known around a topic."""
+    """What is known around a topic, or of everything."""
 
-    topic: str
+    topic: str | None
     nodes: list[MapNode]
     edges: list[MapEdge]
     clusters: list[MapCluster]

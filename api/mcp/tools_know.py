@@ -89,12 +89,15 @@ class KnowTools:
 
     def memory_knowledge_map(
         self,
-        topic: Topic,
-        depth: Annotated[int, Field(ge=1, le=4, description="Steps over associations.")] = 2,
-        min_score: Annotated[float, Field(ge=0, le=1, description="Weaker associations are not followed.")] = 0.3,
-        limit: Annotated[int, Field(ge=1, le=200)] = 50,
+        topic: Annotated[
+            str | None,
+            Field(description="What it is about, in any language; without, the strongest of all that is known."),
+        ] = None,
+        depth: Annotated[int, Field(ge=1, le=4, description="Steps from what matches the topic.")] = 2,
+        min_score: Annotated[float, Field(ge=0, le=1, description="Weaker links are not followed.")] = 0.3,
+        limit: Annotated[int, Field(ge=1, le=200)] = 36,
     ) -> KnowledgeMap:
-        """What is known around a topic as a graph: memories, their associations, and clusters of them."""
+        """What is known around a topic, or of everything, as a graph: memories, why they are joined, and clusters of them."""
         with self._connection.session() as asked:
             told = asked.application.knower.map(asked.owner, topic, depth=depth, least=min_score, limit=limit)
         return KnowledgeMap(
@@ -111,7 +114,13 @@ class KnowTools:
                 for one in told["nodes"]
             ],
             edges=[
-                MapEdge(from_key=one["from"], to_key=one["to"], weight=one["weight"], link=one["link"])
+                MapEdge(
+                    from_key=one["from"],
+                    to_key=one["to"],
+                    weight=one["weight"],
+                    link=one["link"],
+                    keywords=[word for reason in one["reasons"] for word in reason["keywords"]],
+                )
                 for one in told["edges"]
             ],
             clusters=[

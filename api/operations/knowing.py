@@ -35,9 +35,16 @@ MAP = Operation(
     title="Map",
     tag="owners",
     question=(
-        TOPIC,
-        Parameter("depth", int, "Steps over associations, 1 to 4.", 2, (2,)),
-        Parameter("least", float, "Associations weaker than this are not followed.", LEAST_WEIGHT, (0.3,)),
+        Parameter(
+            "topic",
+            str | None,
+            "What it is about, in any language; without, the strongest of all that is known.",
+            None,
+            ("咖啡", "the deployment"),
+            option=Option(argument=True, metavar="[TOPIC]"),
+        ),
+        Parameter("depth", int, "Steps from what matches the topic, 1 to 4.", 2, (2,)),
+        Parameter("least", float, "Links weaker than this are not followed.", LEAST_WEIGHT, (0.3,)),
         Parameter("limit", int, "Nodes at the most, 1 to 1000.", MOST_NODES, (50,)),
         MODE,
         *_INSTANT,
@@ -45,7 +52,8 @@ MAP = Operation(
     answer="KnowledgeMap",
     told="Nodes, edges, clusters.",
     statuses=OF_MEMORY,
-    example="Example: `engramlog map alice coffee --out coffee.svg`",
+    more="Edges tell why: associations, keywords that both have, nearness of meaning where there is an embedder.",
+    example="Example: `engramlog map alice coffee --out coffee.svg` or `engramlog map alice`",
 )
 ASSOCIATIONS = Operation(
     name="associations",

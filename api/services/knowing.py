@@ -41,7 +41,7 @@ class Knower:
     def map(
         self,
         owner: str,
-        topic: str,
+        topic: str | None = None,
         *,
         depth: int = 2,
         least: float = LEAST_WEIGHT,
@@ -49,8 +49,9 @@ class Knower:
         mode: str = "normal",
         **times: Unpack[TimesAsked],
     ) -> KnowledgeMap:
-        """Nodes, edges and clusters around a topic."""
-        _check_topic(topic)
+        """Nodes, edges and clusters around a topic, or of the strongest of all that is known."""
+        if topic is not None:
+            _check_topic(topic)
         checked = check_mode(mode)
         _check_depth(depth)
         if not 0 <= least <= 1:
@@ -58,8 +59,17 @@ class Knower:
         if not 1 <= limit <= 1_000:
             raise refused("limit", limit, "a whole number from 1 to 1000")
         with self._reader.snapshot(owner, **times) as snapshot:
-            asked = ViewQuery(snapshot.view, snapshot.now, checked)
-            answer = knowledge_map(asked, topic, depth=depth, least=least, most=limit, check=current_check())
+            view = snapshot.view
+            answer = knowledge_map(
+                ViewQuery(view, snapshot.now, checked),
+                topic,
+                depth=depth,
+                least=least,
+                most=limit,
+                near=self._reader.vectors_of(view, owner),
+                lost=None if view is snapshot.present else snapshot.has_lost,
+                check=current_check(),
+            )
         return {**answer, **told_times(times), **snapshot.place}
 
     def associations(

@@ -32,7 +32,7 @@ from events.log import EventLog
 from events.vocabulary import Via
 from projections.checks import Bounds
 from projections.choices import RANKINGS
-from projections.embedding.meaning import EmbeddedQuestion, Sense
+from projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense
 from projections.fold.provenance import with_events
 from projections.ranking.recall import search
 from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
@@ -148,6 +148,10 @@ class Reader(Histories):
         if self._meanings is None or question is None:
             return None
         return self._meanings.sense(view, owner, question)
+
+    def vectors_of(self, view: OwnerView, owner: str) -> KnownVectors | None:
+        """The vectors of a view's memories; None where there is no embedder."""
+        return None if self._meanings is None else self._meanings.known_vectors(view, owner)
 
     def question_of(self, query: str, terms: SearchTerms) -> tuple[EmbeddedQuestion | None, str | None]:
         """The question's vectors, asked for before any view is held; or why hybrid goes by words after all."""

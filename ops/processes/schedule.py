@@ -14,6 +14,7 @@ from time import monotonic
 from consumers.jobs.leader import has_work
 from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.jobs import kinds_of
+from consumers.jobs.rq.linking import LinksDue
 from events.errors import EngramlogError, StoreError
 from events.redis.ready import refuse_kind
 from events.redis.wire import Wire, connect
@@ -37,6 +38,9 @@ class JobSchedule:
         self._client = connect(settings.queue_url or url, timeout=settings.redis_timeout)
         self._setting = "ENGRAMLOG_QUEUE_URL" if settings.queue_url else "ENGRAMLOG_REDIS_URL"
         self._wire = Wire(self._client)
+        self._kept = connect(url, timeout=settings.redis_timeout)
+        self._store = Wire(self._kept)
+        """Of the store itself; a queue may lie elsewhere."""
         self._store_id = identity.store_id
         self._workers = settings.job_workers
         self._tell = tell
@@ -50,6 +54,7 @@ class JobSchedule:
             minutes=settings.lifecycle_minutes,
             kinds=kinds,
             tell=tell,
+            due=LinksDue(self._wire, self._store, identity.store_id, identity.tags),
         )
         self._checked = False
         self._trouble = ""
@@ -79,8 +84,8 @@ class JobSchedule:
             self._cron.leave()
         except StoreError as error:
             self._tell("schedule not handed over", reason=error.message)
-        self._wire.close()
-        self._client.close()
+        for one in (self._wire, self._client, self._store, self._kept):
+            one.close()
 
     def _run(self) -> None:
         pause = 0.0

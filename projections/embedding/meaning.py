@@ -33,6 +33,15 @@ class Embedded(NamedTuple):
     """Shape (pieces, d); (0, d) where the embedder gives whole vectors only."""
 
 
+class KnownVectors(NamedTuple):
+    """Which rows of a view have which vectors: all of length 1, and comparable with each other."""
+
+    wholes: Vectors
+    """Shape (rows, d); zeros where a row has none."""
+    known: npt.NDArray[np.bool_]
+    """Which rows have vectors, shape (rows,)."""
+
+
 class EmbeddedQuestion(NamedTuple):
     """A question's vectors, all of length 1, and the words its pieces stand for."""
 

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
+
+import numpy as np
 
 from events.catalogue import MemoriesLinked, MemoryMerged
 from events.envelope import derived_id
+from events.parameters import Parameters
 from projections.checks import Check, counted, unchecked
 from projections.decide.merging import merged_text
-from projections.language.similar import SimilarPair, similar_pairs
+from projections.language.similar import Bag, SimilarPair, alike, bag_of, similar_pairs
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.may_merge import frame_of, may_merge, merge_groups
-from projections.memory.columns import Columns
+from projections.memory.columns import Columns, Flags
 from projections.memory.record import MAX_EDGES, SECRET, Memory
+from projections.views.texts import PLAIN_WEIGHING
 from projections.views.view import OwnerView
 
 RELATED = "related"
 ENOUGH = 500_000
 """Candidate pairs that one run looks at; only texts made from one template have more."""
+LOOKED_AT = 100
+"""Memories that are looked at for one new memory, those that search finds best by its words."""
 
 
 def merges(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
@@ -40,40 +47,105 @@ def merges(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision
 def links(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
     """Links between what is related but not the same; each memory's best few, and only where both agree."""
     memories, parameters = _comparable(view), view.parameters
-    found: dict[int, list[SimilarPair]] = defaultdict(list)
-    most = parameters.related_similarity_most
     contents = [memory.content for memory in memories]
+    most = parameters.related_similarity_most
     pairs = similar_pairs(contents, parameters.related_similarity, most, enough=ENOUGH, check=check)
-    framed = cache(lambda place: frame_of(memories[place], parameters))
-
-    def may_become_one(pair: SimilarPair) -> bool:
-        """Left to merging. What is framed apart is told by a look at each of the two, not at each pair."""
-        if pair.similarity < parameters.merge_similarity or framed(pair.a) != framed(pair.b):
-            return False
-        return may_merge(memories[pair.a], memories[pair.b], parameters) is None
-
+    framing = _Framing(memories, parameters)
+    found: dict[int, list[SimilarPair]] = defaultdict(list)
     for pair in counted(pairs, check, len(pairs), every=16):
-        if not may_become_one(pair):
+        if not framing.may_become_one(pair):
             found[pair.a].append(pair)
             found[pair.b].append(pair)
     best = {
-        index: set(
-            sorted(beside, key=lambda p: (-p.similarity, memories[p.a].id, memories[p.b].id))[
-                : parameters.edges_of_a_kind
-            ]
-        )
+        index: framing.best(beside, parameters.edges_of_a_kind)
         for index, beside in counted(found.items(), check, len(found))
     }
+    chosen = [
+        pair
+        for index, told in counted(best.items(), check, len(best))
+        for pair in sorted(told)
+        if index == pair.a and pair in best[pair.b]
+    ]
+    return _decided(memories, chosen, now)
+
+
+def links_of(view: OwnerView, fresh: Collection[str], now: int, check: Check = unchecked) -> list[Decision]:
+    """The same for some memories only, with whatever they are related to: what `links` would decide of their pairs.
+
+    It looks at the 100 memories that search finds best by a text's words, and at as many for each of those that it would be linked
+    with: so it takes some milliseconds a memory, however many there are. What is related and not among them waits for `links`.
+    """
+    rows = [row for one in sorted(fresh) if (row := view.columns.row(one)) is not None]
+    memories, looked = view.columns.memories, dict[int, set[SimilarPair]]()
+    framing, bags = _Framing(memories, view.parameters), cache(lambda row: bag_of(memories[row].content))
+    comparable = _may_be_compared(view)
+
+    def best(row: int) -> set[SimilarPair]:
+        known = looked.get(row)
+        if known is None:
+            pairs = [one for one in _beside(view, row, comparable, bags) if not framing.may_become_one(one)]
+            known = looked[row] = framing.best(pairs, view.parameters.edges_of_a_kind)
+        return known
+
+    chosen = set[SimilarPair]()
+    for row in counted(rows, check, len(rows), every=4):
+        chosen |= {one for one in best(row) if one in best(one.b if one.a == row else one.a)}
+    return _decided(memories, sorted(chosen), now)
+
+
+def _beside(view: OwnerView, row: int, comparable: Flags, bags: Callable[[int], Bag]) -> list[SimilarPair]:
+    """The pairs of a row with what is alike enough to be related; of equal texts the last stands for all of them."""
+    if not comparable[row]:
+        return []
+    parameters, mine = view.parameters, bags(row)
+    terms = dict.fromkeys(sorted(mine.content or mine.light), 1.0)
+    rows, scores, _ = view.matches_of(terms, PLAIN_WEIGHING)
+    kept = comparable[rows]
+    rows, scores = rows[kept], scores[kept]
+    last: dict[Bag, int] = {}
+    for other in sorted(rows[np.lexsort((-rows, -scores))[:LOOKED_AT]].tolist()):
+        last[bags(other)] = other
+    if last.get(mine, row) != row:
+        return []
+    least, most = parameters.related_similarity, parameters.related_similarity_most
+    pairs = ((other, alike(mine, bag)) for bag, other in last.items() if other != row)
+    return [
+        SimilarPair(min(row, other), max(row, other), near)
+        for other, near in pairs
+        if least <= near <= most and near > 0
+    ]
+
+
+class _Framing:
+    """What of two alike texts is left to merging, and which of a memory's pairs are its best."""
+
+    def __init__(self, memories: Sequence[Memory], parameters: Parameters) -> None:
+        self._memories = memories
+        self._parameters = parameters
+        self._framed = cache(lambda place: frame_of(memories[place], parameters))
+
+    def may_become_one(self, pair: SimilarPair) -> bool:
+        """Left to merging. What is framed apart is told by a look at each of the two, not at each pair."""
+        if pair.similarity < self._parameters.merge_similarity or self._framed(pair.a) != self._framed(pair.b):
+            return False
+        return may_merge(self._memories[pair.a], self._memories[pair.b], self._parameters) is None
+
+    def best(self, pairs: Iterable[SimilarPair], most: int) -> set[SimilarPair]:
+        """The most alike; of equals, those of the smaller ids."""
+        ids = self._memories
+        return set(sorted(pairs, key=lambda p: (-p.similarity, ids[p.a].id, ids[p.b].id))[:most])
+
+
+def _decided(memories: Sequence[Memory], pairs: Iterable[SimilarPair], now: int) -> list[Decision]:
     decisions = []
-    for index, chosen in counted(best.items(), check, len(best)):
-        for pair in sorted(chosen):
-            a, b = memories[pair.a], memories[pair.b]
-            if index != pair.a or pair not in best[pair.b] or _linked(a, b, pair.similarity):
-                continue
-            ids, seq = (a.id, b.id), max(a.changed_seq, b.changed_seq)
-            data = MemoriesLinked(a=a.id, b=b.id, weight=round(pair.similarity, 6), link=RELATED)
-            due = min(max(a.updated_at, b.updated_at), now)
-            decisions.append(Decision("link", "link", ids, due, seq, f"similarity {pair.similarity:.2f}", data))
+    for pair in pairs:
+        a, b = memories[pair.a], memories[pair.b]
+        if _linked(a, b, pair.similarity):
+            continue
+        ids, seq = (a.id, b.id), max(a.changed_seq, b.changed_seq)
+        data = MemoriesLinked(a=a.id, b=b.id, weight=round(pair.similarity, 6), link=RELATED)
+        due = min(max(a.updated_at, b.updated_at), now)
+        decisions.append(Decision("link", "link", ids, due, seq, f"similarity {pair.similarity:.2f}", data))
     return decisions
 
 
@@ -90,8 +162,10 @@ def _linked(a: Memory, b: Memory, weight: float) -> bool:
 
 def _comparable(view: OwnerView) -> list[Memory]:
     """Live memories whose text may be compared: none that is secret."""
-    return [
-        memory
-        for memory, state in zip(view.columns.memories, view.columns.state.tolist(), strict=True)
-        if state == Columns.LIVE and memory.sensitivity < SECRET
-    ]
+    return [view.columns.memories[row] for row in np.flatnonzero(_may_be_compared(view)).tolist()]
+
+
+def _may_be_compared(view: OwnerView) -> Flags:
+    columns = view.columns
+    found: Flags = (columns.state == Columns.LIVE) & (columns.sensitivity < SECRET)
+    return found

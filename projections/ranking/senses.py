@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from projections.embedding.meaning import EmbeddedQuestion, Sense
+from projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense
 from projections.views.view import OwnerView
 
 
@@ -16,3 +16,6 @@ class Senses(Protocol):
 
     def sense(self, view: OwnerView, owner: str, question: EmbeddedQuestion) -> Sense | None:
         """The sense of a question; None where there is nothing to compare it with. The caller holds the view's lock."""
+
+    def known_vectors(self, view: OwnerView, owner: str) -> KnownVectors | None:
+        """The whole vectors that a view's rows have; None where none are kept. The caller holds the view's lock."""

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any
 
 from events.errors import BadSetting, EmbedderFailed
-from projections.embedding.meaning import EmbeddedQuestion, Embedder, Sense, Vectors, embedded_text
+from projections.embedding.meaning import EmbeddedQuestion, Embedder, KnownVectors, Sense, Vectors, embedded_text
 from projections.index.meaning_index import MeaningIndex
 from projections.memory.columns import Rows
 from projections.redis.vectors import RedisVectors
@@ -92,6 +92,17 @@ class Meanings:
             return [fitting.get(key, nothing) for key in keys]
 
         return Sense(model, question, index.wholes, index.known, pieces, index.wanted)
+
+    def known_vectors(self, view: OwnerView, owner: str) -> KnownVectors | None:
+        """The vectors of the view's rows, for as long as the view's lock is held; None where the embedder cannot be made.
+
+        Nothing is embedded for it. Raises StoreError.
+        """
+        try:
+            index = self._level(view, owner, None)
+        except (BadSetting, EmbedderFailed):
+            return None
+        return KnownVectors(index.wholes, index.known)
 
     def coverage(self, view: OwnerView, owner: str) -> dict[str, Any]:
         """How many of the view's rows have a vector: model, embedded, of (rows with text), share (1 of none); JSON-ready.

@@ -1,127 +1,148 @@
-"""A map of what is known about a topic: the best hits, what they are associated with, and how that clusters (seed 000, 3.2)."""
+"""A map of what is known: memories about a topic or the strongest of all, how they are joined and why, and how that clusters.
+
+Seed 000, 3.2: the best hits on a topic, and what they are associated with. What joins two memories is told in `map_links`,
+which of them stand on the map in `map_nodes`, what their clusters are called in `map_names`.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from projections.checks import Check, counted, unchecked
+from projections.checks import Check, unchecked
 from projections.choices import LEAST_WEIGHT, MOST_NODES
-from projections.language.patterns import regex
-from projections.language.scripts import begins_with_han
-from projections.language.text import stop_words, tokens
+from projections.embedding.meaning import KnownVectors
 from projections.laws.consolidating import consolidations
-from projections.laws.modes import reasons_told
-from projections.shapes import Cluster, KnowledgeMapAlone, Node
+from projections.laws.modes import Visibility, reasons_told
+from projections.memory.columns import Columns, Rows
+from projections.memory.record import SECRET
+from projections.reports.map_links import Flags, MapLink, MapLinks
+from projections.reports.map_names import ClusterNames
+from projections.reports.map_nodes import (
+    LEAST_HIT,
+    MOST_POOL,
+    POOL,
+    ChosenNodes,
+    around,
+    best_edges,
+    communities,
+    overview,
+)
+from projections.shapes import Cluster, KnowledgeMapAlone, MapEdge, Node
 from projections.views.corrected import seen_at
 from projections.views.query import ViewQuery
 
 CENTRES = 5
 LABEL = 40
 """Characters of a node's label."""
-_ROWS = 8
-"""Rows of which the neighbours are found between two checks."""
-_WORD = regex(r"(?<!\w)[a-z0-9]+(?!\w)")
-"""Words that search reads by their stems."""
+Lost = Callable[[str], bool]
 
 
 def knowledge_map(
     asked: ViewQuery,
-    topic: str,
+    topic: str | None,
     *,
     depth: int = 2,
     least: float = LEAST_WEIGHT,
     most: int = MOST_NODES,
+    near: KnownVectors | None = None,
+    lost: Lost | None = None,
     check: Check = unchecked,
 ) -> KnowledgeMapAlone:
-    """Nodes, edges between them, and clusters, from the 5 best hits on the topic, breadth first over associations.
+    """Nodes, edges between them, and clusters: around the best hits on the topic, or of all where none is asked for.
 
-    `depth` steps, over associations of weight `least` and more, `most` nodes at the most, centres included: `truncated`
-    says when there were more, `weaker` how many associations were not followed. Only what the mode shows.
+    `depth` steps, over links of weight `least` and more, `most` nodes at the most, hits included: `truncated` says when there
+    were more, `weaker` how many links were not followed. Only what the mode shows, and what is not `lost` since.
     """
     view, now, mode = asked
     seen = seen_at(view, now, mode)
-    found = view.matches(topic)
-    kept = seen.shown[found.rows]
-    rows, scores = found.rows[kept], found.scores[kept]
-    best = [int(rows[at]) for at in np.lexsort((-rows, -scores))[:CENTRES]]
-    frontier, truncated = best[:most], len(best) > most
-    depths, weaker = dict.fromkeys(frontier, 0), 0
-    associations = view.associated(check)
-    for step in range(1, depth + 1):
-        following: list[int] = []
-        for row in counted(frontier, check, most, every=_ROWS):
-            for link in associations.neighbours(row, view.parameters):
-                if link.to_row in depths or not seen.shown[link.to_row]:
-                    continue
-                if link.weight < least:
-                    weaker += 1
-                    continue
-                if len(depths) >= most:
-                    truncated = True
-                    continue
-                depths[link.to_row] = step
-                following.append(link.to_row)
-        frontier = following
-    withheld = np.full(len(view.columns), -1, dtype=np.int8)
-    withheld[found.rows] = seen.reasons[found.rows]
-    edges = _edges(asked, depths, least, check)
-    clusters = _clusters(list(depths), edges, check)
+    shown = _showable(asked, seen, lost)
+    links = MapLinks(view, shown, near, check)
+    if topic is None:
+        chosen, reasons = _overview(asked, seen, links, shown, least, most, check), seen.reasons
+    else:
+        found = view.matches(topic)
+        kept = shown[found.rows]
+        hits = _hits(found.rows[kept], found.scores[kept])
+        centres = {row for row, _ in hits[:CENTRES]}
+        chosen = around(links, hits, depth, least, most)
+        reasons = np.full(len(view.columns), -1, dtype=np.int8)
+        reasons[found.rows] = seen.reasons[found.rows]
+    rows = list(chosen.depths)
+    edges = best_edges(one for one in links.among(rows) if one.weight >= least)
+    clusters = [one for one in communities(rows, edges, check) if len(one) > 1]
+    if topic is None:
+        centres = {_middle(one, edges) for one in clusters}
+        within = {row for one in clusters for row in one}
+        chosen = chosen._replace(depths={row: int(row in within and row not in centres) for row in rows})
     return {
         "owner": view.owner,
         "topic": topic,
-        "nodes": _nodes(asked, depths, clusters),
-        "edges": [
-            {
-                "from": view.columns.memories[a].id,
-                "to": view.columns.memories[b].id,
-                "weight": round(w, 6),
-                "link": kind,
-            }
-            for a, b, w, kind in edges
-        ],
-        "clusters": _told(asked, clusters),
+        "nodes": _nodes(asked, chosen, centres, clusters),
+        "edges": [_edge(asked, one) for one in edges],
+        "clusters": _named(asked, ClusterNames(view, links, rows, topic), clusters),
         "depth": depth,
-        "truncated": truncated,
-        "weaker": weaker,
-        "withheld": reasons_told(withheld, mode),
+        "truncated": chosen.truncated,
+        "weaker": chosen.weaker,
+        "withheld": reasons_told(reasons, mode),
         "mode": mode,
     }
 
 
-def _edges(asked: ViewQuery, depths: dict[int, int], least: float, check: Check) -> list[tuple[int, int, float, str]]:
-    """Each association between two nodes once."""
-    view = asked.view
-    return [
-        (row, link.to_row, link.weight, link.link)
-        for row in counted(depths, check, len(depths), every=_ROWS)
-        for link in view.associations.neighbours(row, view.parameters)
-        if row < link.to_row and link.to_row in depths and link.weight >= least
-    ]
+def _showable(asked: ViewQuery, seen: Visibility, lost: Lost | None) -> Flags:
+    """What may stand on the map: what the mode shows, but no secret, nothing purged, and nothing that is gone by today."""
+    columns = asked.view.columns
+    shown: Flags = seen.shown & (columns.sensitivity < SECRET) & (columns.standing() < Columns.PURGED)
+    if lost is not None:
+        for row in np.flatnonzero(shown).tolist():
+            shown[row] = not lost(columns.memories[row].id)
+    return shown
 
 
-def _clusters(rows: list[int], edges: list[tuple[int, int, float, str]], check: Check) -> list[list[int]]:
-    """Louvain communities, the largest first; the same for the same map."""
-    import networkx as nx  # noqa: PLC0415 - a tenth of a second that no other question needs
-
-    graph = nx.Graph()
-    graph.add_nodes_from(sorted(rows))
-    graph.add_weighted_edges_from(sorted((a, b, weight) for a, b, weight, _ in edges))
-    if not rows:
-        return []
-    communities: list[set[int]] = []
-    for number, partition in enumerate(nx.community.louvain_partitions(graph, seed=0), 1):
-        check(number, len(rows))
-        communities = partition
-    found = [sorted(community) for community in communities]
-    return sorted(found, key=lambda community: (-len(community), community))
+def _hits(rows: Rows, scores: np.ndarray) -> list[tuple[int, float]]:
+    """The hits on a topic, best first, each with its share of the best score."""
+    order = np.lexsort((-rows, -scores))
+    ranked = [(int(rows[at]), float(scores[at] / scores[order[0]])) for at in order.tolist()]
+    return [one for place, one in enumerate(ranked) if place < CENTRES or one[1] >= LEAST_HIT]
 
 
-def _nodes(asked: ViewQuery, depths: dict[int, int], clusters: list[list[int]]) -> list[Node]:
+def _overview(
+    asked: ViewQuery, seen: Visibility, links: MapLinks, shown: Flags, least: float, most: int, check: Check
+) -> ChosenNodes:
+    rows = np.flatnonzero(shown)
+    order = np.lexsort((-rows, -asked.view.columns.last_activated_at[rows], -np.round(seen.weights[rows], 6)))
+    pool = rows[order[: min(MOST_POOL, POOL * most)]].tolist()
+    return overview(links, pool, least, most, rows.size, check)
+
+
+def _middle(cluster: Sequence[int], edges: Sequence[MapLink]) -> int:
+    """The row that is joined most with the others of its cluster."""
+    inside, joined = set(cluster), dict.fromkeys(cluster, 0.0)
+    for one in edges:
+        if one.a in inside and one.b in inside:
+            joined[one.a] += one.weight
+            joined[one.b] += one.weight
+    return min(cluster, key=lambda row: (-joined[row], row))
+
+
+def _edge(asked: ViewQuery, link: MapLink) -> MapEdge:
+    memories = asked.view.columns.memories
+    return {
+        "from": memories[link.a].id,
+        "to": memories[link.b].id,
+        "weight": round(link.weight, 6),
+        "link": link.reasons[0].link,
+        "reasons": [
+            {"link": one.link, "weight": round(one.weight, 6), "keywords": list(one.keywords)} for one in link.reasons
+        ],
+    }
+
+
+def _nodes(asked: ViewQuery, chosen: ChosenNodes, centres: set[int], clusters: Sequence[Sequence[int]]) -> list[Node]:
     view = asked.view
     of = {row: number for number, community in enumerate(clusters) for row in community}
-    rows = list(depths)
+    rows = list(chosen.depths)
     settled = consolidations(view.columns.only(rows), asked.now, view.parameters)
     return [
         {
@@ -131,9 +152,9 @@ def _nodes(asked: ViewQuery, depths: dict[int, int], clusters: list[list[int]]) 
             "confidence": view.columns.memories[row].confidence,
             "consolidation": round(float(consolidated), 6),
             "weight": round(view.law.read(view.columns.memories[row], asked.now, view.parameters).weight, 6),
-            "depth": depths[row],
-            "is_center": depths[row] == 0,
-            "cluster": of[row],
+            "depth": chosen.depths[row],
+            "is_center": row in centres,
+            "cluster": of.get(row),
         }
         for row, consolidated in zip(rows, settled, strict=True)
     ]
@@ -144,29 +165,15 @@ def _label(content: str) -> str:
     return first if len(first) <= LABEL else f"{first[: LABEL - 1]}…"
 
 
-def _told(asked: ViewQuery, clusters: list[list[int]]) -> list[Cluster]:
-    """Each cluster with its members and the words that most of them share."""
-    memories = asked.view.columns.memories
+def _named(asked: ViewQuery, names: ClusterNames, clusters: Sequence[Sequence[int]]) -> list[Cluster]:
+    """Each cluster with its members and a name that no other has."""
+    memories, taken = asked.view.columns.memories, set[str]()
     answer: list[Cluster] = []
     for number, community in enumerate(clusters):
-        words: Counter[str] = Counter()
-        spelled: dict[str, str] = {}
-        for row in community:
-            said = {word: word for word in memories[row].keywords} or _words(memories[row].content)
-            words.update(said.keys())
-            for word, spelling in said.items():
-                spelled[word] = min(spelled.get(word, spelling), spelling, key=lambda one: (len(one), one))
-        # A pair of Chinese characters is a word only if texts share it; else the cluster is named by its first text.
-        telling = {word: count for word, count in words.items() if count > 1 or not begins_with_han(word)}
-        common = [spelled[word] for word, _ in sorted(telling.items(), key=lambda one: (-one[1], one[0]))[:3]]
-        label = " ".join(common) or _label(memories[community[0]].content)
+        words = names.words(community)
+        label = " ".join(words) or _label(memories[community[0]].content)
+        label = label if label not in taken else f"{label} {number + 1}"
+        taken.add(label)
         members = [memories[row].id for row in community]
-        answer.append({"id": number, "members": members, "words": common, "label": label})
+        answer.append({"id": number, "members": members, "words": words, "label": label})
     return answer
-
-
-def _words(content: str) -> dict[str, str]:
-    """What search reads of a text, with its spelling there; single characters say nothing about a cluster."""
-    found = {token: word for word in _WORD.findall(content.lower()) for token in tokens(word)}
-    found |= {token: token for token in tokens(content) if token not in found}
-    return {token: word for token, word in found.items() if len(token) > 1 and token not in stop_words()}

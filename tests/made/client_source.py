@@ -137,15 +137,19 @@ from engramlog.wire import Plan, Scope, ask, checked, given, got, of_all, pairs,
 
 def _verb(name: str, operation: Operation) -> str:
     needed = [one for one in operation.question if one.default is REQUIRED]
-    others = [one for one in operation.question if one.default is not REQUIRED]
+    asks = operation.body is None
+    placed = [one for one in operation.question if asks and one.default is None and one.option and one.option.argument]
+    """What may be left out, and stands at its place all the same, as on the command line."""
+    others = [one for one in operation.question if one.default is not REQUIRED and one not in placed]
     whose = "owner" in operation.subject
     kinds = {"partition": "int"}
     arguments = ["scope: Scope", *(f"{one}: {kinds.get(one, 'str')}" for one in operation.subject if one != "owner")]
     arguments += [f"{one.name}: {_asked(one)}" for one in needed]
+    arguments += [f"{one.name}: {_unless_told(one)}" for one in placed]
     named = ["owner: str | None = None"] if whose else []
     named += [f"{one.name}: {_unless_told(one)}" for one in others]
     told = ", ".join([*arguments, *(["*", *named] if named else [])])
-    given = ", ".join(f'"{one.name_told}": {_sent(one)}' for one in (*needed, *others))
+    given = ", ".join(f'"{one.name_told}": {_sent(one)}' for one in (*needed, *placed, *others))
     path = _path(operation)
     if operation.body is None:
         request = f"got({path}{', **{' + given + '}' if given else ''})"
@@ -153,7 +157,7 @@ def _verb(name: str, operation: Operation) -> str:
         request = f"posted({path}, given({{{given}}}))"
     return (
         f"def {name + '_' * (name in dir(builtins))}({told}) -> Plan[{operation.answer}]:\n"
-        f"    {_quoted(operation.summary, _explained([*needed, *others]))}\n"
+        f"    {_quoted(operation.summary, _explained([*needed, *placed, *others]))}\n"
         f"    told = yield from ask(scope, {request})\n"
         f"    return {operation.answer}.model_validate(told)\n"
     )

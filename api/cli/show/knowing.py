@@ -59,13 +59,13 @@ def _several(count: int, one: str, many: str) -> str:
 
 
 def mapped(answer: shapes.KnowledgeMap, path: Path | None, remarks: list[str]) -> None:
-    """A map of a topic, by cluster."""
+    """A map of a topic, or of everything, by cluster."""
     nodes = {node["id"]: node for node in answer["nodes"]}
     if nodes:
         _clustered(answer, nodes)
     else:
         out.print(
-            "[yellow]Nothing is shown about that[/]" if answer["withheld"] else "[yellow]Nothing is known about that[/]"
+            f"[yellow]Nothing is {'shown' if answer['withheld'] else 'known'}{' about that' if answer['topic'] else ' yet'}[/]"
         )
     withheld(answer["withheld"])
     for remark in remarks:
@@ -79,20 +79,26 @@ def _clustered(answer: shapes.KnowledgeMap, nodes: dict[str, shapes.Node]) -> No
     more = ", and there is more (--limit)" if answer["truncated"] else ""
     counts = (
         _several(len(nodes), "memory", "memories"),
-        _several(len(edges), "association", "associations"),
+        _several(len(edges), "link", "links"),
         _several(len(answer["clusters"]), "cluster", "clusters"),
     )
     weaker = f"; {answer['weaker']:,} weaker ones were not followed (--least 0.2)" if answer["weaker"] else ""
     out.print(f"[dim]{', '.join(counts)}{more}{weaker}[/]")
     for cluster in answer["clusters"]:
-        tree = Tree(Text.assemble(("cluster ", "dim"), (", ".join(cluster["words"]) or cluster["label"], "bold")))
-        for member in cluster["members"]:
-            node = nodes[member]
-            mark = "●" if node["is_center"] else "○"
-            tree.add(
-                Text.assemble(f"{mark} ", (member, "cyan"), f" {node['label']} ", (f"{node['weight']:.2f}", "green"))
-            )
-        out.print(tree)
+        name = Text.assemble(("cluster ", "dim"), (", ".join(cluster["words"]) or cluster["label"], "bold"))
+        _circle(name, [nodes[member] for member in cluster["members"]])
+    if alone := [node for node in nodes.values() if node["cluster"] is None]:
+        _circle(Text("by themselves", "dim"), alone)
+
+
+def _circle(name: Text, members: list[shapes.Node]) -> None:
+    tree = Tree(name)
+    for node in members:
+        mark = "●" if node["is_center"] else "○"
+        tree.add(
+            Text.assemble(f"{mark} ", (node["id"], "cyan"), f" {node['label']} ", (f"{node['weight']:.2f}", "green"))
+        )
+    out.print(tree)
 
 
 def associated(answer: shapes.AssociationTree) -> None:

@@ -104,23 +104,41 @@ class Node(BaseModel):
     consolidation: float
     weight: float
     depth: int
-    is_center: bool
-    cluster: int
+    is_center: bool = Field(
+        description="Of a topic: one of the five best hits; of an overview: what its cluster is joined to most."
+    )
+    cluster: int | None = Field(description="None: it belongs with no other on this map.")
+
+
+_REASON: dict[str, object] = {"link": "keyword", "weight": 0.5, "keywords": ["drink"]}
+
+
+class MapReason(BaseModel):
+    """Why two memories on a map are joined."""
+
+    model_config = exampled(_REASON)
+
+    link: str = Field(description="keyword, meaning, co-task, temporal, co-hit, related, or what somebody told.")
+    weight: float
+    keywords: list[str] = Field(
+        description="The keywords that both have, the rarest first, at most five; of other links none."
+    )
 
 
 class MapEdge(BaseModel):
-    """An association between two memories on a map."""
+    """What joins two memories on a map: its weight and `link` are those of the strongest reason."""
 
-    model_config = exampled({"from": "coffee", "to": "tea", "weight": 0.5, "link": "keyword"})
+    model_config = exampled({"from": "coffee", "to": "tea", "weight": 0.5, "link": "keyword", "reasons": [_REASON]})
 
     from_: str = Field(alias="from")
     to: str
     weight: float
     link: str
+    reasons: list[MapReason] = Field(description="The strongest first.")
 
 
 class Cluster(BaseModel):
-    """Memories that are more associated with each other than with the rest, and the words they share."""
+    """Memories, two at least, that are more joined with each other than with the rest, and the words that tell them apart."""
 
     model_config = exampled({"id": 0, "members": ["coffee", "tea"], "words": ["drink"], "label": "drink"})
 
@@ -131,15 +149,15 @@ class Cluster(BaseModel):
 
 
 class KnowledgeMap(Place):
-    """What is known about a topic, as a graph."""
+    """What is known about a topic, or the strongest of all that is known, as a graph."""
 
     model_config = exampled(
         {
             "owner": "alice",
             "topic": "coffee",
-            "nodes": [_NODE],
-            "edges": [],
-            "clusters": [{"id": 0, "members": ["coffee"], "words": ["coffee"], "label": "coffee"}],
+            "nodes": [_NODE, _NODE | {"id": "tea", "label": "I drink tea at night", "depth": 1, "is_center": False}],
+            "edges": [{"from": "coffee", "to": "tea", "weight": 0.5, "link": "keyword", "reasons": [_REASON]}],
+            "clusters": [{"id": 0, "members": ["coffee", "tea"], "words": ["drink"], "label": "drink"}],
             "depth": 2,
             "truncated": False,
             "weaker": 0,
@@ -150,12 +168,12 @@ class KnowledgeMap(Place):
     )
 
     owner: str
-    topic: str
+    topic: str | None
     nodes: list[Node]
     edges: list[MapEdge]
     clusters: list[Cluster]
     depth: int
-    weaker: int = Field(description="Associations weaker than `least`, which were not followed.")
+    weaker: int = Field(description="Links weaker than `least`, which were not followed.")
     withheld: list[Withheld] = Field(description="Matches that the mode does not show, by reason.")
     truncated: bool = Field(description="Whether there was more than `limit` nodes.")
     mode: str

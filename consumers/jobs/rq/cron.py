@@ -7,7 +7,7 @@ partition and tick, so that enqueuing again adds nothing. A tick missed is made 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -50,11 +50,14 @@ class Cron:
         kinds: Mapping[str, Kind] = KINDS,
         tell: Tell = silent,
         lease_ms: int = LEASE_MS,
+        due: Callable[[str, int], bool] = lambda _kind, _partition: True,
     ) -> None:
+        """`due`: whether a kind of job has anything to do in a partition; one that has not is not enqueued at this tick."""
         self._wire = Wire(client)
         self._store_id = store_id
         self._partitions = partitions
         self._tell = tell
+        self._due = due
         self._queue = lifecycle_queue(client, store_id)
         self._leader = Leader(self._wire, store_id, holder, lease_ms)
         self._every_ms = {kind: (told.every_minutes or minutes) * _MINUTE_MS for kind, told in kinds.items()}
@@ -117,9 +120,9 @@ class Cron:
             self._wire.call("HDEL", schedule_key(self._store_id), *gone)
 
     def enqueue(self, kind: str, tick_ms: int) -> int:
-        """A tick's jobs, one per partition, but for those that are there already; how many were new. Raises StoreError."""
+        """A tick's jobs, one per partition where it is due, but for those that are there; how many were new. Raises StoreError."""
         every, tick, added = self._every_ms[kind] // 1_000, tick_name(tick_ms), 0
-        for partition in range(self._partitions):
+        for partition in (one for one in range(self._partitions) if self._due(kind, one)):
             with suppress(DuplicateJobError):
                 try:
                     self._queue.enqueue_call(

@@ -25,6 +25,7 @@ from consumers.jobs.reviewing import REVIEW
 from consumers.jobs.rq.episodes import PartitionEpisodes
 from consumers.jobs.rq.extraction import PartitionExtraction
 from consumers.jobs.rq.lent import Lent, LentThrough
+from consumers.jobs.rq.linking import LINKS, PartitionLinks, linked_field
 from consumers.jobs.rq.reviewing import ReviewedByModel
 from consumers.jobs.rq.serving import JobResources
 from consumers.verify.levels import Levels
@@ -85,6 +86,8 @@ EXTRACTION: Mapping[str, Kind] = {"extract": Kind((), 5)}
 """Turns become typed memories; scheduled only where asked for."""
 SESSIONS: Mapping[str, Kind] = {"sessions": Kind((), 10)}
 """Sessions that ended become episodes, and what replies rest on is noted; scheduled unless the settings say otherwise."""
+LINKING: Mapping[str, Kind] = {LINKS: Kind((), 5)}
+"""What is new is linked; scheduled where something was folded since."""
 EMBEDDING: Mapping[str, Kind] = {"embed": Kind((), 1)}
 """Scheduled beside them where there is an embedder."""
 
@@ -92,7 +95,7 @@ EMBEDDING: Mapping[str, Kind] = {"embed": Kind((), 1)}
 def kinds_of(extraction: str, summaries: str, *, embeds: bool) -> Mapping[str, Kind]:
     """The kinds of jobs that are scheduled, by the settings of the same names."""
     wanted = ((extraction != OFF, EXTRACTION), (summaries != OFF, SESSIONS), (embeds, EMBEDDING))
-    return {**KINDS, **{name: kind for asked, kinds in wanted if asked for name, kind in kinds.items()}}
+    return {**KINDS, **LINKING, **{name: kind for asked, kinds in wanted if asked for name, kind in kinds.items()}}
 
 
 _SERVING: ContextVar[JobResources] = ContextVar("serving")
@@ -200,6 +203,7 @@ def _note_done(kind: str, partition: int, store_id: str, seconds: float) -> None
 class Opened(NamedTuple):
     """A store as a job has it."""
 
+    store_id: str
     wire: Wire
     tags: Sequence[str]
     log: RedisEventLog
@@ -226,7 +230,7 @@ def _opened(client: Any, served: JobResources, store_id: str, principal: str) ->
         for one in (wire, log, views, vectors):
             one.close()
 
-    return Opened(wire, identity.tags, log, views, LifecycleJobs(log, views), vectors, served, close)
+    return Opened(store_id, wire, identity.tags, log, views, LifecycleJobs(log, views), vectors, served, close)
 
 
 def _walk(opened: Opened, partition: int, jobs: Sequence[str], left: set[str] | None = None) -> Walked:
@@ -313,6 +317,17 @@ def _sessions(opened: Opened, partition: int) -> Walked:
     return _each(opened, partition, episodes.leave, changed)
 
 
+def _links(opened: Opened, partition: int) -> Walked:
+    """Links for what is new since the last run, by whatever door it came."""
+    job, key, field = get_current_job(), schedule_key(opened.store_id), linked_field(partition)
+    since = None if job is None else job.connection.hget(key, field)
+    new = PartitionLinks(opened.wire, opened.tags, opened.lifecycle, partition, since)
+    walked = _each(opened, partition, new.link, new.owners())
+    if job is not None:
+        job.connection.hset(key, field, new.to)
+    return walked
+
+
 def _upkeep(opened: Opened, partition: int, jobs: Sequence[str]) -> Walked:
     """The lifecycle, then what is left of it in vectors: what was purged leaves them also where nothing embeds any more."""
     walked = _walk(opened, partition, jobs)
@@ -368,6 +383,7 @@ JOBS: Mapping[str, Callable[[Opened, int], Walked]] = {
     "daily": _daily,
     "extract": _extract,
     "sessions": _sessions,
+    LINKS: _links,
     "embed": _embed,
 }
 """The table that `run` looks up: what is done for one partition, by kind."""

@@ -117,7 +117,7 @@ def test_the_json_of_an_assessment_has_every_number(cli: Cli) -> None:
 
 def test_map_shows_clusters_with_centres_marked(cli: Cli) -> None:
     told = cli("map", "ada", "kiln", *AT).out
-    assert told.startswith("3 memories, 2 associations, 1 cluster\n")
+    assert told.startswith("3 memories, 2 links, 1 cluster\n")
     assert "● m1 The kiln broke, urgent" in told
     assert "○ m2 Mud was late" in told
     assert f"○ m3 {MARKUP}" in told
@@ -129,9 +129,9 @@ def test_map_goes_as_far_as_it_is_told(cli: Cli) -> None:
     def nodes(*words: str) -> list[str]:
         return ids(cli.json("map", "ada", "kiln", *words, *AT)["nodes"])
 
-    assert nodes("--least", "0.5") == ["m1", "m3"]
+    assert nodes("--least", "0.75") == ["m1", "m2"]
     assert nodes("--limit", "1") == ["m1"]
-    assert nodes("--depth", "1", "--mode", "review") == ["m1", "m3", "m2"]
+    assert nodes("--depth", "1", "--mode", "review") == ["m1", "m2", "m3"]
     assert "and there is more (--limit)" in cli("map", "ada", "kiln", "--limit", "2", *AT).out
 
 

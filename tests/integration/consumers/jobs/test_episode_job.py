@@ -17,6 +17,7 @@ from consumers.jobs.episodes import EpisodeJob, Seen
 from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.jobs import kinds_of, run, serving
 from consumers.jobs.rq.lent import Lent
+from consumers.jobs.rq.linking import LINKS
 from consumers.jobs.rq.serving import JobResources
 from events.envelope import AnyEvent, canonical, decode, from_micros, prepare
 from events.errors import ModelFailed
@@ -218,7 +219,8 @@ def test_the_job_looks_only_at_owners_to_whom_something_was_said(live: Live, ser
 
 @pytest.mark.parametrize(("summaries", "scheduled"), [("extractive", True), ("model", True), ("off", False)])
 def test_it_is_scheduled_every_ten_minutes_unless_it_is_off(live: Live, summaries: str, scheduled: bool) -> None:
-    cron = Cron(live.client, "test", 1, "scheduler", kinds=kinds_of("off", summaries, embeds=False))
+    kinds = {name: kind for name, kind in kinds_of("off", summaries, embeds=False).items() if name != LINKS}
+    cron = Cron(live.client, "test", 1, "scheduler", kinds=kinds)
     ten = 600_000
     now = cron.now_ms() // ten * ten
     cron.tend(now)
@@ -246,7 +248,7 @@ def test_up_makes_episodes_by_itself(tmp_path: Path) -> None:
 
         wait_until(lambda: "[2024-05-01 09:00] user: The kiln broke on Friday." in listed())
         assert len(listed()) == 2
-        assert list(get(up, "/v1/status")["lifecycle"]["beside"]) == ["sessions"]
+        assert list(get(up, "/v1/status")["lifecycle"]["beside"]) == ["links", "sessions"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,93 @@
+"""Linking what is new: soon after a memory is put, whoever put it, what the daily job would link it with.
+
+How far a partition was looked at is told by the caller, who keeps it: the seq up to which everything was folded then. Nothing
+but time depends on it. A memory that is revised or restored later waits for the daily job, as what a run leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from consumers.jobs.lifecycle import PAGE, LifecycleJobs
+from consumers.jobs.owner_texts import live_build
+from events.redis.wire import Wire
+from projections.fold.builds import BuildKeys
+from projections.lifecycle import Decision
+from projections.lifecycle.joining import links_of
+from projections.redis.store import read_owner, read_record
+from projections.views.view import OwnerView
+
+LINK = "link"
+MANY = 200
+"""New memories of one owner from which on all are compared at once, as by the daily job: then that is less."""
+MOST_PAGES = 5
+"""Pages of changed memories that are looked through for new ones; whose are more has many."""
+
+
+class NewMemories(NamedTuple):
+    """What of an owner is new."""
+
+    owner: str
+    ids: tuple[str, ...]
+    many: bool
+    """Whether they are so many that no ids are told."""
+
+
+class LinkingJob:
+    """Links what is new in one store."""
+
+    def __init__(self, wire: Wire, tags: Sequence[str], lifecycle: LifecycleJobs) -> None:
+        self._wire = wire
+        self._tags = tags
+        self._lifecycle = lifecycle
+
+    def new(self, partition: int, since: int) -> Iterator[NewMemories]:
+        """The owners of a partition to whom something was added after a seq, by name. Raises StoreError, DamagedState."""
+        keys = live_build(self._wire, self._tags[partition])
+        owners, cursor = set[str](), b"0"
+        while True:
+            cursor, page = self._wire.call("HSCAN", keys.owners, cursor, "COUNT", PAGE)
+            named = ((name.decode(), raw) for name, raw in zip(page[::2], page[1::2], strict=True))
+            owners.update(owner for owner, raw in named if read_owner(keys, owner, raw).seq > since)
+            if cursor == b"0":
+                break
+        for owner in sorted(owners):
+            found = self._new_of(keys, owner, since)
+            if found.many or found.ids:
+                yield found
+
+    def _new_of(self, keys: BuildKeys, owner: str, since: int) -> NewMemories:
+        """What is new among the memories that changed last: looked through until nothing has changed since."""
+        ids = list[str]()
+        for page in range(MOST_PAGES):
+            names = self._wire.call("ZREVRANGE", keys.changes(owner), page * PAGE, (page + 1) * PAGE - 1)
+            raws = self._wire.call("HMGET", keys.records(owner), *names) if names else []
+            changed = [
+                memory
+                for name, raw in zip(names, raws, strict=True)
+                if raw and (memory := read_record(keys, owner, name.decode(), raw)).changed_seq > since
+            ]
+            ids += [memory.id for memory in changed if memory.created_seq > since]
+            if len(ids) > MANY:
+                return NewMemories(owner, (), True)
+            if len(names) < PAGE or not changed:
+                return NewMemories(owner, tuple(ids), False)
+        return NewMemories(owner, (), True)
+
+    def link(self, new: NewMemories, go_on: Callable[..., None]) -> int:
+        """Link what is new; how many links were appended. Raises as `LifecycleJobs.carry_out`."""
+        if new.many:
+            return self._lifecycle.carry_out(new.owner, (LINK,), on_progress=go_on, check=go_on).appended
+        planner = partial(_planned, ids=new.ids, go_on=go_on)
+        return self._lifecycle.carry_out_plan(new.owner, planner, on_progress=go_on, check=go_on).appended
+
+
+def folded_to(wire: Wire, tag: str) -> int:
+    """The seq up to which a partition is folded."""
+    return int(wire.call("HGET", live_build(wire, tag).checkpoint, "seq") or 0)
+
+
+def _planned(view: OwnerView, now: int, *, ids: Sequence[str], go_on: Callable[..., None]) -> list[Decision]:
+    return links_of(view, ids, now, go_on)
