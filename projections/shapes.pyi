@@ -961,11 +961,21 @@ class BasisTold(TypedDict):
     grounds: NotRequired[list[RestsOn]]
     metadata: NotRequired[dict[str, str | int | float | bool]]
 
+class InPattern(TypedDict):
+    id: str
+    memory: str | None
+    status: str
+    created_at: str
+
+class PatternTold(TypedDict):
+    evidence: NotRequired[list[InPattern] | None]
+    patterns: NotRequired[list[InPattern] | None]
+
 class ContextTold(TypedDict):
     tags: list[str]
     emotion: float | None
 
-class DetailAlone(BasisTold, Card):
+class DetailAlone(PatternTold, BasisTold, Card):
     content: str
     summary: str | None
     recorded_level: str

@@ -37,6 +37,7 @@ from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
 from projections.ranking.senses import Senses
 from projections.redis.view import RedisViews
 from projections.shapes import Card, Detail, Found, FoundAlone, Listing, OriginTree, Placed, Provenance, Why, WhyAlone
+from projections.views.in_pattern import pattern_told
 from projections.views.query import ViewQuery, detail, listing, why, without_lost
 from projections.views.view import OwnerView
 
@@ -205,6 +206,7 @@ class Reader(Histories):
         with self.snapshot(owner, **times) as snapshot:
             memory = self.memory(snapshot, owner, memory_id)
             answer = detail(snapshot.view, memory, snapshot.now, reveal=reveal)
+            answer.update(pattern_told(snapshot.view, memory))
         present = snapshot.past is None and times.get("at") is None
         read = Read(snapshot.position, read_at=None if present else snapshot.now)
         return {**answer, **told_times(times), **snapshot.place}, read

@@ -1894,7 +1894,7 @@ class Decided(Result):
 
     job: str
     action: str
-    """compress, delete, purge, promote, keep, merge, link or replay."""
+    """compress, delete, purge, promote, keep, merge, link, replay, raise or abstract."""
     ids: list[str]
     """The memories that it is about."""
     due_at: str

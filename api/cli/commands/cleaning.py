@@ -32,14 +32,16 @@ DONE = {
     "link": "linked",
     "replay": "replayed",
     "raise": "raised",
+    "abstract": "abstracted",
 }
 """What was done, by action."""
 COLOURS = {"delete": "red", "purge": "red", "promote": "green"}
 
 
 MORE = """**sweep** compresses, deletes softly and purges what was deleted 30 days ago; **review** promotes, keeps or deletes
-(tiered profile; by rule, or by a model where ENGRAMLOG_REVIEWER says so); **merge**, **link**, **replay** and
-**levels** (what newer rules of sensitivity find in old entries) run only when named.
+(tiered profile; by rule, or by a model where ENGRAMLOG_REVIEWER says so); **merge**, **link**, **replay**,
+**levels** (what newer rules of sensitivity find in old entries) and **abstract** (patterns of what was said on several days;
+what is not certain waits in the inbox) run only when named.
 Deletions can be undone for 30 days (`restore`). A purge takes the content out of every record, view, search, export and
 history; *the log still holds the text* until contents are sealed."""
 
