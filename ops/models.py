@@ -45,6 +45,8 @@ class Model(NamedTuple):
     """As people are told: rule, or model and which."""
     summariser: LazyModel | None = None
     """The same model, where it is to write episodes."""
+    finder: LazyModel | None = None
+    """The same model, where it is to look for patterns too."""
 
     def close(self) -> None:
         """Close its connections."""
@@ -80,7 +82,8 @@ def model_of(settings: Settings) -> Model:
     """The model of these settings, with its prices."""
     reviewer = f"model {settings.model}" if settings.reviewer == "model" else "rule"
     sent, received, chat = settings.model_price_in, settings.model_price_out, chat_of(settings)
-    return Model(chat, _prices(sent, received), reviewer, chat if settings.summaries == "model" else None)
+    summariser, finder = (chat if way == "model" else None for way in (settings.summaries, settings.patterns))
+    return Model(chat, _prices(sent, received), reviewer, summariser, finder)
 
 
 def _prices(sent: float | None, received: float | None) -> Prices | None:

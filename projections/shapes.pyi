@@ -147,6 +147,14 @@ class AskedOf(TypedDict):
     review: str
     due_at: str
 
+class AskedForPatterns(TypedDict):
+    model: str
+    questions: int
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    failure: str | None
+
 class Cleaned(TypedDict):
     owner: str
     counts: dict[str, int]
@@ -164,6 +172,7 @@ class Cleaned(TypedDict):
     input_tokens: int
     output_tokens: int
     failure: str | None
+    abstraction: AskedForPatterns | None
 
 class Ticks(TypedDict):
     last_tick: str

@@ -1915,6 +1915,19 @@ class AskedOf(Result):
     """When the memory crossed the threshold."""
 
 
+class AskedForPatterns(Result):
+    """What a model was asked about patterns; in a dry run, what it would be asked."""
+
+    model: str
+    questions: int
+    requests: int
+    """Requests to the model, repeated ones too."""
+    input_tokens: int
+    output_tokens: int
+    failure: str | None
+    """Why it could not be asked, or an answer of it not be used."""
+
+
 class Cleaned(Result):
     """What the lifecycle jobs decided for one owner, or would decide."""
 
@@ -1944,6 +1957,8 @@ class Cleaned(Result):
     output_tokens: int
     failure: str | None
     """Why the model could not be asked, or an answer of it not be used."""
+    abstraction: AskedForPatterns | None
+    """Of the job `abstract` where ENGRAMLOG_PATTERNS is `model`; else null."""
 
 
 class Episode(Result):

@@ -70,7 +70,7 @@ class CorrectionIndex:
         self._negated: dict[int, _Negated] = {}
         self._made_of: dict[int, tuple[str, ...]] = {}
         """Accounts -> ids of the turns and memories that they were made of."""
-        self._patterns: dict[int, tuple[str, ...]] = {}
+        self.patterns: dict[int, tuple[str, ...]] = {}
         """Patterns -> ids of their evidence."""
         self._corrects: dict[int, _Corrector] = {}
         self._corrected: set[str] = set()
@@ -97,7 +97,7 @@ class CorrectionIndex:
         if made != self._made_of.get(row, ()):
             self._is_level = False
             _file(self._made_of, row, made or None)
-            _file(self._patterns, row, memory.summarises if is_pattern(memory) else None)
+            _file(self.patterns, row, memory.summarises if is_pattern(memory) else None)
         if memory.corrects is not None:
             self._put_corrector(row, _Corrector(memory.corrects, _stands(memory)))
         if memory.id in self._corrected or (row >= self._strengths.size and memory.id in self._links):
@@ -116,7 +116,7 @@ class CorrectionIndex:
 
     def patterns_of(self, memory_id: str) -> list[int]:
         """Rows of the patterns of which a memory is evidence, ascending."""
-        return sorted(row for row, evidence in self._patterns.items() if memory_id in evidence)
+        return sorted(row for row, evidence in self.patterns.items() if memory_id in evidence)
 
     def bytes_used(self) -> int:
         """About how much it takes."""
