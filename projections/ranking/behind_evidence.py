@@ -8,8 +8,8 @@ from projections.index.correction_index import CorrectionIndex
 from projections.ranking.ranked import Ranked
 from projections.ranking.running import RunningSearch
 
-BELOW = 1e-6
-"""By how much."""
+BELOW = 2e-6
+"""By how much: so that they differ when told to six decimals."""
 PART = "pattern"
 """What a result calls it: what its score is less by."""
 
