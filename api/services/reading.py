@@ -205,8 +205,8 @@ class Reader(Histories):
         """The same without a trace, and how it was read."""
         with self.snapshot(owner, **times) as snapshot:
             memory = self.memory(snapshot, owner, memory_id)
-            answer = detail(snapshot.view, memory, snapshot.now, reveal=reveal)
-            answer.update(pattern_told(snapshot.view, memory))
+            in_pattern = pattern_told(snapshot.view, memory)
+            answer = detail(snapshot.view, memory, snapshot.now, in_pattern, reveal=reveal)
         present = snapshot.past is None and times.get("at") is None
         read = Read(snapshot.position, read_at=None if present else snapshot.now)
         return {**answer, **told_times(times), **snapshot.place}, read

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +72,7 @@ def cleanup(call: Call) -> None:
     raise typer.Exit(PARTLY if answer["failed"] or stopped else 0)
 
 
-def _failures(answers: list[dict[str, Any]]) -> list[str]:
+def _failures(answers: Sequence[Mapping[str, Any]]) -> list[str]:
     """Why models could not be asked, or answers not be used; each once."""
     told = [
         one for answer in answers for one in (answer["failure"], (answer["abstraction"] or {}).get("failure")) if one
@@ -179,7 +179,7 @@ def _reviewed(answers: list[dict[str, Any]], dry_run: bool) -> None:
         out.print(Text(failure, "yellow"))
 
 
-def _found(answers: list[dict[str, Any]], dry_run: bool) -> None:
+def _found(answers: Sequence[Mapping[str, Any]], dry_run: bool) -> None:
     """What a model was asked about patterns, or would be."""
     told = [answer["abstraction"] for answer in answers if answer["abstraction"]]
     if not told:
