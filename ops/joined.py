@@ -190,11 +190,12 @@ class JoinedApplication(Application):
         from api.services.cleaning import Cleaner
         from consumers.jobs.embedding import EmbeddingJob
         from ops.reviewers import lifecycle_of
-        from projections.models.counted import FOR_REVIEW
+        from projections.models.counted import FOR_PATTERNS, FOR_REVIEW
 
-        store = self._store
+        store, model = self._store, self._model
+        finder = None if model.finder is None else self._chat(FOR_PATTERNS)
         return Cleaner(
-            lifecycle_of(self._chat(FOR_REVIEW), self._model.reviewer, self._lifecycle, self._tell),
+            lifecycle_of(self._chat(FOR_REVIEW), model.reviewer, self._lifecycle, self._tell, finder),
             partial(owners_of_all, store),
             store.log,
             self.reader,

@@ -49,6 +49,8 @@ class Model(NamedTuple):
     """As people are told: rule, or model and which."""
     summariser: LazyModel | None = None
     """The same model, where it is to write episodes."""
+    finder: LazyModel | None = None
+    """The same model, where it is to look for patterns too."""
     chat_set: ChatSet | None = None
     embedder_set: EmbedderSet | None = None
     """What the settings say of both, without keys; of the embedder as if it had never been asked."""
@@ -98,8 +100,9 @@ def model_of(settings: Settings) -> Model:
     """The model of these settings, with its prices."""
     reviewer = f"model {settings.model}" if settings.reviewer == "model" else "rule"
     sent, received, chat = settings.model_price_in, settings.model_price_out, chat_of(settings)
-    summariser = chat if settings.summaries == "model" else None
-    return Model(chat, _prices(sent, received), reviewer, summariser, _chat_set(settings), _embedder_set(settings))
+    summariser, finder = (chat if way == "model" else None for way in (settings.summaries, settings.patterns))
+    prices, sets = _prices(sent, received), (_chat_set(settings), _embedder_set(settings))
+    return Model(chat, prices, reviewer, summariser, finder, *sets)
 
 
 def _chat_set(settings: Settings) -> ChatSet | None:

@@ -1,20 +1,24 @@
-"""The reviewer that the settings name, where it is a model."""
+"""The reviewer and the finder of patterns that the settings name, where they are models."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from consumers.jobs.abstracting import AbstractionJob
 from consumers.jobs.lifecycle import RULE, LifecycleJobs
 from consumers.jobs.reviewing import ReviewJob
 from projections.lifecycle.reviewing_by_model import ModelReviewer
 from projections.models.chat import Chat
 
+ChatOf = Callable[[], Chat]
+
 
 def lifecycle_of(
-    chat: Callable[[], Chat] | None, reviewer: str, lifecycle: LifecycleJobs, tell: Callable[..., Any]
-) -> LifecycleJobs | ReviewJob:
-    """The lifecycle with a model as its reviewer; itself where the rule reviews."""
-    if chat is None or reviewer == RULE:
-        return lifecycle
-    return ReviewJob(lifecycle, lambda: ModelReviewer(chat()), reviewer, tell)
+    chat: ChatOf | None, reviewer: str, lifecycle: LifecycleJobs, tell: Callable[..., Any], finder: ChatOf | None = None
+) -> LifecycleJobs | ReviewJob | AbstractionJob:
+    """The lifecycle with a model as its reviewer, or with one that looks for patterns too; itself where rules do both."""
+    reviewed: LifecycleJobs | ReviewJob = lifecycle
+    if chat is not None and reviewer != RULE:
+        reviewed = ReviewJob(lifecycle, lambda: ModelReviewer(chat()), reviewer, tell)
+    return reviewed if finder is None else AbstractionJob(reviewed, lifecycle, finder)

@@ -149,6 +149,8 @@ class Settings(BaseModel):
     """How unread turns become typed memories by themselves: rules, or model; off: only where somebody asks."""
     reviewer: str = "rule"
     """Who reviews memories under the tiered profile: rule, or model."""
+    patterns: str = "rules"
+    """Who looks for patterns where the job `abstract` is named: rules alone, or a model too, whose finds are proposed."""
     summaries: str = "extractive"
     """How episodes are written that job workers make by themselves, extractive or model; off: they make none."""
 
@@ -243,6 +245,13 @@ class Settings(BaseModel):
     def _known_reviewer(cls, value: str, found: ValidationInfo) -> str:
         if value not in ("rule", "model") or (value == "model" and not found.data.get("model")):
             raise ValueError("rule, or model where ENGRAMLOG_MODEL names one")
+        return value
+
+    @field_validator("patterns")
+    @classmethod
+    def _known_finder(cls, value: str, found: ValidationInfo) -> str:
+        if value not in ("rules", "model") or (value == "model" and not found.data.get("model")):
+            raise ValueError("rules, or model where ENGRAMLOG_MODEL names one")
         return value
 
     @field_validator("extraction")

@@ -28,8 +28,9 @@ UNASKED: Mapping[str, Any] = {
     "input_tokens": 0,
     "output_tokens": 0,
     "failure": None,
+    "abstraction": None,
 }
-"""What is told of a reviewer that was not asked, beside who it is."""
+"""What is told of models that were not asked, beside who reviews."""
 Progress = Callable[[int, int], None]
 Passing = Callable[[str], AbstractContextManager[None]]
 MOST_DECISIONS = 10_000
@@ -121,7 +122,7 @@ class Cleaner:
                 failed.append({"owner": owner, "error": type(error).__name__, "message": error.message})
             else:
                 counts.update(answer["counts"])
-                if answer["decisions"] or answer["asked"]:
+                if answer["decisions"] or answer["asked"] or answer["abstraction"]:
                     room = max(MOST_DECISIONS - told, 0)
                     left_out += max(len(answer["decisions"]) - room, 0)
                     told += min(len(answer["decisions"]), room)

@@ -41,6 +41,7 @@ from projections.redis.view import RedisViews
 from projections.reports.listing.rows import listing
 from projections.reports.listing.wanted import check_wanted, sorting_of, wanted_of
 from projections.shapes import Card, Detail, Found, FoundAlone, Listing, OriginTree, Placed, Provenance, Why, WhyAlone
+from projections.views.in_pattern import pattern_told
 from projections.views.query import ViewQuery, detail, why, without_lost
 from projections.views.view import OwnerView
 
@@ -224,7 +225,8 @@ class Reader(Histories):
         """The same without a trace, and how it was read."""
         with self.snapshot(owner, **times) as snapshot:
             memory = self.memory(snapshot, owner, memory_id)
-            answer = detail(snapshot.view, memory, snapshot.now, reveal=reveal)
+            in_pattern = pattern_told(snapshot.view, memory)
+            answer = detail(snapshot.view, memory, snapshot.now, in_pattern, reveal=reveal)
         present = snapshot.past is None and times.get("at") is None
         read = Read(snapshot.position, read_at=None if present else snapshot.now)
         return {**answer, **told_times(times), **snapshot.place}, read

@@ -19,6 +19,7 @@ from projections.memory.columns import Columns, conflict_of, state_of
 from projections.memory.corrections import BELOW, GONE, TOLD, Correction, following, holding_now, line_of
 from projections.memory.deletion_view import turns_behind
 from projections.memory.kind import is_statement, is_turn
+from projections.memory.pattern import is_pattern
 from projections.memory.record import Memory
 
 MOST_DRAWN = 50_000
@@ -69,6 +70,8 @@ class CorrectionIndex:
         self._negated: dict[int, _Negated] = {}
         self._made_of: dict[int, tuple[str, ...]] = {}
         """Accounts -> ids of the turns and memories that they were made of."""
+        self.patterns: dict[int, tuple[str, ...]] = {}
+        """Patterns -> ids of their evidence."""
         self._corrects: dict[int, _Corrector] = {}
         self._corrected: set[str] = set()
         self._links: dict[str, list[_Link]] = {}
@@ -94,6 +97,7 @@ class CorrectionIndex:
         if made != self._made_of.get(row, ()):
             self._is_level = False
             _file(self._made_of, row, made or None)
+            _file(self.patterns, row, memory.summarises if is_pattern(memory) else None)
         if memory.corrects is not None:
             self._put_corrector(row, _Corrector(memory.corrects, _stands(memory)))
         if memory.id in self._corrected or (row >= self._strengths.size and memory.id in self._links):
@@ -109,6 +113,10 @@ class CorrectionIndex:
     def bearing_rows(self) -> list[int]:
         """Rows that decide what is corrected, ascending: an index that these alone are put into knows as much."""
         return sorted({*self._negated, *self._made_of, *self._corrects})
+
+    def patterns_of(self, memory_id: str) -> list[int]:
+        """Rows of the patterns of which a memory is evidence, ascending."""
+        return sorted(row for row, evidence in self.patterns.items() if memory_id in evidence)
 
     def bytes_used(self) -> int:
         """About how much it takes."""
@@ -169,7 +177,12 @@ class CorrectionIndex:
             self._level(columns)
         if row not in self._leaving:
             found = [one for one in self.of(columns, row) if one.strength == GONE]
-            stays = not found or any(one.beside for one in found) or columns.memories[row].is_negated
+            memory = columns.memories[row]
+            if is_pattern(memory) and found and not memory.is_negated:
+                # What several memories had in common holds no longer once one of them does not.
+                self._leaving[row] = Drawn(self.drawn(columns, row, found).inside, frozenset())
+                return self._leaving[row]
+            stays = not found or any(one.beside for one in found) or memory.is_negated
             self._leaving[row] = None if stays else self.drawn(columns, row, found)
         return self._leaving[row]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from projections.checks import Check, counted, unchecked
+from projections.lifecycle.abstracting import abstractions
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.extracting import extractions
 from projections.lifecycle.joining import links, merges
@@ -27,6 +28,7 @@ JOBS: Mapping[str, Job] = {
     "link": links,
     "replay": rehearsals,
     LEVELS: raises,
+    "abstract": abstractions,
 }
 """In the order in which they run: what is deleted is neither reviewed nor merged."""
 EXTRACTION: Mapping[str, Job] = {"extract": extractions}

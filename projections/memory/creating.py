@@ -52,6 +52,12 @@ def episode(memory_id: str, text: str, turns: Sequence[str]) -> MemoryCreated:
     )
 
 
+def pattern(memory_id: str, text: str, because: str, evidence: Sequence[str], **fields: Any) -> MemoryCreated:
+    """What several memories have in common, with their ids as its evidence."""
+    told: dict[str, Any] = {"kind": "pattern", "source": "system", "summarises": tuple(evidence), "because": because}
+    return created(memory_id, text, **(told | fields))
+
+
 def correction(memory_id: str, content: str, of: Memory, *, source: str, turn_id: str | None = None) -> MemoryCreated:
     """What holds instead of a memory: like it in all but its words. What corrects a core memory is an ordinary one."""
     return created(

@@ -9,7 +9,7 @@ from events.errors import ModelFailed
 from projections.models.chat import Chat, ModelUsage, fits
 
 T = TypeVar("T")
-FOR_EXTRACTION, FOR_REVIEW, FOR_SUMMARIES = "extract", "review", "summarise"
+FOR_EXTRACTION, FOR_REVIEW, FOR_SUMMARIES, FOR_PATTERNS = "extract", "review", "summarise", "patterns"
 """What models are asked for."""
 
 

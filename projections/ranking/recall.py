@@ -10,6 +10,7 @@ import numpy as np
 from projections.embedding.meaning import Sense
 from projections.memory.tags import contextual_match
 from projections.ranking import conversation
+from projections.ranking.behind_evidence import behind_evidence
 from projections.ranking.brought import brought_to_mind
 from projections.ranking.long_ago import with_long_ago
 from projections.ranking.outdated import admits, lending, without_corrected
@@ -98,6 +99,7 @@ def _ranked(this: RunningSearch) -> Ranked:
 def _current_first(this: RunningSearch) -> tuple[RunningSearch, Lifted]:
     """What replaced a match stands above it, under the rankings by text; those of the sources stay as published."""
     this, vacated = without_corrected(this, _ranked)
+    vacated = vacated._replace(ranked=behind_evidence(this, vacated.ranked))
     if this.request.ranking not in FOLLOWING:
         return this, Lifted(vacated.ranked, {})
     return this, with_successors(this, vacated, lending(this))

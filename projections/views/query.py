@@ -27,6 +27,7 @@ from projections.shapes import (
     CorrectionTold,
     DetailAlone,
     ExtractedKeyword,
+    PatternTold,
     PossibleConflict,
     ToldBeside,
     WhyAlone,
@@ -37,6 +38,7 @@ from projections.views.view import WITHHELD, OwnerView
 MAX_RESULTS = 100
 MOST_CORRECTED = 5
 """Corrections told of one memory, the newest."""
+NO_PATTERN: PatternTold = {}
 LONGEST_CORRECTED = 400
 """Characters told of each text of a correction."""
 
@@ -156,8 +158,10 @@ def level_at(view: OwnerView, memory: Memory, now: int) -> str:
     return LEVELS[int(effective_levels(alone, view.law, weights, now, view.parameters)[0])]
 
 
-def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -> DetailAlone:
-    """Everything about one memory; a secret's texts only where `reveal` asks for them."""
+def detail(
+    view: OwnerView, memory: Memory, now: int, in_pattern: PatternTold = NO_PATTERN, *, reveal: bool = False
+) -> DetailAlone:
+    """Everything about one memory; a secret's texts only where `reveal` asks for them. `in_pattern`: as `pattern_told` has it."""
     hidden = memory.sensitivity >= SECRET and not reveal
     reading = view.law.read(memory, now, view.parameters)
     gone = _gone(view, memory.negations)
@@ -175,6 +179,7 @@ def detail(view: OwnerView, memory: Memory, now: int, *, reveal: bool = False) -
     return {
         **card(memory, level_at(view, memory, now), reveal=reveal),
         **told_beside(view, memory),
+        **in_pattern,
         **basis_told(memory, hidden=hidden),
         "content": WITHHELD if hidden else memory.content,
         "summary": WITHHELD if hidden and memory.summary else memory.summary,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -32,14 +32,16 @@ DONE = {
     "link": "linked",
     "replay": "replayed",
     "raise": "raised",
+    "abstract": "abstracted",
 }
 """What was done, by action."""
 COLOURS = {"delete": "red", "purge": "red", "promote": "green"}
 
 
 MORE = """**sweep** compresses, deletes softly and purges what was deleted 30 days ago; **review** promotes, keeps or deletes
-(tiered profile; by rule, or by a model where ENGRAMLOG_REVIEWER says so); **merge**, **link**, **replay** and
-**levels** (what newer rules of sensitivity find in old entries) run only when named.
+(tiered profile; by rule, or by a model where ENGRAMLOG_REVIEWER says so); **merge**, **link**, **replay**,
+**levels** (what newer rules of sensitivity find in old entries) and **abstract** (patterns of what was said on several days;
+what is not certain waits in the inbox) run only when named.
 Deletions can be undone for 30 days (`restore`). A purge takes the content out of every record, view, search, export and
 history; *the log still holds the text* until contents are sealed."""
 
@@ -62,12 +64,20 @@ def cleanup(call: Call) -> None:
             with progress("decisions", call.json) as advance:
                 answer = application.cleaner.clean(owner, **call.given, on_progress=advance)
             call.print(answer, _one)
-            raise typer.Exit(PARTLY if answer["failure"] else 0)
+            raise typer.Exit(PARTLY if _failures([answer]) else 0)
         with _bar(call.json) as advance:
             answer = application.cleaner.clean_all(**call.given, on_progress=advance)
     call.print(answer, _everyone)
-    stopped = any(one["failure"] for one in answer["decided"])
+    stopped = _failures(answer["decided"])
     raise typer.Exit(PARTLY if answer["failed"] or stopped else 0)
+
+
+def _failures(answers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Why models could not be asked, or answers not be used; each once."""
+    told = [
+        one for answer in answers for one in (answer["failure"], (answer["abstraction"] or {}).get("failure")) if one
+    ]
+    return list(dict.fromkeys(told))
 
 
 SHOWN = 200
@@ -153,6 +163,7 @@ def _reviewed(answers: list[dict[str, Any]], dry_run: bool) -> None:
     left, held, tokens = (
         sum(answer[name] for answer in answers) for name in ("left_open", "held_back", "input_tokens")
     )
+    _found(answers, dry_run)
     if not (asked or left):
         return
     reviewer = answers[0]["reviewer"]
@@ -165,6 +176,22 @@ def _reviewed(answers: list[dict[str, Any]], dry_run: bool) -> None:
         beyond = f", {held:,} of them deletions beyond what one run may delete" if held else ""
         out.print(f"[yellow]{left:,} left open{beyond}: asked again at the next run[/]")
     for failure in dict.fromkeys(answer["failure"] for answer in answers if answer["failure"]):
+        out.print(Text(failure, "yellow"))
+
+
+def _found(answers: Sequence[Mapping[str, Any]], dry_run: bool) -> None:
+    """What a model was asked about patterns, or would be."""
+    told = [answer["abstraction"] for answer in answers if answer["abstraction"]]
+    if not told:
+        return
+    questions, tokens = (sum(one[name] for one in told) for name in ("questions", "input_tokens"))
+    asked = f"{questions:,} question{'' if questions == 1 else 's'} about patterns"
+    if dry_run:
+        out.print(Text(f"would be asked: model {told[0]['model']}, {asked}"))
+        return
+    tokens += sum(one["output_tokens"] for one in told)
+    out.print(Text(f"model {told[0]['model']} was asked {asked}, {tokens:,} tokens", "dim"))
+    for failure in dict.fromkeys(one["failure"] for one in told if one["failure"]):
         out.print(Text(failure, "yellow"))
 
 

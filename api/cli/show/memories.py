@@ -33,7 +33,7 @@ COLOURS = {"ignored": "yellow", "negate": "red", "reaffirm": "green", "delete": 
 """By decision of the change log."""
 
 
-MODELS_DECIDE = frozenset({"extract", "review", "sessions"})
+MODELS_DECIDE = frozenset({"abstract", "extract", "review", "sessions"})
 """Jobs that a language model may decide for."""
 
 

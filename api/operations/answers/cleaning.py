@@ -45,7 +45,7 @@ class Decided(BaseModel):
     model_config = exampled(EXAMPLE_DECISION)
 
     job: str
-    action: str = Field(description="compress, delete, purge, promote, keep, merge, link or replay.")
+    action: str = Field(description="compress, delete, purge, promote, keep, merge, link, replay, raise or abstract.")
     ids: list[str] = Field(description="The memories that it is about.")
     due_at: str = Field(description="When it fell due: the same whenever the jobs run.")
     reason: str
@@ -58,6 +58,17 @@ class AskedOf(BaseModel):
     id: str = Field(description="The memory that it is about.")
     review: str = Field(description="promotion or decay.")
     due_at: str = Field(description="When the memory crossed the threshold.")
+
+
+class AskedForPatterns(BaseModel):
+    """What a model was asked about patterns; in a dry run, what it would be asked."""
+
+    model: str
+    questions: int
+    requests: int = Field(description="Requests to the model, repeated ones too.")
+    input_tokens: int
+    output_tokens: int
+    failure: str | None = Field(description="Why it could not be asked, or an answer of it not be used.")
 
 
 class Cleaned(BaseModel):
@@ -81,6 +92,7 @@ class Cleaned(BaseModel):
             "input_tokens": 0,
             "output_tokens": 0,
             "failure": None,
+            "abstraction": None,
         }
     )
 
@@ -100,6 +112,9 @@ class Cleaned(BaseModel):
     input_tokens: int
     output_tokens: int
     failure: str | None = Field(description="Why the model could not be asked, or an answer of it not be used.")
+    abstraction: AskedForPatterns | None = Field(
+        description="Of the job `abstract` where ENGRAMLOG_PATTERNS is `model`; else null."
+    )
 
 
 class Ticks(BaseModel):

@@ -183,6 +183,26 @@ class BasisTold(BaseModel):
     metadata: dict[str, str | int | float | bool] = Field(default={}, description="As it was told; empty of a secret.")
 
 
+class InPattern(BaseModel):
+    """A pattern, or a memory that is evidence of one."""
+
+    id: str
+    memory: str | None = Field(description="What it says, at most 400 characters; null where it does not stand.")
+    status: str
+    created_at: str = Field(description="When it was said; of a pattern when the newest of its evidence was.")
+
+
+class PatternTold(BaseModel):
+    """What a pattern rests on, and which patterns rest on a memory."""
+
+    evidence: list[InPattern] | None = Field(
+        default=None, description="Of a pattern alone: the memories that it was made of, the oldest first."
+    )
+    patterns: list[InPattern] | None = Field(
+        default=None, description="Patterns of which it is evidence, where there are any, at most 20."
+    )
+
+
 class ContextTold(BaseModel):
     """What was going on when a memory was made: its producer's word, else derived from its time and its words when it is read."""
 
@@ -194,7 +214,7 @@ class ContextTold(BaseModel):
     )
 
 
-class Detail(BasisTold, Card, Place):
+class Detail(PatternTold, BasisTold, Card, Place):
     """Everything about one memory."""
 
     model_config = exampled(

@@ -129,7 +129,7 @@ class Doors:
     def jobs(self, owner: str) -> None:
         """Every lifecycle job that the product has, now."""
         self.command("cleanup", owner)
-        for job in ("merge", "link", "replay", "levels"):
+        for job in ("merge", "link", "replay", "levels", "abstract"):
             self.command("cleanup", owner, "--job", job)
         self.extract(owner, "rules")
         self._post(f"{owner}/episodes")

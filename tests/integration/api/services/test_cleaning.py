@@ -257,7 +257,10 @@ def test_over_http_it_tells_what_would_be_done_and_then_does_it(tmp_path: Path) 
             ["level", "level_due_at"],
         )
         refused = store.client.post(path, json={"jobs": ["dance"]})
-        assert (refused.status_code, refused.json()["allowed"]) == (422, "sweep, review, merge, link, replay, levels")
+        assert (refused.status_code, refused.json()["allowed"]) == (
+            422,
+            "sweep, review, merge, link, replay, levels, abstract",
+        )
         assert store.client.post(path, json={"dryrun": True}).status_code == 422
         schedule = store.client.get("/v1/status").json()["lifecycle"]
         assert (schedule["leader"], schedule["queued"]) == (None, 0)

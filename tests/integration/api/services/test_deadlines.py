@@ -92,7 +92,7 @@ class Counting(Patience):
 
 
 Question = Callable[[HttpStore], Any]
-ALL_JOBS = ("sweep", "review", "merge", "link", "replay")
+ALL_JOBS = ("sweep", "review", "merge", "link", "replay", "abstract")
 QUESTIONS: dict[str, Question] = {
     "compare": lambda store: store.application.comparer.compare("alice"),
     "map": lambda store: store.application.knower.map("alice", "coffee", mode="debug", least=0, depth=4),

@@ -1,0 +1,322 @@
+"""Patterns of what was said on several days: made, proposed, followed, and never again where a person would not have them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from events.catalogue import FactAsserted, FactRetracted, MemoryCreated
+from events.naming import Naming
+from projections.lifecycle import Decision, plan
+from projections.lifecycle.abstracting import MOST_PROPOSED
+from projections.memory.columns import Columns, state_of
+from projections.memory.in_common import LEAST
+from projections.memory.pattern import is_pattern
+from projections.memory.record import DAY, Memory
+from projections.views.corrected import leaving, seen_at
+from projections.views.in_pattern import pattern_told
+from projections.views.view import OwnerView
+from tests.given.events import (
+    Story,
+    Told,
+    at,
+    brought_back,
+    created,
+    deleted,
+    in_conflict,
+    in_session,
+    memory,
+    mentioned,
+    negated,
+    rejected,
+    set_aside,
+)
+from tests.given.views import viewed
+
+DAYS = (0, 3, 9)
+
+
+def view_of(story: Story) -> OwnerView:
+    return viewed(*story.events)
+
+
+def planned(story: Story, day: float = 20) -> list[Decision]:
+    return plan(view_of(story), at(day), ("abstract",))
+
+
+def carried_out(story: Story, day: float = 20) -> Story:
+    """The story with what the job decides, as the store would take it in: with how far its word goes."""
+    decided = planned(story, day)
+    days = [day if one.said_at is None else (one.said_at - at(0)) / DAY for one in decided]
+    return story.given(
+        *(
+            Told(one.data, when, "system", {"trust": one.trust} if one.trust else {})
+            for one, when in zip(decided, days, strict=True)
+        )
+    )
+
+
+def said(
+    thing: str, of: str, day: float, *, predicate: str = "went to", subject: str = "Ada", **extra: Any
+) -> list[Told]:
+    """A memory of the user's and the triple that it backs."""
+    text = extra.pop("text", f"{subject} {predicate} {thing} (said on day {day:g})")
+    fact = FactAsserted(
+        subject=subject,
+        predicate=predicate,
+        object=thing,
+        evidence=(of,),
+        negation=extra.pop("negation", False),
+        condition=extra.pop("condition", None),
+    )
+    return [created(text, of, day, **({"category": "fact"} | extra)), Told(fact, day, "judge")]
+
+
+def told_thrice(thing: str = "the park", **extra: Any) -> Story:
+    return memory.given(*(one for n, day in enumerate(DAYS) for one in said(thing, f"m{n}", day, **extra)))
+
+
+PARK = told_thrice()
+
+
+def patterns(story: Story) -> list[Memory]:
+    return [one for one in view_of(story).columns if is_pattern(one)]
+
+
+def test_the_same_thing_said_on_three_days_is_a_pattern_with_its_evidence() -> None:
+    (one,) = planned(PARK)
+    assert (one.action, one.trust, one.data.summarises) == ("abstract", "inferred", ("m0", "m1", "m2"))  # type: ignore[union-attr]
+    assert one.data.content == "Ada went to the park: told on 3 days, 2024-01-01 to 2024-01-10"  # type: ignore[union-attr]
+    assert one.reason == "3 memories of 3 days say the same"
+    (made,) = patterns(carried_out(PARK))
+    assert (made.kind, made.source, made.created_at, state_of(made)) == ("pattern", "system", at(9), Columns.LIVE)
+
+
+def test_the_same_in_chinese_is_told_in_chinese() -> None:
+    story = told_thrice("公园", subject="用户", predicate="去")
+    (one,) = planned(story)
+    assert one.data.content == "用户去公园：3天里说到（2024-01-01至2024-01-10）"  # type: ignore[union-attr]
+    story = told_thrice("逛街", subject="用户", predicate="喜欢", negation=True)
+    assert planned(story)[0].data.content.startswith("用户不喜欢逛街：3天里说到")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        memory.given(*said("the park", "a", 0), *said("the park", "b", 3)),
+        memory.given(*(one for n in range(5) for one in said("the park", f"m{n}", 0.01 * n))),
+        told_thrice(category="identity"),
+        told_thrice(source="assistant"),
+        told_thrice(sensitivity=2),
+        told_thrice(tier="core"),
+        memory.given(*said("the park", "a", 0), *said("the lake", "b", 3), *said("the zoo", "c", 9)),
+        memory.given(*said("the park", "a", 0), *said("the park", "b", 3, subject="Bob"), *said("the park", "c", 9)),
+    ],
+    ids=("two", "one day", "identity", "assistant", "sensitive", "core", "other things", "another"),
+)
+def test_what_is_less_than_that_is_no_pattern(story: Story) -> None:
+    assert planned(story) == []
+
+
+def test_the_same_thing_under_other_conditions_is_only_proposed() -> None:
+    story = memory.given(
+        *said("the park", "a", 0, condition="in the morning"),
+        *said("the park", "b", 3, condition="at night"),
+        *said("the park", "c", 9),
+    )
+    assert [one.trust for one in planned(story)] == ["proposed"]
+
+
+def test_running_again_does_nothing_and_a_later_telling_does_not_make_another() -> None:
+    after = carried_out(PARK)
+    assert planned(after) == []
+    assert planned(after.given(*said("the park", "m3", 12))) == []
+
+
+def test_things_that_share_a_word_are_proposed_and_shown_in_no_normal_answer() -> None:
+    story = memory.given(
+        *said("a pottery class", "a", 0), *said("the pottery workshop", "b", 3), *said("a pottery fair", "c", 9)
+    )
+    (one,) = planned(story)
+    assert (one.trust, one.reason) == ("proposed", "3 memories of 3 days share a word: pottery")
+    after = carried_out(story)
+    (made,) = patterns(after)
+    assert (state_of(made), made.trust) == (Columns.PROPOSED, 0)
+    view = view_of(after)
+    assert not seen_at(view, at(20), "normal").shown[view.columns.row(made.id)]  # type: ignore[index]
+    assert planned(after) == []
+
+
+def test_at_most_twenty_proposals_wait() -> None:
+    names = [f"{a}{b}ling" for a in "bdfghklmnprst" for b in "aeiou"][: MOST_PROPOSED + 5]
+    things = [(name, n, kind) for name in names for n, kind in enumerate(("club", "match", "school"))]
+    story = memory.given(*(one for name, n, kind in things for one in said(f"a {name} {kind}", f"{name}{n}", DAYS[n])))
+    assert sum(one.trust == "proposed" for one in planned(story)) == MOST_PROPOSED
+    assert planned(carried_out(story)) == []
+
+
+def test_wishes_and_what_somebody_is_share_no_word_that_counts() -> None:
+    for predicate in ("wants to", "is trying to", "is"):
+        story = memory.given(
+            *said("visit a pottery class", "a", 0, predicate=predicate),
+            *said("open a pottery shop", "b", 3, predicate=predicate),
+            *said("join a pottery fair", "c", 9, predicate=predicate),
+        )
+        assert planned(story) == []
+
+
+def test_it_is_dated_with_its_newest_evidence_and_rests_on_no_more_than_that_does() -> None:
+    imported = memory.given(
+        *(
+            replace(one, extra={"trust": "imported"}) if isinstance(one.data, MemoryCreated) else one
+            for one in PARK.events
+        )
+    )
+    (one,) = planned(imported)
+    assert (one.trust, one.said_at) == ("imported", at(9))
+
+
+def test_a_taking_back_hides_it_at_once_and_the_next_run_takes_it_away() -> None:
+    after = carried_out(PARK).given(negated("m1", day=15, resolution="latest_wins"))
+    view = view_of(after)
+    (made,) = patterns(after)
+    row = view.columns.row(made.id)
+    assert row is not None
+    assert leaving(view, [row]).tolist() == [row]
+    assert not seen_at(view, at(20), "normal").shown[row]
+    assert seen_at(view, at(20), "review").shown[row]
+    (gone,) = planned(after)
+    assert (gone.action, gone.ids, gone.reason) == ("delete", (made.id,), "3 of 3 pieces of evidence no longer stand")
+    assert planned(carried_out(after)) == []  # what was said before it was taken back makes no new one
+
+
+def test_said_again_after_it_was_taken_back_it_takes_three_days_more() -> None:
+    after = carried_out(carried_out(PARK).given(negated("m1", day=15, resolution="latest_wins")))
+    again = after.given(*said("the park", "n0", 30), *said("the park", "n1", 33))
+    assert planned(again, 50) == []
+    (one,) = planned(again.given(*said("the park", "n2", 36)), 50)
+    assert one.data.summarises == ("n0", "n1", "n2")  # type: ignore[union-attr]
+
+
+def test_the_reverse_said_later_ends_what_was_said_before() -> None:
+    denied = said("the park", "no", 12, negation=True)
+    assert planned(PARK.given(*denied)) == []
+    assert len(planned(PARK.given(*said("the park", "no", -3, negation=True)))) == 1
+
+
+def test_a_retracted_triple_takes_it_away_too() -> None:
+    gone = Told(FactRetracted(subject="Ada", predicate="went to", object="the park", evidence=("m1",)), 15, "judge")
+    after = carried_out(PARK).given(gone)
+    assert [one.action for one in planned(after)] == ["delete"]
+    assert planned(carried_out(after)) == []
+
+
+def test_evidence_that_went_with_it_makes_a_smaller_one_where_that_is_enough() -> None:
+    four = PARK.given(*said("the park", "m3", 12))
+    (made,) = patterns(carried_out(four))
+    after = carried_out(four).given(deleted("m0", day=15), deleted(made.id, day=15))
+    (one,) = planned(after)
+    assert one.data.summarises == ("m1", "m2", "m3")  # type: ignore[union-attr]
+
+
+def test_what_a_person_would_not_have_is_not_made_again() -> None:
+    after = carried_out(PARK)
+    (made,) = patterns(after)
+    for no in (deleted(made.id, day=15), negated(made.id, day=15), rejected(made.content, day=15, of=made.id)):
+        assert planned(after.given(no, *said("the park", "m3", 16))) == []
+
+
+def test_words_that_were_rejected_are_not_made_a_pattern() -> None:
+    (one,) = planned(PARK)
+    content = one.data.content  # type: ignore[union-attr]
+    assert planned(PARK.given(rejected(content, day=15))) == []
+
+
+def test_what_a_person_accepted_is_his_and_no_job_takes_it_away() -> None:
+    after = carried_out(PARK)
+    (made,) = patterns(after)
+    after = after.given(mentioned(made.id, day=12), negated("m1", day=15, resolution="latest_wins"))
+    assert [one.trust for one in patterns(after)] == [3]
+    assert planned(after) == []
+
+
+def test_flagged_evidence_counts_for_nothing() -> None:
+    assert planned(PARK.given(created("another", "x", 10), in_conflict("m1", "x", day=10))) == []
+
+
+def test_it_is_set_aside_with_a_piece_and_comes_back_with_it() -> None:
+    events = [in_session(one, "s9") if one.day == 3 else one for one in PARK.events]
+    after = carried_out(memory.given(*events))
+    (made,) = patterns(after.given(set_aside("s9", day=15)))
+    assert state_of(made) == Columns.SET_ASIDE
+    assert planned(after.given(set_aside("s9", day=15))) == []
+    (back,) = patterns(after.given(set_aside("s9", day=15), brought_back("s9", day=16)))
+    assert state_of(back) == Columns.LIVE
+
+
+def test_the_page_of_a_pattern_tells_its_evidence_and_that_of_a_piece_its_patterns() -> None:
+    after = carried_out(PARK)
+    (made,) = patterns(after)
+    view = view_of(after)
+    told = pattern_told(view, made)
+    assert [one["id"] for one in told["evidence"]] == ["m0", "m1", "m2"]
+    assert told["evidence"][0]["memory"] == "Ada went to the park (said on day 0)"
+    piece = view.get("m1")
+    assert piece is not None
+    assert pattern_told(view, piece)["patterns"] == [
+        {"id": made.id, "memory": made.content, "status": "live", "created_at": "2024-01-10T08:00:00Z"}
+    ]
+    assert pattern_told(view_of(PARK), piece) == {}
+
+
+def test_no_word_of_what_does_not_stand_is_told_on_the_page() -> None:
+    after = carried_out(PARK).given(deleted("m1", day=15))
+    (made,) = patterns(after)
+    told = pattern_told(view_of(after), made)["evidence"]
+    assert [(one["memory"] is None, one["status"]) for one in told] == [
+        (False, "live"),
+        (True, "deleted"),
+        (False, "live"),
+    ]
+
+
+def test_its_id_tells_no_word_and_differs_between_owners() -> None:
+    (one,) = planned(PARK)
+    view = view_of(PARK)
+    view.naming = Naming("ada", bytes(32))
+    (other,) = plan(view, at(20), ("abstract",))
+    assert one.ids[0] != other.ids[0]
+    assert "park" not in one.ids[0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(("the park", "a zoo", "公园")), st.integers(0, 12), st.booleans()), max_size=14),
+    st.randoms(use_true_random=False),
+)
+def test_whatever_was_said_in_whatever_order_a_pattern_has_its_days_and_is_made_once(
+    tellings: list[tuple[str, int, bool]], random: Any
+) -> None:
+    things = [said(thing, f"m{n}", day, negation=no) for n, (thing, day, no) in enumerate(tellings)]
+    story = memory.given(*(one for each in things for one in each))
+    random.shuffle(things)
+    other = memory.given(*(one for each in things for one in each))
+    made = [one for one in planned(story) if one.action == "abstract"]
+    for one in made:
+        data = one.data
+        assert isinstance(data, MemoryCreated)
+        days = {tellings[int(piece[1:])][1] for piece in data.summarises}
+        assert len(data.summarises) >= LEAST
+        assert len(days) >= LEAST
+    assert {frozenset(one.ids) for one in made} == {frozenset(one.ids) for one in planned(other)}
+    assert planned(carried_out(story)) == []
+
+
+def test_an_event_that_makes_it_is_one_whoever_decides_it() -> None:
+    (one,) = planned(PARK)
+    (again,) = planned(PARK.given(mentioned("m1", day=10)))
+    assert one.event_id("ada") == again.event_id("ada")
