@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from api.services.inbox import Inbox
     from api.services.knowing import Knower
     from api.services.living import Living
-    from api.services.looking.times import TimeLines
-    from api.services.looking.counting import Counter
-    from api.services.looking.restoring_many import ManyRestorer
-    from api.services.looking.instants import Instants
     from api.services.looking.capacity import Capacities
+    from api.services.looking.counting import Counter
     from api.services.looking.heads import Heads, OwnerHeads
+    from api.services.looking.instants import Instants
     from api.services.looking.jobs import JobQueue
     from api.services.looking.models import ModelUses
+    from api.services.looking.restoring_many import ManyRestorer
+    from api.services.looking.times import TimeLines
     from api.services.reading import Reader
     from api.services.remembering import Rememberer
     from api.services.restoring import Restorer
@@ -327,6 +327,7 @@ class Application(ABC):
         from api.services.looking.times import TimeLines
 
         return TimeLines(self.log, self.views, self.reader)
+
     def owner_heads(self) -> OwnerHeads:
         from api.services.looking.heads import OwnerHeads
 

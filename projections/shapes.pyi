@@ -147,6 +147,14 @@ class AskedOf(TypedDict):
     review: str
     due_at: str
 
+class AskedForPatterns(TypedDict):
+    model: str
+    questions: int
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    failure: str | None
+
 class Cleaned(TypedDict):
     owner: str
     counts: dict[str, int]
@@ -164,6 +172,7 @@ class Cleaned(TypedDict):
     input_tokens: int
     output_tokens: int
     failure: str | None
+    abstraction: AskedForPatterns | None
 
 class Ticks(TypedDict):
     last_tick: str
@@ -672,9 +681,14 @@ class Node(TypedDict):
     weight: float
     depth: int
     is_center: bool
-    cluster: int
+    cluster: int | None
 
-MapEdge = TypedDict("MapEdge", {"from": str, "to": str, "weight": float, "link": str})
+class MapReason(TypedDict):
+    link: str
+    weight: float
+    keywords: list[str]
+
+MapEdge = TypedDict("MapEdge", {"from": str, "to": str, "weight": float, "link": str, "reasons": list[MapReason]})
 
 class Cluster(TypedDict):
     id: int
@@ -684,7 +698,7 @@ class Cluster(TypedDict):
 
 class KnowledgeMapAlone(TypedDict):
     owner: str
-    topic: str
+    topic: str | None
     nodes: list[Node]
     edges: list[MapEdge]
     clusters: list[Cluster]
@@ -905,6 +919,356 @@ class HistoryAlone(TypedDict):
 
 class History(HistoryAlone, LinesTold, Placed): ...
 
+class ConsoleCode(TypedDict):
+    code: str
+    ends_in: int
+    page: str | None
+
+class ConsoleCodeState(TypedDict):
+    state: Literal["waits", "used", "over", "unknown"]
+
+class ConsoleSession(TypedDict):
+    token: str
+    ends_in: int
+    idle_seconds: int
+
+class ConsoleSessionEnded(TypedDict):
+    ended: bool
+
+class InstantsRow(TypedDict):
+    id: str
+    text: str | None
+    weights: list[float | None]
+    ranks: list[int | None]
+    withheld: list[int | None]
+    scores: NotRequired[list[float | None] | None]
+
+class InstantsMark(TypedDict):
+    position: str
+    event_id: str
+    event: str
+    time: str
+    recorded_at: str | None
+    ids: list[str]
+
+class InstantsToldAlone(TypedDict):
+    owner: str
+    line: str
+    mode: str
+    law: str | None
+    laws: list[str]
+    law_at: list[int]
+    query: str | None
+    ranked_by: str
+    instants: list[str]
+    reasons: list[str]
+    rows: list[InstantsRow]
+    unknown: list[str]
+    marks: list[InstantsMark]
+    marks_left_out: int
+    exact_at: str
+    exact_now: str
+    meaning: str | None
+
+class InstantsTold(InstantsToldAlone, LinesTold, Placed): ...
+
+class JobStopped(TypedDict):
+    partitions: list[int]
+    reason: str
+
+class JobKind(TypedDict):
+    kind: str
+    what: str
+    every_minutes: int | None
+    last_tick: str | None
+    next_tick: str | None
+    last_done: str | None
+    oldest_done: str | None
+    waiting_since: str | None
+    seconds: float | None
+    done_partitions: int
+    queued: int
+    running: int
+    again: int
+    failed: int
+    stopped: list[JobStopped]
+
+class JobTold(TypedDict):
+    id: str
+    kind: str
+    partition: int
+    tick: str
+    state: Literal["running", "again", "failed", "queued"]
+    enqueued: str | None
+    started: str | None
+    ended: str | None
+    next_try: str | None
+    tries_left: int | None
+    error: str | None
+
+class JobBoard(TypedDict):
+    at: str | None
+    leader: str | None
+    problem: str | None
+    partitions: int
+    queued: int | None
+    running: int | None
+    again: int | None
+    failed: int | None
+    refused: int | None
+    kinds: list[JobKind]
+    jobs: list[JobTold]
+    left_out: int
+
+class Growth(TypedDict):
+    days: float
+    since: str
+    events: int
+    events_a_day: float | None
+    basis: str
+
+class MemoryCapacity(TypedDict):
+    used_bytes: int | None
+    max_bytes: int | None
+    refused_from_bytes: int | None
+    unfolded_bytes: int
+    used_share: float | None
+    bytes_an_event: float | None
+    events_until_full: int | None
+    bytes_a_day: int | None
+    days_until_full: float | None
+    full_at: str | None
+    basis: str | None
+    unknown: str | None
+
+class DiskCapacity(TypedDict):
+    free_bytes: int | None
+    total_bytes: int | None
+    wanted_bytes: int | None
+    reserve_bytes: int | None
+    bytes_an_event: float | None
+    bytes_a_day: int | None
+    days_until_low: float | None
+    low_at: str | None
+    days_until_full: float | None
+    full_at: str | None
+    basis: str | None
+    unknown: str | None
+
+class AofCapacity(TypedDict):
+    enabled: bool
+    bytes: int | None
+    base_bytes: int | None
+    write_ok: bool
+    rewrite_ok: bool
+    rewriting: bool
+
+class Capacity(TypedDict):
+    at: str
+    events: int
+    growth: Growth
+    memory: MemoryCapacity
+    disk: DiskCapacity
+    aof: AofCapacity
+
+class ChatSet(TypedDict):
+    model: str
+    host: str | None
+    extraction: str
+    reviewer: str
+    summaries: str
+    price_in: float | None
+    price_out: float | None
+
+class EmbedderSet(TypedDict):
+    name: str
+    host: str | None
+    loaded: bool
+    questions_computed: int
+    questions_remembered: int
+
+class TokensUsed(TypedDict):
+    model: str
+    use: str
+    asked: int
+    failed: int
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+
+class TokensUsedInAll(TokensUsed):
+    first: str
+    last: str
+
+class TokensUsedADay(TokensUsed):
+    day: str
+
+class ModelsUsed(TypedDict):
+    at: str
+    since: str | None
+    chat: ChatSet | None
+    embedder: EmbedderSet | None
+    used: list[TokensUsedInAll]
+    days: list[TokensUsedADay]
+    lost: int
+
+class HeadKept(TypedDict):
+    seq: int
+    chain: str
+    at: str
+    line: int
+
+class ChainHead(TypedDict):
+    partition: int
+    seq: int
+    chain: str
+    at: str | None
+    appended: int
+    kept: HeadKept | None
+
+class LogAccepted(TypedDict):
+    partition: int
+    seq: int
+    at: str
+    reason: str
+
+class HeadsKeeping(TypedDict):
+    lines: int
+    last: str | None
+    problems: list[str]
+    accepted: list[LogAccepted]
+
+class ChainHeads(TypedDict):
+    store_id: str
+    at: str
+    partitions: int
+    heads: list[ChainHead]
+    line: str
+    keeping: HeadsKeeping | None
+
+class PartitionCompared(TypedDict):
+    partition: int
+    state: Literal["agrees", "differs", "missing", "unread"]
+    heads: int
+    agreed: int
+    differing: int
+    missing: int
+    unread: int
+    last_agreed: int | None
+    read_to: int
+    appended: int
+    behind: int
+
+class HeadUnmet(TypedDict):
+    position: str
+    partition: int
+    seq: int
+    state: Literal["agrees", "differs", "missing", "unread"]
+    line: int
+    kept: str
+    found: str | None
+
+class HeadsCompared(TypedDict):
+    store_id: str
+    agrees: bool
+    complete: bool
+    lines: int
+    heads: int
+    agreed: int
+    differing: int
+    missing: int
+    unread: int
+    partitions: list[PartitionCompared]
+    unmet: list[HeadUnmet]
+    problems: list[str]
+    other_stores: list[str]
+    accepted: list[LogAccepted]
+    uncovered: list[int]
+    events_read: int
+    most: int
+
+class OwnerHeadAlone(TypedDict):
+    owner: str
+    chain: str
+    asked: str | None
+    agrees: bool | None
+
+class OwnerHead(OwnerHeadAlone, LinesTold, Placed): ...
+
+class BasisListed(TypedDict):
+    because: NotRequired[str | None]
+    grounds: NotRequired[list[RestsOn] | None]
+    metadata: NotRequired[dict[str, str | int | float | bool] | None]
+
+class Listed(BasisListed, Card):
+    weight: float
+    tier: str
+    source: str
+    sensitivity: int
+    tags: list[str]
+    context: ContextTold
+    updated_at: str
+    deleted_at: str | None
+    waiting: list[str]
+
+class SpansTold(TypedDict):
+    since: NotRequired[str | None]
+    until: NotRequired[str | None]
+    updated_since: NotRequired[str | None]
+    updated_until: NotRequired[str | None]
+
+class ListingAlone(SpansTold):
+    memories: list[Listed]
+    total: int
+    offset: int
+    sort: str
+    order: str
+    withheld: list[Withheld]
+    mode: str
+
+class Listing(ListingAlone, Place): ...
+
+class ValueCount(TypedDict):
+    value: str
+    count: int
+
+class FacetCounts(TypedDict):
+    counts: list[ValueCount]
+    left_out: int
+
+class CountsAlone(SpansTold):
+    owner: str
+    mode: str
+    total: int
+    by_status: FacetCounts
+    by_level: FacetCounts
+    by_trust: FacetCounts
+    by_tier: FacetCounts
+    by_category: FacetCounts
+    by_sensitivity: FacetCounts
+    by_source: FacetCounts
+    by_flag: FacetCounts
+    by_kind: FacetCounts
+    by_tag: FacetCounts
+    by_law: FacetCounts
+
+class Counts(CountsAlone, Place): ...
+
+class RestoredManyAlone(TypedDict):
+    owner: str
+    restored: list[str]
+    skipped: list[Skipped]
+    also: list[Skipped]
+    not_restored: list[Skipped]
+    readmitted: list[str]
+    dry_run: bool
+    position: str
+    waiting: NotRequired[list[str] | None]
+    error: NotRequired[dict[str, Any] | None]
+
+class RestoredMany(RestoredManyAlone, Lagging): ...
+
 class HappenedEnds(TypedDict):
     first: str | None
     last: str | None
@@ -961,27 +1325,10 @@ class Withheld(TypedDict):
     count: int
     shown_by: str
 
-class BasisListed(TypedDict):
-    because: NotRequired[str | None]
-    grounds: NotRequired[list[RestsOn] | None]
-    metadata: NotRequired[dict[str, str | int | float | bool] | None]
-
-class Listed(BasisListed, Card):
-    weight: float
-
 class ExtractedKeyword(TypedDict):
     word: str
     weight: float
     source: str
-
-class ListingAlone(TypedDict):
-    memories: list[Listed]
-    total: int
-    offset: int
-    withheld: list[Withheld]
-    mode: str
-
-class Listing(ListingAlone, Place): ...
 
 class EarlierText(TypedDict):
     version: int
@@ -1006,11 +1353,21 @@ class BasisTold(TypedDict):
     grounds: NotRequired[list[RestsOn]]
     metadata: NotRequired[dict[str, str | int | float | bool]]
 
+class InPattern(TypedDict):
+    id: str
+    memory: str | None
+    status: str
+    created_at: str
+
+class PatternTold(TypedDict):
+    evidence: NotRequired[list[InPattern] | None]
+    patterns: NotRequired[list[InPattern] | None]
+
 class ContextTold(TypedDict):
     tags: list[str]
     emotion: float | None
 
-class DetailAlone(BasisTold, Card):
+class DetailAlone(PatternTold, BasisTold, Card):
     content: str
     summary: str | None
     recorded_level: str
@@ -1511,6 +1868,8 @@ class PartitionStatus(TypedDict):
     lag: int
     checkpoint_age: float | None
     holder: str | None
+    lease_until: NotRequired[str | None]
+    lease_seconds: NotRequired[float | None]
     epoch: int
     quarantined: list[str]
     memories: int
@@ -1534,6 +1893,7 @@ class AccessFigures(TypedDict):
 
 class StoreStatus(TypedDict):
     store_id: str
+    at: NotRequired[str | None]
     events: int
     memories: int
     lag: int
@@ -1541,6 +1901,7 @@ class StoreStatus(TypedDict):
     refused: int
     partitions: list[PartitionStatus]
     workers: list[dict[str, Any]]
+    silent: NotRequired[list[dict[str, Any]] | None]
     memory: dict[str, Any]
     lifecycle: Schedule
     alarms: list[AlarmStanding]

@@ -13,7 +13,7 @@ from hypothesis import Phase, settings
 
 from tests.examples import QUICK_EXAMPLES
 from tests.patience import UNSTEADY
-from tests.servers import MISSING, NO_DISK, NO_NODE, NO_BROWSER, RedisServer, Servers, fake_client
+from tests.servers import MISSING, NO_BROWSER, NO_DISK, NO_NODE, RedisServer, Servers, fake_client
 
 pytest_plugins = ["pytester", "tests.parts"]
 settings.register_profile("full", deadline=None)  # no timed assertions

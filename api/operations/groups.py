@@ -59,8 +59,5 @@ ALL: tuple[Operation, ...] = (
     EVENTS,
     PARTITION_EVENTS,
 )
-OF_FILES: tuple[Operation, ...] = (EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS)
-"""Those that stream lines; the client has its own verbs of them."""
-ALL: tuple[Operation, ...] = (SEARCH, *MADE_WHOLE, REVEAL, DELETE, DELETE_MANY, EXTRACT, EVENTS, PARTITION_EVENTS)
 OF_FILES: tuple[Operation, ...] = (EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS, CURVES_SVG, MAP_SVG)
 """Those that stream lines, or answer pictures; the client has its own verbs of them."""

@@ -9,7 +9,64 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from engramlog.results import AsideTold, CorrectedBy, PossibleConflict, Result, Withheld
+from engramlog.results import AsideTold, CorrectedBy, PossibleConflict, Result, Skipped, Withheld
+
+
+class ValueCount(Result):
+    """How many memories have one value."""
+
+    value: str
+    count: int
+
+
+class FacetCounts(Result):
+    """Counts by the values of one filter, as if that filter were not told."""
+
+    counts: list[ValueCount]
+    """Every value of a closed list, in its order; of kinds and tags the 50 of the most memories."""
+    left_out: int
+    """Other values that some memory has."""
+
+
+class Counts(Result):
+    """How many memories a list has, by the values of its filters."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    at: str | None
+    since: str | None = None
+    """Created at this instant or later."""
+    until: str | None = None
+    """Created before this instant."""
+    updated_since: str | None = None
+    """Made or revised at this instant or later."""
+    updated_until: str | None = None
+    """Made or revised before this instant."""
+    owner: str
+    mode: str
+    total: int
+    """Memories that the mode shows and all filters match."""
+    by_status: FacetCounts
+    by_level: FacetCounts
+    by_trust: FacetCounts
+    by_tier: FacetCounts
+    by_category: FacetCounts
+    by_sensitivity: FacetCounts
+    by_source: FacetCounts
+    by_flag: FacetCounts
+    by_kind: FacetCounts
+    by_tag: FacetCounts
+    """Context tags, whatever their case."""
+    by_law: FacetCounts
+    """How many of what the filters match, whatever the mode asked for, each law shows in normal mode."""
 
 
 class TurnSaid(Result):
@@ -541,20 +598,34 @@ class Node(Result):
     weight: float
     depth: int
     is_center: bool
-    cluster: int
+    """Of a topic: one of the five best hits; of an overview: what its cluster is joined to most."""
+    cluster: int | None
+    """None: it belongs with no other on this map."""
+
+
+class MapReason(Result):
+    """Why two memories on a map are joined."""
+
+    link: str
+    """keyword, meaning, co-task, temporal, co-hit, related, or what somebody told."""
+    weight: float
+    keywords: list[str]
+    """The keywords that both have, the rarest first, at most five; of other links none."""
 
 
 class MapEdge(Result):
-    """An association between two memories on a map."""
+    """What joins two memories on a map: its weight and `link` are those of the strongest reason."""
 
     from_: str = Field(alias="from")
     to: str
     weight: float
     link: str
+    reasons: list[MapReason]
+    """The strongest first."""
 
 
 class Cluster(Result):
-    """Memories that are more associated with each other than with the rest, and the words they share."""
+    """Memories, two at least, that are more joined with each other than with the rest, and the words that tell them apart."""
 
     id: int
     members: list[str]
@@ -563,7 +634,7 @@ class Cluster(Result):
 
 
 class KnowledgeMap(Result):
-    """What is known about a topic, as a graph."""
+    """What is known about a topic, or the strongest of all that is known, as a graph."""
 
     quarantined: dict[str, str] | None = None
     """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
@@ -577,13 +648,13 @@ class KnowledgeMap(Result):
     """What was asked of the line of what was recorded (`known`)."""
     at: str | None
     owner: str
-    topic: str
+    topic: str | None
     nodes: list[Node]
     edges: list[MapEdge]
     clusters: list[Cluster]
     depth: int
     weaker: int
-    """Associations weaker than `least`, which were not followed."""
+    """Links weaker than `least`, which were not followed."""
     withheld: list[Withheld]
     """Matches that the mode does not show, by reason."""
     truncated: bool
@@ -1271,6 +1342,36 @@ class Graded(Result):
     """By name: `due_at`, `interval_days`, and what it keeps of the memory; null where the event waits."""
 
 
+class RestoredMany(Result):
+    """What became of a request to restore memories."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    owner: str
+    restored: list[str]
+    """In the order asked for; with `dry_run` what would be."""
+    skipped: list[Skipped]
+    """Those asked for that were not restored, and why."""
+    also: list[Skipped]
+    """What came back with them."""
+    not_restored: list[Skipped]
+    """What went with them and stays deleted, and why."""
+    readmitted: list[str]
+    """Those of which what they say was rejected, and is no more."""
+    dry_run: bool
+    """Whether nothing was written."""
+    position: str
+    """Of the last restoration, or the one at which there was nothing to restore."""
+    waiting: list[str] | None = None
+    """Written, but parked behind an event of the owner that cannot be folded."""
+    error: dict[str, Any] | None = None
+    """What stopped it half-way."""
+
+
 class InboxItem(Result):
     """One thing that waits for a person."""
 
@@ -1888,6 +1989,83 @@ class Above(Result):
     """Why meaning was not compared, where it was asked for and failed."""
 
 
+class InstantsRow(Result):
+    """One memory; each list has one element an instant."""
+
+    id: str
+    text: str | None
+    """Its text, shortened; `[withheld: ...]` for a secret. Null of what is deleted or rejected today, but in debug
+    mode, and of what is purged."""
+    weights: list[float | None]
+    """As `get` tells it of that instant; null where it was not there, or is purged."""
+    ranks: list[int | None]
+    """Its place among these rows, 1 for the first; null where it is not shown, or does not match the question."""
+    withheld: list[int | None]
+    """Why it is not shown, by number in `reasons`; null where it is shown, or was not there."""
+    scores: list[float | None] | None = None
+    """Of the question, null where it does not match; no list where none was asked."""
+
+
+class InstantsMark(Result):
+    """An event that named some of the rows."""
+
+    position: str
+    event_id: str
+    event: str
+    time: str
+    """When it happened."""
+    recorded_at: str | None
+    """When it was recorded; null of format 1."""
+    ids: list[str]
+    """Of the rows that it names."""
+
+
+class InstantsTold(Result):
+    """Weights and ranks of some memories at many instants, so that a hand on a time line can move without asking again."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    owner: str
+    line: str
+    """`happened` or `known`: which time line the instants are on."""
+    mode: str
+    law: str | None
+    """The law that was asked for; null: the owner's own at each instant."""
+    laws: list[str]
+    """The laws by which was weighed."""
+    law_at: list[int]
+    """Of each instant the number of its law in `laws`."""
+    query: str | None
+    """The question; masked where it looks like a secret."""
+    ranked_by: str
+    """`score` where something is asked, else `activated` (as `list`) or `weight`."""
+    instants: list[str]
+    """Evenly spaced, ascending, both ends among them."""
+    reasons: list[str]
+    """Why a memory is withheld: what the numbers in `withheld` stand for."""
+    rows: list[InstantsRow]
+    unknown: list[str]
+    """Ids that were told, of which nothing is known here."""
+    marks: list[InstantsMark]
+    """Events of the span about the rows, the oldest first; 100 at most."""
+    marks_left_out: int
+    exact_at: str
+    """The position at which the question was ranked: what words and meaning say is held from there, weights are
+    not."""
+    exact_now: str
+    """The instant at which it was."""
+    meaning: str | None
+    """Why meaning was not compared although it was asked for; null where it was."""
+
+
 class UndoEvent(Result):
     """An event that undoes, of a person."""
 
@@ -1985,7 +2163,7 @@ class Decided(Result):
 
     job: str
     action: str
-    """compress, delete, purge, promote, keep, merge, link or replay."""
+    """compress, delete, purge, promote, keep, merge, link, replay, raise or abstract."""
     ids: list[str]
     """The memories that it is about."""
     due_at: str
@@ -2004,6 +2182,19 @@ class AskedOf(Result):
     """promotion or decay."""
     due_at: str
     """When the memory crossed the threshold."""
+
+
+class AskedForPatterns(Result):
+    """What a model was asked about patterns; in a dry run, what it would be asked."""
+
+    model: str
+    questions: int
+    requests: int
+    """Requests to the model, repeated ones too."""
+    input_tokens: int
+    output_tokens: int
+    failure: str | None
+    """Why it could not be asked, or an answer of it not be used."""
 
 
 class Cleaned(Result):
@@ -2035,6 +2226,8 @@ class Cleaned(Result):
     output_tokens: int
     failure: str | None
     """Why the model could not be asked, or an answer of it not be used."""
+    abstraction: AskedForPatterns | None
+    """Of the job `abstract` where ENGRAMLOG_PATTERNS is `model`; else null."""
 
 
 class Episode(Result):
@@ -2145,6 +2338,10 @@ class PartitionStatus(Result):
     null where the log does not tell."""
     holder: str | None
     """Who folds it; null where nobody has a lease that lasts."""
+    lease_until: str | None = None
+    """When the lease ends unless it is renewed, as each second it is."""
+    lease_seconds: float | None = None
+    """Seconds until then; null without a holder."""
     epoch: int
     quarantined: list[str]
     memories: int
@@ -2247,6 +2444,8 @@ class StoreStatus(Result):
     """The store as it stands."""
 
     store_id: str
+    at: str | None = None
+    """Redis's clock when this was read."""
     events: int
     memories: int
     lag: int
@@ -2256,6 +2455,10 @@ class StoreStatus(Result):
     """Events that say what a person rejected, and so changed nothing."""
     partitions: list[PartitionStatus]
     workers: list[dict[str, Any]]
+    """Fold workers that live: `seen`, their last sign of life; `folded` since they began; `rate`, events folded a
+    second over the last ten seconds or so, null of one that has just begun."""
+    silent: list[dict[str, Any]] | None = None
+    """Workers that gave no sign of life for 3 seconds and did not take leave; after a minute they are forgotten."""
     memory: dict[str, Any]
     lifecycle: Schedule
     alarms: list[AlarmStanding]
@@ -2268,3 +2471,412 @@ class AlarmsStanding(Result):
     """Every alarm that stands."""
 
     alarms: list[AlarmStanding]
+
+
+class HeadKept(Result):
+    """A head as it was written down outside of the store."""
+
+    seq: int
+    chain: str
+    at: str
+    """When it was written down, by the clock of the machine that did."""
+    line: int
+    """Number of its line in the file."""
+
+
+class ChainHead(Result):
+    """Where a partition's chain stands."""
+
+    partition: int
+    seq: int
+    chain: str
+    """SHA-256 over all stored events up to this seq, 64 hexadecimal digits."""
+    at: str | None
+    """When the log took in the event at this seq; null of an event of format 1."""
+    appended: int
+    """The newest seq of the log; what lies between is not folded yet."""
+    kept: HeadKept | None
+    """The farthest head that this server's file keeps of the partition."""
+
+
+class LogAccepted(Result):
+    """Somebody accepted that the log is another than was written down."""
+
+    partition: int
+    seq: int
+    at: str
+    reason: str
+
+
+class HeadsKeeping(Result):
+    """The file in which this server keeps heads."""
+
+    lines: int
+    last: str | None
+    """When the last line was written."""
+    problems: list[str]
+    """Where the file contradicts itself; at most ten."""
+    accepted: list[LogAccepted]
+    """Changes of the log that somebody accepted; the last hundred."""
+
+
+class ChainHeads(Result):
+    """The heads of the log's chains."""
+
+    store_id: str
+    at: str
+    """Redis's clock when they were read."""
+    partitions: int
+    """Of the store, those without an event too."""
+    heads: list[ChainHead]
+    """Of partitions with events, in their order."""
+    line: str
+    """The same as a line of a file of kept heads: keep it elsewhere, and compare it later."""
+    keeping: HeadsKeeping | None
+    """Null where this process keeps no file."""
+
+
+class PartitionCompared(Result):
+    """How one partition's log meets the heads that were told of it."""
+
+    partition: int
+    state: Literal["agrees", "differs", "missing", "unread"]
+    """`agrees`; `differs`: another chain; `missing`: the log ends before, or has a hole; `unread`: it agrees as
+    far as was read, and that was not all."""
+    heads: int
+    agreed: int
+    differing: int
+    missing: int
+    unread: int
+    last_agreed: int | None
+    """The farthest seq at which the chain is the one that was told."""
+    read_to: int
+    """The chain was computed from the first event up to this one."""
+    appended: int
+    """The newest seq of the log."""
+    behind: int
+    """Events after the farthest head that was told: no head told proves them."""
+
+
+class HeadUnmet(Result):
+    """A head that the log does not meet, or that was not reached."""
+
+    position: str
+    partition: int
+    seq: int
+    state: Literal["agrees", "differs", "missing", "unread"]
+    line: int
+    """Of the text, or of the file that it was cut from."""
+    kept: str
+    found: str | None
+    """The log's chain there; null where it has no such event, or was not read."""
+
+
+class HeadsCompared(Result):
+    """How the log meets heads that somebody holds."""
+
+    store_id: str
+    agrees: bool
+    """Every head was reached and is met, the text does not contradict itself and is about this store alone."""
+    complete: bool
+    """Every head was reached before `most` events were read."""
+    lines: int
+    heads: int
+    """Heads that were compared; those before an acceptance are not."""
+    agreed: int
+    differing: int
+    missing: int
+    unread: int
+    partitions: list[PartitionCompared]
+    unmet: list[HeadUnmet]
+    """The first hundred, by place."""
+    problems: list[str]
+    """Where the text contradicts itself; at most ten."""
+    other_stores: list[str]
+    """Stores that the text is about, and that are not this one."""
+    accepted: list[LogAccepted]
+    """Acceptances that the text tells; the last hundred."""
+    uncovered: list[int]
+    """Partitions with events of which the text tells no head."""
+    events_read: int
+    most: int
+
+
+class OwnerHead(Result):
+    """The head of an owner's chain, and whether it is the one that was told."""
+
+    quarantined: dict[str, str] | None = None
+    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    answer is as of the event before. Left out where it goes on."""
+    behind: int = 0
+    """How far the owner's own head lies beyond `position`, in positions of its partition: at most so many of the
+    owner's events are not in the answer. 0: it is level."""
+    position: str
+    as_of: str | None
+    known: str | None = None
+    """What was asked of the line of what was recorded (`known`)."""
+    owner: str
+    chain: str
+    """Over the owner's change log, numbers of laws left out: 64 hexadecimal digits."""
+    asked: str | None
+    agrees: bool | None
+    """Null where no chain was told."""
+
+
+class JobStopped(Result):
+    """Why a kind of job stopped when it last ran."""
+
+    partitions: list[int]
+    reason: str
+
+
+class JobKind(Result):
+    """One kind of job: how often it is due, how it last went, and how its jobs stand."""
+
+    kind: str
+    what: str
+    """What it does, in a few words."""
+    every_minutes: int | None
+    """Null where it is not scheduled."""
+    last_tick: str | None
+    next_tick: str | None
+    """Null where no job worker runs."""
+    last_done: str | None
+    """When a partition last had it done; null where none ever had."""
+    oldest_done: str | None
+    """Of the partition that had it done longest ago, among those that ever had."""
+    waiting_since: str | None
+    """Since when the partition waits that waits longest: where it never had it done, from when it is scheduled."""
+    seconds: float | None
+    """What the slowest partition's last run took."""
+    done_partitions: int
+    """Partitions that ever had it done."""
+    queued: int
+    running: int
+    again: int
+    failed: int
+    stopped: list[JobStopped]
+    """Until it runs through: a model that is down, a setting that is missing."""
+
+
+class JobTold(Result):
+    """One job: a kind, for one partition, of one tick."""
+
+    id: str
+    kind: str
+    partition: int
+    tick: str
+    state: Literal["running", "again", "failed", "queued"]
+    """`running`; `again`: it failed or was given up, and is tried at `next_try`; `failed` for good; `queued`."""
+    enqueued: str | None
+    started: str | None
+    ended: str | None
+    next_try: str | None
+    tries_left: int | None
+    """How often it is tried again where it fails; null where nothing tells."""
+    error: str | None
+    """Of its last run, at most 300 characters; the kind of error alone where its words may hold what somebody
+    said."""
+
+
+class JobBoard(Result):
+    """The lifecycle jobs, and their queue."""
+
+    at: str | None
+    """The clock of the queue's Redis; null where that does not answer."""
+    leader: str | None
+    """The job worker that schedules; null where none runs."""
+    problem: str | None
+    """Why nothing is known, where nothing is."""
+    partitions: int
+    """Of the store."""
+    queued: int | None
+    running: int | None
+    again: int | None
+    """Jobs that failed and will be tried again."""
+    failed: int | None
+    """Jobs that failed for good in the last seven days."""
+    refused: int | None
+    """What lay in the queue and was no job of this store, ever."""
+    kinds: list[JobKind]
+    """Kinds that are scheduled, or of which a job is there."""
+    jobs: list[JobTold]
+    """Running ones, those to be tried again, failed ones, waiting ones: at most 200."""
+    left_out: int
+    """Jobs beyond those."""
+
+
+class Growth(Result):
+    """How fast the log grows, measured."""
+
+    days: float
+    """Over so many days until now: those asked for, or as old as the log is."""
+    since: str
+    events: int
+    """Recorded in that time."""
+    events_a_day: float | None
+    """Null where the time is shorter than an hour."""
+    basis: str
+    """What was measured, in a sentence."""
+
+
+class MemoryCapacity(Result):
+    """Redis's memory, and how long it lasts."""
+
+    used_bytes: int | None
+    max_bytes: int | None
+    """Redis's maxmemory; null where it has none."""
+    refused_from_bytes: int | None
+    """From so many on appends are refused."""
+    unfolded_bytes: int
+    """About what folding will still take."""
+    used_share: float | None
+    bytes_an_event: float | None
+    """Memory used, by all events of the log."""
+    events_until_full: int | None
+    bytes_a_day: int | None
+    days_until_full: float | None
+    """Until appends are refused, at this growth."""
+    full_at: str | None
+    basis: str | None
+    """How that was estimated."""
+    unknown: str | None
+    """Why there is no estimate, where there is none."""
+
+
+class DiskCapacity(Result):
+    """The disk of the data folder, and how long it lasts; of a Redis elsewhere nothing is known."""
+
+    free_bytes: int | None
+    total_bytes: int | None
+    wanted_bytes: int | None
+    """Free bytes with which the next rewrite of the append-only file has room."""
+    reserve_bytes: int | None
+    """Free bytes under which no writes are taken."""
+    bytes_an_event: float | None
+    """Size of the append-only file, by all events of the log."""
+    bytes_a_day: int | None
+    days_until_low: float | None
+    """Until a rewrite may find no room."""
+    low_at: str | None
+    days_until_full: float | None
+    """Until no writes are taken."""
+    full_at: str | None
+    basis: str | None
+    unknown: str | None
+
+
+class AofCapacity(Result):
+    """The append-only file as Redis tells of it."""
+
+    enabled: bool
+    bytes: int | None
+    base_bytes: int | None
+    """After the last rewrite."""
+    write_ok: bool
+    rewrite_ok: bool
+    rewriting: bool
+
+
+class Capacity(Result):
+    """Memory and disk until they are full."""
+
+    at: str
+    events: int
+    """Of the log."""
+    growth: Growth
+    memory: MemoryCapacity
+    disk: DiskCapacity
+    aof: AofCapacity
+
+
+class ChatSet(Result):
+    """The language model that the settings name."""
+
+    model: str
+    host: str | None
+    """Host and port that is asked; no path, and no key."""
+    extraction: str
+    """How turns become memories by themselves: rules, model or off."""
+    reviewer: str
+    """Who reviews: rule or model."""
+    summaries: str
+    """How episodes are written: extractive, model or off."""
+    price_in: float | None
+    """Of a million tokens sent."""
+    price_out: float | None
+    """Of a million tokens received."""
+
+
+class EmbedderSet(Result):
+    """The embedder that the settings name."""
+
+    name: str
+    host: str | None
+    """Where it is asked; null where it runs in this process."""
+    loaded: bool
+    """Whether this process needed it since it began."""
+    questions_computed: int
+    """Questions that this process had embedded since it began."""
+    questions_remembered: int
+    """Questions whose vectors it still had."""
+
+
+class TokensUsedInAll(Result):
+    """The same since counting began."""
+
+    model: str
+    use: str
+    """`extract`, `review` or `summarise`."""
+    asked: int
+    """Questions, each of one request or more."""
+    failed: int
+    """Questions without an answer that could be used."""
+    requests: int
+    input_tokens: int
+    """As the endpoint tells; one that tells none counts 0."""
+    output_tokens: int
+    cost: float | None
+    """By the prices that are set now; null where they are not both set."""
+    first: str
+    """The day of the first."""
+    last: str
+    """The day of the last."""
+
+
+class TokensUsedADay(Result):
+    """The same of one day."""
+
+    model: str
+    use: str
+    """`extract`, `review` or `summarise`."""
+    asked: int
+    """Questions, each of one request or more."""
+    failed: int
+    """Questions without an answer that could be used."""
+    requests: int
+    input_tokens: int
+    """As the endpoint tells; one that tells none counts 0."""
+    output_tokens: int
+    cost: float | None
+    """By the prices that are set now; null where they are not both set."""
+    day: str
+    """By UTC."""
+
+
+class ModelsUsed(Result):
+    """Models as the settings name them, and what asking them took."""
+
+    at: str
+    since: str | None
+    """The first day that is counted; null where nothing is yet."""
+    chat: ChatSet | None
+    """Null where none is set."""
+    embedder: EmbedderSet | None
+    """Null where none is set."""
+    used: list[TokensUsedInAll]
+    """Since then, by model and use."""
+    days: list[TokensUsedADay]
+    """The days asked for, the newest first; days are kept for 400."""
+    lost: int
+    """Questions that this process could not count: the store did not take it."""

@@ -16,26 +16,35 @@ from engramlog.answers import (
     AnsweredTurns,
     Assessment,
     AssociationTree,
+    Capacity,
+    ChainHeads,
     Cleaned,
     Compared,
+    Counts,
     Curves,
     Diff,
     FactsKnown,
     Fading,
     Graded,
+    HeadsCompared,
     InboxPage,
+    InstantsTold,
+    JobBoard,
     KnowledgeMap,
     Laws,
     Left,
     LogEvents,
     MemoryHealth,
     MemoryUses,
+    ModelsUsed,
+    OwnerHead,
     OwnerPage,
     OwnerProfile,
     OwnerStats,
     OwnerTimes,
     Provenance,
     Replayed,
+    RestoredMany,
     Retracted,
     ReviewsDue,
     SourceSaid,
@@ -47,7 +56,7 @@ from engramlog.answers import (
 )
 from engramlog.edge import spelled
 from engramlog.reading import memory_path
-from engramlog.results import Found
+from engramlog.results import Found, Listing
 from engramlog.wire import Plan, Scope, ask, checked, given, got, of_all, pairs, path_of, posted, quoted
 
 
@@ -161,6 +170,219 @@ def search(
         ),
     )
     return Found.model_validate(told)
+
+
+def list_(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    mode: str | None = None,
+    kinds: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    session: str | None = None,
+    project: str | None = None,
+    speaker: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    min_weight: float | None = None,
+    trust: str | None = None,
+    max_weight: float | None = None,
+    statuses: Sequence[str] = (),
+    levels: Sequence[str] = (),
+    trusts: Sequence[str] = (),
+    tiers: Sequence[str] = (),
+    sensitivities: Sequence[int] = (),
+    sources: Sequence[str] = (),
+    flags: Sequence[str] = (),
+    words: str | None = None,
+    updated_since: datetime | str | None = None,
+    updated_until: datetime | str | None = None,
+    sort: str | None = None,
+    order: str | None = None,
+    limit: int = 50,
+    offset: int | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    at: datetime | str | None = None,
+) -> Plan[Listing]:
+    """An owner's memories, filtered and ordered, newest activation first unless told. Leaves no trace.
+
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
+    `categories`: Only these categories (identity, skill ...); repeatable.
+    `tags`: Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own);
+    repeatable.
+    `session`: Only from this session.
+    `project`: Only of this project.
+    `speaker`: Only what this speaker said.
+    `since`: Created then or later: 2026-05-01, an instant, or words such as "last week", 上周; of a range its beginning.
+    `until`: Created up to the end of that; the same forms. The answer tells both.
+    `min_weight`: Only of at least this weight.
+    `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
+    `max_weight`: Only of at most this weight.
+    `statuses`: Only of this status: live, fading, kept_version, superseded, merged, retired, proposed, set_aside,
+    rejected, deleted or purged, as far as the mode shows it; repeatable.
+    `levels`: Only at this level now: full, summary, tag, trace or archive; repeatable.
+    `trusts`: Only of just this trust: asserted, inferred, imported, proposed, disputed or rejected; repeatable.
+    `tiers`: Only of this tier: system, core, fact or episode; repeatable.
+    `sensitivities`: Only of this sensitivity, 0 to 3; repeatable.
+    `sources`: Only from this source: user, assistant, judge, system or import; repeatable.
+    `flags`: Only what is conflicting (it may contradict one that stands), waiting (the inbox has something about it) or
+    ground_changed; repeatable.
+    `words`: Only what has this in its text or its id, in any case, width, and traditional or simplified; a secret by
+    its id alone.
+    `updated_since`: Made or revised then or later; the forms of `since`.
+    `updated_until`: Made or revised up to the end of that.
+    `sort`: By `activated`, `created`, `updated`, `weight` or `id`; of equals what was made later stands first. Unless
+    told: activated.
+    `order`: `descending` (newest, heaviest first) or `ascending`; untold, ids ascend and all else descends.
+    `limit`: How many, 1 to 1000. Unless told: 50.
+    `offset`: How many to pass over.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "memories"),
+            mode=mode,
+            kinds=kinds,
+            categories=categories,
+            tags=tags,
+            session=session,
+            project=project,
+            speaker=speaker,
+            since=spelled(since),
+            until=spelled(until),
+            min_weight=min_weight,
+            trust=trust,
+            max_weight=max_weight,
+            statuses=statuses,
+            levels=levels,
+            trusts=trusts,
+            tiers=tiers,
+            sensitivities=sensitivities,
+            sources=sources,
+            flags=flags,
+            words=words,
+            updated_since=spelled(updated_since),
+            updated_until=spelled(updated_until),
+            sort=sort,
+            order=order,
+            limit=limit,
+            offset=offset,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+            at=spelled(at),
+        ),
+    )
+    return Listing.model_validate(told)
+
+
+def counts(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    mode: str | None = None,
+    kinds: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    session: str | None = None,
+    project: str | None = None,
+    speaker: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    min_weight: float | None = None,
+    trust: str | None = None,
+    max_weight: float | None = None,
+    statuses: Sequence[str] = (),
+    levels: Sequence[str] = (),
+    trusts: Sequence[str] = (),
+    tiers: Sequence[str] = (),
+    sensitivities: Sequence[int] = (),
+    sources: Sequence[str] = (),
+    flags: Sequence[str] = (),
+    words: str | None = None,
+    updated_since: datetime | str | None = None,
+    updated_until: datetime | str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+    at: datetime | str | None = None,
+) -> Plan[Counts]:
+    """How many memories a list has by status, level, trust, tier, kind, tag and the rest, and by law. Leaves no trace.
+
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
+    `categories`: Only these categories (identity, skill ...); repeatable.
+    `tags`: Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own);
+    repeatable.
+    `session`: Only from this session.
+    `project`: Only of this project.
+    `speaker`: Only what this speaker said.
+    `since`: Created then or later: 2026-05-01, an instant, or words such as "last week", 上周; of a range its beginning.
+    `until`: Created up to the end of that; the same forms. The answer tells both.
+    `min_weight`: Only of at least this weight.
+    `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
+    `max_weight`: Only of at most this weight.
+    `statuses`: Only of this status: live, fading, kept_version, superseded, merged, retired, proposed, set_aside,
+    rejected, deleted or purged, as far as the mode shows it; repeatable.
+    `levels`: Only at this level now: full, summary, tag, trace or archive; repeatable.
+    `trusts`: Only of just this trust: asserted, inferred, imported, proposed, disputed or rejected; repeatable.
+    `tiers`: Only of this tier: system, core, fact or episode; repeatable.
+    `sensitivities`: Only of this sensitivity, 0 to 3; repeatable.
+    `sources`: Only from this source: user, assistant, judge, system or import; repeatable.
+    `flags`: Only what is conflicting (it may contradict one that stands), waiting (the inbox has something about it) or
+    ground_changed; repeatable.
+    `words`: Only what has this in its text or its id, in any case, width, and traditional or simplified; a secret by
+    its id alone.
+    `updated_since`: Made or revised then or later; the forms of `since`.
+    `updated_until`: Made or revised up to the end of that.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    `at`: Compute weights at this instant, past or future, instead of now.
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "counts"),
+            mode=mode,
+            kinds=kinds,
+            categories=categories,
+            tags=tags,
+            session=session,
+            project=project,
+            speaker=speaker,
+            since=spelled(since),
+            until=spelled(until),
+            min_weight=min_weight,
+            trust=trust,
+            max_weight=max_weight,
+            statuses=statuses,
+            levels=levels,
+            trusts=trusts,
+            tiers=tiers,
+            sensitivities=sensitivities,
+            sources=sources,
+            flags=flags,
+            words=words,
+            updated_since=spelled(updated_since),
+            updated_until=spelled(updated_until),
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+            at=spelled(at),
+        ),
+    )
+    return Counts.model_validate(told)
 
 
 def uses(
@@ -501,12 +723,12 @@ def assess(
 
 def map_(
     scope: Scope,
-    topic: str,
+    topic: str | None = None,
     *,
     owner: str | None = None,
     depth: int | None = None,
     least: float | None = None,
-    limit: int = 200,
+    limit: int = 36,
     mode: str | None = None,
     as_of: datetime | str | None = None,
     known: datetime | str | None = None,
@@ -514,10 +736,10 @@ def map_(
 ) -> Plan[KnowledgeMap]:
     """A map of what is known about a topic: the best hits, their associations, and how they cluster.
 
-    `topic`: What it is about, in any language.
-    `depth`: Steps over associations, 1 to 4. Unless told: 2.
-    `least`: Associations weaker than this are not followed. Unless told: 0.3.
-    `limit`: Nodes at the most, 1 to 1000. Unless told: 200.
+    `topic`: What it is about, in any language; without, the strongest of all that is known.
+    `depth`: Steps from what matches the topic, 1 to 4. Unless told: 2.
+    `least`: Links weaker than this are not followed. Unless told: 0.3.
+    `limit`: Nodes at the most, 1 to 1000. Unless told: 36.
     `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
     `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
     `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
@@ -1025,6 +1247,45 @@ def grade(
         ),
     )
     return Graded.model_validate(told)
+
+
+def restore_many(
+    scope: Scope,
+    ids: Sequence[str],
+    *,
+    owner: str | None = None,
+    dry_run: bool | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+    reason: str | None = None,
+) -> Plan[RestoredMany]:
+    """Undo soft deletes of up to 1,000 memories, and of what went with them; told `deleted` of a deletion, it undoes that.
+
+    `ids`: At most 1,000 ids.
+    `dry_run`: Tell what would be restored and what would come with it; write nothing.
+    `actor`: Who says so: user, assistant or judge. Unless told: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
+    `reason`: Why, in words; kept in the log.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "memories/restore"),
+            given(
+                {
+                    "ids": ids,
+                    "dry_run": dry_run,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "key": scope.edge.new_id() if key is None else key,
+                    "reason": reason,
+                }
+            ),
+        ),
+    )
+    return RestoredMany.model_validate(told)
 
 
 def inbox(
@@ -1547,6 +1808,118 @@ def above(
     return Above.model_validate(told)
 
 
+def instants(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    query: str | None = None,
+    ids: Sequence[str] = (),
+    results: int | None = None,
+    mode: str | None = None,
+    law: str | None = None,
+    order: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    points: int | None = None,
+    line: str | None = None,
+    ranking: str | None = None,
+    search_mode: str | None = None,
+    keywords: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    feeling: str | None = None,
+    session: str | None = None,
+    project: str | None = None,
+    speaker: str | None = None,
+    min_relevance: float | None = None,
+    min_weight: float | None = None,
+    trust: str | None = None,
+    metadata: Mapping[str, str | int | float | bool] | None = None,
+    include_faded: bool | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[InstantsTold]:
+    """What memories weigh, and where they stand among each other, at many instants: a question's results, or by id.
+
+    `query`: A question, whose best results are rows, and by whose scores all rows are ranked.
+    `ids`: Memories that are rows, at most 200; with a query beside its results.
+    `results`: How many results of the query, 1 to 100. Unless told: 20.
+    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Unless told: normal.
+    `law`: Weigh by this law, whatever the owner chose; by the owner's own at each instant if not given.
+    `order`: By what rows are ranked without a query: `activated`, as `list` has them, or `weight`. Unless told:
+    activated.
+    `since`: Begin at this instant; at the owner's first event on that line if not given.
+    `until`: End at this instant, past or future; now if not given.
+    `points`: Evenly spaced instants, 2 to 240; times rows at most 24,000. Unless told: 120.
+    `line`: The time line that the instants are on: `happened`, each as `as_of` tells it; or `known`, each as `known`
+    does. Unless told: happened.
+    `ranking`: `conversation` (text, and its place in the conversation), `text`, `published` (seed 001's score),
+    `overlap` (seed 004's) or `associative` (what activation reaches among the hits). Unless told: conversation.
+    `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Unless told:
+    hybrid.
+    `keywords`: Only what has one of these keywords; repeatable.
+    `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
+    `categories`: Only these categories (identity, skill ...); repeatable.
+    `tags`: Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own);
+    repeatable.
+    `feeling`: Only what is positive, negative or urgent.
+    `session`: Only from this session.
+    `project`: Only of this project.
+    `speaker`: Only what this speaker said.
+    `min_relevance`: Only at least so relevant, 0 to 1.
+    `min_weight`: Only of at least this weight.
+    `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
+    `metadata`: Only what was told with it: name=value, all of them; repeatable.
+    `include_faded`: Of what age alone withholds from normal mode all that matches, or nothing; untold: what matches
+    strongly, as `long_ago`.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "instants"),
+            given(
+                {
+                    "query": query,
+                    "ids": ids,
+                    "results": results,
+                    "mode": mode,
+                    "law": law,
+                    "order": order,
+                    "from": spelled(since),
+                    "to": spelled(until),
+                    "points": points,
+                    "line": line,
+                    "ranking": ranking,
+                    "search_mode": search_mode,
+                    "keywords": keywords,
+                    "kinds": kinds,
+                    "categories": categories,
+                    "tags": tags,
+                    "feeling": feeling,
+                    "session": session,
+                    "project": project,
+                    "speaker": speaker,
+                    "min_relevance": min_relevance,
+                    "min_weight": min_weight,
+                    "trust": trust,
+                    "metadata": pairs(metadata),
+                    "include_faded": include_faded,
+                    "as_of": spelled(as_of),
+                    "known": spelled(known),
+                    "after": after,
+                }
+            ),
+        ),
+    )
+    return InstantsTold.model_validate(told)
+
+
 def retract(
     scope: Scope,
     *,
@@ -1634,7 +2007,7 @@ def cleanup(
     """Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.
 
     `dry_run`: Tell what a run would do right now, and change nothing.
-    `jobs`: sweep, review, merge, link, replay or levels; sweep and review if not given.
+    `jobs`: sweep, review, merge, link, replay, levels or abstract; sweep and review if not given.
     """
     told = yield from ask(
         scope, posted(path_of(scope.whose(owner), "cleanup"), given({"dry_run": dry_run, "jobs": jobs}))
@@ -1683,3 +2056,68 @@ def alarms(scope: Scope) -> Plan[AlarmsStanding]:
     """What stopped or was lost, until it is over or somebody has looked; exit code 1 while anything stands still."""
     told = yield from ask(scope, got(of_all(scope, "/v1/alarms")))
     return AlarmsStanding.model_validate(told)
+
+
+def heads(scope: Scope) -> Plan[ChainHeads]:
+    """The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed."""
+    told = yield from ask(scope, got(of_all(scope, "/v1/heads")))
+    return ChainHeads.model_validate(told)
+
+
+def check_heads(scope: Scope, text: str, *, most: int | None = None) -> Plan[HeadsCompared]:
+    """Compare the log with heads that somebody holds: each chain that is named is computed anew from its first event.
+
+    `text`: Kept heads: lines of a file of them, of one file or several, or the JSON of `heads`. At most 8,388,608
+    characters.
+    `most`: Events that are read at most, 1 to 1,000,000; what was not reached is told. Unless told: 200000.
+    """
+    told = yield from ask(scope, posted(of_all(scope, "/v1/heads/check"), given({"text": text, "most": most})))
+    return HeadsCompared.model_validate(told)
+
+
+def owner_heads(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    chain: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[OwnerHead]:
+    """The head of an owner's chain, now or as of the past, and whether it is the one that was told. Leaves no trace.
+
+    `chain`: Compare with this one: 64 hexadecimal digits.
+    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
+    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
+    `as_of` what had happened by that, as it was known by this.
+    `after`: Wait until this position of the owner is folded: read your writes.
+    """
+    told = yield from ask(
+        scope,
+        got(path_of(scope.whose(owner), "heads"), chain=chain, as_of=spelled(as_of), known=spelled(known), after=after),
+    )
+    return OwnerHead.model_validate(told)
+
+
+def jobs(scope: Scope) -> Plan[JobBoard]:
+    """The lifecycle jobs: when each kind last ran and is due, what waits, and why one failed or stopped."""
+    told = yield from ask(scope, got(of_all(scope, "/v1/jobs")))
+    return JobBoard.model_validate(told)
+
+
+def capacity(scope: Scope, *, days: int | None = None) -> Plan[Capacity]:
+    """Memory and disk until they are full, at the growth of the last days: what was measured, and what follows from it.
+
+    `days`: Growth of the last so many days, 1 to 366. Unless told: 7.
+    """
+    told = yield from ask(scope, got(of_all(scope, "/v1/capacity"), days=days))
+    return Capacity.model_validate(told)
+
+
+def models(scope: Scope, *, days: int | None = None) -> Plan[ModelsUsed]:
+    """The models that are set, and what asking them took: questions, tokens and costs, by use and day.
+
+    `days`: Day by day over the last so many, 1 to 366. Unless told: 30.
+    """
+    told = yield from ask(scope, got(of_all(scope, "/v1/models"), days=days))
+    return ModelsUsed.model_validate(told)

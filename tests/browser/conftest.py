@@ -48,7 +48,15 @@ def open_console(browser: Browser) -> Iterator[Callable[..., Console]]:
     """Opens pages of a service, each in a context of its own, and looks at the end that nothing went wrong in any."""
     opened: list[tuple[BrowserContext, Console]] = []
 
-    def open_one(service: Service, to: str = "/", *, width: int = 1280, height: int = 800, chinese: bool = False, dark: bool = False) -> Console:
+    def open_one(
+        service: Service,
+        to: str = "/",
+        *,
+        width: int = 1280,
+        height: int = 800,
+        chinese: bool = False,
+        dark: bool = False,
+    ) -> Console:
         context = browser.new_context(
             viewport={"width": width, "height": height},
             locale="zh-CN" if chinese else "en-GB",

@@ -36,16 +36,31 @@ def tell_more(service: Service) -> None:
     receipts = service.ask("/v1/events", list(_more()))["receipts"]
     assert {one["status"] for one in receipts} <= {"appended", "already_appended"}, receipts
     service.ask(f"/v1/owners/{OWNER}/profile", after=receipts[-1]["position"])
-    told = service.ask(f"/v1/owners/{OWNER}/context", {"text": "早上喝什么 what does she drink", "turn_id": "ask-1", "session": "desk"})
+    told = service.ask(
+        f"/v1/owners/{OWNER}/context", {"text": "早上喝什么 what does she drink", "turn_id": "ask-1", "session": "desk"}
+    )
     assert told["recorded"]["status"] != "off", told
     service.ask(
         f"/v1/owners/{OWNER}/memories/m-tea/negate",
-        {"actor": "assistant", "correction": "She drinks black tea now.", "reason": "I understood it so", "key": "story/negate"},
+        {
+            "actor": "assistant",
+            "correction": "She drinks black tea now.",
+            "reason": "I understood it so",
+            "key": "story/negate",
+        },
     )
 
 
-def _event(name: str, kind: str, owner: str, at: str, data: dict[str, Any], actor: str = "user", **more: Any) -> dict[str, Any]:
-    told = {"event_id": str(uuid5(NAMESPACE_URL, f"story/{owner}/{name}")), "type": kind, "owner": owner, "occurred_at": at, "actor": actor}
+def _event(
+    name: str, kind: str, owner: str, at: str, data: dict[str, Any], actor: str = "user", **more: Any
+) -> dict[str, Any]:
+    told = {
+        "event_id": str(uuid5(NAMESPACE_URL, f"story/{owner}/{name}")),
+        "type": kind,
+        "owner": owner,
+        "occurred_at": at,
+        "actor": actor,
+    }
     return told | {"data": data} | more
 
 
@@ -55,11 +70,40 @@ def _memory(name: str, owner: str, at: str, content: str, **more: Any) -> dict[s
 
 
 def _more() -> Iterator[dict[str, Any]]:
-    yield _memory("m-tea", OWNER, "2026-11-20T08:00:00Z", "I drink green tea in the morning. 早上喝绿茶。", category="stable_preference", kind="preference")
+    yield _memory(
+        "m-tea",
+        OWNER,
+        "2026-11-20T08:00:00Z",
+        "I drink green tea in the morning. 早上喝绿茶。",
+        category="stable_preference",
+        kind="preference",
+    )
     yield _memory("m-studio", OWNER, "2026-11-21T09:00:00Z", "The studio opens at nine on weekdays.")
-    yield _memory("m-hike", OWNER, "2026-11-22T10:00:00Z", "周末常去莫干山徒步。 Often hikes at Moganshan on weekends.", category="stable_preference", kind="preference")
-    yield _event("ask-1", "TurnRecorded", OWNER, "2026-11-23T08:00:00Z", {"turn_id": "ask-1", "role": "user", "text": "早上喝什么？"}, session_id="desk")
-    yield _event("answer-1", "TurnRecorded", OWNER, "2026-11-23T08:00:05Z", {"turn_id": "answer-1", "role": "assistant", "text": "绿茶。", "reply_to": "ask-1"}, "assistant", session_id="desk")
+    yield _memory(
+        "m-hike",
+        OWNER,
+        "2026-11-22T10:00:00Z",
+        "周末常去莫干山徒步。 Often hikes at Moganshan on weekends.",
+        category="stable_preference",
+        kind="preference",
+    )
+    yield _event(
+        "ask-1",
+        "TurnRecorded",
+        OWNER,
+        "2026-11-23T08:00:00Z",
+        {"turn_id": "ask-1", "role": "user", "text": "早上喝什么？"},
+        session_id="desk",
+    )
+    yield _event(
+        "answer-1",
+        "TurnRecorded",
+        OWNER,
+        "2026-11-23T08:00:05Z",
+        {"turn_id": "answer-1", "role": "assistant", "text": "绿茶。", "reply_to": "ask-1"},
+        "assistant",
+        session_id="desk",
+    )
     yield _memory("hostile", STRANGE, "2026-11-20T08:00:00Z", HOSTILE)
     yield _memory("a/b+c:d@e", STRANGE, "2026-11-21T08:00:00Z", "An id that means something to addresses.")
     yield _memory("long", STRANGE, "2026-11-22T08:00:00Z", "wordwithoutspace" * 400)

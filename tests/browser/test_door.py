@@ -61,7 +61,9 @@ def test_who_signs_out_is_at_the_door_and_his_token_is_worth_nothing(page_of: Op
     assert console.page.evaluate("sessionStorage.length") == 0
 
 
-def test_without_a_session_a_link_waits_at_the_door_and_then_leads_where_it_was_to(browser: Browser, story: Service) -> None:
+def test_without_a_session_a_link_waits_at_the_door_and_then_leads_where_it_was_to(
+    browser: Browser, story: Service
+) -> None:
     context = browser.new_context(locale="en-GB")
     try:
         console = Console(context.new_page(), story)

@@ -65,7 +65,9 @@ def test_a_held_log_stays_as_it_is_until_it_goes_on(open_console: Opens, alone: 
     console.says("not-shown-yet came in.")
 
 
-def test_a_service_that_comes_again_has_new_sessions_and_the_page_stays_where_it_was(open_console: Opens, tmp_path: Path) -> None:
+def test_a_service_that_comes_again_has_new_sessions_and_the_page_stays_where_it_was(
+    open_console: Opens, tmp_path: Path
+) -> None:
     first = Service(tmp_path / "store")
     try:
         add(first, "kept")

@@ -33,7 +33,10 @@ def test_looking_leaves_the_log_as_it_is_and_asking_as_the_agent_does_not(page_o
 
 
 def test_why_one_stands_above_the_next_is_a_sentence_in_the_language_of_the_page(page_of: Opens) -> None:
-    for chinese, button, words in ((False, "Why above the next?", "stands above"), (True, "为何高于下一条？", "高于|排在|之前|位于")):
+    for chinese, button, words in (
+        (False, "Why above the next?", "stands above"),
+        (True, "为何高于下一条？", "高于|排在|之前|位于"),
+    ):
         console = page_of(place(OWNER, "ask", q="早上喝咖啡", mode="review"), chinese=chinese)
         console.button(button).first.click()
         assert re.search(words, console.page.locator(".sentence").first.inner_text())
@@ -47,7 +50,9 @@ def test_what_is_withheld_stands_on_the_shelf_and_leads_to_the_mode_that_shows_i
     console.page.wait_for_selector(".card")
 
 
-def test_a_secret_is_shown_only_when_asked_for_with_a_reason_and_that_is_in_the_log(page_of: Opens, story: Service) -> None:
+def test_a_secret_is_shown_only_when_asked_for_with_a_reason_and_that_is_in_the_log(
+    page_of: Opens, story: Service
+) -> None:
     console = page_of(place(OWNER, "memory", "locker"))
     assert SECRET not in console.page.content()
     before = story.events(OWNER)
@@ -58,7 +63,11 @@ def test_a_secret_is_shown_only_when_asked_for_with_a_reason_and_that_is_in_the_
     console.says(SECRET)
     wait_until(lambda: story.events(OWNER) > before)
     newest = story.ask(f"/v1/owners/{OWNER}/events?types=MemoriesRevealed&order=newest&limit=1")["events"][0]
-    assert newest["data"]["memory_ids"] == ["locker"] if "memory_ids" in newest["data"] else "locker" in str(newest["data"])
+    assert (
+        newest["data"]["memory_ids"] == ["locker"]
+        if "memory_ids" in newest["data"]
+        else "locker" in str(newest["data"])
+    )
     console.go(place(OWNER, "memories"))
     console.go(place(OWNER, "memory", "locker"))
     assert SECRET not in console.page.content()

@@ -62,10 +62,14 @@ def test_what_is_added_is_there_at_once_and_so_is_what_is_edited_and_undone(page
     console.says("The studio has two new wheels.")
     console.button("Undo").click()
     console.says("Undone.")
-    console.page.wait_for_function("() => document.querySelector('.memory-text').innerText.startsWith('The studio has a new wheel.')")
+    console.page.wait_for_function(
+        "() => document.querySelector('.memory-text').innerText.startsWith('The studio has a new wheel.')"
+    )
 
 
-def test_many_are_deleted_core_ones_are_spared_and_named_and_one_click_brings_them_back(page_of: Opens, story: Service) -> None:
+def test_many_are_deleted_core_ones_are_spared_and_named_and_one_click_brings_them_back(
+    page_of: Opens, story: Service
+) -> None:
     told(story, "many-1", one="First thing.", two="Second thing.", three="Third thing.", name="I am called Ada.")
     story.command("promote", "many-1", "name", "--to", "core", "--json")
     console = page_of(place("many-1", "memories"))

@@ -30,7 +30,15 @@ SCREENS = {
     "ask": Shown(place(OWNER, "ask", q="早上喝咖啡", mode="review"), "Ask", "提问", ".card"),
     "context": Shown(place(OWNER, "ask", q="早上喝咖啡", tab="context"), "Ask", "提问", ".context pre"),
     "two moments": Shown(
-        place(OWNER, "ask", q="早上喝咖啡", mode="review", as_of="2025-04-20", beside="moment", **{"b.as_of": "2025-05-10"}),
+        place(
+            OWNER,
+            "ask",
+            q="早上喝咖啡",
+            mode="review",
+            as_of="2025-04-20",
+            beside="moment",
+            **{"b.as_of": "2025-05-10"},
+        ),
         "Ask",
         "提问",
         ".rank-lines path",

@@ -31,7 +31,9 @@ def test_a_link_to_a_moment_shows_that_moment_and_other_screens_keep_it(page_of:
     console.settled()
     assert "as_of=2025-04-20" in console.at
     console.go(place(OWNER, "memory", "coffee"))
-    console.page.wait_for_function("() => document.querySelector('.memory-small .chip')?.textContent === 'kept version'")
+    console.page.wait_for_function(
+        "() => document.querySelector('.memory-small .chip')?.textContent === 'kept version'"
+    )
 
 
 def test_a_hand_is_moved_by_keys_and_the_question_is_asked_once_when_they_rest(page_of: Opens) -> None:
@@ -53,10 +55,16 @@ def test_a_hand_is_moved_by_keys_and_the_question_is_asked_once_when_they_rest(p
 def test_a_moment_may_be_typed_as_a_day_an_instant_or_a_position(page_of: Opens, story: Service) -> None:
     console = page_of(place(OWNER, "memories", as_of="2025-04-20"))
     typed = console.page.get_by_label(re.compile("Hand A, Happened: the instant"))
-    for told, stands in (("2025-05-10", "2025-05-10T23:59:59Z"), ("2025-05-10 08:00", "2025-05-10T08:00:00Z"), ("10:12", "10:12")):
+    for told, stands in (
+        ("2025-05-10", "2025-05-10T23:59:59Z"),
+        ("2025-05-10 08:00", "2025-05-10T08:00:00Z"),
+        ("10:12", "10:12"),
+    ):
         typed.fill(told)
         typed.press("Enter")
-        console.page.wait_for_function("stands => decodeURIComponent(location.hash).includes(`as_of=${stands}`)", arg=stands)
+        console.page.wait_for_function(
+            "stands => decodeURIComponent(location.hash).includes(`as_of=${stands}`)", arg=stands
+        )
         console.settled()
     typed.fill("yesterday, perhaps")
     typed.press("Enter")
@@ -78,7 +86,9 @@ def test_dragging_moves_ranks_by_one_answer_and_letting_go_asks_once(page_of: Op
     for step in range(20):
         mouse.move(hand["x"] + 30 + 5 * step, middle)
     console.page.wait_for_function("first => document.querySelector('.card-text').innerText !== first", arg=first)
-    assert [one.split("?")[0] for one in console.requests if "/v1/" in one and "alarms" not in one] == [f"POST /v1/owners/{OWNER}/instants"]
+    assert [one.split("?")[0] for one in console.requests if "/v1/" in one and "alarms" not in one] == [
+        f"POST /v1/owners/{OWNER}/instants"
+    ]
     mouse.up()
     console.page.wait_for_function("() => !document.body.innerText.includes('let go to ask')")
     console.settled()

@@ -28,10 +28,9 @@ from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
 from api.operations.instants import INSTANTS_POSTED
 from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SYNONYMS
 from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PROFILE, REVIEW
-from api.operations.reading import COUNTS, LIST, OWNER_STATS, PROVENANCE, USES
 from api.operations.operate import CAPACITY, JOBS, MODELS
 from api.operations.proof import CHECK_HEADS, HEADS, OWNER_HEADS
-from api.operations.reading import OWNER_STATS, PROVENANCE, USES
+from api.operations.reading import COUNTS, LIST, OWNER_STATS, PROVENANCE, USES
 from api.operations.replaying import REPLAY, RETRACT
 from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES
 from api.operations.searching import SEARCH
