@@ -53,13 +53,13 @@ class FolderService:
         told = self._asked(CODES, {})
         return None if told is None else CodeGiven(str(told["code"]), int(told["ends_in"]), told["page"])
 
-    def waits(self, code: str) -> bool:
-        """Whether a code still waits to be used; a service that has ended has none."""
+    def state(self, code: str) -> str:
+        """What became of a code: `waits`, `used`, `over`, `unknown`; over where the service has ended."""
         try:
             told = self._asked(STATE, {"code": code})
         except ConsoleUnavailable:
-            return False
-        return told is not None and told["state"] == "waits"
+            told = None
+        return "over" if told is None else str(told["state"])
 
     def _asked(self, path: str, body: Mapping[str, str]) -> Any:
         if not (is_ours(self._folder, stat.S_ISDIR) and is_ours(self._folder / SOCKET, stat.S_ISSOCK)):

@@ -47,10 +47,10 @@ class Leading:
         self.path.unlink(missing_ok=True)
 
 
-def opened(folder: Path, link: str, waits: Callable[[], bool], seconds: float, ended: Flag) -> Outcome:
+def opened(folder: Path, link: str, state: Callable[[], str], seconds: float, ended: Flag) -> Outcome:
     """Open a link in the user's browser, and tell what came of it within so many seconds, or until `ended`.
 
-    `waits` tells whether the link's code was not used yet.
+    `state` tells what became of the link's code: `waits`, `used`, or anything else where it opens nothing any more.
     """
     browser = browser_here()
     if browser is None:
@@ -60,8 +60,8 @@ def opened(folder: Path, link: str, waits: Callable[[], bool], seconds: float, e
         # One that is started in the foreground is waited for until it is closed.
         Thread(target=_started, args=(browser, leading.path.as_uri(), done), name="browser", daemon=True).start()
         for _ in range(int(seconds / LOOK_SECONDS)):
-            if not waits():
-                return "used"
+            if (became := state()) != "waits":
+                return "used" if became == "used" else "not used"
             if done == [False]:
                 return "not opened"
             if ended.wait(LOOK_SECONDS):

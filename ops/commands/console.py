@@ -103,7 +103,7 @@ def _of_the_service(settings: Settings, owner: str | None, *, no_open: bool, as_
     if no_open:
         return 0
     folder = settings.data.expanduser().resolve()
-    came = opened(folder, link, partial(service.waits, given.code), BROWSER_SECONDS, Flag())
+    came = opened(folder, link, partial(service.state, given.code), BROWSER_SECONDS, Flag())
     _say(came)
     return 0 if came == "used" else PARTLY
 
@@ -152,10 +152,10 @@ def _greeted(
     _tell(link, served.console.ends_in, as_json=as_json)
     if no_open:
         return
-    waits, folder = served.console.waits, settings.data.expanduser().resolve()
+    state, folder = served.console.state, settings.data.expanduser().resolve()
 
     def open_it() -> None:
-        came = opened(folder, link, waits, BROWSER_SECONDS, ended)
+        came = opened(folder, link, state, BROWSER_SECONDS, ended)
         if not ended.is_set():
             _say(came)
 

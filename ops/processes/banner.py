@@ -16,8 +16,8 @@ class ConsoleLink(NamedTuple):
     url: str
     ends_in: int
     """Seconds."""
-    waits: Callable[[], bool]
-    """Whether it was not used yet."""
+    state: Callable[[], str]
+    """What became of its code: `waits`, `used`, `over`, `unknown`."""
 
 
 class Served(NamedTuple):

@@ -403,7 +403,7 @@ def _link(sessions: Sessions) -> ConsoleLink | None:
     link = None if made is None else sessions.link(made.code)
     if made is None or link is None:
         return None
-    return ConsoleLink(link, made.ends_in, lambda: sessions.state(made.code) == "waits")
+    return ConsoleLink(link, made.ends_in, lambda: sessions.state(made.code))
 
 
 def _drain(application: Application, end: End, tell: Tell) -> None:

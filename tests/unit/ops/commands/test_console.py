@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops.commands import browser
 from ops.commands.browser import LEFT_SECONDS, Leading, browser_here, opened
 from ops.commands.console import link_to
 
@@ -88,7 +87,7 @@ def test_a_browser_is_given_the_file_and_not_the_link(tmp_path: Path, monkeypatc
     came = Flag()
     fake = FakeBrowser(come=came.set)
     found(monkeypatch, fake)
-    assert opened(tmp_path, LINK, lambda: not came.is_set(), 300.0, Flag()) == "used"
+    assert opened(tmp_path, LINK, lambda: "used" if came.is_set() else "waits", 300.0, Flag()) == "used"
     assert re.fullmatch(rf"file://{tmp_path}/console-[0-9a-f]{{16}}\.html", fake.given[0])
     assert list(tmp_path.iterdir()) == []
 
@@ -98,7 +97,7 @@ def test_a_browser_that_cannot_be_started_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: bool | OSError
 ) -> None:
     found(monkeypatch, FakeBrowser(answer))
-    assert opened(tmp_path, LINK, lambda: True, 300.0, Flag()) == "not opened"
+    assert opened(tmp_path, LINK, lambda: "waits", 300.0, Flag()) == "not opened"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -106,10 +105,10 @@ def test_one_that_does_not_come_is_waited_for_so_long_and_no_longer_than_the_ser
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found(monkeypatch, FakeBrowser())
-    assert opened(tmp_path, LINK, lambda: True, 0.3, Flag()) == "not used"
+    assert opened(tmp_path, LINK, lambda: "waits", 0.3, Flag()) == "not used"
     ended = Flag()
     ended.set()
-    assert opened(tmp_path, LINK, lambda: True, 1e9, ended) == "not used"
+    assert opened(tmp_path, LINK, lambda: "waits", 1e9, ended) == "not used"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -123,6 +122,14 @@ def test_where_there_is_no_browser_no_file_is_written(tmp_path: Path, monkeypatc
     def none() -> None:
         raise webbrowser.Error("could not locate runnable browser")
 
-    monkeypatch.setattr(browser.webbrowser, "get", none)
-    assert opened(tmp_path, LINK, lambda: True, 300.0, Flag()) == "no browser"
+    monkeypatch.setattr(webbrowser, "get", none)
+    assert opened(tmp_path, LINK, lambda: "waits", 300.0, Flag()) == "no browser"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_code_that_is_over_before_the_browser_came_was_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found(monkeypatch, FakeBrowser())
+    for became in ("over", "unknown"):
+        assert opened(tmp_path, LINK, lambda became=became: became, 300.0, Flag()) == "not used"  # type: ignore[misc]

@@ -40,7 +40,7 @@ def test_an_owner_s_name_cannot_end_the_command_that_it_stands_in() -> None:
 
 
 def test_the_console_s_link_stands_on_a_line_of_its_own_and_says_how_to_get_another() -> None:
-    link = ConsoleLink(f"http://127.0.0.1:65535/#code=egc1_{'x' * 43}", 600, lambda: True)
+    link = ConsoleLink(f"http://127.0.0.1:65535/#code=egc1_{'x' * 43}", 600, lambda: "waits")
     told = banner(Served(HERE, "1.2.3", None, "mei", link))
     assert f"\n  {link.url}\n" in told
     assert "once, within 10 minutes; later: engramlog console\n" in told
