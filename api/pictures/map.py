@@ -175,7 +175,7 @@ def _draw_many(
     inner = Room(room.left + 30, room.top + 26, room.width - 60, room.height - 40)
     grouped = [*members.values(), *singles]
     radii = radii_of(nodes, inner)
-    hulled = max((radii[row] for one in members.values() for row in one), default=0.0) + _HULL
+    hulled = max((radii[row] + _HULL for one in members.values() for row in one), default=0.0)
     places = place_clusters(grouped, pairs, [weight_of(edge) for edge in edges], inner, hulled)
     at = [(float(x), float(y)) for x, y in places]
     fills = _fills(nodes, clusters)
