@@ -25,7 +25,7 @@ _MOST_ACROSS, _MOST_DOWN = 260.0, 170.0
 """Pixels of the distance between two nodes, at the most: a few nodes are not scattered over the whole picture."""
 
 
-class Room(NamedTuple):
+class PictureRoom(NamedTuple):
     """A box in pixels."""
 
     left: float
@@ -74,7 +74,7 @@ def _within_one(places: Floats) -> Floats:
 
 
 def place_clusters(
-    clusters: Sequence[Sequence[int]], pairs: Pairs, strengths: Sequence[float], room: Room, reach: float = 0.0
+    clusters: Sequence[Sequence[int]], pairs: Pairs, strengths: Sequence[float], room: PictureRoom, reach: float = 0.0
 ) -> Floats:
     """Places in pixels of the nodes of disjoint clusters, which cover 0, 1, 2 and so on: no two clusters reach into each other.
 
