@@ -15,7 +15,7 @@ from api.pictures.look import Look
 from api.pictures.svg import add, group, line, path_of, root, write
 from api.pictures.text import broken, cut, shown
 from api.pictures.ticks import instant_name
-from api.pictures.words import WORDS, Words
+from api.pictures.words import WORDS, PictureWords
 from events.errors import refused
 
 DASHES = (None, "9 4", "2 4", "11 4 2 4")
@@ -84,7 +84,7 @@ def _range(laws: Mapping[str, Any]) -> tuple[float, float]:
     return min(0.0, *weights), max(1.0, *weights)
 
 
-def _told_at_ends(words: Words, laws: Mapping[str, Any], look: Look) -> list[tuple[str, str]]:
+def _told_at_ends(words: PictureWords, laws: Mapping[str, Any], look: Look) -> list[tuple[str, str]]:
     """What stands at the end of each line: the law with its last weight, and from where on normal mode shows it."""
     told = []
     for name, law in laws.items():
@@ -110,7 +110,7 @@ def _lines(laws: Mapping[str, Any], times: Sequence[datetime], frame: Frame, loo
 
 
 def _root(
-    comparison: Comparison, look: Look, words: Words, frame: Frame, lanes: Mapping[str, Sequence[Any]]
+    comparison: Comparison, look: Look, words: PictureWords, frame: Frame, lanes: Mapping[str, Sequence[Any]]
 ) -> Element:
     told = words.curves_told.format(
         instant_name(frame.start, look.language),
@@ -138,17 +138,17 @@ def _root(
     )
 
 
-def _title(comparison: Comparison, words: Words) -> str:
+def _title(comparison: Comparison, words: PictureWords) -> str:
     return shown(str(comparison.get("title") or "")) or words.by_every_law
 
 
-def heading_of(comparison: Comparison, look: Look, words: Words) -> list[str]:
+def heading_of(comparison: Comparison, look: Look, words: PictureWords) -> list[str]:
     """The lines of the title."""
     size, edge = (15, 12) if look.is_narrow else (17, 20)
     return broken(_title(comparison, words), look.width - 2 * edge, size, 2 if look.is_narrow else 1, bold=True)
 
 
-def _headings(picture: Element, comparison: Comparison, look: Look, words: Words, frame: Frame) -> None:
+def _headings(picture: Element, comparison: Comparison, look: Look, words: PictureWords, frame: Frame) -> None:
     size, below = (15, 11) if look.is_narrow else (17, 12)
     lines = heading_of(comparison, look, words)
     for place, title in enumerate(lines):
@@ -165,7 +165,7 @@ def _headings(picture: Element, comparison: Comparison, look: Look, words: Words
     write(picture, told, frame.edge, y + 12 + size / 2, below, look.colours.pale, class_="subheading")
 
 
-def _thresholds(picture: Element, lines: Sequence[LawLine], frame: Frame, words: Words) -> None:
+def _thresholds(picture: Element, lines: Sequence[LawLine], frame: Frame, words: PictureWords) -> None:
     held = group(picture, "thresholds")
     for place, one in enumerate(lines):
         title = f"{words.law(one.name)}: {words.normal_from.format(f'{one.threshold:g}')}"
@@ -184,7 +184,7 @@ def _thresholds(picture: Element, lines: Sequence[LawLine], frame: Frame, words:
         )
 
 
-def _curves(picture: Element, lines: Sequence[LawLine], words: Words) -> None:
+def _curves(picture: Element, lines: Sequence[LawLine], words: PictureWords) -> None:
     held = group(picture, "laws")
     for one in lines:
         told = words.not_there if one.last is None else f"{one.last:.3f}"

@@ -7,13 +7,13 @@ from itertools import permutations
 from math import cos, hypot, pi, sin
 from xml.etree.ElementTree import Element
 
-from api.pictures.labels import Box, Taken, around
-from api.pictures.layout import Room
+from api.pictures.labels import Box, TakenRoom, around
+from api.pictures.layout import PictureRoom
 from api.pictures.look import Look
-from api.pictures.map_parts import RING, Drawn, Edge, Node, Place, draw_edges, draw_lines, draw_nodes, keywords_of
+from api.pictures.map_parts import RING, DrawnNodes, Edge, Node, Place, draw_edges, draw_lines, draw_nodes, keywords_of
 from api.pictures.svg import group, write
 from api.pictures.text import broken, cut, width
-from api.pictures.words import Words
+from api.pictures.words import PictureWords
 
 
 def draw_few(
@@ -21,10 +21,10 @@ def draw_few(
     nodes: Sequence[Node],
     edges: Sequence[Edge],
     fills: Sequence[str],
-    room: Room,
+    room: PictureRoom,
     look: Look,
-    words: Words,
-) -> Drawn:
+    words: PictureWords,
+) -> DrawnNodes:
     """Nodes on a ring, labels outside of it, and what ties them on the edges."""
     size = 12.0 if look.is_narrow else 14.0
     largest = 16.0 if look.is_narrow else 24.0
@@ -38,22 +38,22 @@ def draw_few(
     boxes = [around(x, y, 2 * (r + RING), 2 * (r + RING)) for (x, y), r in zip(at, radii, strict=True)]
     places = {node["id"]: place for node, place in zip(nodes, at, strict=True)}
     lines = [(*places[edge["from"]], *places[edge["to"]]) for edge in edges]
-    taken = Taken(Box(4, room.top - 10, look.width - 4, room.top + room.height + 24), boxes, lines)
+    taken = TakenRoom(Box(4, room.top - 10, look.width - 4, room.top + room.height + 24), boxes, lines)
     held, missing = group(picture, "labels"), 0
     middle = room.top + room.height / 2
     for node, (x, y), radius, told in zip(nodes, at, radii, texts, strict=True):
         if not _label(held, node, told, (x, y), radius + RING, taken, size, look, len(nodes) > 1 and y < middle - 2):
             missing += 1
     _edge_words(picture, nodes, edges, at, taken, size - 1.5, look, words)
-    return Drawn(missing)
+    return DrawnNodes(missing)
 
 
-def _label_room(count: int, room: Room) -> float:
+def _label_room(count: int, room: PictureRoom) -> float:
     """How wide a label may be."""
     return min({1: 0.9, 2: 0.44}.get(count, 0.38) * room.width, 300.0 if count < 3 else 230.0)
 
 
-def _ring(nodes: Sequence[Node], edges: Sequence[Edge], room: Room, label: float, high: float) -> list[Place]:
+def _ring(nodes: Sequence[Node], edges: Sequence[Edge], room: PictureRoom, label: float, high: float) -> list[Place]:
     """Places on a ring in the order that makes the edges shortest; two stand side by side where the picture is wide."""
     count = len(nodes)
     x, y = room.left + room.width / 2, room.top + room.height / 2
@@ -88,7 +88,7 @@ def _label(
     lines: Sequence[str],
     at: Place,
     rim: float,
-    taken: Taken,
+    taken: TakenRoom,
     size: float,
     look: Look,
     above: bool,
@@ -117,10 +117,10 @@ def _edge_words(
     nodes: Sequence[Node],
     edges: Sequence[Edge],
     at: Sequence[Place],
-    taken: Taken,
+    taken: TakenRoom,
     size: float,
     look: Look,
-    words: Words,
+    words: PictureWords,
 ) -> None:
     """What ties two nodes, on their edge where there is room."""
     held = group(picture, "edge-words")

@@ -1,4 +1,4 @@
-"""Room for letters: boxes that must not meet each other, and the best free place for a label. Pure."""
+"""PictureRoom for letters: boxes that must not meet each other, and the best free place for a label. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def around(x: float, y: float, width: float, height: float) -> Box:
     return Box(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
 
 
-class Taken:
+class TakenRoom:
     """What of a picture is taken; lines may be crossed, but are rather not."""
 
     def __init__(

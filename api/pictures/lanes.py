@@ -13,7 +13,7 @@ from api.pictures.look import Look
 from api.pictures.svg import add, group, line, number, put, write
 from api.pictures.text import cut, width
 from api.pictures.ticks import instant_name
-from api.pictures.words import Words
+from api.pictures.words import PictureWords
 
 Events = Sequence[Mapping[str, Any]]
 _RADIUS, _CLOSE, _COUNT = 5.5, 12.0, 10
@@ -42,7 +42,7 @@ def draw_hairs(picture: Element, lanes: Mapping[str, Events], frame: Frame) -> N
             put(drawn, stroke_opacity=0.55, data_at=spelled_instant(at), data_kind=kind)
 
 
-def draw_lanes(picture: Element, lanes: Mapping[str, Events], frame: Frame, look: Look, words: Words) -> None:
+def draw_lanes(picture: Element, lanes: Mapping[str, Events], frame: Frame, look: Look, words: PictureWords) -> None:
     """The lanes in their order; the last holds all that have no room for one of their own."""
     rows = _rows(lanes, frame.lanes)
     held = group(picture, "events", data_lanes=" ".join(rows))
@@ -87,7 +87,7 @@ def _room(count: int) -> float:
     return width(f"{count:,}", _COUNT) + 4
 
 
-def _mark(lane: Element, bunch: Bunch, y: float, look: Look, words: Words) -> None:
+def _mark(lane: Element, bunch: Bunch, y: float, look: Look, words: PictureWords) -> None:
     first, last = bunch.events[0], bunch.events[-1]
     kinds = sorted({kind_of(one) for one in bunch.events})
     told = {
@@ -115,7 +115,7 @@ def _mark(lane: Element, bunch: Bunch, y: float, look: Look, words: Words) -> No
         write(made, f"{len(bunch.events):,}", bunch.x + _RADIUS + 2, y + 3.5, _COUNT, look.colours.ink)
 
 
-def _title(event: Mapping[str, Any], look: Look, words: Words) -> str:
+def _title(event: Mapping[str, Any], look: Look, words: PictureWords) -> str:
     at = instant_name(datetime.fromisoformat(event["time"]), look.language)
     lines = [words.mark_title.format(words.kind(kind_of(event)), at, event["event"], event.get("position") or "?")]
     lines += [str(event["reason"])] if event.get("reason") else []

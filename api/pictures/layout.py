@@ -25,7 +25,7 @@ _MOST_ACROSS, _MOST_DOWN = 260.0, 170.0
 """Pixels of the distance between two nodes, at the most: a few nodes are not scattered over the whole picture."""
 
 
-class Room(NamedTuple):
+class PictureRoom(NamedTuple):
     """A box in pixels."""
 
     left: float
@@ -74,7 +74,7 @@ def _within_one(places: Floats) -> Floats:
 
 
 def place_clusters(
-    clusters: Sequence[Sequence[int]], pairs: Pairs, strengths: Sequence[float], room: Room, reach: float = 0.0
+    clusters: Sequence[Sequence[int]], pairs: Pairs, strengths: Sequence[float], room: PictureRoom, reach: float = 0.0
 ) -> Floats:
     """Places in pixels of the nodes of disjoint clusters, which cover 0, 1, 2 and so on: no two clusters reach into each other.
 
@@ -91,7 +91,7 @@ def place_clusters(
     inner = np.array([0.0 if len(members) == 1 else 0.62 * sqrt(len(members)) for members in clusters])
     insides = [_within(members, of, pairs, strengths) * inner[number] for number, members in enumerate(clusters)]
     beyond = 0.5
-    for _ in range(_ROUNDS):
+    for _ in range(_ROUNDS if len(clusters) <= 120 else 1):
         middles = _packed(inner + beyond, ties)
         local = np.zeros((count, 2))
         for members, inside in zip(clusters, insides, strict=True):
@@ -136,7 +136,7 @@ def _packed(radii: Floats, ties: dict[tuple[int, int], float]) -> Floats:
     middles = _spiral(count) * sqrt(float((radii**2).sum())) * 1.2
     ends = np.array(list(ties), dtype=np.int64).reshape(-1, 2)
     pulls = np.minimum(np.array(list(ties.values())), 1.0)
-    steps = 260 if count <= 120 else 90
+    steps, most = (260, 400) if count <= 120 else (40, 40)
     for step in range(steps):
         if step < steps * 0.8:
             span = middles[ends[:, 0]] - middles[ends[:, 1]]
@@ -145,7 +145,7 @@ def _packed(radii: Floats, ties: dict[tuple[int, int], float]) -> Floats:
             np.add.at(middles, ends[:, 1], span)
             middles *= 0.985
         middles = _pushed(middles, radii)
-    for _ in range(400):
+    for _ in range(most):
         before = middles
         middles = _pushed(middles, radii)
         if np.abs(middles - before).max() < 1e-6:

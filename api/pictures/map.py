@@ -9,14 +9,14 @@ from xml.etree.ElementTree import Element
 
 from api.pictures.colours import CLUSTERS, GREY
 from api.pictures.few import draw_few
-from api.pictures.labels import Box, Taken, around, beside
-from api.pictures.layout import Room, hull, place_clusters
+from api.pictures.labels import Box, TakenRoom, around, beside
+from api.pictures.layout import PictureRoom, hull, place_clusters
 from api.pictures.look import Look
 from api.pictures.map_parts import (
     LABEL,
     NAME,
     RING,
-    Drawn,
+    DrawnNodes,
     Node,
     draw_cluster_name,
     draw_edges,
@@ -27,7 +27,7 @@ from api.pictures.map_parts import (
 )
 from api.pictures.svg import group, root, write
 from api.pictures.text import broken, cut, shown, width
-from api.pictures.words import WORDS, Words
+from api.pictures.words import WORDS, PictureWords
 
 MAX_NODES = 500
 """Most memories on a map; the lightest are left out."""
@@ -66,7 +66,7 @@ def map_picture(graph: Graph, look: Look) -> MapPicture:
         write(picture, said, *middle, 15, look.colours.pale, anchor="middle", class_="empty")
         return MapPicture(picture, [])
     foot = draw_legend(picture, edges, kept, look, words)
-    room = Room(20, 66 if look.is_narrow else 72, look.width - 40, foot - (66 if look.is_narrow else 72) - 26)
+    room = PictureRoom(20, 66 if look.is_narrow else 72, look.width - 40, foot - (66 if look.is_narrow else 72) - 26)
     if len(kept) <= FEW:
         drawn = draw_few(picture, kept, edges, _fills(kept, clusters), room, look, words)
         unnamed = 0
@@ -103,7 +103,12 @@ def _fills(nodes: Sequence[Node], clusters: Mapping[Any, str]) -> list[str]:
 
 
 def _root(
-    graph: Graph, look: Look, words: Words, nodes: Sequence[Node], edges: Sequence[Any], clusters: Mapping[Any, str]
+    graph: Graph,
+    look: Look,
+    words: PictureWords,
+    nodes: Sequence[Node],
+    edges: Sequence[Any],
+    clusters: Mapping[Any, str],
 ) -> Element:
     counted = f"{', '.join(_counts(graph, words, nodes, edges, clusters))}."
     heaviest = "; ".join(str(node.get("label") or node["id"]) for node in nodes[:5])
@@ -124,7 +129,7 @@ def _root(
     )
 
 
-def _title(graph: Graph, words: Words) -> str:
+def _title(graph: Graph, words: PictureWords) -> str:
     if graph.get("title"):
         return str(graph["title"])
     if graph.get("topic"):
@@ -133,7 +138,7 @@ def _title(graph: Graph, words: Words) -> str:
 
 
 def _counts(
-    graph: Graph, words: Words, nodes: Sequence[Node], edges: Sequence[Any], clusters: Mapping[Any, str]
+    graph: Graph, words: PictureWords, nodes: Sequence[Node], edges: Sequence[Any], clusters: Mapping[Any, str]
 ) -> list[str]:
     told = [words.several(words.memories, len(nodes)), words.several(words.links_told, len(edges))]
     told += [words.several(words.clusters, len(clusters))] if len(nodes) > FEW else []
@@ -145,7 +150,7 @@ def _headings(
     picture: Element,
     graph: Graph,
     look: Look,
-    words: Words,
+    words: PictureWords,
     nodes: Sequence[Node],
     edges: Sequence[Any],
     clusters: Mapping[Any, str],
@@ -164,18 +169,18 @@ def _draw_many(
     nodes: Sequence[Node],
     edges: Sequence[Any],
     clusters: Mapping[Any, str],
-    room: Room,
+    room: PictureRoom,
     look: Look,
-    words: Words,
-) -> tuple[Drawn, int]:
+    words: PictureWords,
+) -> tuple[DrawnNodes, int]:
     rows = {node["id"]: row for row, node in enumerate(nodes)}
     pairs = [(rows[edge["from"]], rows[edge["to"]]) for edge in edges]
     members = {one: [row for row, node in enumerate(nodes) if node.get("cluster") == one] for one in clusters}
     singles = [[row] for row, node in enumerate(nodes) if node.get("cluster") not in clusters]
-    inner = Room(room.left + 30, room.top + 26, room.width - 60, room.height - 40)
+    inner = PictureRoom(room.left + 30, room.top + 26, room.width - 60, room.height - 40)
     grouped = [*members.values(), *singles]
     radii = radii_of(nodes, inner)
-    hulled = max((radii[row] for one in members.values() for row in one), default=0.0) + _HULL
+    hulled = max((radii[row] + _HULL for one in members.values() for row in one), default=0.0)
     places = place_clusters(grouped, pairs, [weight_of(edge) for edge in edges], inner, hulled)
     at = [(float(x), float(y)) for x, y in places]
     fills = _fills(nodes, clusters)
@@ -190,17 +195,17 @@ def _draw_many(
     lines = [(*at[one], *at[other]) for one, other in pairs]
     rims = [radius + (RING if node.get("is_center") else 0.5) for node, radius in zip(nodes, radii, strict=True)]
     boxes = [around(x, y, 2 * rim + 1, 2 * rim + 1) for (x, y), rim in zip(at, rims, strict=True)]
-    taken = Taken(Box(4, room.top - 14, look.width - 4, room.top + room.height + 14), boxes, lines)
+    taken = TakenRoom(Box(4, room.top - 14, look.width - 4, room.top + room.height + 14), boxes, lines)
     unnamed = 0
     names = group(picture, "cluster-names")
     for cluster, name in clusters.items():
         own = [(*at[row], rims[row]) for row in members[cluster]]
         if not _name(names, cluster, name, own, taken, look):
             unnamed += 1
-    return Drawn(_label_nodes(picture, nodes, at, rims, taken, look)), unnamed
+    return DrawnNodes(_label_nodes(picture, nodes, at, rims, taken, look)), unnamed
 
 
-def radii_of(nodes: Sequence[Node], room: Room) -> list[float]:
+def radii_of(nodes: Sequence[Node], room: PictureRoom) -> list[float]:
     """Radii in pixels: the area goes by the weight, as large as so many nodes allow."""
     largest = min(max(0.16 * (room.width * room.height / len(nodes)) ** 0.5, 5.0), 17.0)
     smallest = largest / 2.4
@@ -210,7 +215,7 @@ def radii_of(nodes: Sequence[Node], room: Room) -> list[float]:
 
 
 def _name(
-    held: Element, cluster: Any, name: str, own: Sequence[tuple[float, float, float]], taken: Taken, look: Look
+    held: Element, cluster: Any, name: str, own: Sequence[tuple[float, float, float]], taken: TakenRoom, look: Look
 ) -> bool:
     """Write a cluster's name at its hull where it meets nothing; whether it had room."""
     left, right = min(x for x, *_ in own), max(x for x, *_ in own)
@@ -239,7 +244,7 @@ def _label_nodes(
     nodes: Sequence[Node],
     at: Sequence[tuple[float, float]],
     rims: Sequence[float],
-    taken: Taken,
+    taken: TakenRoom,
     look: Look,
 ) -> int:
     """A label at each node that has room for one, centres and heavy ones first; how many have none."""

@@ -11,7 +11,7 @@ from api.pictures.labels import Box
 from api.pictures.look import Look
 from api.pictures.svg import add, group, line, number, path_of, put, write
 from api.pictures.text import width
-from api.pictures.words import Words
+from api.pictures.words import PictureWords
 
 LABEL, NAME = 11.5, 13.0
 """Sizes of labels and of clusters' names, in pixels."""
@@ -26,7 +26,7 @@ Edge = Mapping[str, Any]
 Place = tuple[float, float]
 
 
-class Drawn(NamedTuple):
+class DrawnNodes(NamedTuple):
     """What came of drawing nodes."""
 
     unlabelled: int
@@ -65,7 +65,7 @@ def keywords_of(edge: Edge) -> list[str]:
 
 
 def draw_edges(
-    picture: Element, nodes: Sequence[Node], edges: Sequence[Edge], at: Sequence[Place], look: Look, words: Words
+    picture: Element, nodes: Sequence[Node], edges: Sequence[Edge], at: Sequence[Place], look: Look, words: PictureWords
 ) -> None:
     """A line for each association, as wide as it is strong."""
     held = group(picture, "edges")
@@ -97,7 +97,7 @@ def draw_nodes(
     radii: Sequence[float],
     fills: Sequence[str],
     look: Look,
-    words: Words,
+    words: PictureWords,
 ) -> None:
     """A disc for each memory; what matches best has a ring."""
     held = group(picture, "nodes")
@@ -158,7 +158,9 @@ def draw_cluster_name(held: Element, text: str, box: Box, look: Look, cluster: s
     )
 
 
-def draw_legend(picture: Element, edges: Sequence[Edge], nodes: Sequence[Node], look: Look, words: Words) -> float:
+def draw_legend(
+    picture: Element, edges: Sequence[Edge], nodes: Sequence[Node], look: Look, words: PictureWords
+) -> float:
     """What lines and rings stand for, along the bottom in as many rows as it takes; where the picture above ends."""
     held = group(picture, "legend")
     kinds = Counter(str(edge.get("link") or "") for edge in edges)

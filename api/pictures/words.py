@@ -50,7 +50,7 @@ _LINKS_EN = {
 }
 
 
-class Words(NamedTuple):
+class PictureWords(NamedTuple):
     """Sentences of a language; `{}` stands for what is told."""
 
     laws: Mapping[str, str]
@@ -110,8 +110,8 @@ class Words(NamedTuple):
         return words[number != 1].format(f"{number:,}")
 
 
-WORDS: Mapping[str, Words] = {
-    "en": Words(
+WORDS: Mapping[str, PictureWords] = {
+    "en": PictureWords(
         laws={},
         kinds={},
         links=_LINKS_EN,
@@ -151,7 +151,7 @@ WORDS: Mapping[str, Words] = {
         left_out="{} of {} are left out, the lightest",
         nodes_told="The heaviest: {}.",
     ),
-    "zh": Words(
+    "zh": PictureWords(
         laws=_LAWS,
         kinds=_KINDS,
         links=_LINKS,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from engramlog import InputError
+from tests.drawn import all_of, read
 from tests.given.client import connected, new_owner, service
-from tests.given.pictures import all_of, read
 
 
 @pytest.mark.parametrize("kind", ["sync", "async"])

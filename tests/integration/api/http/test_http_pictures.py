@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.drawn import all_of, plot_of, points_of, read, texts_of
 from tests.given.http import HttpStore, http_store
-from tests.given.pictures import all_of, plot_of, points_of, read, texts_of
 
 OWNER = "团队/α"
 PATH = "/v1/owners/%E5%9B%A2%E9%98%9F%2F%CE%B1"

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.pictures.curves import apart
-from api.pictures.labels import Box, Taken, around, beside
-from api.pictures.layout import Room, hull, place_clusters, place_nodes
+from api.pictures.labels import Box, TakenRoom, around, beside
+from api.pictures.layout import PictureRoom, hull, place_clusters, place_nodes
 from tests.examples import examples
 
 TRIANGLES = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)]
-ROOM = Room(20, 60, 1160, 560)
+ROOM = PictureRoom(20, 60, 1160, 560)
 
 
 def distance(places: np.ndarray, one: int, other: int) -> float:
@@ -102,20 +102,20 @@ def test_a_hull_has_every_point_on_its_inner_side(points: list[tuple[int, int]])
 
 def test_a_label_takes_the_first_free_place_around_its_node() -> None:
     places = beside(50, 50, 5, 30, 10)
-    taken = Taken(Box(0, 0, 100, 100))
+    taken = TakenRoom(Box(0, 0, 100, 100))
     assert taken.best(places) == places[0]
     taken.take(places[0])
     assert taken.best(places) == places[1]
 
 
 def test_a_label_keeps_within_the_picture() -> None:
-    assert Taken(Box(0, 0, 60, 60)).best(beside(50, 30, 5, 30, 10)) == around(27, 30, 30, 10)
-    assert Taken(Box(0, 0, 20, 20)).best(beside(10, 10, 5, 30, 10)) is None
+    assert TakenRoom(Box(0, 0, 60, 60)).best(beside(50, 30, 5, 30, 10)) == around(27, 30, 30, 10)
+    assert TakenRoom(Box(0, 0, 20, 20)).best(beside(10, 10, 5, 30, 10)) is None
 
 
 def test_a_label_rather_stands_where_no_line_passes() -> None:
     places = beside(50, 50, 5, 30, 10)
-    taken = Taken(Box(0, 0, 100, 100), lines=[(50, 50, 100, 50)])
+    taken = TakenRoom(Box(0, 0, 100, 100), lines=[(50, 50, 100, 50)])
     assert taken.best(places) == places[1]
     assert taken.best(places[:1]) == places[0]
     assert taken.best(places[:1], most_crossed=0) is None
@@ -123,7 +123,7 @@ def test_a_label_rather_stands_where_no_line_passes() -> None:
 
 def test_no_place_is_free_where_something_is() -> None:
     crowd = [around(x, y, 8, 8) for x in range(5, 100, 10) for y in range(5, 100, 10)]
-    assert Taken(Box(0, 0, 100, 100), crowd).best(beside(55, 55, 4, 30, 8)) is None
+    assert TakenRoom(Box(0, 0, 100, 100), crowd).best(beside(55, 55, 4, 30, 8)) is None
 
 
 @given(st.lists(st.floats(0, 300), min_size=1, max_size=8))

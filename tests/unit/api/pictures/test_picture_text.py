@@ -21,7 +21,7 @@ from api.pictures.font_files import (
     usual_font,
 )
 from api.pictures.text import ELLIPSIS, broken, columns, cut, short, shown, width
-from tests.given.pictures import HOSTILE
+from tests.drawn import HOSTILE
 
 TEXTS = st.text(max_size=60) | st.sampled_from(HOSTILE)
 

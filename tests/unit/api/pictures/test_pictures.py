@@ -1,4 +1,4 @@
-"""Pictures as files: what a viewer can open, which says what it could not show. Drawn small, for speed."""
+"""Pictures as files: what a viewer can open, which says what it could not show. DrawnNodes small, for speed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from api.pictures.draw import draw_curves, draw_map
 from api.pictures.look import Look
 from api.pictures.map import MAX_NODES
 from events.errors import InputError
-from tests.given.pictures import (
+from tests.drawn import (
     START,
     all_of,
     comparison_of,

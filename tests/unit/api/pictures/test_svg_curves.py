@@ -16,7 +16,7 @@ from api.pictures.kinds import DECISIONS
 from api.pictures.look import Look, checked_look
 from api.pictures.svg import written
 from events.errors import InputError
-from tests.given.pictures import (
+from tests.drawn import (
     HOSTILE,
     START,
     SVG,

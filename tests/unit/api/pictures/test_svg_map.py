@@ -13,8 +13,8 @@ from api.pictures.labels import Box
 from api.pictures.look import Look
 from api.pictures.map import FEW, MapPicture, map_picture
 from api.pictures.svg import written
+from tests.drawn import HOSTILE, SVG, all_of, box_of, edge, graph_of, node, read, texts_of, title_of
 from tests.examples import examples
-from tests.given.pictures import HOSTILE, SVG, all_of, box_of, edge, graph_of, node, read, texts_of, title_of
 
 SIZES = [(1200, 700), (390, 500), (700, 1400), (320, 240)]
 ALLOWED = {"svg", "title", "desc", "g", "rect", "text", "line", "path", "circle"}
