@@ -24,7 +24,7 @@ SECRET = "My locker PIN is 4821."
 
 def told_demo(folder: Path) -> None:
     """The story of `engramlog demo`: Mei and Lin, in 2025."""
-    with open(folder.parent / "story.txt", "w", encoding="utf-8") as out:
+    with (folder.parent / "story.txt").open("w", encoding="utf-8") as out:
         with open_application(Settings(data=folder, redis_url=None)) as application:
             console = Console(file=out, width=120)
             Demo(application, console).tell()
