@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import socket
 import stat
-from collections.abc import Mapping
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -50,18 +50,18 @@ class FolderService:
 
     def code(self) -> CodeGiven | None:
         """A new code; None where no service listens. Raises ConsoleUnavailable where it gives none."""
-        told = self._asked(CODES, {})
+        told = self._asked(CODES)
         return None if told is None else CodeGiven(str(told["code"]), int(told["ends_in"]), told["page"])
 
     def state(self, code: str) -> str:
         """What became of a code: `waits`, `used`, `over`, `unknown`; over where the service has ended."""
         try:
-            told = self._asked(STATE, {"code": code})
+            told = self._asked(STATE, json.dumps({"code": code}).encode())
         except ConsoleUnavailable:
             told = None
         return "over" if told is None else str(told["state"])
 
-    def _asked(self, path: str, body: Mapping[str, str]) -> Any:
+    def _asked(self, path: str, body: bytes = b"") -> Any:
         if not (is_ours(self._folder, stat.S_ISDIR) and is_ours(self._folder / SOCKET, stat.S_ISSOCK)):
             return None
         token = read_token(self._folder) if self._given is None else self._given.get_secret_value()
@@ -74,7 +74,10 @@ class FolderService:
             except (OSError, Unheard):
                 return None
             headers = {"authorization": f"Bearer {token}", "content-type": "application/json", "connection": "close"}
-            line.request("POST", path, json.dumps(body).encode(), headers)
+            with suppress(
+                BrokenPipeError, ConnectionResetError
+            ):  # who is refused by his head is answered before his body came
+                line.request("POST", path, body, headers)
             answer = line.getresponse()
             return _told(answer.status, answer.read(MOST_ANSWER))
         except (OSError, HTTPException, ValueError) as error:
