@@ -119,6 +119,8 @@ def _ties(of: npt.NDArray[np.int64], pairs: Pairs, strengths: Sequence[float]) -
 
 def _within(members: Sequence[int], of: npt.NDArray[np.int64], pairs: Pairs, strengths: Sequence[float]) -> Floats:
     """Places of a cluster's members in the circle of radius 1."""
+    if len(members) == 1:
+        return np.zeros((1, 2))
     own = {node: place for place, node in enumerate(members)}
     number = of[members[0]]
     inner = [

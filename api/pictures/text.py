@@ -34,6 +34,8 @@ _EMS = {
 _ASCII = {character: ems for characters, ems in _EMS.items() for character in characters} | dict.fromkeys(
     "#~^+<>=", 0.85
 )
+_AT_A_CUT = " \u200c\u200d\ufe0f"
+"""Joiners, which would show nothing where what they join is cut apart, and so be spelled out."""
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _COMBINING = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 _MARKS = re.compile(f"([{_COMBINING}]{{{MOST_MARKS}}})[{_COMBINING}]+")
@@ -128,7 +130,7 @@ def cut(text: str, most: float, size: float, *, bold: bool = False) -> str:
         if taken > room:
             break
         end += 1
-    kept = text[:end].rstrip()
+    kept = text[:end].rstrip(_AT_A_CUT)
     return kept + ELLIPSIS if kept else ""
 
 
@@ -143,8 +145,8 @@ def broken(text: str, most: float, size: float, lines: int, *, bold: bool = Fals
         end = _break(rest, most, size, bold=bold)
         if not end:
             break
-        told.append(rest[:end].rstrip())
-        rest = rest[end:].lstrip()
+        told.append(rest[:end].rstrip(_AT_A_CUT))
+        rest = rest[end:].lstrip(_AT_A_CUT)
     last = cut(rest, most, size, bold=bold)
     return [*told, last] if last else told
 
