@@ -67,7 +67,6 @@ class Knower:
                 least=least,
                 most=limit,
                 near=self._reader.vectors_of(view, owner),
-                lost=None if view is snapshot.present else snapshot.has_lost,
                 check=current_check(),
             )
         return {**answer, **told_times(times), **snapshot.place}
