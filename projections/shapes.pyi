@@ -629,6 +629,7 @@ class EffectsAlone(TypedDict):
     replaced_by: NotRequired[str | None]
     into: NotRequired[str | None]
     sources: NotRequired[list[str] | None]
+    dry_run: NotRequired[bool]
 
 class Effects(EffectsAlone, Placed): ...
 

@@ -1333,6 +1333,9 @@ class Answered(Result):
     replaced_by: str | None = None
     into: str | None = None
     sources: list[str] | None = None
+    dry_run: bool = False
+    """Nothing was written: `changes` is what the fold would tell if these events came next, at positions that are
+    free so far, and `position` is where that was computed."""
     item: str
     verdict: str
     """`accepted`, `edited` or `rejected`."""
