@@ -906,6 +906,20 @@ class HistoryAlone(TypedDict):
 
 class History(HistoryAlone, LinesTold, Placed): ...
 
+class ParameterShape(TypedDict):
+    name: str
+    kind: Literal["int", "float", "str", "bool"]
+    default: float | int | str | bool
+    least: float | None
+    least_excluded: bool
+    most: float | None
+    choices: list[str | bool] | None
+    allowed: str
+    help: str
+
+class ParametersKnown(TypedDict):
+    parameters: list[ParameterShape]
+
 class HappenedEnds(TypedDict):
     first: str | None
     last: str | None

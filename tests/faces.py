@@ -168,7 +168,7 @@ HTTP: dict[str, list[Face]] = {
     ],
     "GET /v1/owners/{owner}/stats": [get("/stats", tells=False)],
     **{f"GET {path}": [Face(lambda made, path=path: made.plain(path), False)]  # type: ignore[misc]
-       for path in ("/v1/status", "/v1/stats", "/v1/owners", "/v1/laws", "/v1/schema", "/v1/dead", "/v1/alarms",
+       for path in ("/v1/status", "/v1/stats", "/v1/owners", "/v1/laws", "/v1/parameters", "/v1/schema", "/v1/dead", "/v1/alarms",
                     "/health", "/ready", "/metrics")},
 }  # fmt: skip
 SOURCES_ONLY = "tells names of sources, ids and counts; a test of its own has what is withheld"
@@ -281,7 +281,7 @@ CLI_UNASKED = {
     "mcp": "serves the tools and resources above",
     **dict.fromkeys(("up", "token", "upgrade", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs",
                      "eval-obedience"), OWN_PROCESS),
-    **dict.fromkeys(("status", "owners", "alarms", "heads", "schema", "laws", "dead list", "dead show", "dead retry",
+    **dict.fromkeys(("status", "owners", "alarms", "heads", "schema", "laws", "parameters", "dead list", "dead show", "dead retry",
                      "dead discard"),
                     NOTHING_OF_OWNERS),
 }  # fmt: skip

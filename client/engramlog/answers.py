@@ -2109,6 +2109,35 @@ class Laws(Result):
     laws: list[LawShape]
 
 
+class ParameterShape(Result):
+    """One parameter of the laws and modes: what it may be, and what it does. Every owner can have it otherwise."""
+
+    name: str
+    """As `profile --set` and `replay --set` take it."""
+    kind: Literal["int", "float", "str", "bool"]
+    """A whole number is a float too."""
+    default: float | int | str | bool
+    least: float | None
+    """Of a number; null of anything else."""
+    least_excluded: bool
+    """Whether it must lie above `least`, and not at it."""
+    most: float | None
+    """Of a number, which may be as much."""
+    choices: list[str | bool] | None
+    """All that it may be, where that is a few words; else null."""
+    allowed: str
+    """The rule in words, as a refusal tells it."""
+    help: str
+    """What it is."""
+
+
+class ParametersKnown(Result):
+    """Every parameter that can be set."""
+
+    parameters: list[ParameterShape]
+    """In the order of the model."""
+
+
 class OwnerCount(Result):
     """One owner of the store."""
 

@@ -34,6 +34,7 @@ from engramlog.answers import (
     OwnerProfile,
     OwnerStats,
     OwnerTimes,
+    ParametersKnown,
     Provenance,
     Replayed,
     Retracted,
@@ -1655,6 +1656,12 @@ def laws(scope: Scope) -> Plan[Laws]:
     """Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store."""
     told = yield from ask(scope, got("/v1/laws"))
     return Laws.model_validate(told)
+
+
+def parameters(scope: Scope) -> Plan[ParametersKnown]:
+    """Every parameter that can be set of the laws and modes: default, bounds, and what it is. Opens no store."""
+    told = yield from ask(scope, got("/v1/parameters"))
+    return ParametersKnown.model_validate(told)
 
 
 def owners(

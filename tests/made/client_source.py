@@ -26,7 +26,7 @@ from api.operations.definition import REQUIRED, SPEAKER, Operation, Parameter
 from api.operations.events import EVENTS, PARTITION_EVENTS
 from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
 from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SYNONYMS
-from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PROFILE, REVIEW
+from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PARAMETERS, PROFILE, REVIEW
 from api.operations.reading import OWNER_STATS, PROVENANCE, USES
 from api.operations.replaying import REPLAY, RETRACT
 from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES
@@ -75,6 +75,7 @@ VERBS: Mapping[str, Operation] = {
     "cleanup": CLEANUP,
     "episodes": EPISODES,
     "laws": LAWS,
+    "parameters": PARAMETERS,
     "owners": OWNERS,
     "status": STATUS,
     "alarms": ALARMS,
@@ -152,7 +153,7 @@ def _path(operation: Operation) -> str:
         return f'path_of(scope.whose(owner), "{rest}")'
     if "partition" in operation.subject:
         return f'of_all(scope, f"{operation.path}")'
-    return f'"{operation.path}"' if operation is LAWS else f'of_all(scope, "{operation.path}")'
+    return f'"{operation.path}"' if operation in (LAWS, PARAMETERS) else f'of_all(scope, "{operation.path}")'
 
 
 def _asked(parameter: Parameter) -> str:

@@ -23,6 +23,7 @@ from api.operations.answers.log import (
     Effects,
     History,
 )
+from api.operations.answers.looking.parameters import ParametersKnown
 from api.operations.answers.looking.times import OwnerTimes
 from api.operations.answers.memories import Detail, Listing, Provenance, Revealed, Why
 from api.operations.answers.profiles import Laws, OwnerProfile, OwnerStats

@@ -97,6 +97,7 @@ ROUTES = {
     "GET /v1/owners",
     "GET /v1/schema",
     "GET /v1/laws",
+    "GET /v1/parameters",
     "GET /v1/dead",
     "GET /v1/dead/{owner}",
     "POST /v1/dead/{owner}/retry",
