@@ -7,11 +7,12 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from events.entry import principal_of, told_beside
 from events.envelope import AnyEvent, Prepared, Stored, decode, prepare
 from events.errors import RequestTooLarge, UndecodableEvent
 from events.marks import NOTHING, Marker, Marks
 from events.naming import Naming
-from events.partitions import parse_position, position_text
+from events.partitions import parse_position, partition_of, position_text
 from events.vocabulary import MAX_REQUEST_EVENTS, Trust
 
 Status = Literal["appended", "already_appended", "conflict", "head_mismatch", "not_written", "failed"]
@@ -76,6 +77,11 @@ class EventLog(Protocol):
     @property
     def highest(self) -> Trust:
         """The most that an operator lets what comes to this side over HTTP reach."""
+        ...
+
+    @property
+    def marker(self) -> Marker:
+        """Who looks at each event once, when it is appended."""
         ...
 
     def append(
@@ -167,6 +173,22 @@ def marked(event: Appendable, marker: Marker) -> tuple[Prepared, Marks | None]:
         return event, None
     marks = marker.of(told)
     return event, marks._replace(doubtful=marker.doubts(told)) if event.doubted else marks
+
+
+def foreseen(log: EventLog, owner: str, events: Sequence[Appendable]) -> list[Stored]:
+    """The entries that an owner's events would be, were they appended now and nothing before them. Nothing is written.
+
+    They are of use to a fold, and prove nothing: nobody committed to their bodies.
+    """
+    partition = partition_of(owner, log.partitions)
+    head, recorded = log.head(partition), b"%d" % log.now()
+    secret, found = log.secrets_of([owner]).get(owner, b""), list[Stored]()
+    for seq, event in enumerate(events, head + 1):
+        one, marks = marked(event, log.marker)
+        level, digests = told_beside(secret, log.marker, marks if secret else None, one.trust)
+        by = principal_of(log.principal, one.model).encode()
+        found.append(Stored(seq, one.kind, one.raw_id, owner, one.body, (recorded, by, level, digests, b"")))
+    return found
 
 
 def is_access(event: Appendable) -> bool:

@@ -61,6 +61,11 @@ class InMemoryEventLog:
         return ASSERTED
 
     @property
+    def marker(self) -> Marker:
+        """See `EventLog.marker`."""
+        return self._marker
+
+    @property
     def partitions(self) -> int:
         """How many partitions there are."""
         return len(self._entries)

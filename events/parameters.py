@@ -56,25 +56,39 @@ def half_lives(text: str) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameters:
-    """Parameters in force for one owner at one moment. Rates are per day unless named otherwise."""
+    """Parameters in force for one owner at one moment. Rates are per day unless named otherwise.
+
+    What stands under each is told to people too (`parameters`): its first line says what it is, by itself.
+    """
 
     alpha_base: _Rate = 0.01
     """Base decay of w_time, per day."""
     importance_identity: _Factor = 1.5
+    """I of the category identity."""
     importance_stable_preference: _Factor = 1.3
+    """I of the category stable_preference."""
     importance_skill: _Factor = 1.2
+    """I of the category skill."""
     importance_fact: _Factor = 1.1
+    """I of the category fact."""
     importance_short_term_preference: _Factor = 0.9
+    """I of the category short_term_preference."""
     importance_temporary: _Factor = 0.8
+    """I of the category temporary."""
     semantic_boost: _Rate = 0.5
     """s of a mention."""
     frequent_boost: _Rate = 0.3
     """s of a mention that is at least the `frequent_threshold`-th within `frequent_window_hours`."""
     frequent_threshold: Annotated[int, Field(ge=2, le=64)] = 3
+    """A mention is frequent if it is at least this one within `frequent_window_hours`."""
     frequent_window_hours: Annotated[float, Field(gt=0, le=8_760)] = 24.0
+    """Hours within which mentions are counted for `frequent_threshold`."""
     lambda_s: _Rate = 0.05
+    """How soon S, which a mention lifts, fades again, per day."""
     c_min: _Share = 0.3
+    """Lowest C, of what was negated."""
     lambda_c: _Rate = 0.01
+    """How soon C moves after a negation, per day."""
     user_factor: Annotated[float, Field(ge=0.1, le=10)] = 1.0
     """U: 0.8 forgets slowly, 1.3 forgets fast."""
     user_factor_scope: Literal["decay", "both"] = "decay"
@@ -84,20 +98,35 @@ class Parameters:
     talk_reaffirms: bool = True
     """What the user says again in a conversation takes back his plain negation; false: it waits until he confirms it."""
     momentum: _Rate = 0.3
+    """The most that M adds."""
     lambda_m: _Rate = 0.5
+    """How soon M is full, per mention within its window."""
     momentum_window_days: _Days = 3.0
+    """The window of M, days."""
     weight_min: _Share = 0.01
+    """Least weight that is reported."""
     weight_max: Annotated[float, Field(gt=0, le=100)] = 2.0
+    """Most weight that is reported."""
     summary_after_days: _Days = 30.0
+    """Idle days after which a memory is of level `summary`."""
     tag_after_days: _Days = 90.0
+    """Idle days after which a memory is of level `tag`."""
     trace_after_days: _Days = 180.0
+    """Idle days after which a memory is of level `trace`."""
     archive_after_days: _Days = 365.0
+    """Idle days after which a memory is of level `archive`."""
     archive_weight: _Share = 0.01
+    """Weight under which level `archive` comes sooner."""
     archive_idle_days: _Days = 180.0
+    """Idle days from which `archive_weight` counts."""
     deleted_kept_days: _Days = 30.0
+    """Days from deletion to purge."""
     weighted_normal_threshold: Annotated[float, Field(ge=0, le=100)] = 0.3
+    """Least unclipped weight that normal mode shows under the weighted law."""
     weighted_review_threshold: Annotated[float, Field(ge=0, le=100)] = 0.01
+    """Least unclipped weight that review mode shows under the weighted law."""
     time_zone: Annotated[str, AfterValidator(_known_zone)] = "UTC"
+    """The owner's time zone: of context tags, of days, and of "tomorrow" when merging."""
 
     # ebbinghaus (seed 004): hours, and factors on the stability
     initial_stability: _Stability = 24.0
@@ -105,28 +134,43 @@ class Parameters:
     manual_stability: _Stability = 168.0
     """S of one made by hand: by a user or operator, from no turn, not imported."""
     min_stability: _Stability = 1.0
+    """Least S that a reinforcement leaves, hours."""
     max_stability: _Stability = 8_760.0
+    """Most S that a reinforcement leaves, hours."""
     reinforce_recall: _Factor = 1.2
     """What S is multiplied by when recalled, looked at or injected, once an event."""
     reinforce_association: _Factor = 1.1
+    """What S is multiplied by when another memory brings it to mind."""
     reinforce_used: _Factor = 1.2
+    """What S is multiplied by when it was used."""
     reinforce_task_success: _Factor = 2.0
+    """What S is multiplied by when a task succeeded with it."""
     reinforce_task_failure: _Factor = 0.8
+    """What S is multiplied by when a task failed with it."""
     reinforce_manual_review: _Factor = 1.5
+    """What S is multiplied by when a person looked at it again."""
     failure_restarts_clock: bool = False
-    """true: as seed 004 was published, where failing lifts a faded memory to 100."""
+    """Whether a failure begins the clock anew: as seed 004 was published, where failing lifts a faded memory to 100."""
     confident_from: _Share = 0.8
+    """Confidence from which fading is slower."""
     confident_decay: _Factor = 0.7
+    """Factor on the decay rate from that confidence on."""
     reinforced_from: Annotated[int, Field(ge=1, le=1_000_000)] = 5
+    """Reinforcements from which fading is slower."""
     reinforced_decay: _Factor = 0.8
+    """Factor on the decay rate from so many reinforcements on."""
     pitfall_decay: _Factor = 0.9
+    """Factor on the decay rate of the kind pitfall."""
     min_decay: _Factor = 0.5
+    """Least decay rate that is computed."""
     archive_strength: _Percent = 10.0
     """Rounded strength under which the profile archives."""
     delete_strength: _Percent = 5.0
     """Rounded strength under which the profile deletes (softly)."""
     ebbinghaus_normal_threshold: _Share = 0.1
+    """Least weight that normal mode shows under the ebbinghaus law."""
     ebbinghaus_review_threshold: _Share = 0.0
+    """Least weight that review mode shows under the ebbinghaus law."""
 
     # consolidating (seed 000)
     half_life_days: _Days = 30.0
@@ -140,75 +184,113 @@ class Parameters:
     half_life_gain: _Rate = 2.0
     """A fully consolidated memory's half-life is 1 + this many times the base."""
     frequency_share: _Share = 0.5
+    """What frequency counts in the consolidation."""
     longevity_share: _Share = 0.2
+    """What longevity counts in the consolidation."""
     recency_share: _Share = 0.3
+    """What recency counts in the consolidation."""
     frequent_accesses: Annotated[int, Field(ge=2, le=1_000_000)] = 100
+    """1 + accesses at which frequency is full."""
     longevity_days: _Days = 365.0
+    """Age at which longevity is full, days."""
     consolidating_normal_threshold: _Share = 0.3
+    """Least weight that normal mode shows under the consolidating law."""
     consolidating_review_threshold: _Share = 0.0
+    """Least weight that review mode shows under the consolidating law."""
 
     # review and spaced repetition (seed 000, section 4.1; seed 004, section 2.2)
     review_most_days: _Days = 90.0
+    """Longest interval before a first grade, days."""
     review_confidence_share: _Share = 0.4
+    """What confidence counts in a review's importance."""
     review_consolidation_share: _Share = 0.3
+    """What consolidation counts in a review's importance."""
     review_emotion_share: _Share = 0.3
+    """What the strength of the emotion counts in a review's importance."""
     scheduler: Literal["sm2", "fsrs"] = "sm2"
     """Which schedule says when a graded memory is due again."""
 
     # tiered (seed 003)
     use_boost: _Factor = 0.3
+    """What a use adds to the importance."""
     boost_cooldown_hours: Annotated[float, Field(ge=0, le=8_760)] = 2.0
+    """Hours since the last counted boost in which none counts."""
     boost_daily_limit: _Factor = 1.0
+    """Most that boosts add within 24 hours."""
     core_importance: _Factor = 3.0
     """Importance at which a memory becomes core for good."""
     fact_decay: _Share = 0.85
+    """What a step leaves of a fact."""
     fact_decay_days: _Step = 5.0
+    """A fact's step, days."""
     episode_decay: _Share = 0.6
+    """What a step leaves of an episode."""
     episode_decay_days: _Step = 3.0
+    """An episode's step, days."""
     episode_kept_days: _Days = 7.0
     """Days after its creation at which an episode is gone."""
     promotion_importance: _Factor = 2.5
+    """Importance to which a memory must rise for a reviewer to be asked whether it becomes core."""
     decay_review_importance: _Share = 0.5
+    """Importance under which a reviewer is asked whether it may go; what a keeping resets to."""
     kept_review_importance: _Share = 0.2
     """A memory that a reviewer kept is asked about again under this."""
     tiered_normal_threshold: Annotated[float, Field(ge=0, le=10)] = 0.2
+    """Least weight that normal mode shows under the tiered law."""
     tiered_review_threshold: Annotated[float, Field(ge=0, le=10)] = 0.0
+    """Least weight that review mode shows under the tiered law."""
 
     # associations (seed 004, section 5)
     keyword_edge_from: Annotated[float, Field(gt=0, le=1)] = 0.3
     """Least overlap (Jaccard) of keywords that makes an edge."""
     task_edge: _Share = 0.5
+    """Weight of the edge between memories of one task."""
     temporal_edge: _Share = 0.2
+    """Weight of the edge between memories of one project or session that are near in time."""
     temporal_hours: Annotated[float, Field(gt=0, le=8_760)] = 24.0
+    """How near in time two memories are that have a temporal edge, hours."""
     edges_of_a_kind: Annotated[int, Field(ge=1, le=32)] = 5
     """How many edges of each kind a memory has at most, the best."""
     co_hit_boost: _Share = 0.05
+    """What being shown together adds to an edge."""
     used_edge_boost: _Share = 0.1
+    """What a use that came from another memory adds to their edge."""
     spread_decay: _Share = 0.5
+    """What each edge leaves of an activation."""
     spread_depth: Annotated[int, Field(ge=1, le=5)] = 2
+    """How many edges far activation spreads."""
     spread_least: Annotated[float, Field(gt=0, le=1)] = 0.1
+    """Activation below which nothing is reached."""
 
     # search (seed 001; memory.md, section 11)
     search_exact: _Share = 1.0
     """What a query's keyword that a memory has counts."""
     search_prefix: _Share = 0.8
-    """What one counts that begins a memory's keyword, or is begun by it."""
+    """What a keyword counts that begins a memory's keyword, or is begun by it."""
     search_synonym: _Share = 0.7
     """What a synonym counts, times its similarity."""
     search_text_half: Annotated[float, Field(gt=0, le=1_000)] = 8.0
     """BM25 score at which the text term is one half."""
     search_keyword_share: _Share = 0.4
+    """What the keywords count in the published relevance."""
     search_text_share: _Share = 0.4
+    """What text or meaning counts in the published relevance."""
     search_time_share: _Share = 0.2
+    """What the memory's youth counts in the published relevance."""
     search_time_days: _Days = 30.0
     """Half-life of a memory's youth, and of its last access, in the published ranking."""
     search_relevance_share: _Share = 0.7
+    """What the relevance counts in the published score."""
     search_interaction_share: _Share = 0.2
+    """What accesses count in the published score."""
     search_kind_share: _Share = 0.1
+    """What the kind counts in the published score."""
     search_preference_kind: _Share = 1.0
     """What the kind user_preference counts; command_output and any other follow."""
     search_output_kind: _Share = 0.6
+    """What the kind command_output counts."""
     search_other_kind: _Share = 0.3
+    """What any other kind counts."""
     search_accesses: Annotated[int, Field(ge=2, le=1_000_000)] = 100
     """Accesses from which more count no more."""
 
@@ -220,13 +302,15 @@ class Parameters:
     long_ago_factor: _Share = 0.7
     """A fresh match that holds as much of the question and reaches this share of its score stands above it."""
     long_ago_most: Annotated[int, Field(ge=0, le=100)] = 10
-    """So many of them in an answer at most."""
+    """How many memories of long ago an answer shows at most."""
 
     # lifecycle
     related_similarity: _Share = 0.5
     """Least similarity at which the link job links two memories; from `merge_similarity` on they are duplicates."""
     related_similarity_most: _Share = 0.8
+    """Similarity up to which the link job links two memories."""
     merge_similarity: _Share = 0.75
+    """Similarity from which near-duplicates merge."""
     delete_archived_after_days: Annotated[float, Field(ge=0, le=36_500)] = 0.0
     """Days in the archive after which the sweep deletes (softly); 0: never."""
     replay_important: bool = False

@@ -110,6 +110,14 @@ EVENT_ID = Parameter(
     ("018f3c1e-7b2a-7000-8000-000000000003",),
     option=None,
 )
+DRY_RUN = Parameter(
+    "dry_run",
+    bool,
+    "Tell what it would do, with the changes that it would tell; write nothing, and leave no trace.",
+    False,
+    (True,),
+)
+"""Of a verb about memories that stand."""
 SAID = (ACTOR, OCCURRED_AT, KEY)
 """Who says so, when, and under which key."""
 REASONED = (*SAID, REASON)

@@ -160,6 +160,10 @@ class Operation:
         """Whether it tells something new of one owner: such a call has a key."""
         return any(one.name == "key" for one in self.question)
 
+    def tells_by(self, given: Mapping[str, Any]) -> bool:
+        """Whether a call of it does: one that only asks what it would do tells nothing."""
+        return self.tells and not given.get("dry_run")
+
     @property
     def route(self) -> tuple[str, str]:
         """Method and path by which HTTP has it."""

@@ -202,4 +202,18 @@ LAWS = Operation(
     told="All of them.",
     route_help="Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source.",
 )
-OPERATIONS = (HEALTH, FADING, REVIEW, REINFORCE, GRADE, PROFILE, CHOOSE, LAWS)
+PARAMETERS = Operation(
+    name="parameters",
+    call="api.parameters:parameters",
+    path="/v1/parameters",
+    title="Parameters",
+    tag="store",
+    answer="ParametersKnown",
+    told="All of them.",
+    more="`engramlog profile OWNER --set NAME=VALUE` sets one for an owner; `replay --set` shows what it would have made of the"
+    " past.",
+    route_help="Every parameter that POST `.../profile` and `.../replay` take: its kind, default, bounds and what it is.",
+    shown="living:parameters",
+    example="Example: `engramlog parameters` or `engramlog parameters --json | jq '.parameters[].name'`",
+)
+OPERATIONS = (HEALTH, FADING, REVIEW, REINFORCE, GRADE, PROFILE, CHOOSE, LAWS, PARAMETERS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.operations.common import EVENT_ID, SAID, limit
+from api.operations.common import DRY_RUN, EVENT_ID, SAID, limit
 from api.operations.definition import Body, Operation, Option, Parameter, Record
 from api.operations.places import MEMORIES, MEMORY, OF_VERBS, OF_WRITES, OWNER
 from api.operations.writing import NOW, TURN_ID
@@ -147,6 +147,7 @@ EDIT = Operation(
         BECAUSE.but(kind=str | None, default=None),
         Parameter("grounds", [GROUND, None], "In place of those before.", None, _GROUNDS, option=None),
         Parameter("metadata", dict[str, Plain] | None, "In place of what was.", None, _METADATA, option=None),
+        DRY_RUN,
         *SAID,
     ),
     body=Body(
@@ -172,6 +173,7 @@ MENTION = Operation(
         Parameter("similarity", float | None, "How alike what was said is to it, 0 to 1.", None, (0.9,)),
         TURN_ID,
         SESSION,
+        DRY_RUN,
         *SAID,
     ),
     body=Body("Mentioning", "Somebody came back to it.", NOW),

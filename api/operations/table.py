@@ -139,6 +139,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store.",
         ),
         OperationRow(
+            "parameters",
+            "api.operations.living",
+            "Every parameter that can be set of the laws and modes: default, bounds, and what it is. Opens no store.",
+        ),
+        OperationRow(
             "profile",
             "api.cli.commands.living",
             "The law that an owner's recall and lifecycle go by, with its parameters; or choose another from here on.",

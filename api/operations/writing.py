@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.operations.common import EVENT_ID, KEY, OCCURRED_AT, REASON, REASONED, SAID
+from api.operations.common import DRY_RUN, EVENT_ID, KEY, OCCURRED_AT, REASON, REASONED, SAID
 from api.operations.definition import Body, Operation, Option, Parameter
 from api.operations.places import MEMORIES, MEMORY, OF_VERBS, OWNER
 
@@ -34,6 +34,7 @@ NEGATE = Operation(
         ),
         TURN_ID,
         Parameter("session", str | None, "Id of the conversation.", None, ("s1",)),
+        DRY_RUN,
         *REASONED,
     ),
     body=Body(
@@ -53,7 +54,7 @@ CONFIRM = Operation(
     path=f"{MEMORY}/confirm",
     title="Confirm",
     tag="memories",
-    question=SAID,
+    question=(DRY_RUN, *SAID),
     body=Body("Told", "Who says so, and when.", NOW),
     answer="Effects",
     told="What it did.",
@@ -80,6 +81,7 @@ SENSITIVITY = Operation(
             option=Option(argument=True, metavar="LEVEL"),
         ),
         Parameter("reason", str, "Why, in words; kept in the log.", examples=("a made-up number",)),
+        DRY_RUN,
         *SAID,
     ),
     body=Body(
@@ -193,7 +195,7 @@ UNMERGE = Operation(
     path=f"{MEMORY}/unmerge",
     title="Un-merge",
     tag="memories",
-    question=REASONED,
+    question=(DRY_RUN, *REASONED),
     body=Body("Reasoned", "What may be told with why.", NOW),
     answer="Effects",
     told="What it did.",
@@ -223,6 +225,7 @@ MERGE = Operation(
             ("Drinks coffee",),
         ),
         Parameter("into", str | None, "The new memory's id; made up if not given.", None, ("coffee-habit",)),
+        DRY_RUN,
         *REASONED,
     ),
     body=Body(

@@ -33,7 +33,7 @@ from events.errors import (
     NotYetFolded,
     OwnerTooLarge,
 )
-from events.log import AppendReceipt, EventLog, written_to
+from events.log import AppendReceipt, EventLog, foreseen, written_to
 from events.partitions import parse_position, partition_of, position_text
 from events.standing import Speaker
 from events.statement_digests import digest
@@ -46,6 +46,7 @@ from projections.language.statements import statement
 from projections.memory.record import Memory
 from projections.redis.view import RedisViews
 from projections.shapes import Change
+from projections.views.foreseen import would_change
 
 
 class Given(TypedDict, total=False):
@@ -55,6 +56,12 @@ class Given(TypedDict, total=False):
     occurred_at: str | None
     session: str | None
     key: str | None
+
+
+class Rehearsable(Given, total=False):
+    """The same of a command that may be asked about instead: `dry_run` tells what it would do, and nothing is written."""
+
+    dry_run: bool
 
 
 class Carried(NamedTuple):
@@ -251,7 +258,7 @@ class Carrier:
         live: Collection[str] = (),
         ids: Ids | None = None,
         look: Look = lambda _when: None,
-        **given: Unpack[Given],
+        **given: Unpack[Rehearsable],
     ) -> Carried:
         """Decide, append, wait for the fold, and tell what each event did; `quarantined` where they are parked instead.
 
@@ -259,10 +266,11 @@ class Carrier:
         as everywhere, the key. `look` is called before anything is appended, and may put another command of the same names in
         place of this; where it names the owner's head, it is called anew while that moves.
         Under a key that was used before nothing is written, and the answer is that of the first time. Raises KeyTaken where the
-        key stands for something else, and what `standing` and validation raise.
+        key stands for something else, and what `standing` and validation raise. `dry_run`: answers and refuses as it would, by
+        what is folded at that moment, and leaves nothing behind.
         """
         check_owner(owner)
-        key = given.get("key")
+        key, dry_run = given.get("key"), given.get("dry_run", False)
         view, problem = {}, None
         try:
             view = {one: self.standing(owner, one, live=one in live) for one in command.about}
@@ -273,12 +281,17 @@ class Carrier:
             key is not None
             and (known := self._known(owner, command, given, ids or self.ids_of(owner, key))) is not None
         ):
-            return known
+            return _rehearsed(known) if dry_run else known
         if problem is not None:
             raise problem
         when = self.when(given.get("occurred_at"))
-        ids = ids or self.ids_of(owner, key, make=True)
+        ids = ids or self.ids_of(owner, key, make=not dry_run)
         events = self._events_of(owner, command, view, ids, given, when)
+        if dry_run:
+            if (looked := look(when)) is not None:
+                command = looked.command
+                events = self._events_of(owner, command, view, ids, given, when)
+            return self._foreseen(owner, command, events)
         for left in reversed(range(TRIES)):
             looked = look(when)
             if looked is not None:
@@ -416,6 +429,19 @@ class Carrier:
                 raise
             raise InputError(f"turn {made.turn}: {problem.message}", turn=made.turn, **problem.context) from None
 
+    def _foreseen(self, owner: str, command: Command, events: Sequence[AnyEvent]) -> Carried:
+        """What the fold would tell of events that are not appended, behind all that was."""
+        if events and (head := self._log.owner_head(owner)):
+            self.settle_positions({partition_of(owner, self._log.partitions): head})
+        secret = self._log.naming(owner).secret
+        with self._reader.snapshot(owner) as snapshot:
+            stored = foreseen(self._log, owner, self.ready(events)) if snapshot.quarantine is None else ()
+            entries = would_change(snapshot.view, stored, self._views.base, secret)
+        answer = command.answer([one.data for one in events]) | {"owner": owner}
+        answer |= {"changes": [describe(one, snapshot.partition) for one in entries], **snapshot.place}
+        at = micros(events[-1].occurred_at) if events else None
+        return _rehearsed(Carried(answer, (), at, again=False))
+
     def _told(
         self,
         owner: str,
@@ -482,6 +508,11 @@ class Carrier:
             if reach >= applied or wanted <= set(tail.seqs):
                 return [describe(entry, partition) for entry in tail.entries if entry.seq in wanted]
             reach *= 8
+
+
+def _rehearsed(carried: Carried) -> Carried:
+    """The same as an answer of what was not written now."""
+    return carried._replace(answer=carried.answer | {"dry_run": True})
 
 
 def _is_of(command: Command, events: Sequence[AnyEvent], given: Given, ids: Ids) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Unpack
 
 from api.requests.checks import check_memory_id
-from api.services.carrying import Carrier, CatchUp, Given
+from api.services.carrying import Carrier, CatchUp, Given, Rehearsable
 from events.catalogue import EventData, MemoryMentioned, MemoryUnmerged, SensitivitySet
 from events.errors import InvalidEvent, refused
 from events.standing import reach
@@ -33,7 +33,7 @@ class Writer(Carrier):
         reason: str = "",
         turn_id: str | None = None,
         never: bool = False,
-        **given: Unpack[Given],
+        **given: Unpack[Rehearsable],
     ) -> dict[str, Any]:
         """It is no longer so. With a correction, a new memory is created that replaces it, in one batch.
 
@@ -55,7 +55,7 @@ class Writer(Carrier):
         *,
         similarity: float | None = None,
         turn_id: str | None = None,
-        **given: Unpack[Given],
+        **given: Unpack[Rehearsable],
     ) -> dict[str, Any]:
         """Somebody came back to it, in words alike by so much: it is active from here on.
 
@@ -65,12 +65,12 @@ class Writer(Carrier):
         data = MemoryMentioned(memory_id=check_memory_id(memory_id), similarity=similarity, turn_id=turn_id)
         return self.tell(owner, memory_id, data, live=(memory_id,), **given)
 
-    def confirm(self, owner: str, memory_id: str, **given: Unpack[Given]) -> dict[str, Any]:
+    def confirm(self, owner: str, memory_id: str, **given: Unpack[Rehearsable]) -> dict[str, Any]:
         """It holds: as if its owner had just said it again, in the same words. Where that was rejected, it is so no more."""
         command = Confirm(MemoryMentioned(memory_id=check_memory_id(memory_id)), self.rejected_of(owner, memory_id))
         return self.carry_out(owner, command, live=(memory_id,), **given).answer
 
-    def unmerge(self, owner: str, into: str, *, reason: str = "", **given: Unpack[Given]) -> dict[str, Any]:
+    def unmerge(self, owner: str, into: str, *, reason: str = "", **given: Unpack[Rehearsable]) -> dict[str, Any]:
         """Undo a merge: the sources come back as they were."""
         return self.tell(owner, into, MemoryUnmerged(into=check_memory_id(into), reason=reason), **given)
 
@@ -82,7 +82,7 @@ class Writer(Carrier):
         summary: str | None = None,
         into: str | None = None,
         reason: str = "",
-        **given: Unpack[Given],
+        **given: Unpack[Rehearsable],
     ) -> dict[str, Any]:
         """Several memories become a new one; without a summary it says what the newest says, and what others add to that."""
         return self.carry_out(owner, Merge(tuple(sources), summary, into or None, reason), **given).answer
@@ -95,7 +95,7 @@ class Writer(Carrier):
         return self.carry_out(owner, Promote(check_memory_id(memory_id), to, reason), **given).answer
 
     def set_sensitivity(
-        self, owner: str, memory_id: str, level: int, *, reason: str, **given: Unpack[Given]
+        self, owner: str, memory_id: str, level: int, *, reason: str, **given: Unpack[Rehearsable]
     ) -> dict[str, Any]:
         """A person says how sensitive a memory is, 0 (public) to 3 (secret): the one way down from what rules found."""
         if not reason.strip():
@@ -104,7 +104,7 @@ class Writer(Carrier):
         return self.tell(owner, memory_id, data, **given)
 
     def tell(
-        self, owner: str, memory_id: str, data: EventData, *, live: Collection[str] = (), **given: Unpack[Given]
+        self, owner: str, memory_id: str, data: EventData, *, live: Collection[str] = (), **given: Unpack[Rehearsable]
     ) -> dict[str, Any]:
         """One event about one memory that stands."""
         return self.carry_out(owner, Tell((data,), (memory_id,), {"id": memory_id}), live=live, **given).answer

@@ -57,6 +57,7 @@ ROUTES: Mapping[tuple[str, str], Work] = {
     ("GET", "/v1/models"): Work.WATCH,
     ("POST", "/v1/events"): Work.APPEND,
     ("GET", "/v1/laws"): Work.LIGHT,
+    ("GET", "/v1/parameters"): Work.LIGHT,
     ("GET", "/v1/schema"): Work.LIGHT,
     ("GET", "/v1/dead/{owner}"): Work.LIGHT,
     ("POST", "/v1/dead/{owner}/retry"): Work.LIGHT,

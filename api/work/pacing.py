@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from events.envelope import Stored
 from events.errors import NotYetFolded, StoreFull
 from events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
+from events.marks import Marker
 from events.naming import Naming
 from events.vocabulary import Trust
 from projections.checks import Check, unchecked
@@ -55,6 +56,11 @@ class PacedLog:
     def highest(self) -> Trust:
         """See `EventLog.highest`."""
         return self._log.highest
+
+    @property
+    def marker(self) -> Marker:
+        """See `EventLog.marker`."""
+        return self._log.marker
 
     @property
     def partitions(self) -> int:

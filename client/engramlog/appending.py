@@ -100,9 +100,11 @@ def told_to(scope: Scope, told: Said, memory_id: str, verb: str, asked: dict[str
 def carried_out(scope: Scope, told: Said, path: str, asked: Mapping[str, Any]) -> Plan[dict[str, Any]]:
     """What the service does by itself, once however often it is told under one key: the call's, or one of its own."""
     body = {"actor": told.actor, "occurred_at": told.occurred_at, "session": told.session} | dict(asked)
-    body["key"] = scope.edge.new_id() if told.key is None else told.key
+    if told.key is not None or not asked.get("dry_run"):
+        body["key"] = scope.edge.new_id() if told.key is None else told.key
     done = yield from ask(scope, posted(path, {name: value for name, value in body.items() if value is not None}))
-    return {**done, "event_ids": list(dict.fromkeys(one["event_id"] for one in done["changes"]))}
+    made = [] if done.get("dry_run") else done["changes"]
+    return {**done, "event_ids": list(dict.fromkeys(one["event_id"] for one in made))}
 
 
 def appended(scope: Scope, told: Said, events: list[Event], *, judge: bool = False) -> Plan[Any]:

@@ -148,6 +148,7 @@ class Verbs:
     cleanup = Verb(questions.cleanup)
     episodes = Verb(questions.episodes)
     laws = Verb(questions.laws)
+    parameters = Verb(questions.parameters)
     owners = Verb(questions.owners)
     status = Verb(questions.status)
     alarms = Verb(questions.alarms)

@@ -429,6 +429,8 @@ class Effects(Lagging):
     replaced_by: str | None = None
     into: str | None = None
     sources: list[str] = []
+    dry_run: bool = False
+    """Nothing was written: `changes` is what it would do at `position`, and `event_ids` is empty."""
 
     @property
     def ignored(self) -> list[Change]:

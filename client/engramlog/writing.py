@@ -130,6 +130,7 @@ def update(
     because: str | None = None,
     grounds: Sequence[Mapping[str, str]] | None = None,
     metadata: Mapping[str, str | int | float | bool] | None = None,
+    dry_run: bool = False,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
@@ -137,13 +138,14 @@ def update(
     """A new version of a memory's text; older versions stay readable. Where it is no longer so, `negate` it instead.
 
     `because`, `grounds` and `metadata` replace what there was where they are given; keywords and tags too.
+    `dry_run`: tells what it would do, and nothing is written.
     """
     told = said(scope, owner, actor, occurred_at, key=key)
     fields: dict[str, Any] = {"content": content, "summary": summary, "because": because}
     fields |= {"keywords": _listed(keywords), "tags": _listed(tags)}
     fields["grounds"] = None if grounds is None else [dict(one) for one in grounds]
     fields["metadata"] = None if metadata is None else dict(metadata)
-    return (yield from _one(scope, told, memory_id, "edit", **fields))
+    return (yield from _one(scope, told, memory_id, "edit", **fields, **_dry(dry_run)))
 
 
 def delete(
@@ -194,14 +196,18 @@ def confirm(
     similarity: float | None = None,
     turn_id: str | None = None,
     session: str | None = None,
+    dry_run: bool = False,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[Effects]:
-    """It holds: as `mention`, and where what it says was rejected, it is so no more. With a turn it is a mention alone."""
+    """It holds: as `mention`, and where what it says was rejected, it is so no more. With a turn it is a mention alone.
+
+    `dry_run`: tells what it would do, and nothing is written.
+    """
     told = said(scope, owner, actor, occurred_at, session, key)
     verb = "confirm" if similarity is None and turn_id is None else "mention"
-    return (yield from _one(scope, told, memory_id, verb, similarity=similarity, turn_id=turn_id))
+    return (yield from _one(scope, told, memory_id, verb, similarity=similarity, turn_id=turn_id, **_dry(dry_run)))
 
 
 def mention(
@@ -212,13 +218,14 @@ def mention(
     similarity: float | None = None,
     turn_id: str | None = None,
     session: str | None = None,
+    dry_run: bool = False,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[Effects]:
-    """It was said again: active from here on, and reaffirmed where it was negated before."""
+    """It was said again: active from here on, and reaffirmed where it was negated before. `dry_run`: only tells."""
     told = said(scope, owner, actor, occurred_at, session, key)
-    return (yield from _one(scope, told, memory_id, "mention", similarity=similarity, turn_id=turn_id))
+    return (yield from _one(scope, told, memory_id, "mention", similarity=similarity, turn_id=turn_id, **_dry(dry_run)))
 
 
 def reinforce(
@@ -254,6 +261,7 @@ def negate(
     reason: str = "",
     turn_id: str | None = None,
     session: str | None = None,
+    dry_run: bool = False,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
@@ -261,12 +269,15 @@ def negate(
     """It is no longer so: demoted, kept with its history. A `correction` becomes a new memory that stands for it.
 
     `never`: it was never so, and told again by anybody it becomes no memory; the user says so.
+    `dry_run`: tells what it would do, and nothing is written.
     """
     if correction is not None and replaced_by is not None:
         raise refused("replaced_by", replaced_by, "nothing beside a correction: a new text, or a memory that is there")
     told = said(scope, owner, actor, occurred_at, session, key)
     asked = {"correction": correction, "replaced_by": replaced_by, "resolution": resolution, "turn_id": turn_id}
-    return (yield from _one(scope, told, memory_id, "negate", **asked, **_never(never), **_why(reason)))
+    return (
+        yield from _one(scope, told, memory_id, "negate", **asked, **_never(never), **_why(reason), **_dry(dry_run))
+    )
 
 
 def set_sensitivity(
@@ -276,12 +287,16 @@ def set_sensitivity(
     *,
     reason: str,
     owner: str | None = None,
+    dry_run: bool = False,
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[Effects]:
-    """The user says how sensitive it is: 0 public, 1 general, 2 sensitive, 3 secret. The one way down; not an agent's to say."""
+    """The user says how sensitive it is: 0 public, 1 general, 2 sensitive, 3 secret. The one way down; not an agent's to say.
+
+    `dry_run`: tells what it would do, and nothing is written.
+    """
     told = said(scope, owner, "user", occurred_at, key=key)
-    return (yield from _one(scope, told, memory_id, "sensitivity", level=level, reason=reason))
+    return (yield from _one(scope, told, memory_id, "sensitivity", level=level, reason=reason, **_dry(dry_run)))
 
 
 def report_ground(
@@ -319,13 +334,17 @@ def merge(
     summary: str | None = None,
     into: str | None = None,
     reason: str = "",
+    dry_run: bool = False,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[Effects]:
-    """Several memories become a new one: `summary`, or what the newest says and others add. `unmerge` brings them back."""
+    """Several memories become a new one: `summary`, or what the newest says and others add. `unmerge` brings them back.
+
+    `dry_run`: tells what it would do, and nothing is written.
+    """
     told = said(scope, owner, actor, occurred_at, key=key)
-    asked = {"sources": list(sources), "summary": summary, "into": into, **_why(reason)}
+    asked = {"sources": list(sources), "summary": summary, "into": into, **_why(reason), **_dry(dry_run)}
     done = yield from carried_out(scope, told, path_of(told.owner, "merge"), asked)
     return Effects.model_validate(done | {"id": done["into"]})
 
@@ -336,13 +355,14 @@ def unmerge(
     *,
     owner: str | None = None,
     reason: str = "",
+    dry_run: bool = False,
     actor: str = "user",
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[Effects]:
-    """Undo a merge: the sources come back as they were."""
+    """Undo a merge: the sources come back as they were. `dry_run`: only tells."""
     told = said(scope, owner, actor, occurred_at, key=key)
-    return (yield from _one(scope, told, into, "unmerge", **_why(reason)))
+    return (yield from _one(scope, told, into, "unmerge", **_why(reason), **_dry(dry_run)))
 
 
 def _one(scope: Scope, told: Said, memory_id: str, verb: str, **asked: Any) -> Plan[Effects]:
@@ -366,6 +386,11 @@ def _never(never: bool) -> dict[str, bool]:
 def _why(reason: str) -> dict[str, str]:
     """The reason, where there is one."""
     return {"reason": reason} if reason else {}
+
+
+def _dry(dry_run: bool) -> dict[str, bool]:
+    """That it only asks what it would do, where it does: an older service knows no such field, and refuses it."""
+    return {"dry_run": True} if dry_run else {}
 
 
 def _listed(words: Sequence[str] | None) -> list[str] | None:

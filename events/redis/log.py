@@ -106,6 +106,11 @@ class RedisEventLog:
         return self._highest
 
     @property
+    def marker(self) -> Marker:
+        """See `EventLog.marker`."""
+        return self._marker
+
+    @property
     def partitions(self) -> int:
         """How many partitions the store has."""
         return len(self._keys)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
 from rich.console import Console
@@ -35,7 +36,8 @@ def tell_more(service: Service) -> None:
     """What the demo has not: an answer's prompt, somebody's proposal, a core memory, a strange owner, a hostile text."""
     receipts = service.ask("/v1/events", list(_more()))["receipts"]
     assert {one["status"] for one in receipts} <= {"appended", "already_appended"}, receipts
-    service.ask(f"/v1/owners/{OWNER}/profile", after=receipts[-1]["position"])
+    for owner, receipt in {one["owner"]: receipt for one, receipt in zip(_more(), receipts, strict=True)}.items():
+        service.ask(f"/v1/owners/{quote(owner, safe='')}/profile", after=receipt["position"])
     told = service.ask(
         f"/v1/owners/{OWNER}/context", {"text": "早上喝什么 what does she drink", "turn_id": "ask-1", "session": "desk"}
     )

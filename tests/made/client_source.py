@@ -31,6 +31,8 @@ from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PROFILE, 
 from api.operations.operate import CAPACITY, JOBS, MODELS
 from api.operations.proof import CHECK_HEADS, HEADS, OWNER_HEADS
 from api.operations.reading import COUNTS, LIST, OWNER_STATS, PROVENANCE, USES
+from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PARAMETERS, PROFILE, REVIEW
+from api.operations.reading import OWNER_STATS, PROVENANCE, USES
 from api.operations.replaying import REPLAY, RETRACT
 from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES
 from api.operations.searching import SEARCH
@@ -83,6 +85,7 @@ VERBS: Mapping[str, Operation] = {
     "cleanup": CLEANUP,
     "episodes": EPISODES,
     "laws": LAWS,
+    "parameters": PARAMETERS,
     "owners": OWNERS,
     "status": STATUS,
     "alarms": ALARMS,
@@ -173,7 +176,7 @@ def _path(operation: Operation) -> str:
         return f'path_of(scope.whose(owner), "{rest}")'
     if "partition" in operation.subject:
         return f'of_all(scope, f"{operation.path}")'
-    return f'"{operation.path}"' if operation is LAWS else f'of_all(scope, "{operation.path}")'
+    return f'"{operation.path}"' if operation in (LAWS, PARAMETERS) else f'of_all(scope, "{operation.path}")'
 
 
 def _asked(parameter: Parameter) -> str:

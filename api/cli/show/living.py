@@ -231,6 +231,27 @@ def profile(answer: shapes.OwnerProfile, console: Console = out) -> None:
     tabulate((Column("parameter"), Column("value", right=True), Column("default", "dim", right=True)), rows, console)
 
 
+def parameters(answer: shapes.ParametersKnown, console: Console = out) -> None:
+    """What can be set, and to what."""
+    rows: list[dict[str, Cell]] = [
+        {
+            "parameter": one["name"],
+            "default": Text(_value(one["default"])),
+            "allowed": Text(one["allowed"]),
+            "what it is": Text(one["help"]),
+        }
+        for one in answer["parameters"]
+    ]
+    columns = (
+        Column("parameter", "bold cyan"),
+        Column("default", right=True),
+        Column("allowed", takes_rest=True),
+        Column("what it is", takes_rest=True),
+    )
+    tabulate(columns, rows, console)
+    console.print("[dim]`engramlog profile OWNER --set NAME=VALUE` sets one, from here on[/]")
+
+
 def _value(value: Any) -> str:
     """A parameter's value as `--set` takes it."""
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)

@@ -330,12 +330,17 @@ def effects(answer: Effects | DeletedOne, apart: Sequence[str] = ()) -> None:
     told = [
         f"[dim]{name.replace('_', ' ')}[/] {escape(plain(value))}"
         for name, value in answer.items()
-        if name not in ("changes", "owner", "position", "behind", "quarantined", *apart) and value is not None
+        if name not in ("changes", "owner", "position", "behind", "quarantined", "dry_run", *apart)
+        and value is not None
     ]
     out.print("  ".join(told) + f"  [dim]at {answer['position']}[/]")
     rows = [c for c in answer["changes"] if c["decision"] != "named"]
+    would = answer.get("dry_run", False)
+    if would:
+        out.print("[yellow]A dry run: nothing was written.[/] It would do this:")
     if "quarantined" in answer:
-        out.print("[yellow]Written, but not folded yet.[/]")
+        told_so = "It would be written, and not folded yet." if would else "Written, but not folded yet."
+        out.print(f"[yellow]{told_so}[/]")
     elif rows and all(c["decision"] == "ignored" for c in rows):
         out.print(f"[yellow]Nothing changed:[/] {escape(rows[0]['reason'])}")
     else:

@@ -93,7 +93,7 @@ class _Call:
 
     def carry_out(self) -> bytes:
         """The answer as JSON that reads back exactly; what it recorded is folded, as at the end of a command."""
-        self.may_have_told = self.operation.tells
+        self.may_have_told = self.operation.tells_by(self.given)
         try:
             answer = self._answer()
         except NeedsHeavyLane:  # raised before anything is done; it is asked again among the heavy ones
@@ -105,7 +105,7 @@ class _Call:
         return json.dumps({"answer": answer}, default=str).encode()
 
     def _answer(self) -> Any:
-        if self.operation.tells:  # it has no end in the middle, between writing and folding
+        if self.operation.tells_by(self.given):  # it has no end in the middle, between writing and folding
             with with_patience(Patience(light=self.is_light)):
                 return self.operation.ask(self.application, self.given)
         if not any(self.given.get(name) is not None for name in ("as_of", "known")):

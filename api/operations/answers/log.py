@@ -208,6 +208,11 @@ class Effects(Placed):
     replaced_by: str | None = None
     into: str | None = None
     sources: list[str] | None = None
+    dry_run: bool = Field(
+        default=False,
+        description="Nothing was written: `changes` is what the fold would tell if these events came next, at positions that are"
+        " free so far, and `position` is where that was computed.",
+    )
 
 
 EXAMPLE_EFFECT: Example = {"id": "tea", "owner": "alice", "position": "3:131", "changes": [EXAMPLE_CHANGE]}

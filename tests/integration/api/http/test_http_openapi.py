@@ -113,6 +113,7 @@ ROUTES = {
     "POST /v1/console/session/end",
     "GET /v1/schema",
     "GET /v1/laws",
+    "GET /v1/parameters",
     "GET /v1/dead",
     "GET /v1/dead/{owner}",
     "POST /v1/dead/{owner}/retry",
