@@ -638,6 +638,7 @@ class EffectsAlone(TypedDict):
     replaced_by: NotRequired[str | None]
     into: NotRequired[str | None]
     sources: NotRequired[list[str] | None]
+    dry_run: NotRequired[bool]
 
 class Effects(EffectsAlone, Placed): ...
 
@@ -1112,6 +1113,20 @@ class ModelsUsed(TypedDict):
     used: list[TokensUsedInAll]
     days: list[TokensUsedADay]
     lost: int
+
+class ParameterShape(TypedDict):
+    name: str
+    kind: Literal["int", "float", "str", "bool"]
+    default: float | int | str | bool
+    least: float | None
+    least_excluded: bool
+    most: float | None
+    choices: list[str | bool] | None
+    allowed: str
+    help: str
+
+class ParametersKnown(TypedDict):
+    parameters: list[ParameterShape]
 
 class HeadKept(TypedDict):
     seq: int

@@ -1434,6 +1434,9 @@ class Answered(Result):
     replaced_by: str | None = None
     into: str | None = None
     sources: list[str] | None = None
+    dry_run: bool = False
+    """Nothing was written: `changes` is what the fold would tell if these events came next, at positions that are
+    free so far, and `position` is where that was computed."""
     item: str
     verdict: str
     """`accepted`, `edited` or `rejected`."""
@@ -2297,6 +2300,35 @@ class Laws(Result):
     """Every law there is."""
 
     laws: list[LawShape]
+
+
+class ParameterShape(Result):
+    """One parameter of the laws and modes: what it may be, and what it does. Every owner can have it otherwise."""
+
+    name: str
+    """As `profile --set` and `replay --set` take it."""
+    kind: Literal["int", "float", "str", "bool"]
+    """A whole number is a float too."""
+    default: float | int | str | bool
+    least: float | None
+    """Of a number; null of anything else."""
+    least_excluded: bool
+    """Whether it must lie above `least`, and not at it."""
+    most: float | None
+    """Of a number, which may be as much."""
+    choices: list[str | bool] | None
+    """All that it may be, where that is a few words; else null."""
+    allowed: str
+    """The rule in words, as a refusal tells it."""
+    help: str
+    """What it is."""
+
+
+class ParametersKnown(Result):
+    """Every parameter that can be set."""
+
+    parameters: list[ParameterShape]
+    """In the order of the model."""
 
 
 class OwnerCount(Result):

@@ -42,6 +42,7 @@ from engramlog.answers import (
     OwnerProfile,
     OwnerStats,
     OwnerTimes,
+    ParametersKnown,
     Provenance,
     Replayed,
     RestoredMany,
@@ -2028,6 +2029,12 @@ def laws(scope: Scope) -> Plan[Laws]:
     """Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store."""
     told = yield from ask(scope, got("/v1/laws"))
     return Laws.model_validate(told)
+
+
+def parameters(scope: Scope) -> Plan[ParametersKnown]:
+    """Every parameter that can be set of the laws and modes: default, bounds, and what it is. Opens no store."""
+    told = yield from ask(scope, got("/v1/parameters"))
+    return ParametersKnown.model_validate(told)
 
 
 def owners(
