@@ -70,7 +70,6 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "map": ("coffee",),
     "diff": ("2026-01-01",),
     "above": ("coffee", "item", "what does she drink?"),
-    "instants": (),
     "define_synonym": ("coffee", "brew"),
     "grade": ("coffee", 4),
     "accept": ("item",),
