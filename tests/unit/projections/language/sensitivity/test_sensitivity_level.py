@@ -25,7 +25,7 @@ from events.catalogue import (
 from events.envelope import Stored, decode
 from events.vocabulary import EventId, Id, Keywords, Name, Reason, Tags, Text
 from projections.fold.owner import OwnerState, fold_event, fold_owner
-from projections.fold.touches import life_of
+from projections.past.touches import life_of
 from projections.language.sensitivity.event_level import (
     LEVEL_RULES,
     _of_name,
