@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from events.envelope import Stored, decode, micros
 from events.statement_digests import written
-from projections.past.kin import EventKin
 from projections.fold.owner import OwnerHistory, fold_owner
 from projections.fold.values import stated_in
 from projections.language.statements import STATEMENT_RULES
@@ -20,6 +19,7 @@ from projections.laws.modes import MODES, Mode
 from projections.memory.columns import Columns
 from projections.memory.record import DAY
 from projections.memory.timelines import Lines, recorded_at
+from projections.past.kin import EventKin
 from projections.ranking.recall import search
 from projections.ranking.search_request import FOLLOWING, SearchRequest
 from projections.reports.held_scores import held_scores

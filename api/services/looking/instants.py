@@ -31,11 +31,11 @@ from events.log import EventLog
 from events.partitions import position_text
 from projections.embedding.meaning import EmbeddedQuestion
 from projections.fold.changelog import id_text
-from projections.past.kin import EventKin, KinEvent
 from projections.laws.modes import REASONS, Mode
 from projections.memory.columns import Columns, state_of
 from projections.memory.record import Memory
 from projections.memory.timelines import recorded_at
+from projections.past.kin import EventKin, KinEvent
 from projections.redis.view import RedisViews
 from projections.reports.held_scores import HeldScores, held_scores
 from projections.reports.instants import ACTIVATED, SCORE, Sheet, RowsAsked, sheet_of

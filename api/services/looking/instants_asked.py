@@ -12,9 +12,9 @@ from api.requests.timelines import Progress, TimesAsked
 from api.requests.two_moments import KNOWN, LINE_NAMES
 from api.services.auditing.by_law import check_law
 from events.errors import refused
-from projections.past.kin import KinEvent
 from projections.laws.modes import Mode
 from projections.memory.timelines import recorded_at
+from projections.past.kin import KinEvent
 from projections.reports.instants import ORDERS, InstantStep
 from projections.views.query import moment
 

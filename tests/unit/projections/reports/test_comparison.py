@@ -15,9 +15,9 @@ from events.envelope import micros, utc_text
 from events.errors import DeadlineExceeded
 from events.parameters import DEFAULTS
 from projections.fold.owner import fold_owner
-from projections.past.touches import FREE, PER_EVENT, RecordTouch, life_of
 from projections.laws import LAWS
 from projections.memory.record import Memory
+from projections.past.touches import FREE, PER_EVENT, RecordTouch, life_of
 from projections.reports.comparison import compare_laws, curves, mean_ranks
 from projections.views.view import OwnerView
 from tests.examples import examples
