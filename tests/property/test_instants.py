@@ -23,7 +23,7 @@ from projections.past.kin import EventKin
 from projections.ranking.recall import search
 from projections.ranking.search_request import FOLLOWING, SearchRequest
 from projections.reports.held_scores import held_scores
-from projections.reports.instants import ORDERS, WEIGHT, RowsAsked, InstantStep, Track, sheet_of
+from projections.reports.instants import ORDERS, WEIGHT, InstantStep, RowsAsked, Track, sheet_of
 from projections.reports.moving import Moving
 from projections.views.corrected import seen_at
 from projections.views.hidden import hidden_in
@@ -56,7 +56,12 @@ class Log(NamedTuple):
         return OwnerView.of_history("ada", self.folded(lines), today=list(today.columns))
 
     def sheet(
-        self, ids: Sequence[str], line: Callable[[Stored], int], instants: Sequence[int], law: str | None, asked: RowsAsked
+        self,
+        ids: Sequence[str],
+        line: Callable[[Stored], int],
+        instants: Sequence[int],
+        law: str | None,
+        asked: RowsAsked,
     ) -> dict[str, Track]:
         kin = EventKin(SECRET)
         list(kin.look(self.entries))

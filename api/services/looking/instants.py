@@ -38,7 +38,7 @@ from projections.memory.timelines import recorded_at
 from projections.past.kin import EventKin, KinEvent
 from projections.redis.view import RedisViews
 from projections.reports.held_scores import HeldScores, held_scores
-from projections.reports.instants import ACTIVATED, SCORE, Sheet, RowsAsked, sheet_of
+from projections.reports.instants import ACTIVATED, SCORE, RowsAsked, Sheet, sheet_of
 from projections.reports.moving import Moving
 from projections.shapes import InstantsMark, InstantsRow, InstantsTold
 from projections.views.hidden import hidden_ids
