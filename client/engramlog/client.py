@@ -145,6 +145,7 @@ class Verbs:
     retract = Verb(questions.retract)
     diff = Verb(questions.diff)
     above = Verb(questions.above)
+    instants = Verb(questions.instants)
     cleanup = Verb(questions.cleanup)
     episodes = Verb(questions.episodes)
     laws = Verb(questions.laws)

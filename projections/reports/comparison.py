@@ -17,12 +17,12 @@ import numpy as np
 from events.parameters import DEFAULTS
 from events.partitions import position_text
 from projections.checks import Check, counted, unchecked
-from projections.fold.touches import RecordTouch, State
 from projections.laws import LAWS
 from projections.laws.law import Floats
 from projections.laws.modes import REASONS, Visibility, reasons_told, visibility
 from projections.memory.columns import Columns
 from projections.memory.record import LEVELS, Memory
+from projections.past.touches import RecordTouch, State
 from projections.shapes import Touch
 from projections.views.query import card, moment
 from projections.views.view import OwnerView

@@ -25,7 +25,7 @@ ORDERS = (ACTIVATED, WEIGHT)
 _AGED = frozenset(REASONS.index(one) for one in AGED)
 
 
-class Step(NamedTuple):
+class InstantStep(NamedTuple):
     """One instant: which events count from here on, and when weights are computed."""
 
     numbers: Sequence[int]
@@ -54,7 +54,7 @@ class Sheet(NamedTuple):
     """The law of each instant."""
 
 
-class Shown(NamedTuple):
+class RowsAsked(NamedTuple):
     """What is asked of each instant."""
 
     ids: Sequence[str]
@@ -64,7 +64,7 @@ class Shown(NamedTuple):
     """The question's scores; None where nothing is asked."""
 
 
-def sheet_of(moving: Moving, steps: Sequence[Step], asked: Shown, check: Check = unchecked) -> Sheet:
+def sheet_of(moving: Moving, steps: Sequence[InstantStep], asked: RowsAsked, check: Check = unchecked) -> Sheet:
     """Weights, ranks and reasons of these memories, step by step."""
     found, laws = Sheet({name: Track([], [], [], []) for name in asked.ids}, []), list[str]()
     for number, step in enumerate(steps):
@@ -75,7 +75,7 @@ def sheet_of(moving: Moving, steps: Sequence[Step], asked: Shown, check: Check =
     return found._replace(laws=laws)
 
 
-def _put(found: Sheet, view: OwnerView, now: int, asked: Shown) -> None:
+def _put(found: Sheet, view: OwnerView, now: int, asked: RowsAsked) -> None:
     seen, columns = _seen(view, now, asked), view.columns
     rows = {name: row for name in asked.ids if (row := columns.row(name)) is not None}
     there = {name: row for name, row in rows.items() if columns.state[row] != Columns.PURGED}
@@ -104,7 +104,7 @@ def _weight(view: OwnerView, row: int, now: int) -> float:
     return round(view.law.read(view.columns.memories[row], now, view.parameters).weight, 6)
 
 
-def _seen(view: OwnerView, now: int, asked: Shown) -> Visibility:
+def _seen(view: OwnerView, now: int, asked: RowsAsked) -> Visibility:
     """What the mode shows, as `search` and `list` tell it, and what leaves it as corrected."""
     found = visibility(view.columns, view.law, now, view.parameters, asked.mode)
     if asked.mode != "normal":

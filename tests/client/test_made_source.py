@@ -74,6 +74,7 @@ def test_a_made_verb_answers_with_every_field_in_its_place(running: Service, nam
     arguments = GIVEN.get(name, (made,) if "memory_id" in operation.subject else ())
     named = {"owner": owner} if "owner" in operation.subject else {}
     named |= {"profile": "ebbinghaus"} if name == "choose_profile" else {}
+    named |= {"ids": [made]} if name == "instants" else {}
     named |= {"session": "s1"} if name in ("set_aside", "bring_back") else {}
     named |= {"without_actors": ["assistant"], "dry_run": True} if name == "retract" else {}
     with connected("sync", running.url) as memory:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from events.envelope import Stored, decode, micros
 from events.statement_digests import written
-from projections.fold.kin import EventKin
 from projections.fold.owner import OwnerHistory, fold_owner
 from projections.fold.values import stated_in
 from projections.language.statements import STATEMENT_RULES
@@ -20,10 +19,11 @@ from projections.laws.modes import MODES, Mode
 from projections.memory.columns import Columns
 from projections.memory.record import DAY
 from projections.memory.timelines import Lines, recorded_at
+from projections.past.kin import EventKin
 from projections.ranking.recall import search
 from projections.ranking.search_request import FOLLOWING, SearchRequest
 from projections.reports.held_scores import held_scores
-from projections.reports.instants import ORDERS, WEIGHT, Shown, Step, Track, sheet_of
+from projections.reports.instants import ORDERS, WEIGHT, InstantStep, RowsAsked, Track, sheet_of
 from projections.reports.moving import Moving
 from projections.views.corrected import seen_at
 from projections.views.hidden import hidden_in
@@ -56,18 +56,23 @@ class Log(NamedTuple):
         return OwnerView.of_history("ada", self.folded(lines), today=list(today.columns))
 
     def sheet(
-        self, ids: Sequence[str], line: Callable[[Stored], int], instants: Sequence[int], law: str | None, asked: Shown
+        self,
+        ids: Sequence[str],
+        line: Callable[[Stored], int],
+        instants: Sequence[int],
+        law: str | None,
+        asked: RowsAsked,
     ) -> dict[str, Track]:
         kin = EventKin(SECRET)
         list(kin.look(self.entries))
         events = kin.of(ids)
         today = OwnerView.of_history("ada", self.folded(Lines()))
         moving = Moving("ada", [one.told for one in events], hidden_in(today.columns), law)
-        done, steps = set[int](), list[Step]()
+        done, steps = set[int](), list[InstantStep]()
         for instant in instants:
             new = [n for n, one in enumerate(events) if n not in done and line(one.stored) <= instant]
             done.update(new)
-            steps.append(Step(new, instant))
+            steps.append(InstantStep(new, instant))
         return dict(sheet_of(moving, steps, asked).tracks)
 
 
@@ -182,7 +187,7 @@ def test_every_row_at_every_instant_is_what_a_view_of_that_instant_tells(
     ids = data.draw(st.lists(st.sampled_from([*every, "nobody"]), min_size=1, max_size=5, unique=True))
     instants = instants_for(data.draw, line)
     time_of, lines_of = LINES[line]
-    tracks = log.sheet(ids, time_of, instants, None, Shown(ids, mode, order))
+    tracks = log.sheet(ids, time_of, instants, None, RowsAsked(ids, mode, order))
     for number, instant in enumerate(instants):
         view = log.view(lines_of(instant))
         for name in ids:
@@ -196,7 +201,7 @@ def test_every_row_at_every_instant_is_what_a_view_of_that_instant_tells(
 def test_another_law_reads_the_same_records_at_every_instant(log: Log, law: str, data: st.DataObject) -> None:
     ids = [memory.id for memory in log.view(Lines()).columns][:6] or ["a"]
     instants = instants_for(data.draw, "happened")
-    tracks = log.sheet(ids, happened, instants, law, Shown(ids, "review"))
+    tracks = log.sheet(ids, happened, instants, law, RowsAsked(ids, "review"))
     for number, instant in enumerate(instants):
         view = log.view(Lines(happened=instant))
         for name in ids:
@@ -219,7 +224,7 @@ def test_at_the_place_of_a_question_ranks_and_scores_are_those_of_its_search(
     others = [memory.id for memory in view.columns][:4]
     held = held_scores(asked, query, request, None, 3, others)
     ids = list(dict.fromkeys([*held.best, *others]))
-    tracks = log.sheet(ids, happened, [at(3), instant], None, Shown(ids, mode, held=held))
+    tracks = log.sheet(ids, happened, [at(3), instant], None, RowsAsked(ids, mode, held=held))
     found = [one for one in search(asked, query, 100, request)["results"] if one["id"] in ids]
     purged = [one["id"] for one in found if (memory := view.get(one["id"])) is None or memory.purged_at is not None]
     found = [one for one in found if one["id"] not in purged]

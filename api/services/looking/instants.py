@@ -31,14 +31,14 @@ from events.log import EventLog
 from events.partitions import position_text
 from projections.embedding.meaning import EmbeddedQuestion
 from projections.fold.changelog import id_text
-from projections.fold.kin import EventKin, KinEvent
 from projections.laws.modes import REASONS, Mode
 from projections.memory.columns import Columns, state_of
 from projections.memory.record import Memory
 from projections.memory.timelines import recorded_at
+from projections.past.kin import EventKin, KinEvent
 from projections.redis.view import RedisViews
 from projections.reports.held_scores import HeldScores, held_scores
-from projections.reports.instants import ACTIVATED, SCORE, Sheet, Shown, sheet_of
+from projections.reports.instants import ACTIVATED, SCORE, RowsAsked, Sheet, sheet_of
 from projections.reports.moving import Moving
 from projections.shapes import InstantsMark, InstantsRow, InstantsTold
 from projections.views.hidden import hidden_ids
@@ -149,7 +149,7 @@ class Instants:
         told = [one.told for one in events]
         moving = Moving(owner, told, place.hidden, asked.law, check, len(events) + len(instants))
         steps = steps_of(asked, weights, events, at, instants)
-        sheet = sheet_of(moving, steps, Shown(place.ids, asked.mode, asked.order, place.held), check)
+        sheet = sheet_of(moving, steps, RowsAsked(place.ids, asked.mode, asked.order, place.held), check)
         marks, left = _marked(asked, events, weights.began, instants)
         laws = list(dict.fromkeys(sheet.laws))
         known = {*place.there, *(name for name, track in sheet.tracks.items() if any(map(_is, track.weights)))}

@@ -12,10 +12,10 @@ from api.requests.timelines import Progress, TimesAsked
 from api.requests.two_moments import KNOWN, LINE_NAMES
 from api.services.auditing.by_law import check_law
 from events.errors import refused
-from projections.fold.kin import KinEvent
 from projections.laws.modes import Mode
 from projections.memory.timelines import recorded_at
-from projections.reports.instants import ORDERS, Step
+from projections.past.kin import KinEvent
+from projections.reports.instants import ORDERS, InstantStep
 from projections.views.query import moment
 
 MOST_ROWS, MOST_POINTS, MOST_CELLS = 200, 240, 24_000
@@ -130,19 +130,19 @@ def instants_of(asked: InstantsAsked, at: EventsTimes, began: int, now: int) -> 
 
 def steps_of(
     asked: InstantsAsked, held: WeightsHeld, events: Sequence[KinEvent], at: EventsTimes, instants: Sequence[int]
-) -> list[Step]:
+) -> list[InstantStep]:
     """Which events count from each instant on, and when its weights are computed."""
     times = [time_of(asked, one, held.began) for one in events]
     order = sorted(range(len(events)), key=times.__getitem__)
     times.sort()
     newest = list(accumulate(at.happened, max)) if held.newest else []
-    done, steps = 0, list[Step]()
+    done, steps = 0, list[InstantStep]()
     for instant in instants:
         upto, now = bisect_right(times, instant), instant if held.at is None else held.at
         if held.newest:
             counted = bisect_right(at.recorded, instant)
             now = newest[counted - 1] if counted else 0
-        steps.append(Step(order[done:upto], now))
+        steps.append(InstantStep(order[done:upto], now))
         done = upto
     return steps
 

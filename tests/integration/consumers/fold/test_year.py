@@ -19,10 +19,10 @@ from consumers.verify.store_and_log import verify_partition
 from events.envelope import Stored
 from events.partitions import partition_of
 from projections.fold.owner import OwnerHistory, fold_owner
-from projections.fold.touches import life_of
 from projections.laws import LAWS
 from projections.laws.modes import due_levels, lasting, visibility
 from projections.memory.record import FULL, Memory, encode_memory
+from projections.past.touches import life_of
 from projections.reports.comparison import compare_laws, curves
 from projections.views.view import OwnerView
 from tests.acceptance.helpers.store import Store, day

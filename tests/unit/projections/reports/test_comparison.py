@@ -15,9 +15,9 @@ from events.envelope import micros, utc_text
 from events.errors import DeadlineExceeded
 from events.parameters import DEFAULTS
 from projections.fold.owner import fold_owner
-from projections.fold.touches import FREE, PER_EVENT, RecordTouch, life_of
 from projections.laws import LAWS
 from projections.memory.record import Memory
+from projections.past.touches import FREE, PER_EVENT, RecordTouch, life_of
 from projections.reports.comparison import compare_laws, curves, mean_ranks
 from projections.views.view import OwnerView
 from tests.examples import examples
@@ -265,16 +265,16 @@ def test_what_others_of_its_company_went_through_late_is_not_folded_anew() -> No
 def test_a_life_of_which_nearly_all_came_late_takes_evolutions_linear_in_its_events(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("projections.fold.touches.FREE", 100)
-    monkeypatch.setattr("projections.fold.touches.PER_EVENT", 4)
+    monkeypatch.setattr("projections.past.touches.FREE", 100)
+    monkeypatch.setattr("projections.past.touches.PER_EVENT", 4)
     for count in (50, 100, 200, 400):
         told = [created(day=-1), *(mentioned(day=9_000 - number) for number in range(count))]
         assert evolutions(*told) <= 100 + 6 * (count + 1)
 
 
 def test_events_that_are_folded_together_end_where_the_fold_of_all_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("projections.fold.touches.FREE", 50)
-    monkeypatch.setattr("projections.fold.touches.PER_EVENT", 2)
+    monkeypatch.setattr("projections.past.touches.FREE", 50)
+    monkeypatch.setattr("projections.past.touches.PER_EVENT", 2)
     told = [created(day=-1), *(mentioned(day=9_000 - number) for number in range(100))]
     touches = life(*told)
     assert touches[-1].after.memory == fold_owner(stored(told)).memories["m"]

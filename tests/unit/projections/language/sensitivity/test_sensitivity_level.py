@@ -25,7 +25,6 @@ from events.catalogue import (
 from events.envelope import Stored, decode
 from events.vocabulary import EventId, Id, Keywords, Name, Reason, Tags, Text
 from projections.fold.owner import OwnerState, fold_event, fold_owner
-from projections.fold.touches import life_of
 from projections.language.sensitivity.event_level import (
     LEVEL_RULES,
     _of_name,
@@ -40,6 +39,7 @@ from projections.language.sensitivity.text_level import SECRET, detect_sensitivi
 from projections.memory.record import Memory
 from projections.memory.working_memory import Turn, read_said
 from projections.past.records import fold_records
+from projections.past.touches import life_of
 from tests.given.events import (
     Told,
     asserted,

@@ -22,8 +22,8 @@ from events.catalogue import (
 from events.envelope import Stored, decode, micros
 from projections.checks import EVERY, Check, unchecked
 from projections.fold.named import names
-from projections.fold.refold import OF_THE_OWNER, ToldEvent
 from projections.fold.values import facts_of, stated_in
+from projections.past.refold import OF_THE_OWNER, ToldEvent
 
 
 class KinEvent(NamedTuple):

@@ -17,9 +17,9 @@ from events.parameters import DEFAULTS, Parameters
 from projections.checks import Check, unchecked
 from projections.fold.evolve import EventEffect
 from projections.fold.named import names
-from projections.fold.refold import OF_THE_OWNER, Refold, ToldEvent
 from projections.fold.values import facts_of
 from projections.memory.record import Memory
+from projections.past.refold import OF_THE_OWNER, Refold, ToldEvent
 
 FREE = 50_000
 """Evolutions that a life may take whatever its length: about a second."""
