@@ -179,9 +179,8 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/counts": [get("/counts", tells=False), get("/counts", tells=False, mode="review", words=q)],
     "GET /v1/owners/{owner}/heads": [get("/heads", tells=False)],
     **{f"GET {path}": [Face(lambda made, path=path: made.plain(path), False)]  # type: ignore[misc]
-       for path in ("/v1/status", "/v1/stats", "/v1/owners", "/v1/laws", "/v1/schema", "/v1/dead", "/v1/alarms",
-                    "/v1/heads", "/v1/jobs", "/v1/capacity", "/v1/models",
        for path in ("/v1/status", "/v1/stats", "/v1/owners", "/v1/laws", "/v1/parameters", "/v1/schema", "/v1/dead", "/v1/alarms",
+                    "/v1/heads", "/v1/jobs", "/v1/capacity", "/v1/models",
                     "/health", "/ready", "/metrics")},
 }  # fmt: skip
 SOURCES_ONLY = "tells names of sources, ids and counts; a test of its own has what is withheld"
@@ -310,8 +309,7 @@ CLI_UNASKED = {
     **dict.fromkeys(("up", "console", "token", "upgrade", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs",
                      "eval-obedience"), OWN_PROCESS),
     **dict.fromkeys(("status", "owners", "alarms", "heads", "jobs", "capacity", "models",
-                     "schema", "laws", "dead list", "dead show", "dead retry",
-    **dict.fromkeys(("status", "owners", "alarms", "heads", "schema", "laws", "parameters", "dead list", "dead show", "dead retry",
+                     "schema", "laws", "parameters", "dead list", "dead show", "dead retry",
                      "dead discard"),
                     NOTHING_OF_OWNERS),
 }  # fmt: skip

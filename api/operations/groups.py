@@ -6,23 +6,20 @@ from api.operations import (
     answered,
     auditing,
     inbox,
-    instants,
     knowing,
     living,
-    operate,
-    proof,
     reading,
     replaying,
     reports,
     saying,
     sources,
     store,
-    times,
     writing,
 )
 from api.operations.definition import Operation
 from api.operations.events import EVENTS, PARTITION_EVENTS
-from api.operations.pictures import CURVES_SVG, MAP_SVG
+from api.operations.looking import instants, operate, proof, times
+from api.operations.looking.pictures import CURVES_SVG, MAP_SVG
 from api.operations.reading import REVEAL
 from api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS
 from api.operations.reports import EXTRACT

@@ -98,7 +98,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "times",
-            "api.operations.times",
+            "api.operations.looking.times",
             "Both time lines at a glance: from when to when things happened and were recorded, and how many when. Leaves no trace.",
         ),
         OperationRow(
@@ -130,7 +130,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "instants",
-            "api.operations.instants",
+            "api.operations.looking.instants",
             "What memories weigh, and where they stand among each other, at many instants: a question's results, or by id.",
         ),
         OperationRow(
@@ -341,17 +341,17 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "jobs",
-            "api.operations.operate",
+            "api.operations.looking.operate",
             "The lifecycle jobs: when each kind last ran and is due, what waits, and why one failed or stopped.",
         ),
         OperationRow(
             "capacity",
-            "api.operations.operate",
+            "api.operations.looking.operate",
             "Memory and disk until they are full, at the growth of the last days: what was measured, and what follows from it.",
         ),
         OperationRow(
             "models",
-            "api.operations.operate",
+            "api.operations.looking.operate",
             "The models that are set, and what asking them took: questions, tokens and costs, by use and day.",
         ),
         OperationRow(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from projections.ranking.conversation_dates import zoned_text
-from projections.reports.listing.wanted import Wanted
+from projections.reports.listing.wanted import RowsWanted
 from projections.shapes import SpansTold
 
 
-def spans_told(wanted: Wanted, zone: str) -> SpansTold:
+def spans_told(wanted: RowsWanted, zone: str) -> SpansTold:
     """From when, and to when (not included), memories were made or revised, where a filter says so: RFC 3339 in the time zone."""
     found, filters, updated = SpansTold(), wanted.filters, wanted.updated
     if filters.since is not None:

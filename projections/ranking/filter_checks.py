@@ -87,18 +87,18 @@ def as_told(value: Plain) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-class Span(NamedTuple):
+class FilterSpan(NamedTuple):
     """Instants from one to another, that not among them, microseconds since 1970; None: no bound."""
 
     since: int | None = None
     until: int | None = None
 
 
-def check_span(told: Mapping[str, Any], now: int, zone: str, prefix: str = "") -> Span:
+def check_span(told: Mapping[str, Any], now: int, zone: str, prefix: str = "") -> FilterSpan:
     """What is told as `since` and `until`, with a prefix, as `parse_times` reads it; or InputError, also where it holds nothing."""
     fields = f"{prefix}since", f"{prefix}until"
     since, until = (parse_times(name, told.get(name), now, zone) for name in fields)
-    found = Span(None if since is None else since.start, None if until is None else until.end)
+    found = FilterSpan(None if since is None else since.start, None if until is None else until.end)
     if found.since is not None and found.until is not None and found.since >= found.until:
         raise refused(fields[1], told.get(fields[1]), f"a time after {fields[0]}, which is {told.get(fields[0])}")
     return found

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from events.errors import refused
 from projections.choices import RANKINGS
 from projections.language.keywords.text import folded
 from projections.laws.law import Floats
@@ -63,6 +64,11 @@ class Filters(NamedTuple):
     """At least so far trusted, as records have it."""
     metadata: tuple[tuple[str, str], ...] = ()
     """Names and values as they are written, all of which must be there."""
+
+    def check_most(self, most: float) -> None:
+        """InputError for a greatest weight, of a list, that is under the least."""
+        if self.min_weight is not None and self.min_weight > most:
+            raise refused("max_weight", most, f"at least the least weight, which is {self.min_weight}")
 
 
 class SearchRequest(NamedTuple):

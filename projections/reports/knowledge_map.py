@@ -17,9 +17,9 @@ from projections.laws.consolidating import consolidations
 from projections.laws.modes import Visibility, reasons_told
 from projections.memory.columns import Columns, Rows
 from projections.memory.record import SECRET
-from projections.reports.map_links import Flags, MapLink, MapLinks
-from projections.reports.map_names import ClusterNames
-from projections.reports.map_nodes import (
+from projections.reports.mapping.links import Flags, MapLink, MapLinks
+from projections.reports.mapping.names import ClusterNames
+from projections.reports.mapping.nodes import (
     LEAST_HIT,
     MOST_POOL,
     POOL,

@@ -1,4 +1,4 @@
-"""Every screen opens with real data, in both languages, light and dark, wide and narrow, without a fault that a person would meet."""
+"""Every screen opens with real data, in both languages, light and dark, wide and narrow, without a fault that one would meet."""
 
 from __future__ import annotations
 

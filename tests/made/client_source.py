@@ -25,20 +25,18 @@ from api.operations.auditing import ABOVE, DIFF_POSTED
 from api.operations.definition import REQUIRED, SPEAKER, Operation, Parameter
 from api.operations.events import EVENTS, PARTITION_EVENTS
 from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
-from api.operations.instants import INSTANTS_POSTED
 from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SYNONYMS
-from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PROFILE, REVIEW
-from api.operations.operate import CAPACITY, JOBS, MODELS
-from api.operations.proof import CHECK_HEADS, HEADS, OWNER_HEADS
-from api.operations.reading import COUNTS, LIST, OWNER_STATS, PROVENANCE, USES
 from api.operations.living import CHOOSE, FADING, GRADE, HEALTH, LAWS, PARAMETERS, PROFILE, REVIEW
-from api.operations.reading import OWNER_STATS, PROVENANCE, USES
+from api.operations.looking.instants import INSTANTS_POSTED
+from api.operations.looking.operate import CAPACITY, JOBS, MODELS
+from api.operations.looking.proof import CHECK_HEADS, HEADS, OWNER_HEADS
+from api.operations.looking.times import TIMES_OF_OWNER
+from api.operations.reading import COUNTS, LIST, OWNER_STATS, PROVENANCE, USES
 from api.operations.replaying import REPLAY, RETRACT
 from api.operations.reports import CLEANUP, COMPARE, CURVES, EPISODES
 from api.operations.searching import SEARCH
 from api.operations.sources import ASIDES, BRING_BACK, SET_ASIDE, SOURCES
 from api.operations.store import ALARMS, OWNERS, STATUS
-from api.operations.times import TIMES_OF_OWNER
 from api.operations.writing import RESTORE_MANY
 from tests.places import ROOT
 

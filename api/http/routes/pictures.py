@@ -13,7 +13,7 @@ from api.http.answer import problems
 from api.http.asking import Parts
 from api.http.made import new_router, register
 from api.operations.definition import Operation
-from api.operations.pictures import CURVES_SVG, LOOK, MAP_SVG
+from api.operations.looking.pictures import CURVES_SVG, LOOK, MAP_SVG
 from api.pictures.curves import curves_picture
 from api.pictures.look import Look, checked_look
 from api.pictures.map import map_picture

@@ -31,9 +31,9 @@ from api.operations.answers.looking.console import (
 )
 from api.operations.answers.looking.instants import InstantsTold
 from api.operations.answers.looking.operate import Capacity, JobBoard, ModelsUsed
+from api.operations.answers.looking.parameters import ParametersKnown
 from api.operations.answers.looking.proof import ChainHeads, HeadsCompared, OwnerHead
 from api.operations.answers.looking.rows import Counts, Listing, RestoredMany
-from api.operations.answers.looking.parameters import ParametersKnown
 from api.operations.answers.looking.times import OwnerTimes
 from api.operations.answers.memories import Detail, Provenance, Revealed, Why
 from api.operations.answers.profiles import Laws, OwnerProfile, OwnerStats

@@ -12,7 +12,7 @@ from projections.laws import LAWS
 from projections.memory.columns import STATUSES, TIERS, Flags
 from projections.memory.record import CATEGORIES, LEVELS
 from projections.reports.listing.matching import Matching
-from projections.reports.listing.wanted import FLAGS, SENSITIVITIES, TRUSTS_TOLD, Wanted
+from projections.reports.listing.wanted import FLAGS, SENSITIVITIES, TRUSTS_TOLD, RowsWanted
 from projections.shapes import CountsAlone, FacetCounts
 from projections.views.corrected import seen_at
 from projections.views.query import ViewQuery
@@ -21,7 +21,7 @@ MOST_VALUES = 50
 """Kinds, and tags, that are told, those of the most memories."""
 
 
-def facets(asked: ViewQuery, wanted: Wanted, bounds: Bounds = UNBOUNDED) -> CountsAlone:
+def facets(asked: ViewQuery, wanted: RowsWanted, bounds: Bounds = UNBOUNDED) -> CountsAlone:
     """Counts of what the mode shows and the filters match, by the values of each filter; by law, of what the filters match."""
     found, columns = Matching(asked, wanted, bounds), asked.view.columns
     sensitivities = [str(one) for one in SENSITIVITIES]

@@ -14,7 +14,7 @@ from projections.index.told_tags import Tagged, ToldTags
 from projections.memory.columns import STATUSES, TIERS, Columns, Flags, Rows
 from projections.memory.record import CATEGORIES, LEVELS
 from projections.ranking.search_request import Filter
-from projections.reports.listing.wanted import FLAGS, TRUSTS_TOLD, Wanted
+from projections.reports.listing.wanted import FLAGS, TRUSTS_TOLD, RowsWanted
 from projections.views.corrected import seen_at
 from projections.views.query import ViewQuery
 from projections.views.view import Index
@@ -27,7 +27,7 @@ _TAGS_A_STEP, _TEXTS_A_STEP, _NAMES_A_STEP = 1, 3, 8
 class Matching:
     """The rows of a view at an instant, beside what is wanted of them. Indexes are made as far as something asks for them."""
 
-    def __init__(self, asked: ViewQuery, wanted: Wanted, bounds: Bounds = UNBOUNDED) -> None:
+    def __init__(self, asked: ViewQuery, wanted: RowsWanted, bounds: Bounds = UNBOUNDED) -> None:
         """Raises what `bounds` raises where an index that was not made yet takes too long."""
         self.asked, self.wanted = asked, wanted
         self._columns, self._bounds = asked.view.columns, bounds

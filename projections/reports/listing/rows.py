@@ -10,21 +10,21 @@ from projections.laws.modes import Visibility, reasons_told
 from projections.memory.columns import Rows
 from projections.memory.record import LEVELS, SECRET
 from projections.reports.listing.matching import Matching
-from projections.reports.listing.wanted import ORDERS, Sorting, Wanted
+from projections.reports.listing.wanted import ORDERS, RowOrder, RowsWanted
 from projections.shapes import Listed, ListingAlone
 from projections.views.query import ViewQuery, card, context_told, moment, told_beside, waiting_told
 from projections.views.view import OwnerView
 
-NOTHING = Wanted()
-NEWEST = Sorting()
+NOTHING = RowsWanted()
+NEWEST = RowOrder()
 
 
 def listing(
     asked: ViewQuery,
     limit: int,
     offset: int,
-    wanted: Wanted = NOTHING,
-    sorting: Sorting = NEWEST,
+    wanted: RowsWanted = NOTHING,
+    sorting: RowOrder = NEWEST,
     bounds: Bounds = UNBOUNDED,
 ) -> ListingAlone:
     """A page of what the mode shows and the filters match, how many these are, and what the mode withholds of the owner in all.
@@ -50,7 +50,7 @@ def listing(
     }
 
 
-def ordered(view: OwnerView, seen: Visibility, rows: Rows, sorting: Sorting) -> Rows:
+def ordered(view: OwnerView, seen: Visibility, rows: Rows, sorting: RowOrder) -> Rows:
     """The rows in the same order whenever they are asked for: of equals those made later stand first, or last if ascending."""
     columns = view.columns
     if sorting.by == "id":

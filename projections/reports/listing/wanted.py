@@ -13,7 +13,7 @@ from projections.language.traditional import part_folded
 from projections.memory.columns import STATUSES, TIERS
 from projections.memory.record import LEVELS, SECRET
 from projections.memory.trust import DISPUTED, REJECTED
-from projections.ranking.filter_checks import Span, check_among, check_number, check_span
+from projections.ranking.filter_checks import FilterSpan, check_among, check_number, check_span
 from projections.ranking.search_request import Filters, filters_of
 
 TRUSTS_TOLD: Final = (*TRUSTS, DISPUTED, REJECTED)
@@ -27,7 +27,7 @@ MOST_PART = 400
 SENSITIVITIES: Final = tuple(range(SECRET + 1))
 
 
-class Wanted(NamedTuple):
+class RowsWanted(NamedTuple):
     """What a memory must have; of several values of one kind any will do. Nothing told: everything passes."""
 
     filters: Filters = Filters()
@@ -44,29 +44,27 @@ class Wanted(NamedTuple):
     """A part of its id or its text, folded."""
     max_weight: float | None = None
     """Unclipped weight under the owner's law, at most."""
-    updated: Span = Span()
+    updated: FilterSpan = FilterSpan()
     """Made or revised within."""
 
 
-class Sorting(NamedTuple):
+class RowOrder(NamedTuple):
     """By what rows are ordered, and whether the highest stand first."""
 
     by: str = SORTS[0]
     descending: bool = True
 
 
-def wanted_of(told: Mapping[str, Any], now: int, zone: str) -> Wanted:
+def wanted_of(told: Mapping[str, Any], now: int, zone: str) -> RowsWanted:
     """The filters among what a list was told, checked.
 
     `now` (microseconds since 1970), `zone`: what "last week" is relative to. Raises InputError naming the field.
     """
     filters, most = filters_of(told, now, zone), told.get("max_weight")
-    least = filters.min_weight
     if most is not None:
         check_number("max_weight", most, 1_000)
-        if least is not None and least > most:
-            raise refused("max_weight", most, f"at least the least weight, which is {least}")
-    return Wanted(
+        filters.check_most(most)
+    return RowsWanted(
         filters,
         _among("statuses", told, STATUSES),
         _among("levels", told, LEVELS),
@@ -86,13 +84,13 @@ def check_wanted(told: Mapping[str, Any]) -> None:
     wanted_of({name: value for name, value in told.items() if not name.endswith(("since", "until"))}, 0, "UTC")
 
 
-def sorting_of(sort: str, order: str | None) -> Sorting:
+def sorting_of(sort: str, order: str | None) -> RowOrder:
     """An order of rows, or InputError; untold, the newest and heaviest stand first, and ids in the order of their letters."""
     if sort not in SORTS:
         raise refused("sort", sort, ", ".join(SORTS))
     if order is not None and order not in ORDERS:
         raise refused("order", order, ", ".join(ORDERS))
-    return Sorting(sort, sort != "id" if order is None else order == ORDERS[0])
+    return RowOrder(sort, sort != "id" if order is None else order == ORDERS[0])
 
 
 def _among(field: str, told: Mapping[str, Any], allowed: Sequence[str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from projections.laws.modes import MODES, Mode
 from projections.memory.record import SECRET
 from projections.reports import map_links
 from projections.reports.knowledge_map import knowledge_map
-from projections.reports.map_nodes import BEST_EDGES
+from projections.reports.mapping.nodes import BEST_EDGES
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, linked, negated, parameters, purged

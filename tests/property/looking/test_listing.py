@@ -22,7 +22,7 @@ from projections.memory.record import CATEGORIES, LEVELS, SECRET, Memory
 from projections.ranking.search_request import Filter
 from projections.reports.listing.counting import MOST_VALUES, facets
 from projections.reports.listing.rows import listing
-from projections.reports.listing.wanted import FLAGS, SENSITIVITIES, SORTS, TRUSTS_TOLD, Sorting, Wanted, wanted_of
+from projections.reports.listing.wanted import FLAGS, SENSITIVITIES, SORTS, TRUSTS_TOLD, RowOrder, RowsWanted, wanted_of
 from projections.views.corrected import seen_at
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
@@ -234,7 +234,7 @@ def test_a_list_has_what_every_filter_lets_pass_in_the_order_asked_for(
     told: list[Told], asked: dict[str, Any], mode: Mode, sort: str, descending: bool
 ) -> None:
     view = viewed(*told)
-    answer = listing(ViewQuery(view, NOW, mode), 100, 0, wanted(view, asked), Sorting(sort, descending))
+    answer = listing(ViewQuery(view, NOW, mode), 100, 0, wanted(view, asked), RowOrder(sort, descending))
     shown = shown_in(view, mode)
     expected = [one for one in matching(view, asked) if one.id in shown]
     keys: dict[str, Callable[[Memory], Any]] = {
@@ -301,7 +301,7 @@ def test_a_filter_that_searches_have_too_lets_the_same_pass_but_for_secrets(
 ) -> None:
     view = viewed(*told)
     filters = wanted(view, asked).filters
-    found = {one["id"] for one in listing(ViewQuery(view, NOW, "debug"), 100, 0, Wanted(filters))["memories"]}
+    found = {one["id"] for one in listing(ViewQuery(view, NOW, "debug"), 100, 0, RowsWanted(filters))["memories"]}
     weights = seen_at(view, NOW, "debug").weights
     passing = Filter(view, filters, weights).passing(np.arange(len(view)))
     for row, memory in enumerate(view.columns):
@@ -342,12 +342,12 @@ def test_of_an_open_list_the_values_of_the_most_memories_are_told(kinds: set[str
         for number in range(1 + at_ % 3)
     ]
     view = viewed(*told)
-    answer = facets(ViewQuery(view, at(1), "debug"), Wanted())["by_kind"]
+    answer = facets(ViewQuery(view, at(1), "debug"), RowsWanted())["by_kind"]
     counts = Counter(one.kind for one in view.columns)
     expected = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     assert [(one["value"], one["count"]) for one in answer["counts"]] == expected[:MOST_VALUES]
     assert answer["left_out"] == max(len(expected) - MOST_VALUES, 0)
 
 
-def wanted(view: OwnerView, asked: dict[str, Any]) -> Wanted:
+def wanted(view: OwnerView, asked: dict[str, Any]) -> RowsWanted:
     return wanted_of(asked, NOW, view.parameters.time_zone)

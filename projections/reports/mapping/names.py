@@ -13,7 +13,7 @@ from math import log
 
 from projections.language.text import tokens
 from projections.memory.record import Memory
-from projections.reports.map_links import MapLinks
+from projections.reports.mapping.links import MapLinks
 from projections.views.view import OwnerView
 
 MOST_WORDS = 3

@@ -13,7 +13,7 @@ from math import ceil
 from typing import NamedTuple
 
 from projections.checks import Check
-from projections.reports.map_links import MapLink, MapLinks
+from projections.reports.mapping.links import MapLink, MapLinks
 
 LEAST_HIT = 0.4
 """A hit stands on a map of its own if its score is this share of the best one's."""
