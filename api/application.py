@@ -328,6 +328,7 @@ class Application(ABC):
 
         return TimeLines(self.log, self.views, self.reader)
 
+    @joined
     def owner_heads(self) -> OwnerHeads:
         from api.services.looking.heads import OwnerHeads
 

@@ -135,10 +135,10 @@ HTTP: dict[str, list[Face]] = {
     "POST /v1/owners/{owner}/diff": [post("/diff", limit=1000, **SINCE)],
     "GET /v1/owners/{owner}/instants": [
         get("/instants", query=q, results=100, points=3),
-        get("/instants", kept=BY_ID, ids=["t1", "t2", "tea", "typed", "both", "core", "old"], points=3),
+        get("/instants", ids=["t1", "t2", "tea", "typed", "both", "core", "old"], points=3),
         get("/instants", kept=DEBUG, query=q, ids=["t1", "tea", "old"], mode="debug", line="known", points=3),
     ],
-    "POST /v1/owners/{owner}/instants": [post("/instants", ids=["t1", "tea", "both"], kept=BY_ID, points=3)],
+    "POST /v1/owners/{owner}/instants": [post("/instants", ids=["t1", "tea", "both"], points=3)],
     "GET /v1/owners/{owner}/memories/{memory_id}/above": [get(f"{MEMORY}/above", kept=BY_ID, other="tea", q=q)],
     "GET /v1/owners/{owner}/profile": [get("/profile", tells=False)],
     "GET /v1/owners/{owner}/export": [
@@ -255,7 +255,7 @@ CLI: dict[str, list[Face]] = {
     "diff": [command("diff", OWNER, "--from", "2000-01-01", "-k", "1000")],
     "instants": [
         command("instants", OWNER, "--query", q, "--points", "3"),
-        command("instants", OWNER, "--id", "t1", "--id", "tea", "--points", "3", kept=BY_ID),
+        command("instants", OWNER, "--id", "t1", "--id", "tea", "--points", "3"),
     ],
     "history": [command("history", OWNER, "t1", tells=False), command("history", OWNER, "--all")],
     "events": [

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 QUICK = ("unit", "property", "golden", "contract", "architecture", "acceptance/docs/test_docs.py")
 """Where everything is quick, as paths below `tests`."""
-SLOW = ("integration", "client", "acceptance")
+SLOW = ("integration", "client", "acceptance", "browser")
 """Where tests start servers, processes and commands."""
 NEWER = "redis-7"
 """What the same slow test asks of this server belongs to the rest: that both servers are the same to us is the contract suite's."""

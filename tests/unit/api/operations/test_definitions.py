@@ -23,8 +23,11 @@ from api.operations.store import DEAD_DISCARD
 from api.operations.table import entries
 from api.requests.searching import request_of
 from api.services.auditing.outranking import Outranking
+from api.services.looking.counting import Counter as RowCounter
+from api.services.looking.instants import Instants
 from api.services.reading import Reader
 from projections.ranking.search_request import filters_of
+from projections.reports.listing.wanted import wanted_of
 
 OF_ENDPOINTS = {REVEAL: {"actor", "reason"}, EXTRACT: {"dry_run"}}
 """What an endpoint of its own takes, and the service does not."""
@@ -54,9 +57,10 @@ def taken_by(function: Any) -> set[str]:
     names = set(inspect.signature(function).parameters)
     for word in re.findall(r"Unpack\[(\w+)\]", str(inspect.signature(function))):
         names |= set(get_type_hints(vars(import_module(function.__module__))[word]))
-    if function in (Reader.search, Outranking.above):
-        read = inspect.getsource(filters_of) + inspect.getsource(request_of)
-        names |= set(re.findall(r'\.get\(\s*"(\w+)"', read)) | {"since", "until"}
+    if function in (Reader.search, Outranking.above, Instants.instants, Reader.list, RowCounter.counts):
+        read = inspect.getsource(filters_of) + inspect.getsource(request_of) + inspect.getsource(wanted_of)
+        names |= set(re.findall(r'\.get\(\s*"(\w+)"', read)) | set(re.findall(r'_among\(\s*"(\w+)"', read))
+        names |= {"since", "until", "updated_since", "updated_until"}
     return names
 
 
