@@ -125,6 +125,7 @@ class Verbs:
     define_synonym = Verb(questions.define_synonym)
     asides = Verb(questions.asides)
     sources = Verb(questions.sources)
+    times = Verb(questions.times)
     set_aside = Verb(questions.set_aside)
     bring_back = Verb(questions.bring_back)
     health = Verb(questions.health)

@@ -1856,8 +1856,7 @@ def instants(
     `points`: Evenly spaced instants, 2 to 240; times rows at most 24,000. Unless told: 120.
     `line`: The time line that the instants are on: `happened`, each as `as_of` tells it; or `known`, each as `known`
     does. Unless told: happened.
-    `ranking`: `conversation` (text, and its place in the conversation), `text`, `published` (seed 001's score),
-    `overlap` (seed 004's) or `associative` (what activation reaches among the hits). Unless told: conversation.
+    `ranking`: `conversation` or `text`: the other rankings go by more of time than a weight. Unless told: conversation.
     `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Unless told:
     hybrid.
     `keywords`: Only what has one of these keywords; repeatable.

@@ -84,8 +84,10 @@ class Asking:
 
 
 def needed(operation: Json) -> Json:
-    """The first example of every parameter that a query must have."""
-    return {
+    """The first example of every parameter that a query must have; where it must have one of two, of the one."""
+    names = {one["name"]: one["schema"] for one in operation.get("parameters", ()) if one["in"] == "query"}
+    one_of = {"query": names["query"]["examples"][0]} if {"query", "ids"} <= names.keys() else {}
+    return one_of | {
         one["name"]: one["schema"]["examples"][0]
         for one in operation.get("parameters", ())
         if one["in"] == "query" and one["required"]
@@ -123,6 +125,8 @@ def test_the_first_example_of_every_route_does_what_it_says_and_every_answer_has
             body = body | {"position": position}
         if "/inbox/" in path:
             body = body | {"item": asking.wait_for_a_person()}
+        if path == "/v1/console/session":
+            body = {"code": asking.http.client.post("/v1/console/codes", json={}).json()["code"]}
         answer = asking.ask(method, path, operation, owner, needed(operation), body)
         if answer.status not in (200, 207):
             refused.append(answer)

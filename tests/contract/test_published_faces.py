@@ -15,7 +15,19 @@ from tests.releases.published import published, stored
 
 BEFORE = stored(Path(__file__).parents[1] / "releases" / "0.2.0")
 A_PAGE = "a page begins at most at a billion: beyond it stands nothing, and a larger number was refused by the store's own reader"
+A_MAP = "no more than can be read; what is joined with nothing is in no cluster; a topic may be left out (ADR 0083)"
+MANY = "one id is told as before; several come back in one call, as several go"
 WANTED = {
+    "GET /v1/owners/{owner}/map -> 200.nodes[].cluster: tells now null": A_MAP,
+    "GET /v1/owners/{owner}/map -> 200.topic: tells now null": A_MAP,
+    "GET /v1/owners/{owner}/map query limit: default was 200, is 36": A_MAP,
+    "engramlog map limit: default was 200, is 36": A_MAP,
+    "tool memory_knowledge_map takes.limit: default was 50, is 36": A_MAP,
+    "tool memory_knowledge_map tells.nodes[].cluster: tells now null": A_MAP,
+    "tool memory_knowledge_map tells.topic: tells now null": A_MAP,
+    "engramlog restore : arguments in order were ['owner', 'memory_id'], are ['owner', 'ids']": MANY,
+    "engramlog restore ids: is demanded now": MANY,
+    "engramlog restore memory_id: gone": MANY,
     **{
         f"GET /v1/owners/{{owner}}/{path} query offset: maximum was None, is 1000000000": A_PAGE
         for path in ("compare", "facts", "fading", "health", "memories", "memories/{memory_id}/uses")

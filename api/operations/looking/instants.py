@@ -6,6 +6,7 @@ from api.operations.common import INCLUDE_FADED, MODE, PLACE
 from api.operations.definition import Body, Operation, Option, Parameter, without
 from api.operations.places import OF_PLACE, OWNER
 from api.operations.searching import TERMS
+from projections.choices import RANKINGS
 
 _SPAN = (
     Parameter(
@@ -75,7 +76,14 @@ INSTANTS = Operation(
             ("activated", "weight"),
         ),
         *_SPAN,
-        *without(TERMS, "near_project", "since", "until", "associations", "include_faded"),
+        Parameter(
+            "ranking",
+            str,
+            "`conversation` or `text`: the other rankings go by more of time than a weight.",
+            RANKINGS[0],
+            RANKINGS[:2],
+        ),
+        *without(TERMS, "ranking", "near_project", "since", "until", "associations", "include_faded"),
         INCLUDE_FADED,
         *PLACE,
     ),

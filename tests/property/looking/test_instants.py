@@ -24,10 +24,11 @@ from projections.ranking.recall import search
 from projections.ranking.search_request import FOLLOWING, SearchRequest
 from projections.reports.held_scores import held_scores
 from projections.reports.instants import ORDERS, WEIGHT, InstantStep, RowsAsked, Track, sheet_of
+from projections.reports.listing.rows import listing
 from projections.reports.moving import Moving
 from projections.views.corrected import seen_at
 from projections.views.hidden import hidden_in
-from projections.views.query import ViewQuery, detail, listing
+from projections.views.query import ViewQuery, detail
 from projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, at, created, in_session, mentioned, negated, profile, rejected, secret_of, stored

@@ -281,6 +281,7 @@ def test_every_route_that_takes_as_of_takes_known_and_says_so_in_its_answer(http
     assert with_as_of == {name for name, (takes, _) in operations.items() if "known" in takes}
     echoing = {name for name, (_, has) in operations.items() if "as_of" in has}
     streamed = {(method, "/v1/owners/{owner}/export") for method in ("get", "post")}  # these tell it in headers
+    streamed |= {("get", f"/v1/owners/{{owner}}/{one}.svg") for one in ("map", "memories/{memory_id}/compare")}
     assert echoing >= with_as_of - streamed
     assert {name for name in echoing if not operations[name][1] & {"known", "known_by"}} == set()
 
@@ -332,6 +333,10 @@ def test_every_route_answers_about_what_was_known(http: HttpStore) -> None:
         if path.endswith("/export"):
             assert (answer.headers["engramlog-known"], answer.headers["engramlog-position"]) == (known, known)
             assert [orjson.loads(line)["memory_id"] for line in answer.text.splitlines()] == ["coffee"]
+            continue
+        if path.endswith(".svg"):
+            assert (answer.headers["engramlog-known"], answer.headers["engramlog-position"]) == (known, known)
+            assert "tea" not in answer.text, where
             continue
         told = answer.json()
         assert told.get("known_by", told.get("known")) == known, where

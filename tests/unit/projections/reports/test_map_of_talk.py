@@ -13,8 +13,8 @@ from projections.choices import MOST_NODES
 from projections.embedding.meaning import KnownVectors
 from projections.laws.modes import MODES, Mode
 from projections.memory.record import SECRET
-from projections.reports import map_links
 from projections.reports.knowledge_map import knowledge_map
+from projections.reports.mapping import links as map_links
 from projections.reports.mapping.nodes import BEST_EDGES
 from projections.views.query import ViewQuery
 from projections.views.view import OwnerView
