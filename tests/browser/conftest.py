@@ -19,9 +19,9 @@ from tests.servers import NO_BROWSER
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium of this machine, without a window."""
+    """Chromium of this machine, without a window. Its driver keeps an event loop running in this thread: other suites need none to."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip(NO_BROWSER)

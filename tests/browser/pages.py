@@ -53,7 +53,7 @@ class Console:
 
     def was_sound(self) -> None:
         """Fails where something went wrong in this tab."""
-        assert self.faults == []
+        assert not self.faults, "\n".join(self.faults)
 
     def go(self, to: str) -> None:
         """To another place, as a link leads there."""

@@ -80,6 +80,26 @@ def test_without_a_session_a_link_waits_at_the_door_and_then_leads_where_it_was_
 
 
 def test_an_address_that_leads_nowhere_says_so(page_of: Opens) -> None:
-    console = page_of("/owners/mei/nosuch")
-    console.says("There is no such page") if console.page.locator("h1").count() else None
-    assert console.page.locator("h2").first.inner_text() == "There is no such page"
+    console = page_of(place(OWNER, "memories"))
+    console.page.evaluate("location.hash = '/owners/mei/nosuch'")
+    console.says("There is no such page")
+    console.page.get_by_role("link", name="To the owners").click()
+    console.says("Whose memories?")
+
+
+def test_a_link_with_a_code_works_in_a_tab_that_shows_the_console_already(page_of: Opens, story: Service) -> None:
+    console = page_of(place(OWNER, "memories"))
+    console.page.goto(story.link(place(OWNER, "ask")))
+    console.page.wait_for_selector(".ask-bar")
+    assert console.at == place(OWNER, "ask")
+
+
+def test_who_signed_out_is_not_let_in_again_by_another_tab(page_of: Opens, story: Service) -> None:
+    console = page_of(place(OWNER, "memories"))
+    console.button("Sign out").click()
+    console.page.wait_for_selector(".door")
+    other = Console(console.page.context.new_page(), story)
+    other.page.goto(story.link(place(OWNER, "ask")))
+    other.page.wait_for_selector(".ask-bar")
+    assert console.page.locator(".door").count() == 1
+    other.was_sound()

@@ -56,6 +56,7 @@ def test_events_come_in_while_a_worker_is_killed_and_another_goes_on(open_consol
 def test_a_held_log_stays_as_it_is_until_it_goes_on(open_console: Opens, alone: Service) -> None:
     add(alone, "here-already")
     console = open_console(alone, place(OWNER, "log"))
+    console.says("here-already came in.")
     console.button("Hold").click()
     before = console.page.locator(".log tbody tr").count()
     add(alone, "not-shown-yet")

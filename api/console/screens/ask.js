@@ -171,6 +171,6 @@ function Shelf({ withheld, mode }) {
   const shown = (by) => MODES.find((one) => by === one);
   return html`<section class="shelf" aria-label=${t("ask.withheld")}><h2>${t("ask.withheld")}</h2>
     <ul>${withheld.map((one) => html`<li key=${one.reason}><${Chip} tone=${one.reason === "sensitive" ? "bad" : "warn"}>${t("ask.withheld.count", { count: number(one.count), reason: t(`reason.${one.reason}`) })}<//>
-      ${shown(one.shown_by) && shown(one.shown_by) !== mode ? html`<${Button} kind="quiet" onClick=${() => setParams({ mode: one.shown_by })}>${t("ask.withheld.show", { mode: t(`mode.${one.shown_by}`) })}<//>` : html`<span class="muted">${t("ask.withheld.shown-by", { mode: shown(one.shown_by) ? t(`mode.${one.shown_by}`) : one.shown_by })}</span>`}
+      ${shown(one.shown_by) && shown(one.shown_by) !== mode ? html`<${Button} kind="quiet" onClick=${() => setParams({ mode: one.shown_by })}>${t("ask.withheld.show", { mode: t(`mode-name.${one.shown_by}`) })}<//>` : html`<span class="muted">${t("ask.withheld.shown-by", { mode: shown(one.shown_by) ? t(`mode-name.${one.shown_by}`) : one.shown_by })}</span>`}
       ${one.ids?.length > 0 && html`<span class="id muted">${one.ids.slice(0, 5).map(plain).join(", ")}${one.ids.length > 5 ? " …" : ""}</span>`}</li>`)}</ul></section>`;
 }

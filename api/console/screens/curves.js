@@ -18,7 +18,7 @@ export function useWidth(least = 340) {
   const place = useRef(null);
   const [wide, setWide] = useState(null);
   useEffect(() => {
-    const look = () => setWide(Math.max(least, Math.min(1600, Math.round(place.current.clientWidth / 20) * 20)));
+    const look = () => place.current && setWide(Math.max(least, Math.min(1600, Math.round(place.current.clientWidth / 20) * 20)));
     look();
     const watch = new ResizeObserver(look);
     watch.observe(place.current);
