@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rest test-all check format bench bench-peers mutants house client chaos lock clean
+.PHONY: help setup demo test test-rest test-all check format bench bench-peers mutants house client chaos lock pictures clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ lock: ## Pin every dependency anew, with hashes and without any registry's addre
 	$(VENV)-lock/bin/uv pip compile pyproject.toml --extra dev --extra minilm --universal --generate-hashes --python-version 3.11 \
 		--custom-compile-command "make lock" --quiet --output-file requirements.lock
 	rm -rf $(VENV)-lock
+
+pictures: $(READY) ## Make the pictures of the console anew, in a browser of this machine
+	CONSOLE_PICTURES=docs/pictures/console $(BIN)/python -P -m pytest -q tests/browser/test_pictures.py
 
 clean: ## Remove the environment and caches
 	rm -rf $(VENV) $(VENV)-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

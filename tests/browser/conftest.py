@@ -21,7 +21,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium of this machine, without a window. Its driver keeps an event loop running in this thread: other suites need none to."""
+    """Chromium of this machine, without a window. Its driver keeps an event loop in this thread, which other suites cannot have."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip(NO_BROWSER)
