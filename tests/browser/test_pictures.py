@@ -32,7 +32,7 @@ PICTURES = {
     "ask": Picture(place(OWNER, "ask", q="早上喝什么 what does she drink", mode="review"), ".card"),
     "compare": Picture(place(OWNER, "ask", **COMPARED), ".rank-lines path"),
     "memory": Picture(place(OWNER, "memory", "coffee"), ".mark", height=900),
-    "whatif": Picture(place(OWNER, "whatif", without_actors="user", q="早上喝什么", mode="review"), "tbody tr"),
+    "whatif": Picture(place(OWNER, "whatif", without="10:21", q="早上喝什么", as_of="2025-05-10"), "tbody tr"),
     "answer": Picture(place(OWNER, "answers", "ask-1"), "pre"),
     "log": Picture(place(OWNER, "log"), ".log tbody tr"),
     "proof": Picture(place(OWNER, "proof"), ".hash code"),
