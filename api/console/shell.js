@@ -34,6 +34,7 @@ export function Shell() {
   const session = useShared(token);
   const { parts } = useHere();
   if (!session) return html`<${Door} />`;
+  useArrival(parts.join("/"));
   const place = placeOf(parts);
   if (place.owner) lastOwner.set(place.owner);
   const owner = place.owner ?? lastOwner.get();
@@ -43,15 +44,27 @@ export function Shell() {
       <${OwnerPicker} owner=${owner} />
       <nav aria-label=${t("screens")}>
         ${owner && OF_OWNER.filter((one) => !one.hidden).map((one) => html`<${Tab} key=${one.name} parts=${["owners", owner, one.name]} current=${place.found === one || (one.name === "memories" && place.found?.name === "memory")} name=${one.name} />`)}
-        ${OF_STORE.filter((one) => !one.hidden).map((one) => html`<${Tab} key=${one.name} parts=${[one.name]} current=${place.found === one} name=${one.name} />`)}
+        ${OF_STORE.filter((one) => !one.hidden).map((one) => html`<${Tab} key=${one.name} now=${true} parts=${[one.name]} current=${place.found === one} name=${one.name} />`)}
       </nav>
       <div class="top-end"><${Alarms} /><${Chooser} /></div>
     </header>
-    <${TimeBar} owner=${place.owner} />
-    <main id="content" tabindex="-1"><${Safe} key=${parts.slice(0, 3).join("/")}>
+    <${TimeBar} owner=${place.owner} twoHands=${["ask", "memory", "memories"].includes(place.found?.name)} />
+    <main id="content" tabindex="-1"><${Safe} key=${parts.join("/")}>
       ${place.owners ? html`<${Owners} />` : place.found ? html`<${place.found.screen} key=${place.owner} owner=${place.owner} id=${place.id} />` : html`<${Missing} />`}
     <//></main>
     <${Notes} />`;
+}
+
+/** At another place the page begins at its top, and who reads by ear or keys is there too. */
+function useArrival(place) {
+  const was = useRef(null);
+  useEffect(() => {
+    if (was.current !== null && was.current !== place) {
+      scrollTo(0, 0);
+      document.getElementById("content")?.focus({ preventScroll: true });
+    }
+    was.current = place;
+  }, [place]);
 }
 
 function toContent(event) {
@@ -59,8 +72,8 @@ function toContent(event) {
   document.getElementById("content").focus();
 }
 
-const Tab = ({ parts, current, name }) =>
-  html`<${To} parts=${parts} aria-current=${current ? "page" : undefined}>${t(`screen.${name}`)}<//>`;
+const Tab = ({ parts, current, name, now }) =>
+  html`<${To} parts=${parts} now=${now} aria-current=${current ? "page" : undefined}>${t(`screen.${name}`)}<//>`;
 
 /** A fault of a screen's own stays in it, and is told. */
 function Safe({ children }) {
@@ -75,13 +88,12 @@ function Alarms() {
   const asked = useAsk(path("alarms"));
   const timer = useRef(null);
   useEffect(() => {
-    timer.current = setInterval(asked.reload, ALARMS_MS);
+    timer.current = setInterval(() => !document.hidden && asked.reload(), ALARMS_MS);
     return () => clearInterval(timer.current);
   }, []);
   const count = asked.data?.alarms?.length ?? 0;
-  const bad = asked.error && asked.error.status !== 401;
-  if (bad) return html`<${To} class="chip bad" parts=${["operate"]}>${t("problem.unreachable")}<//>`;
-  return count ? html`<${To} class="chip bad" parts=${["operate"]}>${t("alarms", { count })}<//>` : null;
+  if (asked.error && asked.error.status === 0) return html`<${To} class="chip bad" parts=${["operate"]} now=${true}>${t("problem.unreachable")}<//>`;
+  return count ? html`<${To} class="chip bad" parts=${["operate"]} now=${true}>${t("alarms", { count })}<//>` : null;
 }
 
 function Chooser() {

@@ -13,8 +13,12 @@ export class Refused extends Error {
   }
 }
 
-/** A path of the API; each part is percent-encoded. */
-export const path = (...parts) => `/v1/${parts.map(encodeURIComponent).join("/")}`;
+/** A path of the API; each part is percent-encoded. A browser takes `.` and `..` out of a path, so nobody of that name is asked for. */
+export function path(...parts) {
+  if (parts.some((one) => one === "." || one === "..")) return UNREACHABLE;
+  return `/v1/${parts.map(encodeURIComponent).join("/")}`;
+}
+const UNREACHABLE = "";
 
 function query(params = {}) {
   const told = new URLSearchParams();
@@ -28,7 +32,9 @@ function query(params = {}) {
 }
 
 async function send(address, { method = "GET", body, params, signal } = {}) {
-  const headers = { authorization: `Bearer ${token.get() ?? ""}` };
+  if (address === UNREACHABLE) throw new Refused(422, { title: "no such path", detail: "", field: "id", got: ". or ..", allowed: "engramlog get OWNER ID" });
+  const shown = token.get();
+  const headers = { authorization: `Bearer ${shown ?? ""}` };
   if (body !== undefined) headers["content-type"] = "application/json";
   let answer;
   try {
@@ -43,7 +49,7 @@ async function send(address, { method = "GET", body, params, signal } = {}) {
     throw new Refused(0, { title: "unreachable", detail: "" });
   }
   if (answer.status === 401) {
-    lose();
+    if (shown === token.get()) lose();
     throw new Refused(401, { title: "session ended", detail: "" });
   }
   if (!answer.ok) throw new Refused(answer.status, await problemOf(answer));
@@ -59,27 +65,41 @@ async function problemOf(answer) {
 }
 
 /** The answer of a question as JSON. */
-export const ask = async (address, params, signal) => (await send(address, { params, signal })).json();
+export const ask = async (address, params, signal) => read(await send(address, { params, signal }));
+
+/** A body as JSON; a connection that breaks in it is one that did not answer. */
+async function read(answer) {
+  try {
+    return await answer.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refused(0, { title: "unreachable", detail: "" });
+  }
+}
 
 /** The answer of a question that is told in a body: it writes nothing. */
-export const askWith = async (address, body, signal) => (await send(address, { method: "POST", body, signal })).json();
+export const askWith = async (address, body, signal) => read(await send(address, { method: "POST", body, signal }));
 
 /** The answer as text (a picture), or as a Blob (an export). */
 export const askText = async (address, params, signal) => (await send(address, { params, signal })).text();
 export const askBlob = async (address, { params, body } = {}) =>
   (await send(address, { params, body, method: body ? "POST" : "GET" })).blob();
 
+/** A key for one thing that is told, however often it is tried. */
+export const newKey = () => `console/${crypto.randomUUID()}`;
+
 const POSITION = /^\d+:\d+$/;
 
 /**
  * Tell the service something new. In the past nothing can be told: a past view never changes the present.
- * What is told has a key, so that a second try writes nothing more; it returns once what was told is folded.
+ * What is told has a key: whoever may try again gives the same one, and a second try writes nothing more. It returns once what was
+ * told is folded.
  */
-export async function tell(address, body = {}, { keyed = true } = {}) {
+export async function tell(address, body = {}, { keyed = true, key = newKey() } = {}) {
   const { params } = here.get();
   if (params.has("as_of") || params.has("known")) throw new Refused(0, { title: "read-only", detail: "" });
-  const told = keyed ? { key: `console/${crypto.randomUUID()}`, ...body } : body;
-  const answer = await (await send(address, { method: "POST", body: told })).json();
+  const told = keyed ? { key, ...body } : body;
+  const answer = await read(await send(address, { method: "POST", body: told }));
   const owner = address.match(/^\/v1\/owners\/[^/]+/);
   if (owner && POSITION.test(answer.position ?? "")) {
     await ask(`${owner[0]}/profile`, { after: answer.position }).catch(() => null);
@@ -104,8 +124,8 @@ export function useAsk(address, params = {}, asked = ask) {
     const leave = new AbortController();
     setState((was) => ({ ...was, loading: true }));
     asked(address, params, leave.signal).then(
-      (data) => setState({ data, error: null, loading: false }),
-      (error) => error.name !== "AbortError" && setState({ data: null, error, loading: false }),
+      (data) => setState({ data, key, error: null, loading: false }),
+      (error) => error.name !== "AbortError" && setState((was) => ({ data: was.key === key ? was.data : null, key, error, loading: false })),
     );
     return () => leave.abort();
   }, [key, turn]);
@@ -115,6 +135,8 @@ export function useAsk(address, params = {}, asked = ask) {
 /** The same of a question whose parameters go in a body. */
 export const useAskWith = (address, body) => useAsk(address, body, askWith);
 
+const SOON_MS = 700;
+/** What comes in quick succession is shown together. */
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
@@ -178,8 +200,12 @@ export function useFeed(owner, onChange, live = true) {
   const latest = useRef(onChange);
   latest.current = onChange;
   const [state, setState] = useState("waiting");
+  const shown = useVisible();
+  const first = useRef(true);
   useEffect(() => {
-    if (!owner || !live) return undefined;
+    if (!owner || !live || !shown) return undefined;
+    if (!first.current) latest.current([]); // what came while nobody looked
+    first.current = false;
     let pending = [];
     let timer = null;
     const end = follow(
@@ -191,7 +217,7 @@ export function useFeed(owner, onChange, live = true) {
           pending = [];
           timer = null;
           latest.current(told);
-        }, 150);
+        }, SOON_MS);
       },
       setState,
     );
@@ -199,6 +225,17 @@ export function useFeed(owner, onChange, live = true) {
       end();
       clearTimeout(timer);
     };
-  }, [owner, live]);
+  }, [owner, live, shown]);
   return state;
+}
+
+/** Whether the page is seen. A browser opens six connections to one service for all tabs together, so hidden ones hold none. */
+export function useVisible() {
+  const [shown, setShown] = useState(!document.hidden);
+  useEffect(() => {
+    const look = () => setShown(!document.hidden);
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, []);
+  return shown;
 }

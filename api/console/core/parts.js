@@ -1,6 +1,7 @@
 /** Parts that every screen is made of. */
 
 import { html, useEffect, useId, useRef, useState } from "./dom.js";
+import { newKey } from "./http.js";
 import { useHere } from "./location.js";
 import { Said } from "./said.js";
 import { shared, useShared } from "./store.js";
@@ -74,14 +75,24 @@ export const Bar = ({ share, tone = "cool", label }) => html`<span class=${`bar 
   <span style=${{ width: `${Math.max(0, Math.min(1, share || 0)) * 100}%` }}></span>
 </span>`;
 
+/** Why something was refused, in a sentence: in the page's words where it has any, else in the service's. */
+export function told(error) {
+  return [lead(error), error.problem?.detail].filter(Boolean).join(" ") || error.message;
+}
+
+function lead(error) {
+  if (error.problem?.title === "read-only") return t("past.read-only");
+  const known = { 0: "problem.unreachable", 401: "problem.session", 429: "problem.busy", 504: "problem.slow" }[error.status];
+  return known ? t(known) : null;
+}
+
 /** What went wrong, which field, what was got, what is allowed. */
 export function Problem({ error, again }) {
   if (!error) return null;
   const { field, got, allowed } = error.problem ?? {};
-  const known = { 0: "problem.unreachable", 401: "problem.session", 429: "problem.busy", 504: "problem.slow" }[error.status];
-  const lead = error.problem?.title === "read-only" ? t("past.read-only") : known ? t(known) : null;
+  const first = lead(error);
   return html`<div class="problem" role="alert">
-    ${lead && html`<p><strong>${lead}</strong></p>`}
+    ${first && html`<p><strong>${first}</strong></p>`}
     ${error.problem?.detail && html`<p><${Said} text=${error.problem.detail} /></p>`}
     ${field && html`<p class="muted">${t("problem.field", { field })}
       ${got !== undefined && html` · ${t("problem.got")} <code><${Said} text=${JSON.stringify(got)} /></code>`}
@@ -107,7 +118,8 @@ export function Command({ text }) {
 export function Copy({ text, label }) {
   const [done, setDone] = useState(false);
   const copy = async () => {
-    await navigator.clipboard?.writeText(text).catch(() => null);
+    const copied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+    if (!copied) return;
     setDone(true);
     setTimeout(() => setDone(false), 1500);
   };
@@ -116,9 +128,9 @@ export function Copy({ text, label }) {
 
 /** Data, or its problem, or that it is waited for. */
 export function Asked({ of, children, what }) {
-  if (of.error) return html`<${Problem} error=${of.error} again=${of.reload} />`;
+  if (of.error && !of.data) return html`<${Problem} error=${of.error} again=${of.reload} />`;
   if (!of.data) return of.loading ? html`<${Loading} what=${what} />` : null;
-  return html`<div class=${of.loading ? "stale" : ""} aria-busy=${of.loading}>${children(of.data)}</div>`;
+  return html`<${Problem} error=${of.error} again=${of.reload} /><div class=${of.loading ? "stale" : ""} aria-busy=${of.loading}>${children(of.data)}</div>`;
 }
 
 /** A window in front: Escape closes it, the focus goes back to where it was. */
@@ -146,21 +158,34 @@ export function Dialog({ title, onClose, children, wide }) {
 }
 
 /**
- * Ask before something is changed. `first`: a promise of what it would touch (a dry run), shown by `children(told)`; `act(told)`
- * does it, and closes where it went well.
+ * Ask before something is changed. `first`: a promise of what it would touch (a dry run), asked anew when `again` changes and shown by
+ * `children(told)`; `act(told, key)` does it, and closes where it went well. A second try has the same key.
  */
-export function Confirm({ title, kind = "danger", verb, first, act, onClose, children }) {
+export function Confirm({ title, kind = "danger", verb, first, again, act, onClose, children }) {
   const [told, setTold] = useState(first ? null : {});
+  const [looks, setLooks] = useState(Boolean(first));
+  const key = useRef(newKey());
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
   useEffect(() => {
-    if (first) first().then(setTold, setError);
-  }, []);
+    if (!first) return undefined;
+    let left = false;
+    setLooks(true);
+    const done = (set) => (what) => {
+      if (left) return;
+      setLooks(false);
+      set(what);
+    };
+    first().then(done(setTold), done(setError));
+    return () => {
+      left = true;
+    };
+  }, [again]);
   const go = async () => {
     setBusy(true);
     setError(null);
     try {
-      await act(told);
+      await act(told, key.current);
       onClose();
     } catch (refused) {
       setError(refused);
@@ -168,11 +193,11 @@ export function Confirm({ title, kind = "danger", verb, first, act, onClose, chi
     }
   };
   return html`<${Dialog} title=${title} onClose=${onClose}>
-    ${told ? children?.(told) : !error && html`<${Loading} what=${t("confirm.looking")} />`}
+    ${told ? html`<div class=${looks ? "stale" : ""}>${children?.(told)}</div>` : !error && html`<${Loading} what=${t("confirm.looking")} />`}
     <${Problem} error=${error} />
     <div class="dialog-foot">
       <${Button} onClick=${onClose}>${t("cancel")}<//>
-      <${Button} kind=${kind} disabled=${!told || busy} onClick=${go}>${verb}<//>
+      <${Button} kind=${kind} disabled=${!told || busy || looks} onClick=${go}>${verb}<//>
     </div>
   <//>`;
 }
@@ -180,8 +205,8 @@ export function Confirm({ title, kind = "danger", verb, first, act, onClose, chi
 /** Notes at the page's edge: `{text, undo?: () => Promise, tone?}`. They stay until they are read: with an undo 20 s, else 6 s. */
 const notes = shared([]);
 let count = 0;
-export function note(text, { undo, tone = "good" } = {}) {
-  const one = { id: (count += 1), text, undo, tone };
+export function note(text, { undo, undoes, undone, tone = "good" } = {}) {
+  const one = { id: (count += 1), text, undo, undoes, undone, tone };
   notes.set([...notes.get().slice(-3), one]);
   setTimeout(() => drop(one.id), undo ? 20_000 : 6_000);
 }
@@ -190,19 +215,19 @@ const drop = (id) => notes.set(notes.get().filter((one) => one.id !== id));
 export function Notes() {
   const shown = useShared(notes);
   const undo = async (one) => {
-    drop(one.id);
     try {
       await one.undo();
-      note(t("undone"));
+      drop(one.id);
+      note(one.undone ?? t("undone"));
     } catch (error) {
-      note(error.problem?.detail || error.message, { tone: "bad" });
+      note(told(error), { tone: "bad" });
     }
   };
   return html`<div class="notes" role="status" aria-live="polite">
     ${shown.map(
       (one) => html`<div key=${one.id} class=${`note ${one.tone}`}>
         <${Said} text=${one.text} />
-        ${one.undo && html`<${Button} onClick=${() => undo(one)}>${t("undo")}<//>`}
+        ${one.undo && html`<${Button} onClick=${() => undo(one)}>${one.undoes ?? t("undo")}<//>`}
         <${Button} kind="quiet" aria-label=${t("close")} onClick=${() => drop(one.id)}>✕<//>
       </div>`,
     )}

@@ -20,7 +20,7 @@ export function picture(text) {
 
 function copied(node) {
   const made = document.createElementNS(SVG, node.localName);
-  for (const { name, value } of node.attributes) if (ATTRIBUTES.test(name) && !value.includes("url(")) made.setAttribute(name, value);
+  for (const { name, value } of node.attributes) if (ATTRIBUTES.test(name) && !/url\(|\\/i.test(value)) made.setAttribute(name, value);
   for (const child of node.childNodes) {
     if (child.nodeType === Node.TEXT_NODE) made.append(child.data);
     else if (child.nodeType === Node.ELEMENT_NODE && child.namespaceURI === SVG && TAGS.has(child.localName)) made.append(copied(child));

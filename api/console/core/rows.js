@@ -62,7 +62,9 @@ export function Rows({ of, page, columns, cells, height = 44, label, onOpen, onP
     page(number * PAGE, PAGE, leave.signal).then(
       (answer) => {
         if (now !== turn.current) return;
+        if (asked.current.get(number) !== leave) return;
         asked.current.delete(number);
+        setError(null);
         pages.current.delete(number);
         pages.current.set(number, answer.rows);
         while (pages.current.size > KEPT_PAGES) pages.current.delete(pages.current.keys().next().value);
@@ -70,7 +72,7 @@ export function Rows({ of, page, columns, cells, height = 44, label, onOpen, onP
         redraw((was) => was + 1);
       },
       (refused) => {
-        if (now !== turn.current) return;
+        if (now !== turn.current || asked.current.get(number) !== leave) return;
         asked.current.delete(number);
         if (refused.name !== "AbortError") setError(refused);
       },
@@ -88,7 +90,7 @@ export function Rows({ of, page, columns, cells, height = 44, label, onOpen, onP
       watch.disconnect();
       place.removeEventListener("scroll", look);
     };
-  }, [total === 0]);
+  }, [total === 0, error !== null && total === null]);
 
   const first = Math.max(0, Math.floor(seen.top / height) - BEYOND);
   const last = Math.min((total ?? 0) - 1, Math.ceil((seen.top + seen.tall) / height) + BEYOND);
@@ -131,12 +133,16 @@ export function Rows({ of, page, columns, cells, height = 44, label, onOpen, onP
     }
   }
 
-  if (error) return html`<${Problem} error=${error} again=${() => { setError(null); need(Math.floor(first / PAGE), true); }} />`;
+  const again = () => {
+    setError(null);
+    for (let number = Math.floor(first / PAGE); number <= Math.floor(Math.max(last, 0) / PAGE); number += 1) need(number);
+  };
+  if (error && total === null) return html`<${Problem} error=${error} again=${again} />`;
   if (total === 0) return empty ?? html`<p class="muted">${t("rows.none")}</p>`;
   const shown = [];
   if (total !== null) for (let index = first; index <= last; index += 1) shown.push(index);
   const style = { gridTemplateColumns: template };
-  return html`<div class="rows" role="grid" aria-label=${label} aria-rowcount=${(total ?? 0) + 1} aria-colcount=${columns.length}
+  return html`<${Problem} error=${error} again=${again} /><div class="rows" role="grid" aria-label=${label} aria-rowcount=${(total ?? 0) + 1} aria-colcount=${columns.length}
     aria-busy=${asked.current.size > 0} ref=${box} tabindex="0" onKeyDown=${move}
     aria-activedescendant=${total && rowAt(active) ? `row-${active}` : undefined}>
     <div role="rowgroup" class="rows-head"><div class="row head" role="row" aria-rowindex="1" style=${style}>

@@ -14,9 +14,18 @@ export const token = shared(sessionStorage.getItem(NAME));
 export const without = shared("none");
 
 const tabs = "BroadcastChannel" in globalThis ? new BroadcastChannel("engramlog") : null;
+let signedOut = false;
 tabs?.addEventListener("message", ({ data }) => {
   if (data?.ask === "session" && token.get()) tabs.postMessage({ session: token.get() });
-  if (typeof data?.session === "string" && !token.get()) keep(data.session);
+  if (typeof data?.session === "string" && !token.get() && !signedOut) keep(data.session);
+  if (data?.ended && data.ended === token.get()) lose("none");
+});
+
+/** A link with a code, opened where the console is already. */
+addEventListener("hashchange", (event) => {
+  if (!location.hash.startsWith("#code=")) return;
+  event.stopImmediatePropagation();
+  begin();
 });
 
 export function keep(session) {
@@ -34,7 +43,9 @@ export function lose(why = "ended") {
 /** End it at the service too. */
 export async function end() {
   const shown = token.get();
+  signedOut = true;
   if (shown) {
+    tabs?.postMessage({ ended: shown });
     await fetch("/v1/console/session/end", {
       method: "POST",
       headers: { authorization: `Bearer ${shown}`, "content-type": "application/json" },
@@ -69,10 +80,14 @@ export async function exchange(code) {
   }).catch(() => null);
   if (!answer?.ok) {
     const told = await answer?.json().catch(() => null);
-    lose(["used", "over", "unknown", "limited"].includes(told?.reason) ? told.reason : "unreachable");
+    const why = ["used", "over", "unknown", "limited"].includes(told?.reason) ? told.reason : "unreachable";
+    if (token.get()) return true; // an old link, in a tab whose session goes on
+    lose(why);
     return false;
   }
+  signedOut = false;
   keep((await answer.json()).token);
+  tabs?.postMessage({ session: token.get() });
   return true;
 }
 

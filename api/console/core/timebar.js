@@ -33,7 +33,7 @@ function axes(times) {
   return { as_of: happened, known };
 }
 
-export function TimeBar({ owner }) {
+export function TimeBar({ owner, twoHands }) {
   useLanguage();
   const [open, setOpen] = useState(false);
   const moment = useMoment();
@@ -49,7 +49,7 @@ export function TimeBar({ owner }) {
     document.documentElement.classList.toggle("past", shownPast);
     return () => document.documentElement.classList.remove("past");
   }, [shownPast]);
-  if (!owner) return null;
+  if (!owner && !shownPast) return null;
   const drawn = open || shownPast || moment.b;
   return html`<section class=${`timebar ${shownPast ? "in-past" : ""}`} aria-label=${t("bar.label")}>
     <div class="timebar-lead">
@@ -62,9 +62,9 @@ export function TimeBar({ owner }) {
               : asked.data ? t("bar.none") : ""}</span>`}
       ${moment.b
         ? html`<${Button} kind="quiet" onClick=${dropB}>${t("bar.drop")}<//>`
-        : html`<${Button} kind="quiet" onClick=${() => { setOpen(true); takeB(); }}>${t("bar.compare")}<//>`}
+        : twoHands && html`<${Button} kind="quiet" onClick=${() => { setOpen(true); takeB(); }}>${t("bar.compare")}<//>`}
     </div>
-    ${drawn && LINES.map(
+    ${owner && drawn && LINES.map(
       ([line, name]) => html`<${Line} key=${line} line=${line} name=${name} axis=${axis[line]} times=${asked.data}
         counts=${asked.data?.buckets?.[line === "as_of" ? "happened" : "recorded"]}
         written=${(hand) => (hand === "a" ? moment.a : moment.b)?.[line]}
@@ -131,7 +131,10 @@ function Line({ line, name, axis, counts, hands, written }) {
 
 function Hand({ hand, line, name, at, left, axis, onDrag }) {
   const timer = useRef(null);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(() => () => {
+    clearTimeout(timer.current);
+    if (preview.get()?.hand === hand && preview.get().line === line) preview.set(null);
+  }, []);
   const pressed = (event) => {
     const span = axis.to - axis.from;
     const from = at ?? axis.now;
@@ -179,7 +182,8 @@ function typed(text) {
   if (!text) return null;
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return parsed(text);
   const found = text.match(/^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}(?::\d{2})?)(?: ?(?:UTC|Z))?$/);
-  return parsed(found ? `${found[1]}T${found[2]}Z` : text) ?? undefined;
+  if (found) return parsed(`${found[1]}T${found[2]}Z`) ?? undefined;
+  return /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? (parsed(text) ?? undefined) : undefined;
 }
 
 function Histogram({ counts, axis }) {

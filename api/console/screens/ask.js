@@ -7,7 +7,7 @@ import { html, useEffect, useMemo, useState } from "../core/dom.js";
 import { ask, path, useAsk, useAskWith } from "../core/http.js";
 import { setParams, useHere } from "../core/location.js";
 import { useMoment, usePreview } from "../core/moment.js";
-import { Asked, Button, Chip, Empty, Field, note, Problem, Screen, useReadOnly } from "../core/parts.js";
+import { Asked, Button, Chip, Empty, Field, note, Screen, told as refusal, useReadOnly } from "../core/parts.js";
 import { plain, Said } from "../core/said.js";
 import { shownInstant } from "../core/timebar.js";
 import { language, number, t } from "../core/words.js";
@@ -42,11 +42,11 @@ export function Ask({ owner }) {
   const asAgent = async () => {
     try {
       const told = await ask(address, { q: question.trim(), limit: MOST, trace: "true" });
-      setParams({ q: question.trim(), mode: null });
-      found.reload();
+      if (question.trim() === asked && mode === "normal") found.reload();
+      else setParams({ q: question.trim(), mode: null });
       note(t("ask.agent.done", { count: number(told.results.length) }));
     } catch (error) {
-      note(error.problem?.detail || error.message, { tone: "bad" });
+      note(refusal(error), { tone: "bad" });
     }
   };
   return html`<${Screen} title=${t("screen.ask")} lead=${t("ask.lead")}>
@@ -171,6 +171,6 @@ function Shelf({ withheld, mode }) {
   const shown = (by) => MODES.find((one) => by === one);
   return html`<section class="shelf" aria-label=${t("ask.withheld")}><h2>${t("ask.withheld")}</h2>
     <ul>${withheld.map((one) => html`<li key=${one.reason}><${Chip} tone=${one.reason === "sensitive" ? "bad" : "warn"}>${t("ask.withheld.count", { count: number(one.count), reason: t(`reason.${one.reason}`) })}<//>
-      ${shown(one.shown_by) && shown(one.shown_by) !== mode ? html`<${Button} kind="quiet" onClick=${() => setParams({ mode: one.shown_by })}>${t("ask.withheld.show", { mode: one.shown_by })}<//>` : html`<span class="muted">${t("ask.withheld.shown-by", { mode: one.shown_by })}</span>`}
+      ${shown(one.shown_by) && shown(one.shown_by) !== mode ? html`<${Button} kind="quiet" onClick=${() => setParams({ mode: one.shown_by })}>${t("ask.withheld.show", { mode: t(`mode.${one.shown_by}`) })}<//>` : html`<span class="muted">${t("ask.withheld.shown-by", { mode: shown(one.shown_by) ? t(`mode.${one.shown_by}`) : one.shown_by })}</span>`}
       ${one.ids?.length > 0 && html`<span class="id muted">${one.ids.slice(0, 5).map(plain).join(", ")}${one.ids.length > 5 ? " …" : ""}</span>`}</li>`)}</ul></section>`;
 }

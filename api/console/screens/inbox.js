@@ -13,7 +13,9 @@ const MOST = 100;
 
 export function Inbox({ owner, refreshed, onDone }) {
   const asked = useAsk(path("owners", owner, "inbox"), { ...useMoment().query, limit: MOST });
-  useEffect(asked.reload, [refreshed]);
+  useEffect(() => {
+    if (refreshed) asked.reload();
+  }, [refreshed]);
   return html`<p class="lead">${t("inbox.lead")}</p>
     <${Asked} of=${asked}>${(told) => told.total
       ? html`<p class="muted">${t("inbox.taken", { taken: number(told.taken), most: number(told.most) })}</p>

@@ -1,7 +1,7 @@
 /** The log itself: an owner's events or a partition's, filtered, live, raw. */
 
 import { html, useEffect, useRef, useState } from "../core/dom.js";
-import { ask, path, useAsk } from "../core/http.js";
+import { ask, path, useAsk, useVisible } from "../core/http.js";
 import { go, setParams, To, to, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
 import { Asked, Button, Check, Chip, Dialog, Empty, Field, Problem, Screen, Copy } from "../core/parts.js";
@@ -85,8 +85,9 @@ function Events({ owner, address, question, live, focus }) {
     read(undefined, leave.signal);
     return () => leave.abort();
   }, []);
+  const shown = useVisible();
   useEffect(() => {
-    if (!live || held || busy || !follow.current) return undefined;
+    if (!live || held || busy || !shown || !follow.current) return undefined;
     const leave = new AbortController();
     (async () => {
       while (!leave.signal.aborted) {
@@ -96,7 +97,9 @@ function Events({ owner, address, question, live, focus }) {
           if (told.events.length) setState((was) => {
             const known = new Set(was.events.map((one) => one.position));
             const news = told.events.filter((one) => !known.has(one.position)).map((one) => ({ ...one, isNew: true })).reverse();
-            return { ...was, events: [...news, ...was.events].slice(0, MOST) };
+            const all = [...news, ...was.events];
+            // Rows are let go only where nobody paged: what is behind a page's cursor would be a gap.
+            return { ...was, events: was.events.length > PAGE ? all : all.slice(0, MOST), next: was.events.length > PAGE || all.length <= MOST ? was.next : undefined };
           });
         } catch (error) {
           if (error.name === "AbortError" || error.status === 401) return;
@@ -105,7 +108,7 @@ function Events({ owner, address, question, live, focus }) {
       }
     })();
     return () => leave.abort();
-  }, [live, held, busy]);
+  }, [live, held, busy, shown]);
   const { events, next, error, looked } = state;
   return html`${live && html`<p class="live-line" role="status"><span class=${`live ${held ? "" : "open"}`}>${t(held ? "log.live.held" : "log.live")}</span> <${Button} kind="quiet" onClick=${() => setHeld(!held)}>${t(held ? "log.live.go" : "log.live.hold")}<//></p>`}
     <${Problem} error=${error} again=${() => read()} />

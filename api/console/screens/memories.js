@@ -1,10 +1,10 @@
 /** The manager: all memories of an owner in a table with filters, what waits for a person, statistics, export. */
 
-import { html, useState } from "../core/dom.js";
+import { html, useEffect, useState } from "../core/dom.js";
 import { ask, path, useAsk, useFeed } from "../core/http.js";
-import { setParams, To, useHere } from "../core/location.js";
+import { go, setParams, To, to, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
-import { Bar, Button, Chip, Empty, Field, note, Panel, Screen, useQuiet, useReadOnly } from "../core/parts.js";
+import { Bar, Button, Chip, Empty, Field, note, Screen, told, useQuiet, useReadOnly } from "../core/parts.js";
 import { Rows } from "../core/rows.js";
 import { Id, plain, Said, When } from "../core/said.js";
 import { number, t, weight } from "../core/words.js";
@@ -84,7 +84,11 @@ function Table({ owner, refreshed, live, setDialog, onDone, why }) {
   const [shown, setShown] = useState(null);
   const [words, setWords] = useState(params.get("words") ?? "");
   const quiet = useQuiet(words);
-  if ((params.get("words") ?? "") !== quiet && quiet === words) queueMicrotask(() => setParams({ words: quiet || null }, { replace: true }));
+  const written = params.get("words") ?? "";
+  useEffect(() => setWords(written), [written]);
+  useEffect(() => {
+    if (quiet !== written) setParams({ words: quiet || null }, { replace: true });
+  }, [quiet]);
   const filters = filtersOf(params);
   const sort = params.get("sort") ?? "activated";
   const order = params.get("order") ?? (sort === "id" ? "ascending" : "descending");
@@ -105,9 +109,7 @@ function Table({ owner, refreshed, live, setDialog, onDone, why }) {
     if (answer) setPicked(new Map(answer.memories.map((row) => [row.id, row])));
     if (answer?.total > MOST_PICKED) note(t("memories.pick.most", { most: number(MOST_PICKED) }), { tone: "bad" });
   };
-  const open = (row) => {
-    location.hash = document.querySelector(`a[data-id="${CSS.escape(row.id)}"]`)?.getAttribute("href") ?? location.hash;
-  };
+  const open = (row) => go(to(["owners", owner, "memory", row.id]));
   const filtered = FILTERS.some((name) => params.has(name)) || params.has("words");
   const most = Math.max(...(shown?.memories ?? []).map((one) => one.weight ?? 0), 1);
   const deleted = [...picked.values()].filter((row) => ["deleted"].includes(row.status)).map((row) => row.id);
@@ -126,7 +128,7 @@ function Table({ owner, refreshed, live, setDialog, onDone, why }) {
         ${!why && html`<span class=${`live ${live}`}>${t(live === "open" ? "live" : "live.waiting")}</span>`}
         ${picked.size > 0 && html`<span class="picked-told"><strong>${t("memories.picked", { count: number(picked.size) })}</strong>
           ${standing.length > 0 && html`<${Button} kind="danger" why=${why} onClick=${() => setDialog({ kind: "delete", ids: standing, picked: () => setPicked(new Map()) })}>${t("memories.delete")}<//>`}
-          ${deleted.length > 0 && html`<${Button} why=${why} onClick=${() => restore(owner, deleted).then(() => { setPicked(new Map()); onDone(); }, (error) => note(error.message, { tone: "bad" }))}>${t("memories.restore")}<//>`}
+          ${deleted.length > 0 && html`<${Button} why=${why} onClick=${() => restore(owner, deleted).then(() => { setPicked(new Map()); onDone(); }, (error) => note(told(error), { tone: "bad" }))}>${t("memories.restore")}<//>`}
           <${Button} kind="quiet" onClick=${() => setPicked(new Map())}>${t("memories.pick.none")}<//></span>`}
         ${shown?.total > 0 && html`<${Button} kind="quiet" onClick=${pickAll}>${t("memories.pick.page")}<//>`}
       </div>

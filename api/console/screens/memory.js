@@ -25,14 +25,14 @@ export function Memory({ owner, id }) {
     setTurn((was) => was + 1);
   };
   useFeed(owner, (told) => told.some((one) => one.changes?.some((change) => change.memory === id)) && again(), !moment.past);
-  return html`<${Asked} of=${found}>${(memory) => html`<${Told} owner=${owner} memory=${memory} address=${address} moment=${moment} turn=${turn} again=${again} />`}<//>`;
+  return html`<${Asked} of=${found}>${(memory) => html`<${Told} key=${memory.id} owner=${owner} memory=${memory} address=${address} moment=${moment} turn=${turn} again=${again} />`}<//>`;
 }
 
 function Told({ owner, memory, address, moment, turn, again }) {
   const why = useAsk(address + "/why", { limit: 1, ...moment.query });
   const [event, setEvent] = useState(null);
   const [revealed, setRevealed] = useState(null);
-  const text = revealed ?? memory.content;
+  const text = (moment.past ? null : revealed) ?? memory.content;
   return html`<${Screen} title=${t("screen.memory")} actions=${html`<${Verbs} owner=${owner} memory=${memory} again=${again} onRevealed=${setRevealed} />`}>
     <p class="crumb"><${To} parts=${["owners", owner, "memories"]}>← ${t("memory.back")}<//></p>
     <${Panel} class="memory-head">

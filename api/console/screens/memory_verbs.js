@@ -24,9 +24,11 @@ export function Negate({ owner, memory, onClose, onDone }) {
   const [told, setTold] = useState({ correction: "", resolution: "", never: false, reason: "" });
   const set = (name) => (value) => setTold({ ...told, [name]: value });
   const body = Object.fromEntries(Object.entries(told).filter(([, value]) => value && (value === true || value.trim())));
-  const act = async () => {
-    await tell(of(owner, memory, "negate"), body);
-    note(t("memory.negate.done"), { undo: () => tell(of(owner, memory, "confirm"), {}).then(onDone) });
+  const act = async (key) => {
+    await tell(of(owner, memory, "negate"), body, { key });
+    // Taking a negation back is said again, which counts as a mention: it is called what it is. A correction stays, so it is not offered.
+    const back = () => tell(of(owner, memory, "confirm"), {}).then(onDone);
+    note(t("memory.negate.done"), body.correction || body.never ? {} : { undo: back, undoes: t("memory.confirm.after-all"), undone: t("memory.confirm.done") });
     onDone();
   };
   return html`<${FormDialog} title=${t("memory.negate.title")} verb=${t("memory.negate")} act=${act} onClose=${onClose}>
@@ -39,9 +41,9 @@ export function Negate({ owner, memory, onClose, onDone }) {
 }
 
 export function ConfirmHolds({ owner, memory, onClose, onDone }) {
-  const act = async () => {
-    await tell(of(owner, memory, "confirm"), {});
-    note(t("memory.confirm.done"), { undo: memory.is_negated ? () => tell(of(owner, memory, "negate"), {}).then(onDone) : undefined });
+  const act = async (key) => {
+    await tell(of(owner, memory, "confirm"), {}, { key });
+    note(t("memory.confirm.done"));
     onDone();
   };
   return html`<${FormDialog} title=${t("memory.confirm.title")} verb=${t("memory.confirm")} act=${act} onClose=${onClose}>
@@ -51,8 +53,8 @@ export function ConfirmHolds({ owner, memory, onClose, onDone }) {
 export function Sensitivity({ owner, memory, onClose, onDone }) {
   const [level, setLevel] = useState(String(memory.sensitivity));
   const [reason, setReason] = useState("");
-  const act = async () => {
-    await tell(of(owner, memory, "sensitivity"), { level: Number(level), reason });
+  const act = async (key) => {
+    await tell(of(owner, memory, "sensitivity"), { level: Number(level), reason }, { key });
     const undo = () => tell(of(owner, memory, "sensitivity"), { level: memory.sensitivity, reason: "undone in the console" }).then(onDone);
     note(t("memory.sensitivity.done", { level }), { undo });
     onDone();
@@ -69,8 +71,8 @@ export function RestoreDialog({ owner, memory, onClose, onDone }) {
 }
 
 export function Unmerge({ owner, memory, onClose, onDone }) {
-  const act = async () => {
-    await tell(of(owner, memory, "unmerge"), {});
+  const act = async (_told, key) => {
+    await tell(of(owner, memory, "unmerge"), {}, { key });
     note(t("memory.unmerge.done"));
     onDone();
   };

@@ -3,7 +3,7 @@
 import { html, useEffect, useState } from "../core/dom.js";
 import { path, tell, useAsk } from "../core/http.js";
 import { To } from "../core/location.js";
-import { Asked, Bar, Button, Chip, Confirm, Field, note, Panel, Screen } from "../core/parts.js";
+import { Asked, Bar, Button, Chip, Confirm, Field, note, Panel, Screen, told as refusal } from "../core/parts.js";
 import { Id, plain, Said, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 import { duration } from "./log.js";
@@ -63,7 +63,7 @@ export function Operate() {
 function Alarms() {
   const asked = useAgain(path("alarms"), LATER_MS);
   const clear = (one) => tell(path("alarms", "clear"), { name: one.name, subject: one.subject ?? "" }, { keyed: false }).then(
-    () => { note(t("operate.alarm.cleared")); asked.reload(); }, (error) => note(error.message, { tone: "bad" }));
+    () => { note(t("operate.alarm.cleared")); asked.reload(); }, (error) => note(refusal(error), { tone: "bad" }));
   return html`<${Panel} title=${t("operate.alarms")}><${Asked} of=${asked}>${({ alarms }) => alarms.length
     ? html`<ul class="plain">${alarms.map((one) => html`<li key=${one.name + one.subject} class="alarm"><${Chip} tone="bad">${one.severity ? t(`operate.alarm.${one.severity}`) : ""}<//> <strong>${one.name}</strong> <${Said} text=${one.subject ?? ""} /> <${Said} text=${one.text ?? one.what ?? ""} />
         <span class="muted">${t("operate.alarm.since", { at: (one.first ?? one.since ?? "").slice(0, 16).replace("T", " ") })}</span> <${Button} onClick=${() => clear(one)}>${t("operate.alarm.clear")}<//></li>`)}</ul>`
@@ -122,7 +122,7 @@ function Quarantine() {
 function DeadOwner({ owner, again }) {
   const asked = useAsk(path("dead", owner));
   const [drop, setDrop] = useState(null);
-  const retry = () => tell(path("dead", owner, "retry"), {}, { keyed: false }).then(() => { note(t("operate.dead.retried")); again(); asked.reload(); }, (error) => { note(error.problem?.detail ?? error.message, { tone: "bad" }); asked.reload(); });
+  const retry = () => tell(path("dead", owner, "retry"), {}, { keyed: false }).then(() => { note(t("operate.dead.retried")); again(); asked.reload(); }, (error) => { note(refusal(error), { tone: "bad" }); asked.reload(); });
   return html`<section class="dead"><h3><${To} parts=${["owners", owner, "log"]}><${Said} text=${owner} /><//></h3>
     <${Asked} of=${asked}>${(told) => html`<ul class="plain">${(told.parked ?? told.events ?? []).map((one) => html`<li key=${one.position}><${Id} text=${one.position} /> <${Said} text=${one.event ?? one.type ?? ""} /> <span class="muted"><${Said} text=${one.reason ?? one.error ?? one.problem ?? ""} /></span> <${Button} kind="danger" onClick=${() => setDrop(one.position)}>${t("operate.dead.discard")}<//></li>`)}</ul>`}<//>
     <${Button} onClick=${retry}>${t("operate.dead.retry")}<//>

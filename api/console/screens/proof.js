@@ -3,7 +3,7 @@
 import { html, useState } from "../core/dom.js";
 import { ask, askWith, path, useAsk } from "../core/http.js";
 import { useMoment } from "../core/moment.js";
-import { Asked, Button, Chip, Copy, download, Field, note, Panel, Problem, Screen, useReadOnly } from "../core/parts.js";
+import { Asked, Button, Chip, Copy, download, Field, note, Panel, Problem, Screen, told as refusal, useReadOnly } from "../core/parts.js";
 import { Id, plain, Said, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 import { ExportDialog } from "./exporting.js";
@@ -13,17 +13,18 @@ import "../words/operate.js";
 
 const MOST_TEXT = 1_000_000;
 const MOST_DELETED = 1_000;
+const STANDING = ["live", "fading", "kept_version", "superseded", "merged", "retired", "proposed", "set_aside", "rejected"];
 
 export function Proof({ owner }) {
   const [dialog, setDialog] = useState(null);
   const why = useReadOnly();
   const forget = async () => {
     try {
-      const told = await ask(path("owners", owner, "memories"), { mode: "review", limit: MOST_DELETED });
-      if (told.memories.length) setDialog({ kind: "forget", ids: told.memories.map((one) => one.id) });
+      const told = await ask(path("owners", owner, "memories"), { mode: "debug", statuses: STANDING, limit: MOST_DELETED });
+      if (told.memories.length) setDialog({ kind: "forget", ids: told.memories.map((one) => one.id), more: told.total - told.memories.length });
       else note(t("proof.forget.none"));
     } catch (error) {
-      note(error.message, { tone: "bad" });
+      note(refusal(error), { tone: "bad" });
     }
   };
   return html`<${Screen} title=${t("screen.proof")} lead=${t("proof.lead")}>
@@ -35,7 +36,7 @@ export function Proof({ owner }) {
     <${Check} />
     <${Heads} />
     ${dialog?.kind === "export" && html`<${ExportDialog} owner=${owner} everything=${true} onClose=${() => setDialog(null)} />`}
-    ${dialog?.kind === "forget" && html`<${DeleteDialog} owner=${owner} ids=${dialog.ids} onClose=${() => setDialog(null)} />`}
+    ${dialog?.kind === "forget" && html`<${DeleteDialog} owner=${owner} ids=${dialog.ids} more=${dialog.more} onClose=${() => setDialog(null)} onDone=${(answer) => answer && dialog.more > 0 && note(t("proof.forget.more", { count: number(dialog.more) }), { tone: "bad" })} />`}
   <//>`;
 }
 

@@ -8,7 +8,9 @@ import { number, t, weight } from "../core/words.js";
 
 export function Statistics({ owner, refreshed }) {
   const asked = useAsk(path("owners", owner, "stats"), useMoment().query);
-  useEffect(asked.reload, [refreshed]);
+  useEffect(() => {
+    if (refreshed) asked.reload();
+  }, [refreshed]);
   return html`<${Asked} of=${asked}>${(told) => html`
     <div class="figures">
       <${Figure} value=${number(told.memories)} name=${t("stats.memories")} />

@@ -1,23 +1,24 @@
 /** What is done to memories, on whatever screen: dialogs that show first what they would touch, and undo. */
 
-import { html, useState } from "../core/dom.js";
-import { askWith, path, tell } from "../core/http.js";
+import { html, useRef, useState } from "../core/dom.js";
+import { askWith, newKey, path, tell } from "../core/http.js";
 import { Button, Check, Confirm, Dialog, Field, note, Problem } from "../core/parts.js";
 import { Id, Said } from "../core/said.js";
 import { number, t } from "../core/words.js";
 
 const CATEGORIES = ["identity", "stable_preference", "short_term_preference", "fact", "skill", "temporary"];
 
-/** A form in a window: `act()` tells, and closes where it went well. */
+/** A form in a window: `act(key)` tells, and closes where it went well; a second try has the same key. */
 export function FormDialog({ title, verb, act, onClose, ready = true, children, wide }) {
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
+  const key = useRef(newKey());
   const go = async (event) => {
     event.preventDefault();
     setBusy(true);
     setError(null);
     try {
-      await act();
+      await act(key.current);
       onClose();
     } catch (refused) {
       setError(refused);
@@ -37,13 +38,13 @@ export function FormDialog({ title, verb, act, onClose, ready = true, children, 
 export function AddDialog({ owner, onClose, onDone }) {
   const [told, setTold] = useState({ content: "", category: "fact", kind: "fact", memory_id: "", because: "", tags: "", confirm: false });
   const set = (name) => (value) => setTold({ ...told, [name]: value });
-  const act = async () => {
+  const act = async (key) => {
     const tags = told.tags.split(/[,，]/).map((one) => one.trim()).filter(Boolean);
     const body = { content: told.content, category: told.category, kind: told.kind.trim() || "fact" };
     if (tags.length) body.tags = tags;
     for (const name of ["memory_id", "because"]) if (told[name].trim()) body[name] = told[name].trim();
     if (told.confirm) body.confirm = true;
-    const answer = await tell(path("owners", owner, "memories"), body);
+    const answer = await tell(path("owners", owner, "memories"), body, { key });
     note(answer.mentioned ? t("add.mentions", { id: [answer.mentioned].flat().join(", ") }) : t("add.done"));
     onDone?.(answer);
   };
@@ -62,11 +63,11 @@ export function EditDialog({ owner, memory, onClose, onDone }) {
   const before = memory.content ?? memory.memory;
   const [content, setContent] = useState(before);
   const [because, setBecause] = useState("");
-  const withheld = before.startsWith("[withheld");
-  const act = async () => {
+  const withheld = memory.sensitivity > 2;
+  const act = async (key) => {
     const body = { content };
     if (because.trim()) body.because = because.trim();
-    const answer = await tell(path("owners", owner, "memories", memory.id, "edit"), body);
+    const answer = await tell(path("owners", owner, "memories", memory.id, "edit"), body, { key });
     const undo = () => tell(path("owners", owner, "memories", memory.id, "edit"), { content: before }).then(() => onDone?.(null));
     note(t("edit.done"), { undo });
     onDone?.(answer);
@@ -96,13 +97,13 @@ export async function restore(owner, ids) {
 }
 
 /** Delete one memory or many: what it would touch is told first, core ones are spared unless they are meant, and it is undone by one click. */
-export function DeleteDialog({ owner, ids, onClose, onDone }) {
+export function DeleteDialog({ owner, ids, more = 0, onClose, onDone }) {
   const [options, setOptions] = useState({ with_sources: false, core: false, never: false });
   const [reason, setReason] = useState("");
   const address = path("owners", owner, "memories", "delete");
   const first = () => askWith(address, { ids, ...options, dry_run: true });
-  const act = async () => {
-    const answer = await tell(address, { ids, ...options, reason });
+  const act = async (_would, key) => {
+    const answer = await tell(address, { ids, ...options, reason }, { key });
     const deleted = answer.deleted;
     note(t("delete.done", { count: number(deleted.length) }), { undo: async () => {
       await restore(owner, deleted);
@@ -111,8 +112,8 @@ export function DeleteDialog({ owner, ids, onClose, onDone }) {
     onDone?.(answer);
   };
   const title = ids.length === 1 ? t("delete.one") : t("delete.title", { count: number(ids.length) });
-  return html`<${Confirm} key=${JSON.stringify(options)} title=${title} verb=${t("delete.go")} first=${first} act=${act} onClose=${onClose}>
-    ${(would) => html`<p>${would.deleted.length ? t("delete.would", { count: number(would.deleted.length) }) : t("delete.nothing")}</p>
+  return html`<${Confirm} again=${JSON.stringify(options)} title=${title} verb=${t("delete.go")} first=${first} act=${act} onClose=${onClose}>
+    ${(would) => html`<p>${would.deleted.length ? t("delete.would", { count: number(would.deleted.length) }) : t("delete.nothing")}${more > 0 ? ` ${t("proof.forget.more", { count: number(more) })}` : ""}</p>
       <${Named} title=${t("delete.spared", { count: number(would.skipped.length) })} ones=${would.skipped} />
       <${Named} title=${t("delete.also", { count: number(would.also.length) })} ones=${would.also} />
       <${Named} title=${t("delete.alone", { count: number(would.left_alone.length) })} ones=${would.left_alone} />
