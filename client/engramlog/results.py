@@ -338,6 +338,17 @@ class ExtractedKeyword(Result):
     """`user_tag`, `llm` (both given), or `system`: found in its text."""
 
 
+class InPattern(Result):
+    """A pattern, or a memory that is evidence of one."""
+
+    id: str
+    memory: str | None
+    """What it says, at most 400 characters; None where it does not stand."""
+    status: str
+    created_at: datetime
+    """When it was said; of a pattern when the newest of its evidence was."""
+
+
 class Detail(BasisTold, Card, Place):
     """Everything about one memory."""
 
@@ -380,6 +391,10 @@ class Detail(BasisTold, Card, Place):
     access_count: int = 0
     correction_history: list[dict[str, Any]] = []
     edges: list[dict[str, Any]] = []
+    evidence: list[InPattern] | None = None
+    """The memories that it was made of, the oldest first; only of a pattern."""
+    patterns: list[InPattern] | None = None
+    """Patterns of which it is evidence, where there are any, at most 20."""
 
 
 class Change(Result):

@@ -39,7 +39,6 @@ def shapes() -> str:
 
 
 def _models() -> Iterator[type[BaseModel]]:
-    """Every model that a file of answers defines, in the order of files and lines."""
     """Every model that a file of answers defines, in the order of files and lines; those in folders of it too."""
     for file in sorted(one.name for one in walk_packages(answers.__path__, f"{answers.__name__}.")):
         module = import_module(file)

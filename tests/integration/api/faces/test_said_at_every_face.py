@@ -45,6 +45,7 @@ NO_KEY = {
     "POST /v1/owners/{owner}/replay": "writes nothing",
     "POST /v1/owners/{owner}/diff": "writes nothing",
     "POST /v1/owners/{owner}/instants": "writes nothing",
+    "POST /v1/heads/check": "writes nothing",
     "POST /v1/owners/{owner}/retract": "its reach is its key: what reaches the same is the same act",
     "POST /v1/owners/{owner}/extract": "a job: what it decides has ids of its own",
     "POST /v1/owners/{owner}/cleanup": "a job: what it decides has ids of its own",
