@@ -1,7 +1,7 @@
 """A map of what is known: memories about a topic or the strongest of all, how they are joined and why, and how that clusters.
 
-Seed 000, 3.2: the best hits on a topic, and what they are associated with. What joins two memories is told in `map_links`,
-which of them stand on the map in `map_nodes`, what their clusters are called in `map_names`.
+Seed 000, 3.2: the best hits on a topic, and what they are associated with. What joins two memories is told in `mapping.links`,
+which of them stand on the map in `mapping.nodes`, what their clusters are called in `mapping.names`.
 """
 
 from __future__ import annotations
