@@ -79,7 +79,6 @@ def test_a_service_that_comes_again_has_new_sessions_and_the_page_stays_where_it
         first.stop()
     console.allowed = {401, 403}
     with served(tmp_path / "store", port=port) as second:
-        console.page.reload()
         console.page.wait_for_selector(".door")
         console.says("The session is over")
         console.field("Or paste a code").fill(second.link())
