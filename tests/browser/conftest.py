@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from tests.browser.pages import Console
 from tests.browser.service import Service, served
@@ -82,9 +81,3 @@ def open_console(browser: Browser) -> Iterator[Callable[..., Console]]:
 def page_of(open_console: Callable[..., Console], story: Service) -> Callable[..., Console]:
     """Opens a page of the story."""
     return lambda to="/", **told: open_console(story, to, **told)
-
-
-def screenshot(page: Page, path: Path) -> None:
-    """A picture of what is seen."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=path)

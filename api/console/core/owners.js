@@ -2,8 +2,8 @@
 
 import { html, useEffect, useRef, useState } from "./dom.js";
 import { path, tell, useAsk } from "./http.js";
-import { go, here, to, To, written } from "./location.js";
-import { Asked, Button, Command, Empty, Field, Problem, Screen, useQuiet } from "./parts.js";
+import { go, here, written } from "./location.js";
+import { Asked, Button, Command, Field, Problem, Screen, useQuiet } from "./parts.js";
 import { plain, Said } from "./said.js";
 import { number, t, useLanguage } from "./words.js";
 

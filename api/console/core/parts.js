@@ -60,6 +60,15 @@ export function Field({ label, hint, value, onChange, kind = "text", options, wi
   </div>`;
 }
 
+/** A field whose value counts once it is left, or Enter is pressed. */
+export function Typed({ value, onChange, ...rest }) {
+  const [told, setTold] = useState(value);
+  useEffect(() => setTold(value), [value]);
+  const done = () => told.trim() !== value && onChange(told.trim());
+  const pressed = (event) => event.key === "Enter" && event.currentTarget.tagName !== "TEXTAREA" && done();
+  return html`<${Field} value=${told} onChange=${setTold} onBlur=${done} onKeyDown=${pressed} spellcheck=${false} ...${rest} />`;
+}
+
 export function Check({ label, checked, onChange, ...rest }) {
   const id = useId();
   return html`<span class="check"><input type="checkbox" id=${id} checked=${checked} ...${rest}

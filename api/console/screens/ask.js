@@ -3,22 +3,20 @@
  * beside it the same question at another moment, under another law, or without a source.
  */
 
+import { KINDS, LAWS, MODES } from "../core/choices.js";
 import { html, useEffect, useMemo, useState } from "../core/dom.js";
 import { ask, path, useAsk, useAskWith } from "../core/http.js";
 import { setParams, useHere } from "../core/location.js";
 import { useMoment, usePreview } from "../core/moment.js";
 import { Asked, Button, Chip, Empty, Field, note, Screen, told as refusal, useReadOnly } from "../core/parts.js";
-import { plain, Said } from "../core/said.js";
+import { plain } from "../core/said.js";
 import { shownInstant } from "../core/timebar.js";
-import { language, number, t } from "../core/words.js";
+import { number, t } from "../core/words.js";
 import { Card } from "./cards.js";
 import { Context } from "./context.js";
 import { RankLines } from "./ranklines.js";
 import "../words/ask.js";
 
-const MODES = ["normal", "review", "debug"];
-const LAWS = ["weighted", "ebbinghaus", "consolidating", "tiered"];
-const KINDS = ["sessions", "sources", "actors", "principals", "models"];
 const MOST = 10;
 const INSTANTS = 120;
 

@@ -1,5 +1,6 @@
 /** The change log of a memory, and one of its events in full. */
 
+import { LAWS } from "../core/choices.js";
 import { html, useEffect, useState } from "../core/dom.js";
 import { ask, useAsk } from "../core/http.js";
 import { setParams, To } from "../core/location.js";
@@ -8,7 +9,6 @@ import { Id, Said, When } from "../core/said.js";
 import { t, weight } from "../core/words.js";
 
 const PAGE = 25;
-const LAWS = ["weighted", "ebbinghaus", "consolidating", "tiered"];
 
 export function Changes({ address, moment, turn, onOpen }) {
   const [law, setLaw] = useState("");

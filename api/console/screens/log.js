@@ -4,8 +4,8 @@ import { html, useEffect, useRef, useState } from "../core/dom.js";
 import { ask, path, useAsk, useVisible } from "../core/http.js";
 import { go, setParams, To, to, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
-import { Asked, Button, Check, Chip, Dialog, Empty, Field, Problem, Screen, Copy } from "../core/parts.js";
-import { Id, plain, Said, When } from "../core/said.js";
+import { Button, Check, Chip, Copy, Dialog, Empty, Field, Problem, Screen, Typed } from "../core/parts.js";
+import { plain, Said, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 import "../words/log.js";
 
@@ -50,16 +50,8 @@ function Filters({ params }) {
     <${Field} label=${t("log.order")} value=${params.get("order") ?? "newest"} options=${["newest", "oldest"].map((one) => [one, t(`log.order.${one}`)])} onChange=${(value) => set("order")(value === "newest" ? null : value)} />
     <${Check} label=${t("log.late")} checked=${params.get("late") === "true"} onChange=${(value) => set("late")(value ? "true" : null)} />
     <${Button} kind="quiet" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${t("log.more-filters")}<//>
-    ${open && TEXTS.map((name) => html`<${Typed} key=${name} label=${t(`log.${name}`)} hint=${["since", "until"].includes(name) ? t("log.day") : undefined} value=${params.get(name) ?? ""} onChange=${set(name)} />`)}
+    ${open && TEXTS.map((name) => html`<${Typed} key=${name} label=${t(`log.${name}`)} maxlength="400" placeholder=${["since", "until"].includes(name) ? t("log.day") : undefined} value=${params.get(name) ?? ""} onChange=${set(name)} />`)}
   </div>`;
-}
-
-/** A field whose value counts once it is left, or Enter is pressed. */
-function Typed({ label, hint, value, onChange }) {
-  const [told, setTold] = useState(value);
-  useEffect(() => setTold(value), [value]);
-  const done = () => told.trim() !== value && onChange(told.trim());
-  return html`<${Field} label=${label} placeholder=${hint} value=${told} onChange=${setTold} onBlur=${done} onKeyDown=${(event) => event.key === "Enter" && done()} maxlength="400" spellcheck=${false} />`;
 }
 
 function Events({ owner, address, question, live, focus }) {

@@ -1,5 +1,6 @@
 /** A map of what is known: the service's picture, made live, and the same as a list. */
 
+import { MODES } from "../core/choices.js";
 import { html, useEffect, useRef, useState } from "../core/dom.js";
 import { askText, path, useAsk } from "../core/http.js";
 import { go, setParams, To, to, useHere } from "../core/location.js";
@@ -14,7 +15,6 @@ import { useWidth } from "./curves.js";
 import "../words/memory.js";
 import "../words/operate.js";
 
-const MODES = ["normal", "review", "debug"];
 const LIMITS = ["12", "24", "36", "60", "100"];
 
 export function Map({ owner }) {

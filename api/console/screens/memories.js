@@ -1,5 +1,6 @@
 /** The manager: all memories of an owner in a table with filters, what waits for a person, statistics, export. */
 
+import { MODES } from "../core/choices.js";
 import { html, useEffect, useState } from "../core/dom.js";
 import { ask, path, useAsk, useFeed } from "../core/http.js";
 import { go, setParams, To, to, useHere } from "../core/location.js";
@@ -29,7 +30,6 @@ const FACETS = [
 ];
 const FILTERS = FACETS.map(([, filter]) => filter);
 const SORTS = ["activated", "created", "updated", "weight", "id"];
-const MODES = ["normal", "review", "debug"];
 const MOST_PICKED = 1000;
 const MOST_OF_A_FACET = 12;
 /** What state is good, what asks for a look. */

@@ -1,10 +1,11 @@
 /** What if: the same history without something, or by other numbers, beside what holds; and from there to a retraction for good. */
 
-import { html, useEffect, useState } from "../core/dom.js";
+import { KINDS, LAWS, MODES } from "../core/choices.js";
+import { html, useState } from "../core/dom.js";
 import { askWith, path, tell, useAsk, useAskWith } from "../core/http.js";
 import { setParams, To, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
-import { Asked, Button, Check, Chip, Confirm, Copy, Empty, Field, note, Panel, Screen, useReadOnly } from "../core/parts.js";
+import { Asked, Button, Check, Chip, Confirm, Copy, Empty, Field, note, Panel, Screen, Typed, useReadOnly } from "../core/parts.js";
 import { Id, plain, Said } from "../core/said.js";
 import { number, t, weight } from "../core/words.js";
 import { RankLines } from "./ranklines.js";
@@ -13,9 +14,6 @@ import { ParameterPicker } from "./parameters.js";
 import "../words/ask.js";
 import "../words/whatif.js";
 
-const KINDS = ["sessions", "sources", "actors", "principals", "models"];
-const LAWS = ["weighted", "ebbinghaus", "consolidating", "tiered"];
-const MODES = ["normal", "review", "debug"];
 const PAGE = 40;
 
 /** What stands in the address, as the service is asked. Null: nothing is changed. */
@@ -65,13 +63,6 @@ function Strikes({ owner, params, moment }) {
     ${KINDS.map((kind) => html`<${Picker} key=${kind} owner=${owner} kind=${kind} params=${params} moment=${moment} />`)}
     <${Check} label=${t("whatif.alone")} checked=${params.get("alone") === "true"} onChange=${(value) => setParams({ alone: value ? "true" : null })} />
   </div>`;
-}
-
-export function Typed({ label, value, onChange, ...rest }) {
-  const [told, setTold] = useState(value);
-  useEffect(() => setTold(value), [value]);
-  const done = () => told !== value && onChange(told);
-  return html`<${Field} label=${label} value=${told} onChange=${setTold} onBlur=${done} onKeyDown=${(event) => event.key === "Enter" && event.currentTarget.tagName !== "TEXTAREA" && done()} spellcheck=${false} ...${rest} />`;
 }
 
 /** Names that spoke to the owner, to strike: those chosen, and a list to add from. */

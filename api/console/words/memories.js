@@ -45,7 +45,6 @@ words({
   "memories.delete": ["Delete", "删除"],
   "memories.restore": ["Restore", "恢复"],
   "memories.export": ["Export", "导出"],
-  "memories.open": ["Open", "打开"],
   "memories.waiting": ["waits", "待办"],
   "memories.negated": ["negated", "已否定"],
   "memories.conflict": ["may contradict", "可能矛盾"],
