@@ -35,7 +35,7 @@ export function Card({ owner, card, rank, best, weight: now, next, question, mod
       <p class="card-small"><${Id} text=${card.id} /> ${card.created_at && html`· <${When} at=${card.created_at} />`} ${card.speaker && html`· <${Said} text=${card.speaker} />`}
         ${card.trust && html`<${Chip}>${t(`trust.${card.trust}`)}<//>`} ${card.level !== "full" && html`<${Chip}>${t(`level.${card.level}`)}<//>`}
         ${card.long_ago && html`<${Chip} tone="warn">${t("ask.long-ago")}<//>`} ${card.is_negated && html`<${Chip} tone="warn">${t("reason.negated")}<//>`}
-        ${card.status && card.status !== "live" && html`<${Chip}>${t(`status.${card.status}`)}<//>`}</p>
+        ${card.status && card.status !== "live" && card.status !== card.trust && html`<${Chip}>${t(`status.${card.status}`)}<//>`}</p>
       <${Parts} parts=${parts} best=${best} />
       <div class="actions">
         <span class="figure muted">${card.score !== undefined ? `${t("ask.score", { score: weight(card.score) })} · ` : ""}${t("ask.weight", { weight: weight(now) })}</span>
