@@ -19,6 +19,9 @@ _DASHES = {"keyword": None, "meaning": "7 4", "temporal": "2 4", "co-task": "9 3
 """Of edges by kind: colour is no sign of them."""
 _OTHER_DASH = "12 5"
 MOST_IN_LEGEND = 6
+LEGEND_ROW = 17
+"""Pixels from a row of the legend to the next."""
+LEGEND_SHARE = 0.2
 RING = 4.5
 """How far the ring of a centre reaches beyond its disc."""
 Node = Mapping[str, Any]
@@ -161,7 +164,10 @@ def draw_cluster_name(held: Element, text: str, box: Box, look: Look, cluster: s
 def draw_legend(
     picture: Element, edges: Sequence[Edge], nodes: Sequence[Node], look: Look, words: PictureWords
 ) -> float:
-    """What lines and rings stand for, along the bottom in as many rows as it takes; where the picture above ends."""
+    """What lines and rings stand for, along the bottom; where the picture above ends.
+
+    It takes at most a fifth of the picture: the rarest kinds of a small one are told by their lines alone.
+    """
     held = group(picture, "legend")
     kinds = Counter(str(edge.get("link") or "") for edge in edges)
     entries = [(kind, words.link(kind)) for kind, _ in kinds.most_common(MOST_IN_LEGEND) if kind]
@@ -175,9 +181,10 @@ def draw_legend(
             x = 20.0
         rows[-1].append((x, kind, text))
         x += wide + 18
-    top = look.height - 30.0 - 17 * (len(rows) - 1)
+    rows = rows[: max(int(LEGEND_SHARE * look.height / LEGEND_ROW), 1)]
+    top = look.height - 30.0 - LEGEND_ROW * (len(rows) - 1)
     for place, row in enumerate(rows):
-        y = top + 17 * place
+        y = top + LEGEND_ROW * place
         for x, kind, text in row:
             if kind:
                 sample = line(held, x, y - 4, x + 26, y - 4, look.colours.rule, stroke_width=2)

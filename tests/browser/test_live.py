@@ -28,15 +28,16 @@ def add(service: Service, name: str) -> None:
     service.ask(f"/v1/owners/{OWNER}/memories", {"content": f"{name} came in.", "memory_id": name, "key": name})
 
 
-def test_an_empty_store_says_what_to_do_and_its_first_memory_is_told_there(open_console: Opens, alone: Service) -> None:
-    console = open_console(alone)
-    console.says("Nothing is remembered here yet")
-    console.says("engramlog console --demo")
-    assert console.violations() == []
-    console.field("Owner").fill(OWNER)
-    console.field("A memory").fill("The first of all.")
-    console.button("Tell a first memory").click()
-    console.says("The first of all.")
+def test_an_empty_store_says_what_to_do_and_its_first_memory_is_told_there(open_console: Opens, tmp_path: Path) -> None:
+    with served(tmp_path / "store") as empty:
+        console = open_console(empty)
+        console.says("Nothing is remembered here yet")
+        console.says("engramlog console --demo")
+        assert console.violations() == []
+        console.field("Owner").fill(OWNER)
+        console.field("A memory").fill("The first of all.")
+        console.button("Tell a first memory").click()
+        console.says("The first of all.")
 
 
 def test_events_come_in_while_a_worker_is_killed_and_another_goes_on(open_console: Opens, alone: Service) -> None:

@@ -61,7 +61,10 @@ class Heads:
             at = utc_text(from_micros(int(seconds) * 1_000_000 + int(micros)))
             live = {number: one for number, one in enumerate(live_heads(wire, self._identity.tags)) if one.seq}
             recorded = self._recorded(wire, live)
+        check = current_check()
+        check(0, 1 + len(live))
         book = None if self._kept is None else self._kept()
+        check(1, 1 + len(live))
         line = HeadLine(
             1,
             at,

@@ -65,12 +65,12 @@ def checked(told: Mapping[str, Any], terms: Mapping[str, Any]) -> InstantsAsked:
     query, law, since, until = (told[name] for name in ("query", "law", "since", "until"))
     return InstantsAsked(
         query=None if query is None else check_query(query),
-        ids=_checked_ids(told["ids"], query),
         results=check_limit(told["results"], field="results"),
         mode=check_mode(told["mode"]),
         law=None if law is None else check_law(law),
         order=_one_of("order", told["order"], ORDERS),
         points=_checked_points(told["points"]),
+        ids=_checked_ids(told["ids"], query),
         line=_one_of("line", told["line"], LINE_NAMES),
         since=None if since is None else parse_instant(since, "from"),
         until=None if until is None else parse_instant(until, "to"),
