@@ -136,12 +136,13 @@ def test_whoever_interrupts_ends_all_processes_and_no_lease_is_left(
 
 
 def test_a_command_that_is_killed_leaves_no_process_at_work(store: Live, redis_server: RedisServer) -> None:
-    keys = held_by_another(store, 0)
     command = [sys.executable, "-P", "-m", "ops.main", "rebuild", "--processes", "2", "--json"]
     environment = os.environ | {"ENGRAMLOG_REDIS_URL": redis_server.url}
     before = connections(store)
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
+        wait_until(lambda: connections(store) > before)
+        keys = held_by_another(store, 0)  # its processes have yet to start
         wait_until(lambda: store.client.hget(BuildKeys(store.identity.tags[3], NEXT).checkpoint, "epoch"))
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=PATIENCE)
