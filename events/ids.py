@@ -37,7 +37,7 @@ _CARRYING_ON: frozenset[Path] = frozenset(["job", "import", "terminal"])
 
 
 def check_new_ids(event: Any, by: Speaker, where: dict[str, Any]) -> None:
-    """Raises InvalidEvent where the event begins something under an id or a name that hides something, or an id that no path holds."""
+    """Raises InvalidEvent where the event begins something under an id that hides something or no path holds, or such a name."""
     if event.type not in _TOLD:
         return
     carries_on = event.actor in _JOBS and by.path in _CARRYING_ON
