@@ -136,10 +136,12 @@ def _growth(read: _Recorded, now: int, days: int) -> Growth:
 
 def lasting(free: float, bytes_a_day: float | None, now: int, why: str | None = None) -> Lasting:
     """How long so many bytes last at so many a day; `why`: what stands in the way of knowing."""
-    if why is not None or bytes_a_day is None:
-        return Lasting(None, None, why or "the log is too young to tell how fast it grows")
+    if why is not None:
+        return Lasting(None, None, why)
     if free <= 0:
         return Lasting(0.0, utc_text(from_micros(now)), None)
+    if bytes_a_day is None:
+        return Lasting(None, None, "the log is too young to tell how fast it grows")
     if bytes_a_day <= 0:
         return Lasting(None, None, "nothing was recorded in the time that was measured")
     days = free / bytes_a_day
@@ -174,14 +176,17 @@ def _memory(room: Room, events: int, growth: Growth, now: int) -> MemoryCapacity
         "bytes_a_day": a_day,
         "days_until_full": lasts.days,
         "full_at": lasts.at,
-        "basis": _basis(each, "memory used by all events of the log", growth) if lasts.days is not None else None,
+        "basis": _basis(each, "memory used by all events of the log", growth, lasts),
         "unknown": lasts.unknown,
     }
 
 
-def _basis(each: float | None, what: str, growth: Growth) -> str | None:
-    if each is None:
+def _basis(each: float | None, what: str, growth: Growth, *lasts: Lasting) -> str | None:
+    """What the days are reckoned by; None where none are told."""
+    if all(one.days is None for one in lasts):
         return None
+    if each is None or growth["events_a_day"] is None:
+        return "it is full now"
     return f"{each:,.0f} bytes an event ({what}), and {growth['events_a_day']:,} events a day: {growth['basis']}"
 
 
@@ -195,7 +200,7 @@ def _disk(kept: Kept, events: int, growth: Growth, now: int) -> DiskCapacity:
     full = lasting(there.free - there.reserve, a_day, now, why)
     # A rewrite takes as much again as the file: room for it shrinks as the file grows, and with the free bytes.
     low = lasting(there.free - there.wanted, None if a_day is None else 2 * a_day, now, why)
-    told = full.days is not None or low.days is not None
+    basis = _basis(each, "the append-only file by all events of the log", growth, full, low)
     return {
         "free_bytes": disk and disk.free,
         "total_bytes": disk and disk.total,
@@ -207,10 +212,7 @@ def _disk(kept: Kept, events: int, growth: Growth, now: int) -> DiskCapacity:
         "low_at": low.at,
         "days_until_full": full.days,
         "full_at": full.at,
-        "basis": f"{_basis(each, 'the append-only file by all events of the log', growth)}; what others write to the disk is not"
-        " counted"
-        if told
-        else None,
+        "basis": f"{basis}; what others write to the disk is not counted" if basis and a_day is not None else basis,
         "unknown": full.unknown,
     }
 
