@@ -42,7 +42,7 @@ OF_OTHER_COMMANDS = {
     "api.revealing",
     "api.services.cleaning",
     "api.services.context",
-    "api.services.deleting",
+    "api.services.many.deleting",
     "api.services.extracting",
     "api.services.knowing",
     "api.services.store",

@@ -6,7 +6,8 @@ import pytest
 
 from events.catalogue import MemoryDeleted, MemoryRestored, MemoryUnmerged, ValueRejected
 from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.decide.deleting import Delete, DeletionPlan, PlannedDeletion, plan_deletion, requests_of
+from projections.decide.deleting import Delete, DeletionPlan, PlannedDeletion, plan_deletion
+from projections.decide.many import requests_of
 from projections.decide.restoring import LastDeletion, may_return, restoration, returning
 from projections.fold.changelog import Entry
 from projections.memory.deletion_cascade import DeletionCascade, Taken
