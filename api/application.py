@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from api.services.auditing.replaying import Replayer
     from api.services.auditing.retracting import Retracter
     from api.services.auditing.supervision import Supervision
-    from api.services.carrying import CatchUp
+    from api.services.carrying.appender import CatchUp
     from api.services.cleaning import Cleaner
     from api.services.comparing import Comparer
     from api.services.context import Contexts

@@ -9,7 +9,7 @@ from api.requests.checks import check_memory_id, check_owner
 from api.requests.pasts import PIECE
 from api.requests.refusals import taken
 from api.requests.snapshots import Snapshot
-from api.services.carried import carried_before
+from api.services.carrying.carried import carried_before
 from api.services.histories import SCANNED
 from api.services.reading import Reader
 from api.services.writing import Writer

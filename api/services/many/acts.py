@@ -12,7 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 from api.requests.checks import check_memory_id, check_owner
 from api.requests.refusals import checked_key, taken
 from api.requests.snapshots import Snapshot
-from api.services.carried import LogEvent, carried_before
+from api.services.carrying.carried import LogEvent, carried_before
 from api.services.many.report import ManyReport
 from api.services.reading import Reader
 from api.services.writing import Writer

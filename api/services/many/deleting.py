@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from api.requests.snapshots import Snapshot
-from api.services.carried import LogEvent
+from api.services.carrying.carried import LogEvent
 from api.services.many.acts import Cause, ManyActs, Planner, Progress, memories_named
 from api.services.many.report import DeletionReport
 from api.services.restoring import steps, taken_by, weigh_log, with_value
