@@ -14,11 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
-from consumers.jobs.leader import BESIDE, STOPPED, queue_name, redis_ms, schedule_key, schedule_told
+from consumers.jobs.leader import BESIDE, STOPPED, queue_name, schedule_key, schedule_told
 from events import errors
 from events.alarms import one_line
 from events.envelope import from_micros, utc_text
 from events.errors import EngramlogError, StoreError
+from events.redis.clock import redis_ms
 from events.redis.wire import Script, Wire
 from events.text.digits import whole
 from projections.shapes import JobBoard, JobKind, JobStopped, JobTold

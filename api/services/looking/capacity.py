@@ -7,14 +7,15 @@ from datetime import timedelta
 from math import isfinite
 from typing import NamedTuple
 
+from api.requests.checks import check_limit
 from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
 from api.work.outlook import outlook
 from events.admission import APPEND_FULL, Room
 from events.envelope import from_micros, utc_text
-from events.errors import LogGap, refused
 from events.partitions import LogKeys
 from events.redis.admission import read_room
-from events.redis.log import entries
+from events.redis.clock import redis_micros
+from events.redis.recorded import recorded_of
 from events.redis.wire import Wire, WirePool
 from projections.redis.debt import FoldDebt
 from projections.shapes import AofCapacity, Capacity, DiskCapacity, Growth, MemoryCapacity
@@ -50,11 +51,9 @@ class Capacities:
 
         Raises InputError, StoreError.
         """
-        if not 1 <= days <= MOST_DAYS:
-            raise refused("days", days, f"a whole number from 1 to {MOST_DAYS}")
+        check_limit(days, MOST_DAYS, "days")
         with self._wires.wire() as wire:
-            seconds, micros = wire.call("TIME")
-            now = int(seconds) * 1_000_000 + int(micros)
+            now = redis_micros(wire)
             heads = wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in self._tags])
             read = _Recorded(wire, self._tags, [int(head or 0) for head in heads])
             growth = _growth(read, now, days)
@@ -81,9 +80,7 @@ class _Recorded:
 
     def at(self, seqs: Sequence[int]) -> list[int | None]:
         """Of one entry a partition; None where there is none, or none that tells."""
-        asked = [(key, seq) for key, seq in zip(self._keys, seqs, strict=True)]
-        answers = self._wire.answers([["XRANGE", key, f"{seq}-0", f"{seq}-0"] for key, seq in asked])
-        return [_recorded(answer) for answer in answers]
+        return recorded_of(self._wire, list(zip(self._keys, seqs, strict=True)))
 
     def first(self) -> int | None:
         """The oldest first entry that tells when it was recorded, None where one does not tell: it is of format 1."""
@@ -104,13 +101,6 @@ class _Recorded:
                     else:
                         low[number] = middle[number] + 1
         return sum(max(head + 1 - one, 0) for head, one in zip(self._heads, low, strict=True))
-
-
-def _recorded(answer: list[object]) -> int | None:
-    try:
-        return next((one.recorded for one in entries(answer)), None)
-    except LogGap:
-        return None
 
 
 def _growth(read: _Recorded, now: int, days: int) -> Growth:
