@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from events.catalogue import MemoryRestored
 from projections.decide.command import Made
 from projections.decide.many import ManyCommand, ManyPlan
-from projections.decide.restoring import LastDeletion, MayReturn, gone_now, restoration
+from projections.decide.restoring import TakenAlong, restoration
 from projections.memory.columns import Columns
 from projections.memory.deletion_cascade import DeletionCascade
 from projections.memory.record import Memory
@@ -50,46 +49,10 @@ class PlannedRestoration(NamedTuple):
         return restoration(command.owner, self.root, self.reasons, self.event_id, command.reason, self.values)
 
 
-class TakenAlong:
-    """What deletions took along, as the log has it: each memory that is deleted now, with the event that led to that."""
-
-    def __init__(self, deletions: Mapping[str, LastDeletion], causes: Mapping[str, str | None]) -> None:
-        self._deletions, self._causes = deletions, causes
-        self._roots = {one.event_id for one in deletions.values()}
-        self._by_cause: dict[str, list[str]] = defaultdict(list)
-        for name, cause in causes.items():
-            if cause is not None:
-                self._by_cause[cause].append(name)
-
-    def with_root(self, root: str) -> list[str]:
-        """Ids of what the deletion of a memory took along."""
-        deletion = self._deletions.get(root)
-        return [] if deletion is None else self._by_cause.get(deletion.event_id, [])
-
-    def along(self, root: str, related: Iterable[str]) -> list[str]:
-        """The same, and those of these that another deletion took along; in the order of the log."""
-        others = (name for name in related if self._causes.get(name) in self._roots)
-        return sorted({*self.with_root(root), *others} - {root}, key=lambda name: self._deletions[name].seq)
-
-
-def asked_about(
-    columns: Columns, deletions: Mapping[str, LastDeletion], roots: Iterable[Memory]
-) -> dict[str, LastDeletion]:
-    """Memories that deletions of these may have taken along: of their instants, or related to them."""
-    gone = gone_now(columns, deletions)
-    may, instants, related = MayReturn(columns, gone), set[int](), set[str]()
-    for memory in roots:
-        if memory.id in gone:
-            instants.add(gone[memory.id].at)
-            related |= may.related(memory)
-    return {name: one for name, one in gone.items() if name in related or one.at in instants}
-
-
 def plan_restoration(
     memories: Mapping[str, Memory],
     columns: Columns,
     taken: TakenAlong,
-    may: MayReturn,
     event_id: Callable[[str], str],
     values: Callable[[Memory], tuple[str, ...]],
 ) -> ManyPlan[PlannedRestoration]:
@@ -106,13 +69,13 @@ def plan_restoration(
     named = {memory.id for memory in roots}
     back_already = set(named)
     for memory in roots:
-        along = [one for one in taken.along(memory.id, may.related(memory)) if one not in back_already]
+        along = [one for one in taken.along(memory) if one not in back_already]
         back, left = cascade.returning(memory.id, along)
         reasons = {one: _why_back(columns, one, memory.id) for one in back}
         planned = PlannedRestoration(memory.id, event_id(memory.id), reasons, values(memory))
         if plan.put(planned, "come back with it, more than one request holds: restore it by itself"):
             back_already |= reasons.keys()
-            with_it = set(taken.with_root(memory.id))
+            with_it = set(taken.by(memory.id))
             plan.left |= {one.id: one.reason for one in left if one.id in with_it}
     for one in (*plan.also, *named):
         plan.left.pop(one, None)

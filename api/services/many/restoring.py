@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from api.requests.snapshots import Snapshot
 from api.services.many.acts import Cause, ManyActs, Planner, Progress, memories_named
@@ -12,14 +13,8 @@ from events.catalogue import MemoryRestored, ValueReadmitted
 from events.standing import OWN, is_persons_word
 from projections.decide.many import ManyPlan
 from projections.decide.rejecting import rejected_values
-from projections.decide.restoring import MayReturn, gone_now
-from projections.decide.restoring_many import (
-    PlannedRestoration,
-    Restore,
-    TakenAlong,
-    asked_about,
-    plan_restoration,
-)
+from projections.decide.restoring import TakenAlong
+from projections.decide.restoring_many import PlannedRestoration, Restore, plan_restoration
 from projections.memory.record import Memory
 
 
@@ -63,14 +58,7 @@ class ManyRestorer(ManyActs[Restore, PlannedRestoration, RestorationReport]):
 
         def planner(memories: Mapping[str, Memory], event_id: Callable[[str], str]) -> ManyPlan[PlannedRestoration]:
             deletions = steps(self._views, owner, partition) if memories else {}
-            asked = asked_about(columns, deletions, memories.values())
-            return plan_restoration(
-                memories,
-                columns,
-                TakenAlong(deletions, causes(self._views, owner, asked)),
-                MayReturn(columns, gone_now(columns, deletions)),
-                event_id,
-                lambda memory: said[memory.id] if lifts else (),
-            )
+            taken = TakenAlong(columns, deletions, memories.values(), partial(causes, self._views, owner))
+            return plan_restoration(memories, columns, taken, event_id, lambda memory: said[memory.id] if lifts else ())
 
         return RestorationReport(owner, list(command.wanted), snapshot.position, warning=snapshot.told), planner
