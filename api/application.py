@@ -27,11 +27,10 @@ if TYPE_CHECKING:
     from api.services.auditing.replaying import Replayer
     from api.services.auditing.retracting import Retracter
     from api.services.auditing.supervision import Supervision
-    from api.services.carrying import CatchUp
+    from api.services.carrying.appender import CatchUp
     from api.services.cleaning import Cleaner
     from api.services.comparing import Comparer
     from api.services.context import Contexts
-    from api.services.deleting import Deleter
     from api.services.episodes import Episodes
     from api.services.extracting import Extractor
     from api.services.facts import Facts
@@ -45,8 +44,9 @@ if TYPE_CHECKING:
     from api.services.looking.instants import Instants
     from api.services.looking.jobs import JobQueue
     from api.services.looking.models import ModelUses
-    from api.services.looking.restoring_many import ManyRestorer
     from api.services.looking.times import TimeLines
+    from api.services.many.deleting import Deleter
+    from api.services.many.restoring import ManyRestorer
     from api.services.reading import Reader
     from api.services.remembering import Rememberer
     from api.services.restoring import Restorer
@@ -186,7 +186,7 @@ class Application(ABC):
 
     @joined
     def deleter(self) -> Deleter:
-        from api.services.deleting import Deleter
+        from api.services.many.deleting import Deleter
 
         return Deleter(self.log, self.reader, self.writer, self.views)
 
@@ -198,7 +198,7 @@ class Application(ABC):
 
     @joined
     def many_restorer(self) -> ManyRestorer:
-        from api.services.looking.restoring_many import ManyRestorer
+        from api.services.many.restoring import ManyRestorer
 
         return ManyRestorer(self.log, self.reader, self.writer, self.views)
 

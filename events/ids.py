@@ -1,8 +1,9 @@
 """Ids and names that are new must look like what they are: two that look alike are one, or a trap.
 
 Refused where something is begun (a turn, a memory, what a merge makes), and its owner and session with it: controls, characters
-that show nothing, and what NFKC writes otherwise (full width, ligatures, ⅷ). Letters that look alike in different scripts are
-not: they are people's names. What is old folds, is read and is deleted as before, so nothing here is asked of events about it.
+that show nothing, what NFKC writes otherwise (full width, ligatures, ⅷ), and `.` and `..`, which browsers and proxies take out of
+a path even percent-encoded. Letters that look alike in different scripts are not: they are people's names. What is old folds, is
+read and is deleted as before, so nothing here is asked of events about it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "ToolResultRecorded": ("tool",),
     "MemoryCreated": ("speaker", "project", "task"),
 }
+DOTS = frozenset([".", ".."])
+"""What no path of a URL holds as a part (RFC 3986, 5.2.4)."""
+NO_PATH = "an id that a URL's path can hold: not only one dot or two"
 _TOLD = _NEW.keys() | _NAMES.keys()
 _JOBS = frozenset(["system", "judge"])
 _CARRYING_ON: frozenset[Path] = frozenset(["job", "import", "terminal"])
@@ -33,11 +37,13 @@ _CARRYING_ON: frozenset[Path] = frozenset(["job", "import", "terminal"])
 
 
 def check_new_ids(event: Any, by: Speaker, where: dict[str, Any]) -> None:
-    """Raises InvalidEvent where the event begins something under an id, or a name, that hides something."""
+    """Raises InvalidEvent where the event begins something under an id that hides something or no path holds, or such a name."""
     if event.type not in _TOLD:
         return
     carries_on = event.actor in _JOBS and by.path in _CARRYING_ON
     for field, value in _ids(event, carries_on=carries_on):
+        if value in DOTS:
+            raise InvalidEvent(field, value, NO_PATH, **where)
         if not value.isascii():
             _check(field, value, normal=True, where=where)
     for field in () if carries_on else _NAMES.get(event.type, ()):

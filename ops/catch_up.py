@@ -11,6 +11,7 @@ from api.work.patience import current_check
 from consumers.fold.presence import LEASE_MS, live_workers
 from events.errors import NotYetFolded
 from events.partitions import PASSING, LogKeys
+from events.redis.clock import redis_ms
 from events.redis.gap import refuse_gap
 from events.redis.wire import Wire, WirePool
 from ops.store import OpenStore
@@ -154,8 +155,7 @@ class FoldCatchUp:
 
 def workers_of(wire: Wire) -> dict[str, dict[str, Any]]:
     """The fold workers that live now."""
-    seconds, micros = wire.call("TIME")
-    return live_workers(wire, int(seconds) * 1_000 + int(micros) // 1_000, LEASE_MS)
+    return live_workers(wire, redis_ms(wire), LEASE_MS)
 
 
 def lasting_workers(wire: Wire) -> dict[str, dict[str, Any]]:

@@ -16,6 +16,7 @@ from api.exchange.chat_shapes import Message
 from api.exchange.importing import turn_event_id
 from events.envelope import derived_id, from_micros, utc_text
 from events.errors import InputError, refused
+from events.ids import DOTS
 from events.log import EventLog
 from events.naming import Naming
 from events.vocabulary import is_id
@@ -137,7 +138,7 @@ class Turns:
     def _session_of(self, told: MessageIdentity) -> str:
         """The conversation's id; without one, what is made of how it opens, and of how many before it in the file opened so."""
         if self._name is not None:
-            return self._name if is_id(self._name) else self._made().conversation(self._name)
+            return self._name if is_id(self._name) and self._name not in DOTS else self._made().conversation(self._name)
         ids, opening = self._made(), opening_of(told)
         self._openings[opening] += 1
         return ids.opening(told._replace(number=self._openings[opening] - 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -232,7 +233,7 @@ class SayTools:
             deleted=done,
             restorable_until=told["restorable_until"] if done else None,
             also=[AlsoDeleted(memory_key=one, reason=reason) for one, reason in answer.also.items()],
-            left_alone=[AlsoDeleted(memory_key=one, reason=reason) for one, reason in answer.left_alone.items()],
+            left_alone=[AlsoDeleted(memory_key=one, reason=reason) for one, reason in answer.left.items()],
             still_said_in=answer.still_said_in,
             message=message,
             changes=[logged(one) for one in told["changes"]],
@@ -275,13 +276,13 @@ class SayTools:
         )
 
 
-def _undone(told: dict[str, Any], memory_key: str) -> str | None:
+def _undone(told: Mapping[str, Any], memory_key: str) -> str | None:
     """Why the fold left the memory as it is; None where it did not."""
     changes = (one for one in told["changes"] if one["memory"] == memory_key)
     return "; ".join(one["reason"] for one in changes if one["decision"] in ("ignored", "wait")) or None
 
 
-def _waits(told: dict[str, Any]) -> str | None:
+def _waits(told: Mapping[str, Any]) -> str | None:
     """What to say where the owner's fold stands still: it is written, and has no effect yet."""
     stuck = told.get("quarantined")
     return None if stuck is None else f"written, but it waits: this owner is quarantined at {stuck['position']}"

@@ -20,7 +20,7 @@ from events.errors import refused
 
 DASHES = (None, "9 4", "2 4", "11 4 2 4")
 """Of the laws' lines, in their order: colour is not the only sign."""
-_DOTS = {"stroke_dasharray": "2 8"}
+_DOTS = "2 8"
 """Of thresholds, each law's beginning elsewhere: those of two laws may be one."""
 _HALF_A_DAY = timedelta(hours=12)
 Comparison = Mapping[str, Any]
@@ -179,7 +179,7 @@ def _thresholds(picture: Element, lines: Sequence[LawLine], frame: Frame, words:
             y,
             one.colour,
             stroke_width=0.8,
-            stroke_dasharray="2 8",
+            stroke_dasharray=_DOTS,
             stroke_dashoffset=-2.5 * place,
         )
 

@@ -38,6 +38,18 @@ _HULL = 13.0
 Graph = Mapping[str, Any]
 
 
+class KeptMap(NamedTuple):
+    """What of a map is drawn."""
+
+    graph: Graph
+    """As it was answered."""
+    nodes: Sequence[Node]
+    edges: Sequence[Any]
+    """Those between these nodes."""
+    clusters: Mapping[Any, str]
+    """Names of those of two nodes and more, the largest first."""
+
+
 class MapPicture(NamedTuple):
     """The picture as an SVG, and what it shows otherwise than asked."""
 
@@ -54,27 +66,27 @@ def map_picture(graph: Graph, look: Look) -> MapPicture:
     """The picture of a map as `map` answers it; one sentence where it has no nodes."""
     words = WORDS[look.language]
     ranked = sorted(graph["nodes"], key=lambda node: (not node.get("is_center"), -weight_of(node)))
-    kept, left_out = ranked[:MAX_NODES], ranked[MAX_NODES:]
-    known = {node["id"] for node in kept}
+    nodes, left_out = ranked[:MAX_NODES], ranked[MAX_NODES:]
+    known = {node["id"] for node in nodes}
     edges = [edge for edge in graph["edges"] if edge["from"] in known and edge["to"] in known]
-    clusters = _clusters(graph, kept)
-    picture = _root(graph, look, words, kept, edges, clusters)
-    _headings(picture, graph, look, words, kept, edges, clusters)
-    if not kept:
+    kept = KeptMap(graph, nodes, edges, _clusters(graph, nodes))
+    picture = _root(kept, look, words)
+    _headings(picture, kept, look, words)
+    if not nodes:
         said = words.withheld_all if graph.get("withheld") else words.nothing
         middle = look.width / 2, look.height / 2
         write(picture, said, *middle, 15, look.colours.pale, anchor="middle", class_="empty")
         return MapPicture(picture, [])
-    foot = draw_legend(picture, edges, kept, look, words)
+    foot = draw_legend(picture, edges, nodes, look, words)
     room = PictureRoom(20, 66 if look.is_narrow else 72, look.width - 40, foot - (66 if look.is_narrow else 72) - 26)
-    if len(kept) <= FEW:
-        drawn = draw_few(picture, kept, edges, _fills(kept, clusters), room, look, words)
+    if len(nodes) <= FEW:
+        drawn = draw_few(picture, nodes, edges, _fills(nodes, kept.clusters), room, look, words)
         unnamed = 0
     else:
-        drawn, unnamed = _draw_many(picture, kept, edges, clusters, room, look, words)
+        drawn, unnamed = _draw_many(picture, kept, room, look, words)
     remarks = [words.left_out.format(len(left_out), len(ranked))] if left_out else []
     if drawn.unlabelled:
-        remarks.append(words.unlabelled.format(drawn.unlabelled, len(kept)))
+        remarks.append(words.unlabelled.format(drawn.unlabelled, len(nodes)))
     remarks += [words.unnamed.format(unnamed)] if unnamed else []
     picture.set("data-unlabelled", str(drawn.unlabelled))
     picture.set("data-left-out", str(len(left_out)))
@@ -102,15 +114,9 @@ def _fills(nodes: Sequence[Node], clusters: Mapping[Any, str]) -> list[str]:
     ]
 
 
-def _root(
-    graph: Graph,
-    look: Look,
-    words: PictureWords,
-    nodes: Sequence[Node],
-    edges: Sequence[Any],
-    clusters: Mapping[Any, str],
-) -> Element:
-    counted = f"{', '.join(_counts(graph, words, nodes, edges, clusters))}."
+def _root(kept: KeptMap, look: Look, words: PictureWords) -> Element:
+    graph, nodes, edges, clusters = kept
+    counted = f"{', '.join(_counts(kept, words))}."
     heaviest = "; ".join(str(node.get("label") or node["id"]) for node in nodes[:5])
     named = [words.cluster_title.format(place + 1, name) for place, name in enumerate(clusters.values())]
     told = [counted, *([words.nodes_told.format(heaviest)] if nodes else [words.nothing]), *named]
@@ -137,42 +143,29 @@ def _title(graph: Graph, words: PictureWords) -> str:
     return words.overview if "topic" in graph else words.map_plain
 
 
-def _counts(
-    graph: Graph, words: PictureWords, nodes: Sequence[Node], edges: Sequence[Any], clusters: Mapping[Any, str]
-) -> list[str]:
+def _counts(kept: KeptMap, words: PictureWords) -> list[str]:
+    graph, nodes, edges, clusters = kept
     told = [words.several(words.memories, len(nodes)), words.several(words.links_told, len(edges))]
     told += [words.several(words.clusters, len(clusters))] if len(nodes) > FEW else []
     told += [words.truncated] if graph.get("truncated") else []
     return told + ([words.weaker.format(graph["weaker"])] if graph.get("weaker") else [])
 
 
-def _headings(
-    picture: Element,
-    graph: Graph,
-    look: Look,
-    words: PictureWords,
-    nodes: Sequence[Node],
-    edges: Sequence[Any],
-    clusters: Mapping[Any, str],
-) -> None:
+def _headings(picture: Element, kept: KeptMap, look: Look, words: PictureWords) -> None:
+    graph = kept.graph
     size, below = (15, 11) if look.is_narrow else (17, 12)
     title = cut(_title(graph, words), look.width - 40, size, bold=True)
     write(picture, title, 20, 18 + size / 2, size, look.colours.ink, bold=True, class_="heading")
-    parts = _counts(graph, words, nodes, edges, clusters) if nodes else []
+    parts = _counts(kept, words) if kept.nodes else []
     parts += [getattr(words, name).format(graph[name]) for name in ("as_of", "known") if graph.get(name)]
     told = cut(" · ".join(parts), look.width - 40, below)
     write(picture, told, 20, 30 + size, below, look.colours.pale, class_="subheading")
 
 
 def _draw_many(
-    picture: Element,
-    nodes: Sequence[Node],
-    edges: Sequence[Any],
-    clusters: Mapping[Any, str],
-    room: PictureRoom,
-    look: Look,
-    words: PictureWords,
+    picture: Element, kept: KeptMap, room: PictureRoom, look: Look, words: PictureWords
 ) -> tuple[DrawnNodes, int]:
+    _, nodes, edges, clusters = kept
     rows = {node["id"]: row for row, node in enumerate(nodes)}
     pairs = [(rows[edge["from"]], rows[edge["to"]]) for edge in edges]
     members = {one: [row for row, node in enumerate(nodes) if node.get("cluster") == one] for one in clusters}

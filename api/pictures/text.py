@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from itertools import accumulate, takewhile
 
 from events.text.invisible import spelled, with_hidden_as
 
@@ -123,14 +124,7 @@ def cut(text: str, most: float, size: float, *, bold: bool = False) -> str:
     text = shown(text)
     if width(text, size, bold=bold) <= most:
         return text
-    room = most - width(ELLIPSIS, size, bold=bold)
-    end, taken = 0, 0.0
-    for char in text:
-        taken += width(char, size, bold=bold)
-        if taken > room:
-            break
-        end += 1
-    kept = text[:end].rstrip(_AT_A_CUT)
+    kept = text[: _fitting(text, most - width(ELLIPSIS, size, bold=bold), size, bold=bold)].rstrip(_AT_A_CUT)
     return kept + ELLIPSIS if kept else ""
 
 
@@ -151,14 +145,15 @@ def broken(text: str, most: float, size: float, lines: int, *, bold: bool = Fals
     return [*told, last] if last else told
 
 
+def _fitting(text: str, most: float, size: float, *, bold: bool) -> int:
+    """How many of the first characters have room."""
+    ends = accumulate(width(char, size, bold=bold) for char in text)
+    return sum(1 for _ in takewhile(lambda end: end <= most, ends))
+
+
 def _break(text: str, most: float, size: float, *, bold: bool) -> int:
     """How many characters stand on the first line."""
-    end, taken = 0, 0.0
-    for char in text:
-        taken += width(char, size, bold=bold)
-        if taken > most:
-            break
-        end += 1
+    end = _fitting(text, most, size, bold=bold)
     for at in range(end, max(end // 2, 0), -1):
         if at < len(text) and (text[at] == " " or text[at - 1] == " " or _breaks(text[at - 1], text[at])):
             return at

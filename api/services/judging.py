@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from api.requests.snapshots import Snapshot
-from api.services.carrying import TRIES, Carrier
+from api.services.carrying.carrier import TRIES, Carrier
 from api.work.patience import current_check, has_told, weigh
 from events.catalogue import EventData, MemoryCreated, MemoryMentioned
 from events.envelope import AnyEvent, Prepared, decode, derived_id, micros

@@ -14,7 +14,7 @@ from typing import Any, TypedDict, Unpack, cast
 from api.requests.checks import check_memory_id, check_owner
 from api.requests.refusals import checked_key, refuse_rejected
 from api.requests.snapshots import Snapshot
-from api.services.carrying import Given, Looked, Rehearsable
+from api.services.carrying.carrier import Given, Looked, Rehearsable
 from api.services.writing import Writer
 from api.work.patience import current_check
 from events.catalogue import Ground, MemoryRevised

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from api.requests.checks import check_memory_id, check_owner
 from api.requests.pasts import PIECE
 from api.requests.refusals import taken
 from api.requests.snapshots import Snapshot
-from api.services.carried import carried_before
+from api.services.carrying.carried import carried_before
 from api.services.histories import SCANNED
 from api.services.reading import Reader
 from api.services.writing import Writer
@@ -22,7 +23,7 @@ from events.partitions import parse_position, partition_of, position_text
 from events.standing import OWN, is_persons_word
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import EVENT
-from projections.decide.restoring import LastDeletion, may_return, restoration, returning
+from projections.decide.restoring import LastDeletion, TakenAlong, restoration
 from projections.fold.changelog import DECISIONS
 from projections.memory.deletion_cascade import DeletionCascade
 from projections.memory.record import Memory
@@ -189,8 +190,8 @@ class Restorer:
         deletions = steps(self._views, owner, partition)
         if memory.id not in deletions:
             return [], []
-        possible = may_return(columns, memory, deletions)
-        back, left = returning(cascade, memory, deletions, possible, causes(self._views, owner, possible.near))
+        taken = TakenAlong(columns, deletions, [memory], partial(causes, self._views, owner))
+        back, left = cascade.returning(memory.id, taken.along(memory))
         return back, [{"id": one.id, "reason": one.reason} for one in left]
 
 

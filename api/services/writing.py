@@ -10,13 +10,11 @@ from collections.abc import Collection, Sequence
 from typing import Any, Unpack
 
 from api.requests.checks import check_memory_id
-from api.services.carrying import Carrier, CatchUp, Given, Rehearsable
+from api.services.carrying.carrier import Carrier, Given, Rehearsable
 from events.catalogue import EventData, MemoryMentioned, MemoryUnmerged, SensitivitySet
 from events.errors import InvalidEvent, refused
 from events.standing import reach
 from projections.decide.commands import Confirm, Merge, Negate, Promote, Tell
-
-__all__ = ["CatchUp", "Writer"]
 
 
 class Writer(Carrier):

@@ -21,6 +21,7 @@ from events.errors import DamagedState, LostLease, StoreError, StoreFull, StoreU
 from events.heads import Head
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys
+from events.redis.clock import redis_ms
 from events.redis.gap import refuse_gap
 from events.redis.log import entries
 from events.redis.wire import Wire, as_store_error
@@ -133,11 +134,11 @@ def _lease(wire: Wire, keys: BuildKeys, holder: str, lease_ms: int, on_wait: Cal
     """The lease on the new build. Waits for that of a rebuild that was killed to end; raises LostLease where one goes on."""
     until = wire.call("HGET", keys.checkpoint, "until")
     while True:
-        lease = take_lease(wire, keys, holder, now_ms=_now_ms(wire), ttl_ms=lease_ms, must_be_live=False)
+        lease = take_lease(wire, keys, holder, now_ms=redis_ms(wire), ttl_ms=lease_ms, must_be_live=False)
         if lease is not None:
             return lease
         ends = wire.call("HGET", keys.checkpoint, "until")
-        if ends != until or int(ends or 0) - _now_ms(wire) > lease_ms:
+        if ends != until or int(ends or 0) - redis_ms(wire) > lease_ms:
             raise LostLease(f"another rebuild of partition {{{keys.tag}}} holds build {keys.build}", partition=keys.tag)
         on_wait(f"partition {{{keys.tag}}}: waiting for the lease of another rebuild to end")
         sleep(LOOK_SECONDS)
@@ -155,7 +156,7 @@ class _Hold:
         if monotonic() - self._renewed <= self._lease_ms / 3_000:
             return
         self._renewed = monotonic()
-        if not renew_lease(self._wire, self._lease, now_ms=_now_ms(self._wire), ttl_ms=self._lease_ms):
+        if not renew_lease(self._wire, self._lease, now_ms=redis_ms(self._wire), ttl_ms=self._lease_ms):
             keys = self._lease.keys
             raise LostLease(f"the lease on build {keys.build} of partition {{{keys.tag}}} was lost", partition=keys.tag)
 
@@ -201,17 +202,12 @@ def _switch(wire: Wire, live: str, keys: BuildKeys) -> bool:
     It may be ahead: a live build that stands still (damaged, or of another version) is no reason not to leave it.
     """
     old = BuildKeys(keys.tag, live)
-    answer = wire.run(SWITCH, [keys.log.meta, old.checkpoint, keys.checkpoint], [live, keys.build, _now_ms(wire)])
+    answer = wire.run(SWITCH, [keys.log.meta, old.checkpoint, keys.checkpoint], [live, keys.build, redis_ms(wire)])
     if answer[0] == b"other" and answer[1].decode() != keys.build:
         raise LostLease(
             f"partition {{{keys.tag}}}: {answer[1].decode()} became the live build meanwhile", partition=keys.tag
         )
     return bool(answer[0] != b"behind")
-
-
-def _now_ms(wire: Wire) -> int:
-    seconds, micros = wire.call("TIME")
-    return int(seconds) * 1_000 + int(micros) // 1_000
 
 
 def refuse_without_room(wire: Wire, tags: Sequence[str]) -> None:

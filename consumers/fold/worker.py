@@ -25,6 +25,7 @@ from events.envelope import Stored
 from events.errors import FoldError, LostLease, StoreError
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import ranges
+from events.redis.clock import redis_ms
 from events.redis.log import entries
 from events.redis.wire import Script, Wire, as_store_error
 from projections.redis.retire import drop_retired_builds
@@ -190,8 +191,7 @@ class FoldWorker:
             self._partitions.tell_no_longer_full()
 
     def _now_ms(self) -> int:
-        seconds, micros = self._tend.call("TIME")
-        return int(seconds) * 1_000 + int(micros) // 1_000
+        return redis_ms(self._tend)
 
     def _stop_reading(self) -> None:
         """The partitions held changed: drop the read in flight, so that the next one asks for all of them."""

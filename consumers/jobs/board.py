@@ -14,12 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
-from consumers.jobs.leader import BESIDE, STOPPED, queue_name, redis_ms, schedule_key, schedule_told
+from consumers.jobs.leader import BESIDE, STOPPED, queue_name, schedule_key, schedule_told
 from events import errors
 from events.alarms import one_line
 from events.envelope import from_micros, utc_text
 from events.errors import EngramlogError, StoreError
+from events.redis.clock import redis_ms
 from events.redis.wire import Script, Wire
+from events.text.digits import whole
 from projections.shapes import JobBoard, JobKind, JobStopped, JobTold
 
 MOST_JOBS = 200
@@ -38,6 +40,7 @@ WHAT: Mapping[str, str] = {
     "daily": "merges, associations and replays, of every owner",
     "extract": "turns become typed memories",
     "sessions": "sessions that ended become episodes, and what replies rest on is noted",
+    "links": "what is new is linked with what is related to it",
     "embed": "vectors of memories that have none",
 }
 _READ = Script(
@@ -198,8 +201,8 @@ def _job(one: _Entry, answer: Sequence[bytes]) -> JobTold:
         "enqueued": _instant(enqueued),
         "started": _instant(started),
         "ended": _instant(ended),
-        "next_try": _micros(int(one.score * 1_000_000)) if again and one.score is not None else None,
-        "tries_left": int(left) if left.isdigit() else None,
+        "next_try": _micros(one.score * 1_000_000) if again and one.score is not None else None,
+        "tries_left": whole(left.decode("utf-8", "replace")),
         "error": _error(trace) if one.state in ("again", "failed") else None,
     }
 
@@ -231,17 +234,16 @@ def _kind(kind: str, status: Mapping[str, Any], schedule: Mapping[str, str], ent
 
 def _number(schedule: Mapping[str, str], field: str) -> int | None:
     """A number of the schedule, of the lifecycle or beside it."""
-    told = schedule.get(field, schedule.get(f"{BESIDE}{field}", ""))
-    return int(told) if told.isdigit() and len(told) < 16 else None
+    return whole(schedule.get(field, schedule.get(f"{BESIDE}{field}", "")))
 
 
 def _stopped(kind: str, schedule: Mapping[str, str]) -> list[JobStopped]:
     """Why a kind stopped, with the partitions of which that is told; the reason of most first."""
     by_reason: dict[str, list[int]] = {}
     for field, reason in schedule.items():
-        partition = field.removeprefix(f"{STOPPED}{kind}:")
-        if partition != field and partition.isdigit():
-            by_reason.setdefault(_shown(reason), []).append(int(partition))
+        named = field.removeprefix(f"{STOPPED}{kind}:")
+        if named != field and (partition := whole(named)) is not None:
+            by_reason.setdefault(_shown(reason), []).append(partition)
     told = sorted(by_reason.items(), key=lambda one: (-len(one[1]), one[0]))
     return [{"partitions": sorted(where), "reason": reason} for reason, where in told]
 
@@ -282,8 +284,8 @@ def _instant(raw: bytes) -> str | None:
     return utc_text(found if found.tzinfo else found.replace(tzinfo=UTC))
 
 
-def _micros(micros: int) -> str | None:
+def _micros(micros: float) -> str | None:
     try:
-        return utc_text(from_micros(micros))
+        return utc_text(from_micros(int(micros)))
     except (OverflowError, ValueError):
         return None

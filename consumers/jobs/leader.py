@@ -40,12 +40,6 @@ def schedule_key(store_id: str) -> str:
     return f"engramlog-jobs:{store_id}"
 
 
-def redis_ms(wire: Wire) -> int:
-    """The clock of the Redis behind a wire, milliseconds since 1970."""
-    seconds, micros = wire.call("TIME")
-    return int(seconds) * 1_000 + int(micros) // 1_000
-
-
 class Leader:
     """One candidate. `tend` it well within the lease time; whoever stops doing so is replaced when the lease ends."""
 

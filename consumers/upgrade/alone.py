@@ -7,6 +7,7 @@ from time import monotonic, sleep
 from typing import NamedTuple
 
 from consumers.fold.presence import live_workers
+from events.redis.clock import redis_ms
 from events.redis.wire import Wire
 
 LOOK_SECONDS = 0.05
@@ -53,8 +54,7 @@ class Company(NamedTuple):
 
 def company(wire: Wire, lease_ms: int) -> Company:
     """Everybody but this connection, now. Reads only. Raises StoreError."""
-    seconds, micros = wire.call("TIME")
-    live = live_workers(wire, int(seconds) * 1_000 + int(micros) // 1_000, lease_ms)
+    live = live_workers(wire, redis_ms(wire), lease_ms)
     workers = [
         Other("worker", name, f"holds {len(facts.get('partitions', ()))} partition(s)") for name, facts in live.items()
     ]

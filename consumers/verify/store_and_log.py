@@ -37,6 +37,7 @@ from events.envelope import Stored
 from events.errors import DamagedState, LogGap
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import STORE_KEY, LogKeys, position_text
+from events.redis.clock import redis_ms
 from events.redis.gap import refuse_gap
 from events.redis.log import entries
 from events.redis.wire import Wire
@@ -121,8 +122,7 @@ class _Verification:
         compare_deletions(wire, keys, self._memories, lambda: self._fold_to(self._head()), verdict)
         compare_levels(wire, keys.log, self._head(), verdict)
         compare_fields(wire, keys, list(oracle.owners), verdict)
-        seconds, micros = wire.call("TIME")
-        compare_builds(wire, keys, found.builds, int(seconds) * 1_000 + int(micros) // 1_000, verdict)
+        compare_builds(wire, keys, found.builds, redis_ms(wire), verdict)
         secrets = dict(pairs(wire, keys.log.secrets))
         for batch in self._read(ledger.seq, self._head()):
             ledger.feed(batch, self._secrets_of(batch), self._contradiction)

@@ -14,6 +14,7 @@ import msgspec
 from events.alarms import KNOWN, MOST_SUBJECT, MOST_TEXT, Alarm, Tell, one_line
 from events.errors import StoreError
 from events.partitions import ALARMS_KEY
+from events.redis.clock import redis_micros
 from events.redis.wire import Wire, WirePool
 from events.text.unreadable import UNREADABLE
 
@@ -118,8 +119,7 @@ class RedisAlarms:
             subject, field = "", _field(name, "")
             kept = wire.call("HGET", ALARMS_KEY, field)
         before = _decoded(kept) if kept else None
-        seconds, micros = wire.call("TIME")
-        now = int(seconds) * 1_000_000 + int(micros)
+        now = redis_micros(wire)
         with self._lock:
             count, mine.unwritten, mine.write_at = mine.unwritten, 0, monotonic() + WRITE_SECONDS
         alarm = Alarm(

@@ -13,6 +13,7 @@ from time import monotonic
 
 from events.alarms import Alarms
 from events.envelope import from_micros, utc_text
+from events.redis.wire import Wire
 
 READ_SECONDS = 60.0
 """How long one reading is carried on by the monotonic clock."""
@@ -23,6 +24,17 @@ BACK_MICROS = 1_000_000
 APART_MICROS = 300_000_000
 """Redis and this machine more than five minutes apart: as much as an event may be ahead."""
 Read = Callable[[], int]
+
+
+def redis_micros(wire: Wire) -> int:
+    """The clock of the Redis behind a wire, microseconds since 1970. Raises StoreError."""
+    seconds, micros = wire.call("TIME")
+    return int(seconds) * 1_000_000 + int(micros)
+
+
+def redis_ms(wire: Wire) -> int:
+    """The same in milliseconds."""
+    return redis_micros(wire) // 1_000
 
 
 class StoreClock:

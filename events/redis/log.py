@@ -27,7 +27,7 @@ from events.naming import Naming
 from events.partitions import ALARMS_KEY, LogKeys, partition_of
 from events.redis.admission import AppendAdmission, ReadDebt, no_debt
 from events.redis.append import APPEND, Brought, append_command, append_receipts
-from events.redis.clock import StoreClock
+from events.redis.clock import StoreClock, redis_micros
 from events.redis.durability import read_durability
 from events.redis.gap import MENDING
 from events.redis.naming import read_naming, read_seqs
@@ -325,8 +325,7 @@ class RedisEventLog:
 
     def _redis_time(self) -> int:
         with self._wires.wire() as wire:
-            seconds, micros = wire.call("TIME")
-        return int(seconds) * 1_000_000 + int(micros)
+            return redis_micros(wire)
 
 
 def _bytes_of(events: Sequence[Appendable]) -> int:

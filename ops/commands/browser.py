@@ -25,7 +25,7 @@ LEFT_SECONDS: Final = 600.0
 LOOK_SECONDS: Final = 0.3
 TEXT_BROWSERS: Final = frozenset({"www-browser", "links", "elinks", "lynx", "w3m"})
 """They run no scripts, and would take the terminal."""
-Outcome = Literal["used", "no browser", "not opened", "not used"]
+Outcome = Literal["used", "no browser", "no file", "not opened", "not used"]
 
 
 class Leading:
@@ -36,15 +36,23 @@ class Leading:
         _sweep(folder)
         self.path = folder / f"console-{secrets.token_hex(8)}.html"
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(_page(link))
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(_page(link))
+        except OSError:
+            self._go()
+            raise
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         """Take it away."""
-        self.path.unlink(missing_ok=True)
+        self._go()
+
+    def _go(self) -> None:
+        with suppress(OSError):
+            self.path.unlink()
 
 
 def opened(folder: Path, link: str, state: Callable[[], str], seconds: float, ended: Flag) -> Outcome:
@@ -55,8 +63,12 @@ def opened(folder: Path, link: str, state: Callable[[], str], seconds: float, en
     browser = browser_here()
     if browser is None:
         return "no browser"
+    try:
+        leading = Leading(folder, link)
+    except OSError:
+        return "no file"
     done: list[bool] = []
-    with Leading(folder, link) as leading:
+    with leading:
         # One that is started in the foreground is waited for until it is closed.
         Thread(target=_started, args=(browser, leading.path.as_uri(), done), name="browser", daemon=True).start()
         for _ in range(int(seconds / LOOK_SECONDS)):

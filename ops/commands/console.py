@@ -34,6 +34,7 @@ PARTLY = 3
 """Exit code where the link was printed, and no browser came."""
 TOLD = {
     "no browser": "no browser was found here: open the link yourself, on this machine",
+    "no file": "the data folder takes no file that leads the browser: open the link yourself, on this machine",
     "not opened": "the browser could not be started: open the link yourself",
     "not used": "no browser has come: open the link yourself (one that is installed as a snap cannot read the data folder)",
 }

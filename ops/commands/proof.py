@@ -181,10 +181,10 @@ def _meet_heads(store: OpenStore, chosen: list[int], reason: str | None) -> list
 
 def _drop_left(store: OpenStore, chosen: list[int], json: bool) -> None:
     from consumers.fold.rebuild_run import RebuildRun, drop_left_builds
+    from events.redis.clock import redis_ms
 
     wire = store.wire()
-    seconds, micros = wire.call("TIME")
-    at = int(seconds) * 1_000 + int(micros) // 1_000
+    at = redis_ms(wire)
     dropped = [
         {"partition": number, "build": build}
         for number in chosen

@@ -30,7 +30,6 @@ Work = Literal["rebuild", "verify"]
 Progress = Callable[[int, int, int], None]
 """Partition, how far, of how much."""
 Notice = Callable[[str], None]
-MOST_PROCESSES = 64
 EVENTS_A_PROCESS = 50_000
 """A process more is started for so many events only: it takes half a second to be there."""
 END_SECONDS = 5.0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 from events.catalogue import EventData, MemoryDeleted, MemoryUnmerged
 from events.envelope import derived_id, from_micros, utc_text
-from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.decide.command import EVENT, Made
+from projections.decide.command import Made
+from projections.decide.many import ManyCommand, ManyPlan
 from projections.decide.rejecting import is_double, rejection, values_said
 from projections.memory.columns import Columns
 from projections.memory.deletion_cascade import DeletionCascade, Taken
@@ -21,16 +21,13 @@ SPARED = ("core", "system")
 
 
 @dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(ManyCommand):
     """Memories are to be deleted, each with what was made of it."""
 
-    owner: str
-    wanted: tuple[str, ...]
     with_sources: bool = False
     """Turns that say it are retracted too."""
     core: bool = False
     """Core and system memories are meant where they are named."""
-    reason: str = ""
     never: bool = False
     """What they say is rejected too, also where several are named, or another memory says the same."""
     by_name: bool = False
@@ -45,11 +42,6 @@ class Delete:
     def rejects(self, memory: Memory, going: Iterable[str], columns: Columns) -> bool:
         """Whether what a memory says is rejected with it."""
         return self.never or (self.by_name and len(self.wanted) == 1 and not is_double(columns, memory, going))
-
-    @property
-    def names(self) -> dict[str, str]:
-        """What the deletions are to the call, by memory; the first is known by the key alone, as that of any call is."""
-        return {one: f"{EVENT} of {one}" if number else EVENT for number, one in enumerate(self.wanted)}
 
     def data(self, memory_id: str) -> MemoryDeleted:
         """The deletion of one memory, named or taken along."""
@@ -72,6 +64,11 @@ class PlannedDeletion(NamedTuple):
         """How many events it takes."""
         return 1 + len(self.also) + sum(one.apart for one in self.also) + bool(self.values)
 
+    @property
+    def reasons(self) -> dict[str, str]:
+        """What goes with it: id -> why."""
+        return {one.id: one.reason for one in self.also}
+
     def events(self, command: Delete, *, root: bool = True) -> list[Made]:
         """The deletion (`root`) and what it takes along, which names it as its cause."""
         events = [Made(command.data(self.root), self.event_id)] if root else []
@@ -88,16 +85,9 @@ class PlannedDeletion(NamedTuple):
 
 
 @dataclass(slots=True)
-class DeletionPlan:
-    """What a deletion comes to, before anything is written."""
+class DeletionPlan(ManyPlan[PlannedDeletion]):
+    """What a deletion comes to, before anything is written. What is made of it and stays is `left`."""
 
-    planned: list[PlannedDeletion] = field(default_factory=list)
-    skipped: dict[str, str] = field(default_factory=dict)
-    """Id -> why it is not deleted."""
-    also: dict[str, str] = field(default_factory=dict)
-    """Id -> why it goes too."""
-    left_alone: dict[str, str] = field(default_factory=dict)
-    """Made of them -> why it stays."""
     still_said_in: list[str] = field(default_factory=list)
     """Turns' memories that stand and say what is deleted."""
     spares: bool = False
@@ -123,7 +113,7 @@ def plan_deletion(
         elif memory.tier in SPARED and not command.core:
             tier = f"of tier {memory.tier}: core and system memories are left alone"
             plan.skipped[memory_id], plan.spares = f"memory {memory_id} is {tier}", True
-    standing = [memory_id for memory_id in memories if memory_id not in plan.skipped]
+    standing = dict.fromkeys(memory_id for memory_id in memories if memory_id not in plan.skipped)
     for memory_id in standing:
         taking = cascade.take(memory_id, with_sources=command.with_sources)
         also = tuple(one for one in taking.also if one.id not in standing)
@@ -131,13 +121,8 @@ def plan_deletion(
         named = memories[memory_id]
         turns = named.source_turns if command.with_sources or is_turn(named) else ()
         planned = PlannedDeletion(memory_id, event_id(memory_id), also, values, turns)
-        if planned.size > MAX_REQUEST_EVENTS:
-            many = f"{len(also):,} memories would go with it, more than one request holds"
-            plan.skipped[memory_id] = f"{many}: delete some of them first"
-            continue
-        plan.planned.append(planned)
-        plan.also |= {one.id: one.reason for one in also}
-        plan.left_alone |= {one.id: one.reason for one in taking.left}
+        if plan.put(planned, "go with it, more than one request holds: delete some of them first"):
+            plan.left |= {one.id: one.reason for one in taking.left}
     plan.still_said_in = still_said(cascade, (one.root for one in plan.planned))
     return plan
 
@@ -156,28 +141,3 @@ def _rejected(command: Delete, memory: Memory, going: Iterable[str], columns: Co
 def still_said(cascade: DeletionCascade, roots: Iterable[str]) -> list[str]:
     """Turns' memories that stand and say what these say, each once."""
     return list(dict.fromkeys(memory_id for root in roots for memory_id in cascade.still_said_in(root)))
-
-
-class Plan(Protocol):
-    """What is written together."""
-
-    @property
-    def size(self) -> int:
-        """How many events it takes."""
-        ...
-
-
-Plans = TypeVar("Plans", bound=Plan)
-
-
-def requests_of(plan: Sequence[Plans]) -> list[list[Plans]]:
-    """Plans in requests of at most 1,000 events, none of them parted."""
-    requests: list[list[Plans]] = []
-    room = 0
-    for planned in plan:
-        if planned.size > room:
-            requests.append([])
-            room = MAX_REQUEST_EVENTS
-        requests[-1].append(planned)
-        room -= planned.size
-    return requests

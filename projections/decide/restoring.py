@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from events.catalogue import MemoryRestored
@@ -12,7 +12,6 @@ from projections.decide.command import Made
 from projections.decide.rejecting import readmission
 from projections.fold.changelog import Entry, describe, id_text
 from projections.memory.columns import Columns
-from projections.memory.deletion_cascade import DeletionCascade, LeftMemory
 from projections.memory.deletion_view import turns_behind
 from projections.memory.record import Memory
 from projections.shapes import Change
@@ -46,38 +45,47 @@ class LastDeletion(NamedTuple):
         return describe(self.entry, self.partition)
 
 
-class Return(NamedTuple):
-    """What a restoration may bring back: whom to ask the log about, and who is of the same turns or made of it."""
+class TakenAlong:
+    """What deletions of some memories took along, as the log has it, of what is deleted now by somebody."""
 
-    near: dict[str, LastDeletion]
-    related: frozenset[str]
-
-
-def may_return(columns: Columns, memory: Memory, deletions: Mapping[str, LastDeletion]) -> Return:
-    """Deleted memories that a deletion may have taken along: of the same instant, of the same turns, or made of the memory."""
-    gone = gone_now(columns, deletions)
-    return MayReturn(columns, gone).near(memory, deletions[memory.id])
-
-
-def gone_now(columns: Columns, deletions: Mapping[str, LastDeletion]) -> dict[str, LastDeletion]:
-    """Those of the deletions of memories that are deleted now, by somebody."""
-    return {name: one for name, one in deletions.items() if _is_deleted(columns, name)}
-
-
-class MayReturn:
-    """Deleted memories by what they were made of, to ask about one after the other."""
-
-    def __init__(self, columns: Columns, gone: Mapping[str, LastDeletion]) -> None:
-        self._gone = gone
+    def __init__(
+        self,
+        columns: Columns,
+        deletions: Mapping[str, LastDeletion],
+        roots: Iterable[Memory],
+        causes: Callable[[Mapping[str, LastDeletion]], Mapping[str, str | None]],
+    ) -> None:
+        """`columns`: of all of the owner's memories. `causes` tells of deletions which events led to them."""
+        self._deletions = deletions
+        self._acts = {one.event_id for one in deletions.values()}
         self._of_turn: dict[str, list[str]] = defaultdict(list)
         self._made_of: dict[str, list[str]] = defaultdict(list)
+        gone = {name: one for name, one in deletions.items() if _is_deleted(columns, name)}
         for one in (columns.memories[row] for row in map(columns.row, gone) if row is not None):
             for turn in turns_behind(one):
                 self._of_turn[turn].append(one.id)
             for origin in (*one.summarises, *one.merged_from):
                 self._made_of[origin].append(one.id)
+        known = [memory for memory in roots if memory.id in deletions]
+        instants, near = {deletions[memory.id].at for memory in known}, set[str]().union(*map(self._related, known))
+        self._causes = causes({name: one for name, one in gone.items() if name in near or one.at in instants})
+        self._by_cause: dict[str, list[str]] = defaultdict(list)
+        for name, cause in self._causes.items():
+            if cause is not None:
+                self._by_cause[cause].append(name)
 
-    def related(self, memory: Memory) -> frozenset[str]:
+    def by(self, root: str) -> list[str]:
+        """Ids of what the deletion of a memory took along."""
+        return self._by_cause.get(self._deletions[root].event_id, []) if root in self._deletions else []
+
+    def along(self, memory: Memory) -> list[str]:
+        """The same, and those related to it that another deletion took along; in the order of the log."""
+        if memory.id not in self._deletions:
+            return []
+        others = (name for name in self._related(memory) if self._causes.get(name) in self._acts)
+        return sorted({*self.by(memory.id), *others} - {memory.id}, key=lambda name: self._deletions[name].seq)
+
+    def _related(self, memory: Memory) -> set[str]:
         """Those that share a turn with a memory, or were made of it or of another of them."""
         waiting = [memory.id, *(name for turn in turns_behind(memory) for name in self._of_turn.get(turn, ()))]
         names = set(waiting)
@@ -85,30 +93,7 @@ class MayReturn:
             more = [name for name in self._made_of.get(waiting.pop(), ()) if name not in names]
             names.update(more)
             waiting += more
-        return frozenset(names)
-
-    def near(self, memory: Memory, root: LastDeletion) -> Return:
-        """Those that the deletion `root` of a memory may have taken along: of the same instant, or related."""
-        related = self.related(memory)
-        told = {name: one for name, one in self._gone.items() if name in related or one.at == root.at}
-        return Return({name: one for name, one in told.items() if name != memory.id}, related)
-
-
-def returning(
-    cascade: DeletionCascade,
-    memory: Memory,
-    deletions: Mapping[str, LastDeletion],
-    possible: Return,
-    causes: Mapping[str, str | None],
-) -> tuple[list[str], list[LeftMemory]]:
-    """What comes back with a memory, and what stays deleted and why. `causes`: of each that may, the event that led to it."""
-    root, roots = deletions[memory.id].event_id, {one.event_id for one in deletions.values()}
-    along = [
-        name
-        for name in sorted(possible.near, key=lambda name: possible.near[name].seq)
-        if causes[name] == root or (name in possible.related and causes[name] in roots)
-    ]
-    return cascade.returning(memory.id, along)
+        return names
 
 
 def restoration(

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from events.catalogue import MemoryRestored
-from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.decide.command import EVENT, Made
-from projections.decide.restoring import LastDeletion, MayReturn, gone_now, restoration
+from projections.decide.command import Made
+from projections.decide.many import ManyCommand, ManyPlan
+from projections.decide.restoring import TakenAlong, restoration
 from projections.memory.columns import Columns
 from projections.memory.deletion_cascade import DeletionCascade
 from projections.memory.record import Memory
 
 
 @dataclass(frozen=True, slots=True)
-class Restore:
+class Restore(ManyCommand):
     """Memories are to be restored, each with what its deletion took along."""
-
-    owner: str
-    wanted: tuple[str, ...]
-    reason: str = ""
 
     @property
     def call(self) -> str:
         """What tells this call from another one under its key."""
         return f"restore {' '.join(self.wanted)}"
-
-    @property
-    def names(self) -> dict[str, str]:
-        """What the restorations are to the call, by memory; the first is known by the key alone, as that of any call is."""
-        return {one: f"{EVENT} of {one}" if number else EVENT for number, one in enumerate(self.wanted)}
 
     def data(self, memory_id: str) -> MemoryRestored:
         """The restoration of one memory, named or brought back along."""
@@ -44,100 +34,51 @@ class PlannedRestoration(NamedTuple):
 
     root: str
     event_id: str
-    also: tuple[str, ...] = ()
+    reasons: dict[str, str]
+    """What comes back with it: id -> why."""
     values: tuple[str, ...] = ()
     """What it says that is rejected, and then is no more."""
 
     @property
     def size(self) -> int:
         """How many events it takes."""
-        return 1 + len(self.also) + bool(self.values)
+        return 1 + len(self.reasons) + bool(self.values)
 
     def events(self, command: Restore) -> list[Made]:
         """The restoration, and what it brings back, which names it as its cause."""
-        return restoration(command.owner, self.root, self.also, self.event_id, command.reason, self.values)
-
-
-@dataclass(slots=True)
-class RestorationPlan:
-    """What a wish to restore comes to, before anything is written."""
-
-    planned: list[PlannedRestoration] = field(default_factory=list)
-    skipped: dict[str, str] = field(default_factory=dict)
-    """Id -> why it is not restored."""
-    also: dict[str, str] = field(default_factory=dict)
-    """Id -> why it comes back too."""
-    stays: dict[str, str] = field(default_factory=dict)
-    """Went with them -> why it stays deleted."""
-
-
-class TakenAlong:
-    """What deletions took along, as the log has it: each memory that is deleted now, with the event that led to that."""
-
-    def __init__(self, deletions: Mapping[str, LastDeletion], causes: Mapping[str, str | None]) -> None:
-        self._deletions, self._causes = deletions, causes
-        self._roots = {one.event_id for one in deletions.values()}
-        self._by_cause: dict[str, list[str]] = defaultdict(list)
-        for name, cause in causes.items():
-            if cause is not None:
-                self._by_cause[cause].append(name)
-
-    def with_root(self, root: str) -> list[str]:
-        """Ids of what the deletion of a memory took along."""
-        deletion = self._deletions.get(root)
-        return [] if deletion is None else self._by_cause.get(deletion.event_id, [])
-
-    def along(self, root: str, related: Iterable[str]) -> list[str]:
-        """The same, and those of these that another deletion took along; in the order of the log."""
-        others = (name for name in related if self._causes.get(name) in self._roots)
-        return sorted({*self.with_root(root), *others} - {root}, key=lambda name: self._deletions[name].seq)
-
-
-def asked_about(
-    columns: Columns, deletions: Mapping[str, LastDeletion], roots: Iterable[Memory]
-) -> dict[str, LastDeletion]:
-    """Memories that deletions of these may have taken along: of their instants, or related to them."""
-    gone = gone_now(columns, deletions)
-    may, instants, related = MayReturn(columns, gone), set[int](), set[str]()
-    for memory in roots:
-        if memory.id in gone:
-            instants.add(gone[memory.id].at)
-            related |= may.related(memory)
-    return {name: one for name, one in gone.items() if name in related or one.at in instants}
+        return restoration(command.owner, self.root, self.reasons, self.event_id, command.reason, self.values)
 
 
 def plan_restoration(
     memories: Mapping[str, Memory],
     columns: Columns,
     taken: TakenAlong,
-    may: MayReturn,
     event_id: Callable[[str], str],
     values: Callable[[Memory], tuple[str, ...]],
-) -> RestorationPlan:
+) -> ManyPlan[PlannedRestoration]:
     """One plan a memory that is named and deleted; what is named comes back by itself, whatever it went with.
 
-    `columns`: of all of the owner's memories, of which `memories` are those named. `values`: what one says that is rejected.
+    What went with them and stays deleted is `left`. `columns`: of all of the owner's memories, of which `memories` are those
+    named. `values`: what one says that is rejected.
     """
-    plan, cascade = RestorationPlan(), DeletionCascade(columns)
+    plan, cascade = ManyPlan[PlannedRestoration](), DeletionCascade(columns)
     for memory_id, memory in memories.items():
         if memory.deleted_at is None:
             plan.skipped[memory_id] = f"memory {memory_id} is not deleted"
     roots = [memory for memory_id, memory in memories.items() if memory_id not in plan.skipped]
     named = {memory.id for memory in roots}
+    back_already = set(named)
     for memory in roots:
-        along = [one for one in taken.along(memory.id, may.related(memory)) if one not in named | plan.also.keys()]
+        along = [one for one in taken.along(memory) if one not in back_already]
         back, left = cascade.returning(memory.id, along)
-        planned = PlannedRestoration(memory.id, event_id(memory.id), tuple(back), values(memory))
-        if planned.size > MAX_REQUEST_EVENTS:
-            many = f"{len(back):,} memories would come back with it, more than one request holds"
-            plan.skipped[memory.id] = f"{many}: restore it by itself"
-            continue
-        plan.planned.append(planned)
-        plan.also |= {one: _why_back(columns, one, memory.id) for one in back}
-        with_it = set(taken.with_root(memory.id))
-        plan.stays |= {one.id: one.reason for one in left if one.id in with_it}
+        reasons = {one: _why_back(columns, one, memory.id) for one in back}
+        planned = PlannedRestoration(memory.id, event_id(memory.id), reasons, values(memory))
+        if plan.put(planned, "come back with it, more than one request holds: restore it by itself"):
+            back_already |= reasons.keys()
+            with_it = set(taken.by(memory.id))
+            plan.left |= {one.id: one.reason for one in left if one.id in with_it}
     for one in (*plan.also, *named):
-        plan.stays.pop(one, None)
+        plan.left.pop(one, None)
     return plan
 
 

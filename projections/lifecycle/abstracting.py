@@ -68,7 +68,7 @@ def _made(view: OwnerView, found: Alike, by_key: Mapping[str, Sequence[Memory]],
 
 
 def made_of(pattern_id: str, text: str, why: str, memories: Sequence[Memory], source: str = "system") -> Decision:
-    """The event that makes a pattern of these memories, dated with the newest."""
+    """The event that makes a pattern of these memories, dated with the newest, as sensitive as the most of them."""
     newest = max(one.created_at for one in memories)
     ids = tuple(one.id for one in memories)
     speakers, categories = {one.speaker for one in memories}, {one.category for one in memories}
@@ -81,6 +81,7 @@ def made_of(pattern_id: str, text: str, why: str, memories: Sequence[Memory], so
         category=category,
         speaker=memories[0].speaker if len(speakers) == 1 else None,
         source=source,
+        sensitivity=max(one.sensitivity for one in memories) or None,
     )
     return Decision(
         JOB,

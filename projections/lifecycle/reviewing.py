@@ -91,16 +91,6 @@ class Reviewer(Protocol):
         """Its answer. Raises ModelFailed where there is none: then nothing is decided, and it is asked again later."""
 
 
-class ReviewerByRule:
-    """The reviewer by rule."""
-
-    usage = ModelUsage()
-
-    def answer(self, briefing: Briefing, look: Look) -> ReviewDecision:  # noqa: ARG002 - a rule looks at the memory alone
-        """See `by_rule`."""
-        return by_rule(briefing.question)
-
-
 def reviews(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
     """The rule's answers to what is asked by `now`, microseconds."""
     asked = questions(view, now)

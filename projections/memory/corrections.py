@@ -31,12 +31,6 @@ class Correction(NamedTuple):
     """Whether what is corrected was made also of the turn that says what holds now."""
 
 
-def successor_of(columns: Columns, row: int) -> int | None:
-    """The row of what holds now in place of a negated memory, at the end of its successors; None if nothing does."""
-    *_, last = _line(columns, row)
-    return None if last == row or columns.memories[last].is_negated or _ends_nowhere(columns, last) else last
-
-
 def holding_now(columns: Columns, row: int) -> Memory | None:
     """What holds now in place of a negated memory: its last successor, or where none was ever named the turn that took it back.
 
@@ -74,11 +68,6 @@ def line_of(columns: Columns, row: int) -> list[tuple[str, Memory | None]]:
 def following(memory: Memory) -> str | None:
     """What stands for a memory: its successor, or what it was merged into."""
     return memory.superseded_by if memory.is_negated else memory.merged_into
-
-
-def _ends_nowhere(columns: Columns, last: int) -> bool:
-    """Whether the line of successors goes on to what is not known here, or back into itself."""
-    return following(columns.memories[last]) is not None
 
 
 def _line(columns: Columns, row: int) -> list[int]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from events.errors import StoreError
 from events.partitions import MODELS_KEY
 from events.redis.wire import Argument, Wire, WirePool
+from events.text.digits import whole
 from projections.models.counted import ModelAsked
 
 KEPT_DAYS = 400
@@ -104,5 +105,5 @@ def _uses(flat: Sequence[bytes]) -> Iterator[UseCounted]:
         if between and name in (*COUNTS, FIRST, LAST):
             found.setdefault((model, use), {})[name] = value.decode("utf-8", "replace")
     for (model, use), told in sorted(found.items()):
-        counts = {name: int(told[name]) if told.get(name, "").isdigit() else 0 for name in COUNTS}
+        counts = {name: whole(told.get(name, "")) or 0 for name in COUNTS}
         yield UseCounted(model, use, counts, told.get(FIRST, ""), told.get(LAST, ""))

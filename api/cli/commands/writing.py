@@ -144,7 +144,7 @@ def turns(
 )
 def delete(call: Call) -> None:
     """One or several: what of them was done, and what not, is told for each."""
-    from api.services.deleting import split_ids
+    from api.services.many.deleting import split_ids
     from projections.views.query import moment
 
     given, dry_run = call.given, call.given["dry_run"]
@@ -179,7 +179,7 @@ def delete(call: Call) -> None:
 )
 def restore(call: Call) -> None:
     """One as ever; of several, what was done and what not is told for each."""
-    from api.services.deleting import split_ids
+    from api.services.many.deleting import split_ids
 
     given = call.given
     given["ids"] = split_ids(_texts_of(given["ids"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
@@ -58,20 +59,15 @@ def _delete(parts: Parts, owner: str, memory_id: str, asked: Any = None) -> Resp
     return Json(answer.as_effects(), 207 if answer.exit_code else 200)
 
 
-def _delete_many(parts: Parts, owner: str, asked: Any) -> Response:
-    check_size(len(asked.ids), "ids")
-    answer = parts.application.deleter.delete_many(owner, **asked.model_dump())
-    if answer.refusal is not None:
-        raise answer.refusal
-    return Json(answer.as_dict(), 207 if answer.exit_code else 200)
+def _many(operation: Operation) -> Callable[..., Response]:
+    def endpoint(parts: Parts, owner: str, asked: Any) -> Response:
+        check_size(len(asked.ids), "ids")
+        answer = operation.ask(parts.application, {"owner": owner, **asked.model_dump()})
+        if answer.refusal is not None:
+            raise answer.refusal
+        return Json(answer.as_dict(), 207 if answer.exit_code else 200)
 
-
-def _restore_many(parts: Parts, owner: str, asked: Any) -> Response:
-    check_size(len(asked.ids), "ids")
-    answer = parts.application.many_restorer.restore_many(owner, **asked.model_dump())
-    if answer.refusal is not None:
-        raise answer.refusal
-    return Json(answer.as_dict(), 207 if answer.exit_code else 200)
+    return endpoint
 
 
 def _extract(parts: Parts, owner: str, asked: Any = None) -> Response:
@@ -93,13 +89,13 @@ register(
 register(
     router,
     DELETE_MANY,
-    _delete_many,
+    _many(DELETE_MANY),
     partly(DELETE_MANY, "Some were not deleted; `skipped` names each with the reason."),
 )
 register(
     router,
     RESTORE_MANY,
-    _restore_many,
+    _many(RESTORE_MANY),
     partly(
         RESTORE_MANY,
         "Some were not restored, or something that went with them stays deleted; each is named with the reason.",

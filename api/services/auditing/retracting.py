@@ -16,7 +16,7 @@ from api.services.auditing.questions import Questions, checked_questions
 from api.services.auditing.reach import Act, Spoken, act_of, events_of, name_of_events, reach_told, undo_told
 from api.services.auditing.replaying import MOST_DIFFERENCES, struck_told
 from api.services.auditing.selecting import StrikesAsked, named_in, strikes_of
-from api.services.carried import LogEvent
+from api.services.carrying.carried import LogEvent
 from api.services.reading import Reader
 from api.services.writing import Writer
 from api.work.patience import current_check, has_told

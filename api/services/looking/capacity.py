@@ -7,14 +7,15 @@ from datetime import timedelta
 from math import isfinite
 from typing import NamedTuple
 
+from api.requests.checks import check_limit
 from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
 from api.work.outlook import outlook
 from events.admission import APPEND_FULL, Room
 from events.envelope import from_micros, utc_text
-from events.errors import LogGap, refused
 from events.partitions import LogKeys
 from events.redis.admission import read_room
-from events.redis.log import entries
+from events.redis.clock import redis_micros
+from events.redis.recorded import recorded_of
 from events.redis.wire import Wire, WirePool
 from projections.redis.debt import FoldDebt
 from projections.shapes import AofCapacity, Capacity, DiskCapacity, Growth, MemoryCapacity
@@ -50,11 +51,9 @@ class Capacities:
 
         Raises InputError, StoreError.
         """
-        if not 1 <= days <= MOST_DAYS:
-            raise refused("days", days, f"a whole number from 1 to {MOST_DAYS}")
+        check_limit(days, MOST_DAYS, "days")
         with self._wires.wire() as wire:
-            seconds, micros = wire.call("TIME")
-            now = int(seconds) * 1_000_000 + int(micros)
+            now = redis_micros(wire)
             heads = wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in self._tags])
             read = _Recorded(wire, self._tags, [int(head or 0) for head in heads])
             growth = _growth(read, now, days)
@@ -81,9 +80,7 @@ class _Recorded:
 
     def at(self, seqs: Sequence[int]) -> list[int | None]:
         """Of one entry a partition; None where there is none, or none that tells."""
-        asked = [(key, seq) for key, seq in zip(self._keys, seqs, strict=True)]
-        answers = self._wire.answers([["XRANGE", key, f"{seq}-0", f"{seq}-0"] for key, seq in asked])
-        return [_recorded(answer) for answer in answers]
+        return recorded_of(self._wire, list(zip(self._keys, seqs, strict=True)))
 
     def first(self) -> int | None:
         """The oldest first entry that tells when it was recorded, None where one does not tell: it is of format 1."""
@@ -104,13 +101,6 @@ class _Recorded:
                     else:
                         low[number] = middle[number] + 1
         return sum(max(head + 1 - one, 0) for head, one in zip(self._heads, low, strict=True))
-
-
-def _recorded(answer: list[object]) -> int | None:
-    try:
-        return next((one.recorded for one in entries(answer)), None)
-    except LogGap:
-        return None
 
 
 def _growth(read: _Recorded, now: int, days: int) -> Growth:
@@ -136,10 +126,12 @@ def _growth(read: _Recorded, now: int, days: int) -> Growth:
 
 def lasting(free: float, bytes_a_day: float | None, now: int, why: str | None = None) -> Lasting:
     """How long so many bytes last at so many a day; `why`: what stands in the way of knowing."""
-    if why is not None or bytes_a_day is None:
-        return Lasting(None, None, why or "the log is too young to tell how fast it grows")
+    if why is not None:
+        return Lasting(None, None, why)
     if free <= 0:
         return Lasting(0.0, utc_text(from_micros(now)), None)
+    if bytes_a_day is None:
+        return Lasting(None, None, "the log is too young to tell how fast it grows")
     if bytes_a_day <= 0:
         return Lasting(None, None, "nothing was recorded in the time that was measured")
     days = free / bytes_a_day
@@ -174,14 +166,17 @@ def _memory(room: Room, events: int, growth: Growth, now: int) -> MemoryCapacity
         "bytes_a_day": a_day,
         "days_until_full": lasts.days,
         "full_at": lasts.at,
-        "basis": _basis(each, "memory used by all events of the log", growth) if lasts.days is not None else None,
+        "basis": _basis(each, "memory used by all events of the log", growth, lasts),
         "unknown": lasts.unknown,
     }
 
 
-def _basis(each: float | None, what: str, growth: Growth) -> str | None:
-    if each is None:
+def _basis(each: float | None, what: str, growth: Growth, *lasts: Lasting) -> str | None:
+    """What the days are reckoned by; None where none are told."""
+    if all(one.days is None for one in lasts):
         return None
+    if each is None or growth["events_a_day"] is None:
+        return "it is full now"
     return f"{each:,.0f} bytes an event ({what}), and {growth['events_a_day']:,} events a day: {growth['basis']}"
 
 
@@ -195,7 +190,7 @@ def _disk(kept: Kept, events: int, growth: Growth, now: int) -> DiskCapacity:
     full = lasting(there.free - there.reserve, a_day, now, why)
     # A rewrite takes as much again as the file: room for it shrinks as the file grows, and with the free bytes.
     low = lasting(there.free - there.wanted, None if a_day is None else 2 * a_day, now, why)
-    told = full.days is not None or low.days is not None
+    basis = _basis(each, "the append-only file by all events of the log", growth, full, low)
     return {
         "free_bytes": disk and disk.free,
         "total_bytes": disk and disk.total,
@@ -207,10 +202,7 @@ def _disk(kept: Kept, events: int, growth: Growth, now: int) -> DiskCapacity:
         "low_at": low.at,
         "days_until_full": full.days,
         "full_at": full.at,
-        "basis": f"{_basis(each, 'the append-only file by all events of the log', growth)}; what others write to the disk is not"
-        " counted"
-        if told
-        else None,
+        "basis": f"{basis}; what others write to the disk is not counted" if basis and a_day is not None else basis,
         "unknown": full.unknown,
     }
 

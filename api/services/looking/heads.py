@@ -12,10 +12,11 @@ from api.requests.timelines import LineTerms, told_lines
 from api.services.reading import Reader
 from api.work.patience import current_check
 from events.envelope import from_micros, utc_text
-from events.errors import LogGap, refused
+from events.errors import refused
 from events.heads import FIRST, Head, HeadBook, HeadLine, copied_book, write_line
 from events.partitions import LogKeys, position_text
-from events.redis.log import entries
+from events.redis.clock import redis_micros
+from events.redis.recorded import recorded_of
 from events.redis.wire import Wire, WirePool
 from projections.checks import Check
 from projections.redis.create import StoreIdentity
@@ -57,8 +58,7 @@ class Heads:
     def heads(self) -> ChainHeads:
         """Every head with its time, beside the farthest that is kept; and all as a line to keep. Raises StoreError."""
         with self._wires.wire() as wire:
-            seconds, micros = wire.call("TIME")
-            at = utc_text(from_micros(int(seconds) * 1_000_000 + int(micros)))
+            at = utc_text(from_micros(redis_micros(wire)))
             live = {number: one for number, one in enumerate(live_heads(wire, self._identity.tags)) if one.seq}
             recorded = self._recorded(wire, live)
         check = current_check()
@@ -94,11 +94,11 @@ class Heads:
 
     def _recorded(self, wire: Wire, live: dict[int, LiveHead]) -> dict[int, str | None]:
         """When the log took in the event at each head."""
-        asked = {number: LogKeys(self._identity.tags[number]).stream for number in live}
-        answers = wire.answers(
-            [["XRANGE", key, f"{live[number].seq}-0", f"{live[number].seq}-0"] for number, key in asked.items()]
-        )
-        return {number: _when(answer) for number, answer in zip(asked, answers, strict=True)}
+        places = [(LogKeys(self._identity.tags[number]).stream, one.seq) for number, one in live.items()]
+        return {
+            number: None if at is None else utc_text(from_micros(at))
+            for number, at in zip(live, recorded_of(wire, places), strict=True)
+        }
 
     def check(self, text: str, *, most: int = MOST_EVENTS) -> HeadsCompared:
         """Compare the log with heads that somebody holds: a `text` of lines, or what `heads --json` told.
@@ -167,14 +167,6 @@ class OwnerHeads:
 
 def _checked(check: Check, before: int, total: int, done: int, _of: int) -> None:
     check(before + done, total)
-
-
-def _when(answer: list[object]) -> str | None:
-    try:
-        found = next((one.recorded for one in entries(answer)), None)
-    except LogGap:
-        return None
-    return None if found is None else utc_text(from_micros(found))
 
 
 def _kept(book: HeadBook, number: int) -> HeadKept | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from api.requests.checks import check_limit
 from events.envelope import from_micros, utc_text
-from events.errors import refused
+from events.redis.clock import redis_micros
 from events.redis.wire import WirePool
 from projections.redis.model_uses import UseCounted, last_days, read_uses
 from projections.shapes import ChatSet, EmbedderSet, ModelsUsed, TokensUsed
@@ -33,11 +34,9 @@ class ModelUses:
 
     def models(self, *, days: int = DAYS) -> ModelsUsed:
         """Each model and use since counting began, and by day over the last `days` (1 to 366). Raises InputError, StoreError."""
-        if not 1 <= days <= MOST_DAYS:
-            raise refused("days", days, f"a whole number from 1 to {MOST_DAYS}")
+        check_limit(days, MOST_DAYS, "days")
         with self._wires.wire() as wire:
-            seconds, micros = wire.call("TIME")
-            now = from_micros(int(seconds) * 1_000_000 + int(micros))
+            now = from_micros(redis_micros(wire))
             in_all, by_day = read_uses(wire, last_days(now, days))
         named = self._named()
         return {

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from events.envelope import from_micros, utc_text
-from events.errors import LogGap
 from events.partitions import LogKeys
-from events.redis.log import entries
+from events.redis.recorded import recorded_in
 from events.redis.wire import Argument, Wire
 from projections.fold.builds import BuildKeys, is_build, next_build
 from projections.shapes import PartitionStatus
@@ -92,10 +91,7 @@ def _tell_waits(wire: Wire, keys: Sequence[BuildKeys], told: Sequence[PartitionS
         ["XRANGE", keys[one["partition"]].log.stream, f"{one['checkpoint'] + 1}-0", "+", "COUNT", 1] for one in behind
     ]
     for one, answer in zip(behind, wire.answers(asked) if asked else (), strict=True):
-        try:
-            recorded = next((stored.recorded for stored in entries(answer, keys[one["partition"]].tag)), None)
-        except LogGap:
-            recorded = None
+        recorded = recorded_in(answer, keys[one["partition"]].tag)
         waited = None if recorded is None else round(max(now_ms / 1_000 - recorded / 1_000_000, 0.0), 3)
         one["checkpoint_age"] = waited
 

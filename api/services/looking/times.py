@@ -10,14 +10,14 @@ from typing import NamedTuple, Unpack, cast
 import numpy as np
 
 from api.choices import MOST_BUCKETS
-from api.requests.checks import check_owner
+from api.requests.checks import check_limit, check_owner
 from api.requests.snapshots import Snapshot, placed
 from api.requests.spans import WHOLE, TimeSpan, span_of
 from api.requests.timelines import LineTerms, TimesAsked, lines_of, times_of, told_lines
 from api.services.reading import Reader
 from api.showing import UNKNOWN
 from api.work.patience import current_check, weigh
-from events.errors import StoreUnavailable, refused
+from events.errors import StoreUnavailable
 from events.log import EventLog
 from events.partitions import position_text
 from projections.checks import Bounds
@@ -77,8 +77,7 @@ class TimeLines:
         `groups`: count them by what events of a type do, too. A part's ends are those of its line's span; one that is not told is
         the first, or the last, of the events that lie in the spans. Raises InputError naming the field.
         """
-        if not 1 <= buckets <= MOST_BUCKETS:
-            raise refused("buckets", buckets, f"a whole number from 1 to {MOST_BUCKETS}")
+        check_limit(buckets, MOST_BUCKETS, "buckets")
         spans = (since, until), (recorded_since, recorded_until)
         looked = self._looked(check_owner(owner), lines, *spans)
         events, zoomed = looked.events, looked.zoomed

@@ -23,6 +23,7 @@ from events.log import EventLog
 from events.partitions import LogKeys, partition_of, position_text
 from events.redis.admission import read_room
 from events.redis.alarms import RedisAlarms
+from events.redis.clock import redis_ms
 from events.redis.receipts import RECEIPT_LOST
 from events.redis.wire import Wire, WirePool
 from events.validation import make_event, ready
@@ -78,8 +79,7 @@ class Operator:
         """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs; alarms; what was
         recorded of accesses in this process, and lost in any since the alarm of it was last cleared."""
         with self._wires.wire() as wire:
-            seconds, micros = wire.call("TIME")
-            now_ms = int(seconds) * 1_000 + int(micros) // 1_000
+            now_ms = redis_ms(wire)
             partitions = read_partitions(wire, self._identity.tags, now_ms)
             workers, silent = self._known_workers(wire, now_ms)
             room = read_room(wire, FoldDebt(self._identity.tags))

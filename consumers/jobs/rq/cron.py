@@ -17,8 +17,9 @@ from rq.exceptions import DuplicateJobError
 
 from consumers.fold.folder import Tell, silent
 from consumers.fold.presence import LEASE_MS
-from consumers.jobs.leader import BESIDE, SINCE, Leader, queue_name, redis_ms, schedule_key
+from consumers.jobs.leader import BESIDE, SINCE, Leader, queue_name, schedule_key
 from consumers.jobs.rq.jobs import FUNCTION, KINDS, Kind
+from events.redis.clock import redis_ms
 from events.redis.wire import Wire, as_store_error
 
 LEAST_MINUTES = 60

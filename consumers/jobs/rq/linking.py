@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from time import monotonic
 
-from consumers.jobs.leader import done_field, redis_ms, schedule_key
+from consumers.jobs.leader import done_field, schedule_key
 from consumers.jobs.lifecycle import LifecycleJobs
 from consumers.jobs.linking import LinkingJob, NewMemories, folded_to
+from events.redis.clock import redis_ms
 from events.redis.wire import Wire
 
 LINKS = "links"

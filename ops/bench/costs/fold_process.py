@@ -14,6 +14,7 @@ import orjson
 
 from consumers.fold.presence import LEASE_MS, Presence
 from consumers.fold.worker import FoldWorker
+from events.redis.clock import redis_ms
 from events.redis.wire import Wire, connect
 from ops.garbage import look_seldom
 from projections.redis.create import read_identity
@@ -26,8 +27,7 @@ def main(url: str, name: str) -> None:
     wire = Wire(client)
     identity = read_identity(wire)
     assert identity is not None, "there is no store"
-    seconds, micros = wire.call("TIME")
-    Presence(wire, name, LEASE_MS, {}).beat(int(seconds) * 1_000 + int(micros) // 1_000, [], 0)
+    Presence(wire, name, LEASE_MS, {}).beat(redis_ms(wire), [], 0)
     worker = FoldWorker(client, identity.tags, name)
     _say(b"ready")
     sys.stdin.readline()

@@ -8,8 +8,9 @@ from random import Random
 import msgspec
 
 from consumers.fold.presence import parse_workers
-from consumers.jobs.leader import Leader, redis_ms, schedule_key
+from consumers.jobs.leader import Leader, schedule_key
 from events.partitions import WORKERS_KEY, LogKeys
+from events.redis.clock import redis_ms
 from events.redis.wire import Script
 from tests.chaos.attendants import live_keys
 from tests.chaos.cast import wait_until

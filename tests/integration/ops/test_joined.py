@@ -42,7 +42,7 @@ OF_OTHER_COMMANDS = {
     "api.revealing",
     "api.services.cleaning",
     "api.services.context",
-    "api.services.deleting",
+    "api.services.many.deleting",
     "api.services.extracting",
     "api.services.knowing",
     "api.services.store",
@@ -52,7 +52,7 @@ OF_OTHER_COMMANDS = {
 OF_JUDGING = {"projections.lifecycle", "rapidfuzz", "rjieba"}
 """What is told is judged beside what is known, in two languages."""
 NEVER = SERVERS | PICTURES | OTHERS | OF_A_STORE_THAT_STAYS | OF_OTHER_COMMANDS
-OF_WRITING = {"api.services.writing", "api.services.carrying", "projections.decide.commands"}
+OF_WRITING = {"api.services.writing", "api.services.carrying.carrier", "projections.decide.commands"}
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from api.requests.ids import decoded_id, encoded_id
-from events.catalogue import MemoryCreated, MemoryDeleted, TurnRecorded
+from events.catalogue import MemoryCreated, MemoryDeleted, MemoryMerged, TurnRecorded
 from events.envelope import micros
 from events.errors import InvalidEvent
-from events.ids import trouble_with
+from events.ids import NO_PATH, trouble_with
 from events.validation import make_event
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -61,6 +61,31 @@ def test_a_new_id_or_name_that_hides_something_is_refused_and_the_character_name
 def test_a_new_id_that_nfkc_writes_otherwise_is_refused(owner: str) -> None:
     with pytest.raises(InvalidEvent, match="owner"):
         made(turn(), owner=owner)
+
+
+@pytest.mark.parametrize("dots", [".", ".."])
+@pytest.mark.parametrize("way", ["owner", "session_id", "data.turn_id", "data.memory_id", "data.into"])
+def test_a_new_id_that_no_path_can_hold_is_refused(way: str, dots: str) -> None:
+    data: Any = {
+        "data.turn_id": turn(turn_id=dots),
+        "data.memory_id": memory(memory_id=dots),
+        "data.into": MemoryMerged(sources=("a", "b"), into=dots, summary="x"),
+    }.get(way, turn())
+    with pytest.raises(InvalidEvent) as refused:
+        made(data, **({way: dots} if "." not in way else {}))
+    assert refused.value.context["field"] == way
+    assert refused.value.message == f"{way}: got {dots}; allowed: {NO_PATH}"
+
+
+@pytest.mark.parametrize("old", [".", ".."])
+def test_what_is_old_and_no_path_can_hold_goes_on_by_the_doors_that_have_none(old: str) -> None:
+    assert made(MemoryDeleted(memory_id=old), owner=old).data.memory_id == old
+    assert made(memory(), owner=old, actor="system").owner == old
+
+
+@pytest.mark.parametrize("dotted", ["...", ".a", "a.", "a..b", "../a", "./", "..-"])
+def test_dots_beside_anything_else_make_ids(dotted: str) -> None:
+    assert made(memory(memory_id=dotted), owner=dotted).owner == dotted
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,16 @@ def test_a_disk_of_which_nothing_is_known_says_why(store: HttpStore, kept: Kept,
     assert (disk["unknown"], disk["days_until_full"], disk["full_at"], disk["basis"]) == (told, None, None, None)
 
 
+def test_what_is_full_is_told_so_however_young_the_log_is(store: HttpStore) -> None:
+    store.store.client.config_set("maxmemory", 1)
+    told = capacity(store, Kept("7", AOF, DiskRoom(30_000, 2_000_000, 160_000, 40_000), None))
+    assert told["growth"]["events_a_day"] is None
+    for full in (told["memory"], told["disk"]):
+        assert (full["days_until_full"], full["full_at"], full["unknown"]) == (0.0, told["at"], None)
+        assert full["basis"] == "it is full now"
+    assert (told["disk"]["days_until_low"], told["disk"]["low_at"]) == (0.0, told["at"])
+
+
 @pytest.mark.parametrize("days", ["0", "367", "x", "-1"])
 def test_days_that_cannot_be_are_refused(store: HttpStore, days: str) -> None:
     answer = store.client.get("/v1/capacity", params={"days": days})

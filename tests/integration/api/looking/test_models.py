@@ -174,3 +174,12 @@ def test_a_model_of_the_settings_is_made_at_first_need_and_counted(tmp_path: Pat
     assert made == []
     assert chat().ask("", "", str)[0] == "yes"
     assert [one.use for one in told] == ["extract"]
+
+
+@pytest.mark.parametrize("strange", ["²", "٣", "9" * 60, "-1", ""])
+def test_a_count_that_nobody_counted_is_told_as_none(store: HttpStore, strange: str) -> None:
+    store.store.client.hset(MODELS_KEY, mapping={"asked|extract|small": strange, "failed|extract|small": "1"})
+    answer = store.client.get("/v1/models")
+    assert answer.status_code == 200, answer.text
+    (used,) = answer.json()["used"]
+    assert (used["asked"], used["failed"]) == (0, 1)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.operations.answers import RestoredMany
-from api.services.looking.restoring_many import ManyRestorer
+from api.services.many.restoring import ManyRestorer
 from api.services.writing import Writer
 from events.errors import StoreUnavailable
 from events.log import AppendReceipt

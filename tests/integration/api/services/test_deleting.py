@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from api.operations.answers import DeletedMany
-from api.services.deleting import Deleter
+from api.services.many.deleting import Deleter
 from api.services.writing import Writer
 from events.errors import StoreUnavailable
 from events.log import AppendReceipt

@@ -12,7 +12,7 @@ import redis
 from consumers.jobs.board import MOST_ERROR, MOST_JOBS, job_board
 from consumers.jobs.leader import STOPPED, queue_name, schedule_key
 from consumers.jobs.rq.cron import Cron
-from consumers.jobs.rq.jobs import KINDS
+from consumers.jobs.rq.jobs import JOBS, KINDS, kinds_of
 from events.redis.wire import Wire, connect
 from projections.shapes import JobBoard
 from tests.servers import RedisServer, Servers
@@ -161,3 +161,32 @@ def test_a_queue_that_does_not_answer_says_so_and_claims_nothing() -> None:
     told = board(connect("unix:///nowhere/at-all", timeout=1.0))
     assert (told["queued"], told["failed"], told["kinds"], told["jobs"], told["at"]) == (None, None, [], [], None)
     assert told["problem"]
+
+
+def test_every_kind_that_workers_run_is_told_with_what_it_does(client: redis.Redis, server: RedisServer) -> None:
+    Cron(connect(server.url), STORE, PARTITIONS, "host-1-a", kinds=kinds_of("rules", "rules", embeds=True)).tend(NOW)
+    told = board(client)
+    assert {one["kind"] for one in told["kinds"]} == set(JOBS)
+    assert [one["kind"] for one in told["kinds"] if not one["what"]] == []
+    assert {one["kind"] for one in told["jobs"]} == set(JOBS)
+    assert told["left_out"] == 0
+
+
+@pytest.mark.parametrize("score", ["inf", "-inf", "1e308"])
+def test_a_next_try_that_no_calendar_has_is_told_as_none(client: redis.Redis, cron: Cron, score: str) -> None:
+    fails(client, job("upkeep", 0), "x", registry="scheduled", score=float(score))
+    (again,) = [one for one in board(client)["jobs"] if one["state"] == "again"]
+    assert again["next_try"] is None
+
+
+@pytest.mark.parametrize("number", ["9" * 60, "²", "٣", "-1"])
+def test_numbers_that_nobody_counted_are_passed_over(client: redis.Redis, cron: Cron, number: str) -> None:
+    fails(client, job("upkeep", 0), "x")
+    client.hset(f"rq:job:{job('upkeep', 0)}", "retries_left", number)
+    client.hset(schedule_key(STORE), f"{STOPPED}upkeep:{number}", "the key is wrong")
+    client.hset(schedule_key(STORE), f"{STOPPED}upkeep:1", "the model did not answer")
+    told = board(client)
+    (failed,) = [one for one in told["jobs"] if one["state"] == "failed"]
+    assert failed["tries_left"] is None
+    upkeep = next(one for one in told["kinds"] if one["kind"] == "upkeep")
+    assert upkeep["stopped"] == [{"partitions": [1], "reason": "the model did not answer"}]

@@ -48,6 +48,13 @@ def say(text: str, role: str = "user", **more: Any) -> dict[str, Any]:
     return {"role": role, "content": text, **more}
 
 
+@pytest.mark.parametrize("dots", [".", ".."])
+def test_a_conversation_whose_id_no_path_can_hold_gets_another(dots: str) -> None:
+    answer, events = chatted(file_of(OPENAI | {"id": dots}))
+    assert answer.imported.turns == 2
+    assert len({one.session_id for one in events} - {None, dots}) == 1
+
+
 # --- the shapes -----------------------------------------------------------------------------------------------------
 
 

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ops.commands import browser
 from ops.commands.browser import LEFT_SECONDS, Leading, browser_here, opened
-from ops.commands.console import link_to
+from ops.commands.console import TOLD, link_to
 
 LINK = "http://127.0.0.1:8733/#code=egc1_x&to=/owners/alice/memories"
 
@@ -124,6 +125,26 @@ def test_where_there_is_no_browser_no_file_is_written(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(webbrowser, "get", none)
     assert opened(tmp_path, LINK, lambda: "waits", 300.0, Flag()) == "no browser"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_takes_no_file_is_told_and_the_browser_not_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = FakeBrowser()
+    found(monkeypatch, fake)
+    assert opened(tmp_path / "gone", LINK, lambda: "waits", 300.0, Flag()) == "no file"
+    assert fake.given == []
+    assert "no file" in TOLD
+
+
+def test_a_disk_that_fills_up_leaves_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_link: str) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(browser, "_page", full)
+    found(monkeypatch, FakeBrowser())
+    assert opened(tmp_path, LINK, lambda: "waits", 300.0, Flag()) == "no file"
     assert list(tmp_path.iterdir()) == []
 
 

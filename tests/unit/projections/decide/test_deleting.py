@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from events.catalogue import MemoryDeleted, MemoryRestored, MemoryUnmerged, ValueRejected
 from events.vocabulary import MAX_REQUEST_EVENTS
-from projections.decide.deleting import Delete, DeletionPlan, PlannedDeletion, plan_deletion, requests_of
-from projections.decide.restoring import LastDeletion, may_return, restoration, returning
+from projections.decide.deleting import Delete, DeletionPlan, PlannedDeletion, plan_deletion
+from projections.decide.many import requests_of
+from projections.decide.restoring import LastDeletion, TakenAlong, restoration
 from projections.fold.changelog import Entry
+from projections.memory.columns import Columns
 from projections.memory.deletion_cascade import DeletionCascade, Taken
 from projections.memory.rejection import turn_hash
 from tests.given.events import Told, created, deleted, merged, value_of
@@ -103,21 +107,44 @@ def gone(name: str, seq: int, at: int) -> LastDeletion:
     return LastDeletion(Entry(seq, seq.to_bytes(16, "big"), at, 0, name, 0, "asked", (), 1, b"", None, None, ()), 0)
 
 
+def taken_along(
+    columns: Columns, deletions: dict[str, LastDeletion], causes: dict[str, str | None], *roots: str
+) -> tuple[TakenAlong, set[str]]:
+    """What deletions took along, and of which of them the log was asked."""
+    asked: set[str] = set()
+
+    def told(of: Mapping[str, LastDeletion]) -> dict[str, str | None]:
+        asked.update(of)
+        return {one: causes.get(one) for one in of}
+
+    return TakenAlong(columns, deletions, [columns.memories[columns.row(one) or 0] for one in roots], told), asked
+
+
 def test_what_a_deletion_took_along_comes_back_with_it_and_what_somebody_deleted_by_itself_does_not() -> None:
     columns = viewed(TURN, OF_IT, TEA, deleted("t1", 5), deleted("pet", 5), deleted("tea", 5)).columns
     deletions = {"t1": gone("t1", 4, 500), "pet": gone("pet", 5, 500), "tea": gone("tea", 6, 500)}
     memory = columns.memories[columns.row("t1") or 0]
-    possible = may_return(columns, memory, deletions)
-    assert set(possible.near) == {"pet", "tea"}
-    causes = {"pet": deletions["t1"].event_id, "tea": None}
-    assert returning(DeletionCascade(columns), memory, deletions, possible, causes) == (["pet"], [])
+    taken, asked = taken_along(columns, deletions, {"pet": deletions["t1"].event_id, "tea": None}, "t1")
+    assert asked == {"t1", "pet", "tea"}
+    assert (taken.by("t1"), taken.along(memory)) == (["pet"], ["pet"])
+    assert DeletionCascade(columns).returning("t1", taken.along(memory)) == (["pet"], [])
 
 
 def test_of_another_instant_only_what_shares_a_turn_or_was_made_of_it_may_come_back() -> None:
     columns = viewed(TURN, OF_IT, TEA, deleted("t1", 5), deleted("pet", 6), deleted("tea", 6)).columns
     deletions = {"t1": gone("t1", 4, 500), "pet": gone("pet", 5, 600), "tea": gone("tea", 6, 600)}
-    possible = may_return(columns, columns.memories[columns.row("t1") or 0], deletions)
-    assert set(possible.near) == {"pet"}
+    assert taken_along(columns, deletions, {}, "t1")[1] == {"t1", "pet"}
+
+
+def test_a_memory_that_a_job_took_away_comes_back_with_the_same_alone_and_among_many() -> None:
+    columns = viewed(
+        TURN, OF_IT, TEA, deleted("t1", 5, policy="auto_cleanup"), deleted("pet", 6), deleted("tea", 7)
+    ).columns
+    deletions = {"t1": gone("t1", 4, 500), "pet": gone("pet", 5, 600), "tea": gone("tea", 6, 700)}
+    causes = {"pet": deletions["tea"].event_id}
+    memory = columns.memories[columns.row("t1") or 0]
+    alone, among = (taken_along(columns, deletions, causes, *roots)[0] for roots in (["t1"], ["tea", "t1"]))
+    assert alone.along(memory) == among.along(memory) == ["pet"]
 
 
 def test_a_restoration_is_an_event_for_each_with_ids_of_what_they_are_and_the_first_as_their_cause() -> None:

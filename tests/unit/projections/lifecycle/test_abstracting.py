@@ -96,6 +96,13 @@ def test_the_same_thing_said_on_three_days_is_a_pattern_with_its_evidence() -> N
     assert (made.kind, made.source, made.created_at, state_of(made)) == ("pattern", "system", at(9), Columns.LIVE)
 
 
+def test_a_pattern_is_as_sensitive_as_the_most_of_its_evidence() -> None:
+    story = PARK.given(*said("the park", "m3", 11, sensitivity=1))
+    (made,) = patterns(carried_out(story))
+    assert (made.sensitivity, len(made.summarises)) == (1, 4)
+    assert [one.sensitivity for one in patterns(carried_out(PARK))] == [0]
+
+
 def test_the_same_in_chinese_is_told_in_chinese() -> None:
     story = told_thrice("公园", subject="用户", predicate="去")
     (one,) = planned(story)

@@ -1,0 +1,263 @@
+"""Carrying out commands: what is decided is appended, waited for, and told; once, whatever is sent again under a key.
+
+A key is the caller's own word for one call. All ids of the call are made of it with the owner's secret, so that nobody who sees an
+id confirms a guess of the key; where the log has events under them, they are compared with what the command leads to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple, TypedDict, Unpack
+
+from api.requests.checks import check_owner
+from api.requests.refusals import checked_key, refusal_of, taken
+from api.services.carrying.before_verbs import BeforeVerbs
+from api.services.carrying.carried import LogEvent
+from api.services.histories import SCANNED
+from api.work.patience import has_told, weigh
+from events.catalogue import EventData
+from events.envelope import AnyEvent, decode, micros, new_event_id
+from events.errors import InputError
+from events.log import foreseen
+from events.partitions import parse_position, partition_of, position_text
+from projections.decide.command import EVENT, OPTIONAL, Command, Ids, Made, decide
+from projections.fold.changelog import describe
+from projections.memory.record import Memory
+from projections.views.foreseen import would_change
+
+
+class Given(TypedDict, total=False):
+    """Who gives a command, when, in which session, and under which key."""
+
+    actor: str
+    occurred_at: str | None
+    session: str | None
+    key: str | None
+
+
+class Rehearsable(Given, total=False):
+    """The same of a command that may be asked about instead: `dry_run` tells what it would do, and nothing is written."""
+
+    dry_run: bool
+
+
+class Carried(NamedTuple):
+    """What became of a command."""
+
+    answer: dict[str, Any]
+    seqs: tuple[int, ...]
+    """Where its events stand, in their order; empty where nothing was left to do."""
+    at: int | None
+    """When it happened, microseconds since 1970."""
+    again: bool
+    """Whether it was carried out before, under its key."""
+
+
+class Looked(NamedTuple):
+    """What a look at the owner's newest state, just before its command is appended, makes of it."""
+
+    command: Command
+    head: int | None
+    """The owner's head then: had it moved, the look would be another. None: nothing hangs on it."""
+
+
+Look = Callable[[int], Looked | None]
+"""Asked with when the command happens; raises where it may not be."""
+TRIES = 8
+"""How often a command is looked at anew because its owner went on meanwhile; then it is appended as it was seen last."""
+
+
+class Carrier(BeforeVerbs):
+    """Appends events to one store, and carries commands out."""
+
+    def carry_out(
+        self,
+        owner: str,
+        command: Command,
+        *,
+        live: Collection[str] = (),
+        ids: Ids | None = None,
+        look: Look = lambda _when: None,
+        **given: Unpack[Rehearsable],
+    ) -> Carried:
+        """Decide, append, wait for the fold, and tell what each event did; `quarantined` where they are parked instead.
+
+        `live`: those memories, of which it is about, that must not be deleted. `ids`: by what its ids are made where that is not,
+        as everywhere, the key. `look` is called before anything is appended, and may put another command of the same names in
+        place of this; where it names the owner's head, it is called anew while that moves.
+        Under a key that was used before nothing is written, and the answer is that of the first time. Raises KeyTaken where the
+        key stands for something else, and what `standing` and validation raise. `dry_run`: answers and refuses as it would, by
+        what is folded at that moment, and leaves nothing behind.
+        """
+        check_owner(owner)
+        key, dry_run = given.get("key"), given.get("dry_run", False)
+        view, problem = {}, None
+        try:
+            view = {one: self.standing(owner, one, live=one in live) for one in command.about}
+        except InputError as error:
+            problem = error
+        # Only now, with the view read: what an equal call did until here is found, and what it does later is not in the view.
+        if (
+            key is not None
+            and (known := self._known(owner, command, given, ids or self.ids_of(owner, key))) is not None
+        ):
+            return _rehearsed(known) if dry_run else known
+        if problem is not None:
+            raise problem
+        when = self.when(given.get("occurred_at"))
+        ids = ids or self.ids_of(owner, key, make=not dry_run)
+        events = self._events_of(owner, command, view, ids, given, when)
+        if dry_run:
+            if (looked := look(when)) is not None:
+                command = looked.command
+                events = self._events_of(owner, command, view, ids, given, when)
+            return self._foreseen(owner, command, events)
+        for left in reversed(range(TRIES)):
+            looked = look(when)
+            if looked is not None:
+                command = looked.command
+                events = self._events_of(owner, command, view, ids, given, when)
+            heads = None if looked is None or looked.head is None or not left else {owner: looked.head}
+            has_told()
+            receipts = self._log.append(self.ready(events), expected_heads=heads)
+            if not any(one.status == "head_mismatch" for one in receipts):
+                break
+            when = self.when(given.get("occurred_at"))  # what was told meanwhile was told before
+        refusal = next((refusal_of(one) for one in receipts if not one.written), None)
+        if refusal is not None:
+            # Whoever sent the same at the same time was first.
+            known = None if key is None else self._known(owner, command, given, ids)
+            if known is None:
+                raise refusal
+            return known
+        seqs = tuple(parse_position(one.position or "0:0")[1] for one in receipts)
+        at = micros(events[-1].occurred_at) if events else None
+        again = bool(receipts) and all(one.status == "already_appended" for one in receipts)
+        return self._told(owner, command, [one.data for one in events], seqs, at, again=again)
+
+    def ids_of(self, owner: str, key: str | None, *, make: bool = False) -> Ids:
+        """By what the ids of a call are made: its key and the owner's secret, or chance where it has no key.
+
+        `make`: give an owner a secret who has none. Raises InputError for a key that cannot be.
+        """
+        if key is None:
+            return cache(lambda _name: new_event_id())
+        naming = self._log.naming(owner, make=make) if checked_key(key) else None
+        if naming is None or not naming.secret:  # nothing was said of the owner yet, under this key or any
+            return cache(lambda _name: new_event_id())
+        return lambda name: naming.made("call", key, name)
+
+    def before(
+        self, owner: str, key: str | None, event_ids: Sequence[str], agrees: Callable[[Sequence[AnyEvent]], bool]
+    ) -> list[LogEvent]:
+        """What a call did under its key before: events under these ids, in this order, folded; empty where nothing is there.
+
+        Raises KeyTaken where `agrees` says that they are another call's.
+        """
+        seqs = self._log.seqs_of(owner, event_ids)
+        if not seqs:
+            return []
+        partition, first = partition_of(owner, self._log.partitions), min(seqs.values())
+        weigh((self._log.head(partition) - first) // SCANNED)
+        stored = {one.seq: decode(one.kind, one.body) for one in self._log.read_at(partition, sorted(seqs.values()))}
+        done = [LogEvent(seqs[event_id], stored[seqs[event_id]]) for event_id in event_ids if event_id in seqs]
+        if not agrees([one.event for one in done]):
+            raise taken(key, position_text(partition, first))
+        self.settle_positions({partition: max(seqs.values())})
+        return done
+
+    def _known(self, owner: str, command: Command, given: Given, ids: Ids) -> Carried | None:
+        """What the same command did under this key, or None where nothing was said under it. Raises KeyTaken."""
+        names = [ids(name) for name in command.names]
+        least = [ids(name) for name in command.names if name not in OPTIONAL]
+        maybe = {ids(name) for name in command.names if name in OPTIONAL}
+        beyond = [] if command.beyond is None else [ids(command.beyond)]
+
+        def agrees(events: Sequence[AnyEvent]) -> bool:
+            whole = [one.event_id for one in events if one.event_id not in maybe] == least
+            return whole and _is_of(command, events, given, ids)
+
+        done = self.before(owner, given.get("key"), [*names, *beyond], agrees)
+        if not done:
+            return None
+        seqs, at = tuple(one.seq for one in done), micros(done[-1].event.occurred_at)
+        return self._told(owner, command, [one.event.data for one in done], seqs, at, again=True)
+
+    def _events_of(
+        self, owner: str, command: Command, view: Mapping[str, Memory], ids: Ids, given: Given, when: int
+    ) -> list[AnyEvent]:
+        return [self._event_of(owner, one, given, when) for one in decide(command, view, ids)]
+
+    def _event_of(self, owner: str, made: Made, given: Given, when: int) -> AnyEvent:
+        """An event as it was decided, with what its command said of it."""
+        try:
+            return self.event(
+                made.data,
+                owner,
+                when if made.occurred_at is None else self.when(made.occurred_at),
+                made.actor or given.get("actor", "user"),
+                event_id=made.event_id,
+                causation_id=made.causation_id,
+                session=given.get("session"),
+                trust=made.trust,
+            )
+        except InputError as problem:
+            if made.turn is None:
+                raise
+            raise InputError(f"turn {made.turn}: {problem.message}", turn=made.turn, **problem.context) from None
+
+    def _foreseen(self, owner: str, command: Command, events: Sequence[AnyEvent]) -> Carried:
+        """What the fold would tell of events that are not appended, behind all that was."""
+        if events and (head := self._log.owner_head(owner)):
+            self.settle_positions({partition_of(owner, self._log.partitions): head})
+        secret = self._log.naming(owner).secret
+        with self._reader.snapshot(owner) as snapshot:
+            stored = foreseen(self._log, owner, self.ready(events)) if snapshot.quarantine is None else ()
+            entries = would_change(snapshot.view, stored, self._views.base, secret)
+        answer = command.answer([one.data for one in events]) | {"owner": owner}
+        answer |= {"changes": [describe(one, snapshot.partition) for one in entries], **snapshot.place}
+        at = micros(events[-1].occurred_at) if events else None
+        return _rehearsed(Carried(answer, (), at, again=False))
+
+    def _told(
+        self,
+        owner: str,
+        command: Command,
+        data: Sequence[EventData],
+        seqs: tuple[int, ...],
+        at: int | None,
+        *,
+        again: bool,
+    ) -> Carried:
+        """What events did, once they are folded."""
+        partition = partition_of(owner, self._log.partitions)
+        if seqs:
+            self.settle_positions({partition: max(seqs)})
+        answer = command.answer(data) | {"owner": owner}
+        changes = self.effects(owner, partition, seqs) if seqs else []
+        snapshot = self._reader.glance(owner)  # without memories: what is written is told of whoever has too many
+        assert snapshot is not None
+        position = position_text(partition, seqs[-1]) if seqs else snapshot.position
+        return Carried(answer | {"position": position, "changes": changes} | snapshot.told, seqs, at, again)
+
+    def done(self, owner: str, events: Sequence[AnyEvent], answer: dict[str, Any]) -> dict[str, Any]:
+        """Append, wait for the fold, and tell what each event did; `quarantined` where they are parked instead."""
+        receipts = self.append_all(self.ready(events))
+        self.settle(receipts)
+        answer |= {"owner": owner, "position": receipts[-1].position, "changes": self.effects_of(owner, receipts)}
+        snapshot = self._reader.glance(owner)
+        assert snapshot is not None
+        return answer | snapshot.told
+
+
+def _rehearsed(carried: Carried) -> Carried:
+    """The same as an answer of what was not written now."""
+    return carried._replace(answer=carried.answer | {"dry_run": True})
+
+
+def _is_of(command: Command, events: Sequence[AnyEvent], given: Given, ids: Ids) -> bool:
+    """Whether events are what a command led to, given by the same in the same session; at whatever time."""
+    last = events[-1]
+    same = EVENT not in command.names or last.actor == given.get("actor", "user")
+    return same and last.session_id == given.get("session") and command.agrees([one.data for one in events], ids)
