@@ -16,10 +16,10 @@ from playwright.sync_api import Browser
 from tests.browser.pages import Console
 from tests.browser.story import OWNER
 from tests.browser.test_screens import SCREENS
-from tests.given.wheels import Installed, built
 from tests.integration.live import wait_until
 from tests.patience import PATIENCE
 from tests.places import ROOT
+from tests.wheels import Installed, built
 
 NINE = ("memories", "ask", "memory", "what if", "answers", "log", "proof", "operate", "map")
 MARK = "<!-- of the installed copy -->"

@@ -22,6 +22,7 @@ from tests.architecture.test_layers import made_at_import
 from tests.given.client import connected, new_owner, service
 from tests.made.client_source import VERBS as MADE
 from tests.patience import PATIENCE
+from tests.wheels import built
 
 CLIENT = Path(__file__).resolve().parents[2] / "client"
 PROMISED = {"add", "search", "get", "get_all", "update", "delete", "delete_all", "history"}

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from zipfile import ZipFile
 
-from tests.given.wheels import built
 from tests.places import ROOT
+from tests.wheels import built
 
 OPEN = """
 import json, sys
