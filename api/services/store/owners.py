@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from api.choices import MOST_NAME, MOST_OWNERS, OWNERS_PAGE
 from api.services.store.owner_names import OwnerNames
 from events.errors import refused
-from events.redis.wire import Wire
+from events.redis.wire import WirePool
 from projections.fold.builds import BuildKeys
 from projections.language.traditional import part_folded
 
 
 class Owners:
-    """Lists the owners of one store. Safe for threads: a connection of its own a call, made by `wire`."""
+    """Lists the owners of one store. Safe for threads."""
 
-    def __init__(self, wire: Callable[[], Wire], tags: Sequence[str]) -> None:
-        self._wire = wire
+    def __init__(self, wires: WirePool, tags: Sequence[str]) -> None:
+        self._wires = wires
         self._names = OwnerNames(tags)
 
     def owners(
@@ -40,8 +40,7 @@ class Owners:
         start, wanted = _name("after", after), _name("prefix", prefix)
         part = part_folded(_name("search", search, "part of an owner's name"))
         matching, page = 0, list[tuple[str, int, BuildKeys]]()
-        wire = self._wire()
-        try:
+        with self._wires.wire() as wire:
             for number, keys, names in self._names.read(wire):
                 found = names.matching(wanted, part)
                 matching += len(found)
@@ -49,12 +48,10 @@ class Owners:
                 page += [(name, number, keys) for name in found[begin : begin + limit + 1]]
             page.sort(key=lambda one: one[0])
             counts = wire.answers([["HLEN", keys.records(name)] for name, _, keys in page[:limit]])
-            told = [
-                {"owner": name, "partition": number, "memories": int(count)}
-                for (name, number, _), count in zip(page, counts, strict=False)
-            ]
-        finally:
-            wire.close()
+        told = [
+            {"owner": name, "partition": number, "memories": int(count)}
+            for (name, number, _), count in zip(page, counts, strict=False)
+        ]
         return {"owners": told, "matching": matching, "next": told[-1]["owner"] if len(page) > limit else None}
 
 

@@ -17,7 +17,6 @@ import orjson
 from msgspec.structs import replace
 
 from events.envelope import micros, prepare, utc_text
-from events.redis.wire import Wire
 from ops.bench.costs.loopback import EMPTY, Loopback, of_owner, over_loopback
 from ops.bench.costs.meter import Cost, cost_of
 from ops.bench.rounds import quiet
@@ -165,7 +164,7 @@ def _of_a_store(server: BenchServer, rounds: int) -> dict[str, Row]:
     for _ in range(rounds):
         with over_loopback(server) as asking:
             page = partial(asking.get, "/v1/owners", limit=OWNERS_PAGE)
-            names, limit = partial(_names, server), "all names by HKEYS, in order"
+            names, limit = partial(_names, server, asking), "all names by HKEYS, in order, an empty GET"
             _measured(server, rows, Pair("owners, first", limit, page, names, 1), Cost())
             _measured(server, rows, Pair("owners, again", limit, page, names), Cost())
             part = partial(asking.get, "/v1/owners", limit=OWNERS_PAGE, search="99")
@@ -229,17 +228,17 @@ def _searches(asking: Loopback, question: str, until: datetime) -> None:
 
 def _hashes(server: BenchServer, asking: Loopback) -> None:
     asking.get(EMPTY)
-    wire = Wire(server.client)
     keys = [BuildKeys(tag, FIRST_BUILD) for tag in server.tags]
-    wire.answers([["HGETALL", name] for one in keys for name in (one.log.meta, one.checkpoint)])
-    wire.close()
+    commands = [["HGETALL", name] for one in keys for name in (one.log.meta, one.checkpoint)]
+    with asking.wires.wire() as wire:
+        wire.answers(commands)
 
 
-def _names(server: BenchServer) -> None:
-    wire = Wire(server.client)
-    told = wire.answers([["HKEYS", BuildKeys(tag, FIRST_BUILD).owners] for tag in server.tags])
+def _names(server: BenchServer, asking: Loopback) -> None:
+    asking.get(EMPTY)
+    with asking.wires.wire() as wire:
+        told = wire.answers([["HKEYS", BuildKeys(tag, FIRST_BUILD).owners] for tag in server.tags])
     sorted(map(bytes.decode, (name for part in told for name in part)))
-    wire.close()
 
 
 def _ms(seconds: Sequence[float]) -> float:

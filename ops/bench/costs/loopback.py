@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,6 +11,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from api.application import Application
+from events.redis.wire import WirePool
 from ops.bench.server import BenchServer
 from ops.wiring import quiet
 
@@ -22,6 +23,8 @@ class Loopback(NamedTuple):
     """One connection to it, with the token of its folder."""
 
     application: Application
+    wires: WirePool
+    """Of the application."""
     connection: HTTPConnection
     shown: Mapping[str, str]
 
@@ -50,8 +53,9 @@ def over_loopback(server: BenchServer) -> Iterator[Loopback]:
     from ops.store import open_the_store  # noqa: PLC0415
     from ops.token import TokenFile, make_token  # noqa: PLC0415
 
-    settings = load_settings().model_copy(update={"redis_url": server.url})
-    with open_the_store(settings) as store, TemporaryDirectory(prefix="engramlog-bench-") as folder:
+    with TemporaryDirectory(prefix="engramlog-bench-") as folder, ExitStack() as stack:
+        settings = load_settings().model_copy(update={"redis_url": server.url, "data": Path(folder) / "data"})
+        store = stack.enter_context(open_the_store(settings))
         application = JoinedApplication(store, FoldCatchUp(store, quiet)).join()
         app = create_app(application, admits=TokenFile(Path(folder)))
         shown = {"authorization": f"Bearer {make_token(Path(folder))}"}
@@ -59,7 +63,9 @@ def over_loopback(server: BenchServer) -> Iterator[Loopback]:
         http = serve(app, "127.0.0.1", 0)
         try:
             connection = HTTPConnection(http.host, http.port)
-            yield Loopback(application, connection, shown)
+            asking = Loopback(application, store.wires, connection, shown)
+            asking.get(EMPTY)  # the first request of an application builds its routes
+            yield asking
             connection.close()
         finally:
             http.stop()

@@ -16,7 +16,8 @@ from api.operations.store import OWNERS
 from api.services.store import owner_names
 from api.services.store.owners import Owners
 from events.partitions import partition_of
-from events.redis.wire import Wire
+from events.redis import wire as wire_module
+from events.redis.wire import Wire, WirePool
 from projections.fold.builds import BuildKeys
 from projections.language.traditional import part_folded as folded
 from tests.examples import examples
@@ -166,13 +167,17 @@ class OtherServer(Wire):
         return re.sub(rb"run_id:\w+", b"run_id:another", answer) if isinstance(answer, bytes) else answer
 
 
-def test_names_are_read_anew_after_a_restart_of_the_server(http: HttpStore, read: list[str]) -> None:
+def test_names_are_read_anew_after_a_restart_of_the_server(
+    http: HttpStore, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As many names may be others there."""
     tags = http.store.identity.tags
-    wires = [Wire(http.store.client), Wire(http.store.client), OtherServer(http.store.client)]
-    owners = Owners(lambda: wires.pop(0), tags)
+    wires = WirePool(http.store.client)
+    owners = Owners(wires, tags)
     first = owners.owners()
     assert [owners.owners(), read] == [first, [*tags]]
+    monkeypatch.setattr(wire_module, "Wire", OtherServer)
+    wires._idle.get_nowait().close()
     assert [owners.owners(), read] == [first, [*tags, *tags]]
 
 
@@ -183,6 +188,6 @@ def test_the_answer_is_the_same_however_names_are_read_and_kept(
     wanted = pages(http, 1_000, search="o")
     monkeypatch.setattr(owner_names, "AT_ONCE", at_once)
     monkeypatch.setattr(owner_names, "MOST_KEPT", most_kept)
-    owners = Owners(lambda: Wire(http.store.client), http.store.identity.tags)
+    owners = Owners(WirePool(http.store.client), http.store.identity.tags)
     for _ in range(2):
         assert [owners.owners(limit=1_000, search="o")] == wanted
