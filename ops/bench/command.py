@@ -61,8 +61,9 @@ def bench(
     """Measure against the limits, on a private Redis of its own: raw XADD and XRANGE, empty jobs, the parts of a search.
 
     `append` and `fold` are measured by CPU, the client's and Redis's apart, on several sets of texts, as a backlog and live.
-    The limit of `extract`, turns read by rules, is cutting the same made-up texts into terms once. `door` is what one caller can
-    do to others: it starts an `engramlog up` of its own. `peers`, which `all` leaves out, takes texts through other libraries.
+    The limit of `extract`, turns read by rules, is cutting the same made-up texts into terms once. `console` is what a page asks,
+    over HTTP, beside what it could not do without. `door` is what one caller can do to others: it starts an `engramlog up` of its
+    own. `peers`, which `all` leaves out, takes texts through other libraries.
     """
     from ops.bench.render import render  # noqa: PLC0415 - needed by no other command
 
