@@ -116,8 +116,6 @@ def _asked(server: BenchServer, asking: Loopback, texts: str, number: int, memor
     """The questions of a round, in order: what is asked first of a thing comes before it is asked again."""
     yield from _pictures(asking, memory)
     yield from _listed(asking, number)
-    numbers = "two histograms of as many numbers, a round trip, an empty GET"
-    yield Pair("times", numbers, partial(asking.get, of_owner(OWNER, "times")), partial(_histograms, asking))
     yield _instants(asking, QUESTIONS[texts], BEGAN + LASTED - timedelta(minutes=number))
     hashes = partial(_hashes, server, asking)
     for name in ("heads", "status"):
@@ -135,14 +133,19 @@ def _pictures(asking: Loopback, memory: str) -> Iterator[Pair]:
 
 def _listed(asking: Loopback, number: int) -> Iterator[Pair]:
     get, of, then = asking.get, partial(of_owner, OWNER), utc_text(BEGAN + LASTED / 2 + timedelta(hours=number))
-    parts, weights = "all weights once, a round trip, an empty GET", partial(_weights, asking)
+    parts, weights = "all weights once, an empty GET", partial(_weights, asking)
     now, past = (partial(get, of("memories"), mode="review", limit=LIST_PAGE, **at) for at in ({}, {"as_of": then}))
     yield Pair("list, a page of 100", parts, now, weights)
     yield Pair("list in the past, first", LOADING, past, None, 1)
     yield Pair("list in the past, again", "the same page of now", past, now)
     now, past = (partial(get, of("counts"), mode="review", **at) for at in ({}, {"as_of": then}))
-    yield Pair("counts", parts, now, weights)
-    yield Pair("counts in the past", "the same of now", past, now)
+    yield Pair("counts, first", LOADING, now, None, 1)
+    yield Pair("counts, again", parts, now, weights)
+    yield Pair("counts in the past, first", LOADING, past, None, 1)
+    yield Pair("counts in the past, again", "the same of now", past, now)
+    times = partial(get, of("times"))
+    yield Pair("times, first", LOADING, times, None, 1)
+    yield Pair("times, again", "two histograms of as many numbers, an empty GET", times, partial(_histograms, asking))
 
 
 def _instants(asking: Loopback, question: str, until: datetime) -> Pair:
