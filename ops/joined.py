@@ -183,7 +183,7 @@ class JoinedApplication(Application):
     def owners(self) -> Owners:
         from api.services.store.owners import Owners
 
-        return Owners(self._wire, self._store.identity.tags)
+        return Owners(self._store.wires, self._store.identity.tags)
 
     @joined
     def cleaner(self) -> Cleaner:

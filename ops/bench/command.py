@@ -15,7 +15,21 @@ from events.errors import refused
 from ops.bench.asked import QUICK, TRAFFIC, Asked, numbers, words
 from ops.bench.texts.sets import SETS
 
-WHAT = ("append", "fold", "rebuild", "jobs", "search", "living", "space", "past", "audit", "extract", "door", "peers")
+WHAT = (
+    "append",
+    "fold",
+    "rebuild",
+    "jobs",
+    "search",
+    "living",
+    "space",
+    "past",
+    "audit",
+    "console",
+    "extract",
+    "door",
+    "peers",
+)
 APART = "peers"
 """Not in `all`: what it compares with is an extra."""
 LOAD = 1.0
@@ -47,8 +61,9 @@ def bench(
     """Measure against the limits, on a private Redis of its own: raw XADD and XRANGE, empty jobs, the parts of a search.
 
     `append` and `fold` are measured by CPU, the client's and Redis's apart, on several sets of texts, as a backlog and live.
-    The limit of `extract`, turns read by rules, is cutting the same made-up texts into terms once. `door` is what one caller can
-    do to others: it starts an `engramlog up` of its own. `peers`, which `all` leaves out, takes texts through other libraries.
+    The limit of `extract`, turns read by rules, is cutting the same made-up texts into terms once. `console` is what a page asks,
+    over HTTP, beside what it could not do without. `door` is what one caller can do to others: it starts an `engramlog up` of its
+    own. `peers`, which `all` leaves out, takes texts through other libraries.
     """
     from ops.bench.render import render  # noqa: PLC0415 - needed by no other command
 
@@ -108,7 +123,7 @@ def _say(told: str) -> None:
 def _run(chosen: tuple[str, ...], asked: Asked, events: int, rounds: int, *, quick: bool, profile: bool) -> Rows:
     from ops.bench import append, door, extract, fold, jobs, living, past, rebuild, search, space  # noqa: PLC0415
     from ops.bench import profile as profiled  # noqa: PLC0415
-    from ops.bench.costs import auditing, matrix  # noqa: PLC0415
+    from ops.bench.costs import auditing, console, matrix  # noqa: PLC0415
     from ops.bench.costs.capacity import capacity  # noqa: PLC0415
     from ops.bench.server import bench_server  # noqa: PLC0415
     from ops.settings import load_settings  # noqa: PLC0415
@@ -133,6 +148,7 @@ def _run(chosen: tuple[str, ...], asked: Asked, events: int, rounds: int, *, qui
             "space": lambda: space.measure(server, min(events, 5_000)),
             "past": lambda: past.measure(server, events, max(rounds, 3)),
             "audit": lambda: auditing.measure(server, events, rounds),
+            "console": lambda: console.measure(server, *(console.SMALL if quick else console.SIZES), rounds=rounds),
             "extract": lambda: [one.as_dict() for one in extract.measure(min(events, 2_000), rounds)],
             "peers": lambda: matrix.peers(server, asked, events, rounds, _say),
             "door": lambda: door.measure(redis_server, quick=quick),

@@ -30,6 +30,16 @@ _AUDIT = {
     "cpu_milliseconds": "CPU, ms",
     "of_one_fold": "of one fold",
 }
+_CONSOLE = {
+    "what": "question",
+    "limit": "against",
+    "texts": "texts",
+    "ratio": "by CPU",
+    "cpu_milliseconds": "CPU, ms",
+    "redis_milliseconds": "Redis, ms",
+    "limit_cpu_milliseconds": "limit, ms",
+    "limit_redis_milliseconds": "Redis, ms",
+}
 _RULES = {"letters": "letters", "rules_us": "rules, us", "level_us": "level, us", "statements_us": "statements, us"}
 
 
@@ -56,6 +66,9 @@ def render(answer: Rows) -> None:
         out.print(f"[{colour}]{held['times']}[/] times: {told}")
     _render_rows("the door's rules, a text", answer.get("rules", ()), {"texts": "texts"} | _RULES)
     _render_rows("an auditor's questions beside one fold of the owner's log", answer.get("audit", ()), _AUDIT)
+    console = answer.get("console", {})
+    _render_rows("what the console asks, over HTTP; the limit's CPU to ours", console.get("rows", ()), _CONSOLE)
+    _render_goals(console.get("goals", ()))
     for told in answer.get("peers", ()):
         _render_peers(told)
     _render_search(answer.get("search", {}))
@@ -94,7 +107,8 @@ def _render_ratios(answer: Rows) -> None:
 
 def _ratio(row: Rows) -> str:
     """Green where it is what was asked for, or nothing was."""
-    reached = row["at_least"] is None or row["ratio"] >= row["at_least"]
+    least = row.get("at_least")
+    reached = least is None or row["ratio"] >= least
     return f"[{'green' if reached else 'red'}]{row['ratio']}[/]"
 
 
@@ -174,6 +188,10 @@ def _render_search(told: Rows) -> None:
         ratios = f"{row['p50_to_parts']} / {row['p95_to_parts']}"
         table.add_row(f"{row['memories']:,}", row["texts"], f"{row['events_a_second']:,}", *spread, ratios)
     out.print(table)
-    for goal in told["goals"]:
+    _render_goals(told["goals"])
+
+
+def _render_goals(goals: Sequence[Rows]) -> None:
+    for goal in goals:
         colour = "green" if goal["holds"] else "red"
         out.print(f"[{colour}]{goal['found']}[/]  {goal['what']} (at most {goal['at_most']})")

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from http.client import HTTPConnection
 from pathlib import Path
 from random import Random
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time, sleep
 from typing import Any
-from urllib.parse import quote
 from uuid import uuid4
 
 import orjson
@@ -26,6 +24,7 @@ from events.envelope import Event, prepare
 from events.partitions import parse_position
 from events.redis.log import RedisEventLog
 from events.redis.wire import Wire, connect
+from ops.bench.costs.loopback import EMPTY, of_owner, over_loopback
 from ops.bench.search_beside import fold_worker
 from ops.bench.search_memories import NOW, memories, questions
 from ops.bench.server import BenchServer
@@ -102,40 +101,21 @@ def _cold_once(url: str, owner: str, folder: str | None = None) -> dict[str, Any
 
 def over_http(server: BenchServer, owner: str, asked: Sequence[str]) -> dict[str, Any]:
     """What HTTP adds to a search in process, beside an empty GET of the same application; all three in turn."""
-    from api.http.app import create_app  # noqa: PLC0415 - FastAPI takes a third of a second to import
-    from api.http.server.serve import serve  # noqa: PLC0415
-    from ops.catch_up import FoldCatchUp  # noqa: PLC0415
-    from ops.joined import JoinedApplication  # noqa: PLC0415
-    from ops.settings import load_settings  # noqa: PLC0415
-    from ops.store import open_the_store  # noqa: PLC0415
-    from ops.token import TokenFile, make_token  # noqa: PLC0415
-
-    settings = load_settings().model_copy(update={"redis_url": server.url})
-    with open_the_store(settings) as store, TemporaryDirectory(prefix="engramlog-bench-") as folder:
-        application = JoinedApplication(store, FoldCatchUp(store, quiet)).join()
-        app = create_app(application, admits=TokenFile(Path(folder)))
-        shown = {"authorization": f"Bearer {make_token(Path(folder))}"}
-        app.add_api_route("/empty", _empty, methods=["GET"])
-        http = serve(app, "127.0.0.1", 0)
-        try:
-            connection = HTTPConnection(http.host, http.port)
-            path = f"/v1/owners/{quote(owner)}/search?mode=review&trace=false&limit={RESULTS}&q="
-            rows = []
-            for number, query in enumerate((*asked[:20], *asked)):  # the first are for warming up
-                row = [
-                    _timed_ms(lambda: _got(connection, "/empty", shown)),
-                    _timed_ms(lambda q=query: _got(connection, path + quote(q), shown)),  # type: ignore[misc]
-                    _timed_ms(
-                        lambda q=query: application.reader.search(  # type: ignore[misc]
-                            owner, q, mode="review", limit=RESULTS, trace=False
-                        )
-                    ),
-                ]
-                if number >= 20:
-                    rows.append(row)
-            connection.close()
-        finally:
-            http.stop()
+    path, rows = of_owner(owner, "search"), list[list[float]]()
+    with over_loopback(server) as asking:
+        for number, query in enumerate((*asked[:20], *asked)):  # the first are for warming up
+            how = {"mode": "review", "trace": "false", "limit": RESULTS, "q": query}
+            row = [
+                _timed_ms(lambda: asking.get(EMPTY)),
+                _timed_ms(lambda how=how: asking.get(path, **how)),  # type: ignore[misc]
+                _timed_ms(
+                    lambda q=query: asking.application.reader.search(  # type: ignore[misc]
+                        owner, q, mode="review", limit=RESULTS, trace=False
+                    )
+                ),
+            ]
+            if number >= 20:
+                rows.append(row)
     empty, whole, inside = zip(*rows, strict=True)
     added = [one - other for one, other in zip(whole, inside, strict=True)]
     return {
@@ -145,18 +125,6 @@ def over_http(server: BenchServer, owner: str, asked: Sequence[str]) -> dict[str
         "added_ms": _milliseconds(added),
         "added_to_empty": round(median(added) / median(empty), 2),
     }
-
-
-def _empty() -> dict[str, str]:
-    return {}
-
-
-def _got(connection: HTTPConnection, path: str, shown: Mapping[str, str]) -> bytes:
-    connection.request("GET", path, headers=dict(shown))
-    answer = connection.getresponse()
-    told = answer.read()
-    assert answer.status == 200, told
-    return told
 
 
 def fresh(server: BenchServer, tags: Sequence[str], owner: str, count: int) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class Visibility:
         return self._levels(rows)
 
 
-def idle_days(columns: Columns, now: int, parameters: Parameters) -> Floats:
+def idle_days(columns: Columns, now: int | Instants, parameters: Parameters) -> Floats:
     """Days since the last activation or use, halved for sensitivity 1 (occupation, education): what levels go by, shape (rows,)."""
     idle: Floats = np.maximum(now - active_from(columns, parameters), 0) / DAY
     idle[columns.sensitivity == 1] /= 2
@@ -110,7 +110,7 @@ def lasting(columns: Columns) -> Flags:
     return spared
 
 
-def due_levels(columns: Columns, law: Law, weights: Floats, now: int, parameters: Parameters) -> Bytes:
+def due_levels(columns: Columns, law: Law, weights: Floats, now: int | Instants, parameters: Parameters) -> Bytes:
     """The level due by idle time, and by the law where it archives by itself.
 
     From `tag` down only while the weight is under its normal threshold. Identity, core and sensitive memories stay full.
@@ -127,7 +127,7 @@ def due_levels(columns: Columns, law: Law, weights: Floats, now: int, parameters
     return np.asarray(levels, dtype=np.int8)
 
 
-def effective_levels(columns: Columns, law: Law, weights: Floats, now: int, parameters: Parameters) -> Bytes:
+def effective_levels(columns: Columns, law: Law, weights: Floats, now: int | Instants, parameters: Parameters) -> Bytes:
     """The deeper of the level somebody told and the one due; at least `tag` while a kept version is negated.
 
     What a sweep recorded follows from time, and is read from time: so it matters nowhere when a sweep ran.
@@ -137,8 +137,8 @@ def effective_levels(columns: Columns, law: Law, weights: Floats, now: int, para
     return np.asarray(levels, dtype=np.int8)
 
 
-def visibility(columns: Columns, law: Law, now: int, parameters: Parameters, mode: Mode) -> Visibility:
-    """What a mode shows at `now` (microseconds since 1970), and why not the rest."""
+def visibility(columns: Columns, law: Law, now: int | Instants, parameters: Parameters, mode: Mode) -> Visibility:
+    """What a mode shows at `now` (microseconds since 1970, of all rows or of each), and why not the rest."""
     weights = law.weights(columns, now, parameters)
     levels = _levels_when_asked(columns, law, weights, now, parameters)
     reasons = np.full(len(columns), -1, dtype=np.int8)
@@ -171,7 +171,7 @@ def visibility(columns: Columns, law: Law, now: int, parameters: Parameters, mod
 
 
 def _levels_when_asked(
-    columns: Columns, law: Law, weights: Floats, now: int, parameters: Parameters
+    columns: Columns, law: Law, weights: Floats, now: int | Instants, parameters: Parameters
 ) -> Callable[[Instants | None], Bytes]:
     """Effective levels of some rows, or of all; those of all are kept."""
     whole = cache(partial(effective_levels, columns, law, weights, now, parameters))
@@ -179,7 +179,8 @@ def _levels_when_asked(
     def levels(rows: Instants | None) -> Bytes:
         if rows is None or whole.cache_info().currsize:
             return whole() if rows is None else whole()[rows]
-        return effective_levels(columns.only(rows), law, weights[rows], now, parameters)
+        then = now[rows] if isinstance(now, np.ndarray) else now
+        return effective_levels(columns.only(rows), law, weights[rows], then, parameters)
 
     return levels
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, groupby
 from math import comb
 from typing import Any
 
@@ -18,7 +18,7 @@ from events.parameters import DEFAULTS
 from events.partitions import position_text
 from projections.checks import Check, counted, unchecked
 from projections.laws import LAWS
-from projections.laws.law import Floats
+from projections.laws.law import Floats, Instants, Law
 from projections.laws.modes import REASONS, Visibility, reasons_told, visibility
 from projections.memory.columns import Columns
 from projections.memory.record import LEVELS, Memory
@@ -122,17 +122,15 @@ def curves(
     times = sorted(grid | jumps)
     moments = [one.at for one in life]
     sheet: dict[str, tuple[list[float | None], list[bool]]] = {name: ([], []) for name in LAWS}
-    reached, state, columns = -1, State(None, DEFAULTS), Columns()
-    for number, instant in enumerate(times):
-        check(number, len(times))
-        place = bisect_right(moments, instant)
-        if place != reached:
-            reached, state = place, life[place - 1].after if place else State(None, DEFAULTS)
-            columns = _alone(state)
+    state, done = State(None, DEFAULTS), 0
+    for place, those in groupby(times, lambda instant: bisect_right(moments, instant)):
+        check(done, len(times))
+        state, instants = life[place - 1].after if place else State(None, DEFAULTS), np.fromiter(those, np.int64)
+        done += len(instants)
         for name, law in LAWS.items():
-            seen = visibility(columns, law, instant, state.parameters, "normal")
-            sheet[name][0].append(round(float(seen.weights[0]), 6) if len(columns) else None)
-            sheet[name][1].append(bool(seen.shown.any()))
+            weights, shown = _meanwhile(state, law, instants)
+            sheet[name][0].extend(weights)
+            sheet[name][1].extend(shown)
     return {
         "times": [moment(instant) for instant in times],
         "laws": {
@@ -144,12 +142,15 @@ def curves(
     }
 
 
-def _alone(state: State) -> Columns:
-    """The memory of a state as columns of one row; of none where there is none, or only a tombstone."""
+def _meanwhile(state: State, law: Law, instants: Instants) -> tuple[Sequence[float | None], Sequence[bool]]:
+    """The weights of a memory that stays as it is, and where it is shown: as columns in which it has a row for each instant."""
+    if state.memory is None or state.memory.purged_at is not None:
+        return [None] * len(instants), [False] * len(instants)
     columns = Columns()
-    if state.memory is not None and state.memory.purged_at is None:
-        columns.put(state.memory)
-    return columns
+    columns.put(state.memory)
+    rows = columns.only(np.zeros(len(instants), np.int64))
+    seen = visibility(rows, law, instants, state.parameters, "normal")
+    return [round(weight, 6) for weight in seen.weights.tolist()], seen.shown.tolist()
 
 
 def _told(touch: RecordTouch, partition: int) -> Touch:

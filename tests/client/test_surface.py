@@ -22,6 +22,7 @@ from tests.architecture.test_layers import made_at_import
 from tests.given.client import connected, new_owner, service
 from tests.made.client_source import VERBS as MADE
 from tests.patience import PATIENCE
+from tests.wheels import built
 
 CLIENT = Path(__file__).resolve().parents[2] / "client"
 PROMISED = {"add", "search", "get", "get_all", "update", "delete", "delete_all", "history"}
@@ -392,10 +393,6 @@ def test_types_tell_what_is_awaited_and_what_is_demanded(tmp_path: Path) -> None
 def test_the_distribution_holds_the_package_and_its_types(tmp_path: Path) -> None:
     from zipfile import ZipFile
 
-    build = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
-    ran = subprocess.run(
-        [sys.executable, "-c", build, str(tmp_path)], cwd=CLIENT, capture_output=True, text=True, check=True
-    )
-    names = ZipFile(tmp_path / ran.stdout.split()[-1]).namelist()
+    names = ZipFile(built(CLIENT, tmp_path)).namelist()
     assert {"engramlog/__init__.py", "engramlog/client.py", "engramlog/py.typed"} <= set(names)
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"engramlog", "engramlog_client"}

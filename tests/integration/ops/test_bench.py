@@ -9,6 +9,27 @@ import pytest
 
 from ops.main import main
 
+ASKED_BY_THE_CONSOLE = [
+    "map.svg, first",
+    "compare.svg, first",
+    "map.svg, again",
+    "compare.svg, again",
+    "list, a page of 100",
+    "list in the past, first",
+    "list in the past, again",
+    "counts, first",
+    "counts, again",
+    "counts in the past, first",
+    "counts in the past, again",
+    "times, first",
+    "times, again",
+    "instants, 20 rows at 120",
+    "heads",
+    "status",
+    "owners, first",
+    "owners, again",
+    "owners, by a part of the name",
+]
 RATIOS = {"append": 2, "fold": 2, "rebuild": 2, "jobs": 1, "extract": 2}
 
 
@@ -46,7 +67,22 @@ def test_every_comparison_tells_its_ratio_its_limit_and_its_rounds(capsys: pytes
     for row in answer["audit"]:
         assert row["cpu_milliseconds"] > 0
         assert row["of_one_fold"] > 0
+    assert_console(answer["console"])
     assert sum(answer["profile"]["shares"].values()) == pytest.approx(1.0, abs=0.01)
+
+
+def assert_console(told: dict[str, Any]) -> None:
+    assert [row["what"] for row in told["rows"]] == ASKED_BY_THE_CONSOLE
+    for row in told["rows"]:
+        assert row["limit"]
+        assert row["rounds"] == 2
+        assert 0 < row["ratio_min"] <= row["ratio"] <= row["ratio_max"]
+        assert row["cpu_milliseconds"] > 0
+        assert row["limit_cpu_milliseconds"] > 0
+    assert [row.get("owners") for row in told["rows"][-3:]] == [100] * 3
+    assert {row["memories"] > 50 for row in told["rows"][:-3]} == {True}
+    (opens,) = told["goals"]
+    assert opens["holds"] == (opens["found"] <= opens["at_most"] == 1_000)
 
 
 COSTS = ("client_us", "server_us", "aof_bytes", "body_bytes", "limit_client_us", "limit_server_us", "ratio_clock")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from api.operations.store import OWNERS
-from api.services.store.owners import Owners, folded
+from api.services.store import owner_names
+from api.services.store.owners import Owners
+from events.partitions import partition_of
+from events.redis import wire as wire_module
+from events.redis.wire import Wire, WirePool
+from projections.fold.builds import BuildKeys
+from projections.language.traditional import part_folded as folded
 from tests.examples import examples
 from tests.given.http import HttpStore, created, http_store
 
@@ -125,3 +132,62 @@ def test_a_search_that_no_name_can_hold_is_refused_by_its_name(http: HttpStore, 
 def test_folding_a_name_twice_changes_nothing_more() -> None:
     for name in (*NAMES, "Straße", "ﬁsh", "ÅNGSTRÖM", "電腦"):
         assert folded(folded(name)) == folded(name)
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The partitions whose names are read, as they are."""
+    told, reading = list[str](), owner_names._read
+
+    def noted(wire: Wire, keys: BuildKeys, count: int) -> set[str]:
+        told.append(keys.tag)
+        return reading(wire, keys, count)
+
+    monkeypatch.setattr(owner_names, "_read", noted)
+    return told
+
+
+def test_names_that_were_read_are_not_read_again_until_there_is_a_new_one(tmp_path: Path, read: list[str]) -> None:
+    with http_store(tmp_path) as http:
+        for name in NAMES:
+            http.told(name, created("m1", "tea", owner=name))
+        assert [one["owner"] for page in pages(http, 3) for one in page["owners"]] == sorted(NAMES)
+        assert sorted(read) == sorted(http.store.identity.tags)
+        http.told("newcomer", created("m1", "tea", owner="newcomer"))
+        (page,) = pages(http, 1_000)
+        assert [one["owner"] for one in page["owners"]] == sorted([*NAMES, "newcomer"])
+        assert read[4:] == [http.store.identity.tags[partition_of("newcomer", 4)]]
+
+
+class OtherServer(Wire):
+    """Seems to stand before another process of the server, after a restart on an older copy, say."""
+
+    def receive(self, *, timeout: float | None = None) -> Any:
+        answer = super().receive(timeout=timeout)
+        return re.sub(rb"run_id:\w+", b"run_id:another", answer) if isinstance(answer, bytes) else answer
+
+
+def test_names_are_read_anew_after_a_restart_of_the_server(
+    http: HttpStore, read: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many names may be others there."""
+    tags = http.store.identity.tags
+    wires = WirePool(http.store.client)
+    owners = Owners(wires, tags)
+    first = owners.owners()
+    assert [owners.owners(), read] == [first, [*tags]]
+    monkeypatch.setattr(wire_module, "Wire", OtherServer)
+    wires._idle.get_nowait().close()
+    assert [owners.owners(), read] == [first, [*tags, *tags]]
+
+
+@pytest.mark.parametrize(("at_once", "most_kept"), [(1, 300_000), (10_000, 0), (10_000, 5)])
+def test_the_answer_is_the_same_however_names_are_read_and_kept(
+    http: HttpStore, monkeypatch: pytest.MonkeyPatch, at_once: int, most_kept: int
+) -> None:
+    wanted = pages(http, 1_000, search="o")
+    monkeypatch.setattr(owner_names, "AT_ONCE", at_once)
+    monkeypatch.setattr(owner_names, "MOST_KEPT", most_kept)
+    owners = Owners(WirePool(http.store.client), http.store.identity.tags)
+    for _ in range(2):
+        assert [owners.owners(limit=1_000, search="o")] == wanted

@@ -16,8 +16,10 @@ from events.errors import DeadlineExceeded
 from events.parameters import DEFAULTS
 from projections.fold.owner import fold_owner
 from projections.laws import LAWS
+from projections.laws.modes import visibility
+from projections.memory.columns import Columns
 from projections.memory.record import Memory
-from projections.past.touches import FREE, PER_EVENT, RecordTouch, life_of
+from projections.past.touches import FREE, PER_EVENT, RecordTouch, State, life_of
 from projections.reports.comparison import compare_laws, curves, mean_ranks
 from projections.views.view import OwnerView
 from tests.examples import examples
@@ -351,3 +353,23 @@ def test_each_instant_is_read_with_the_parameters_in_force_then() -> None:
     assert weights["2024-01-11T07:59:59.999999Z"] == pytest.approx(1.3 / (1 + 0.1 / 1.3), abs=1e-6)
     assert weights[utc_text(moment(10))] == pytest.approx(2.0 / (1 + 0.1 / 2.0), abs=1e-6)
     assert [one["event"] for one in found["events"]] == ["MemoryCreated", "ParametersChanged"]
+
+
+@QUICK
+@given(histories, st.sampled_from(IDS + MERGES), st.integers(2, 40))
+def test_each_point_of_a_curve_is_what_its_law_shows_at_that_instant_alone(
+    told: list[Told], of: str, points: int
+) -> None:
+    touches = life(*told, of=of)
+    found = curves(touches, at(-3), at(90), points, 3)
+    for number, text in enumerate(found["times"]):
+        instant = micros(datetime.fromisoformat(text))
+        state = next((one.after for one in reversed(touches) if one.at <= instant), State(None, DEFAULTS))
+        there = state.memory is not None and state.memory.purged_at is None
+        columns = Columns()
+        columns.put_all([state.memory] if there and state.memory is not None else [])
+        for name, law in LAWS.items():
+            seen, drawn_of = visibility(columns, law, instant, state.parameters, "normal"), found["laws"][name]
+            assert drawn_of["shown"][number] == bool(seen.shown.any())
+            weight = drawn_of["weights"][number]
+            assert weight == (pytest.approx(float(seen.weights[0]), abs=1e-6) if there else None)
