@@ -104,7 +104,8 @@ def measure(folder: Path, few: int, many: int, rounds: int, frames: int = 300) -
             for opening in openings.values():
                 _opened(browser, service, opening)  # what the service makes at first use
             found: dict[str, list[dict[str, float]]] = {name: [] for name in openings}
-            for _ in range(rounds):
+            for number in range(rounds):
+                print(f"round {number + 1} of {rounds}", file=sys.stderr, flush=True)
                 for name, opening in openings.items():
                     found[name].append(_opened(browser, service, opening))
             smooth = _smooth(browser, service, frames)
@@ -173,7 +174,7 @@ def _opened(browser: Browser, service: Service, opening: Opening) -> dict[str, f
         address = f"{service.url}/health" if opening.to is None else service.link(opening.to)
         used = _cpu(service)
         page.goto(address)
-        page.wait_for_function("() => window.readable")
+        page.wait_for_function("() => window.readable && performance.getEntriesByName('first-contentful-paint').length")
         page.wait_for_function(SETTLED)
         return {**page.evaluate(PAINTED), "service_cpu_ms": _cpu(service) - used}
     finally:
