@@ -7,10 +7,10 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rest test-all check format bench bench-peers mutants house client chaos lock pictures clean
+.PHONY: help setup demo test test-rest test-all check format bench bench-console bench-peers mutants house client chaos lock pictures clean
 
 help: ## Show what there is
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): requirements.lock pyproject.toml client/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 ..."; exit 1; }
@@ -50,6 +50,9 @@ format: $(READY) ## Format and mend what can be mended
 
 bench: $(READY) ## Measure against the limits; prints JSON
 	@$(BIN)/engramlog bench all --json
+
+bench-console: $(READY) ## Measure the console in a browser of this machine, with 10,000 and 100,000 memories; prints JSON
+	@$(BIN)/python -P -m tests.browser.measured
 
 bench-peers: ## The same texts through six other libraries, in an environment of its own; prints JSON
 	test -x $(VENV)-peers/bin/engramlog || { $(PYTHON) -m venv --clear $(VENV)-peers && $(VENV)-peers/bin/python -m pip install --quiet uv \

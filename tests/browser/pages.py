@@ -30,6 +30,7 @@ class Console:
         self.service = service
         self.faults: list[str] = []
         self.requests: list[str] = []
+        self.statuses: list[int] = []
         self.allowed: set[int] = set()
         """Statuses that this test asks for on purpose."""
         page.on("console", self._said)
@@ -48,6 +49,7 @@ class Console:
             self.faults.append(f"asked elsewhere: {request.url}")
 
     def _answered(self, response: Response) -> None:
+        self.statuses.append(response.status)
         if response.status >= 400 and response.status not in self.allowed:
             self.faults.append(f"{response.status}: {response.request.method} {response.url}")
 

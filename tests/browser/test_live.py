@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Route
 
 from tests.browser.pages import Console, place
 from tests.browser.service import Service, served
@@ -15,6 +17,7 @@ from tests.integration.live import wait_until
 
 Opens = Callable[..., Console]
 OWNER = "live-1"
+LISTED = re.compile(rf"/v1/owners/{OWNER}/memories\?")
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +55,51 @@ def test_events_come_in_while_a_worker_is_killed_and_another_goes_on(open_consol
     for console in (log, table):
         console.says("while-it-is-dead came in.")
     assert alone.workers()[-1] != killed
+
+
+def test_news_that_come_faster_than_answers_give_up_none_of_them(open_console: Opens, alone: Service) -> None:
+    add(alone, "there-before")
+    console = open_console(alone, place(OWNER, "memories"))
+    console.says("there-before came in.")
+    held: list[Route] = []
+    given_up: list[str] = []
+    holds = True
+    console.page.on("requestfailed", lambda request: given_up.append(request.url))
+    console.page.route(LISTED, lambda route: held.append(route) if holds else route.continue_())
+    before = len([*console.asked_for("/memories?")])
+    for number in range(3):
+        with console.page.expect_request(re.compile(r"/inbox\?")):  # asked for with every news, and answered
+            add(alone, f"news-{number}")
+    assert len([*console.asked_for("/memories?")]) == before + 1
+    assert given_up == []
+    holds = False
+    for one in held:
+        one.continue_()
+    console.says("news-2 came in.")
+    console.settled()
+    assert given_up == []
+
+
+def test_what_the_service_has_no_room_for_is_asked_again_and_no_problem_is_shown(
+    open_console: Opens, alone: Service
+) -> None:
+    add(alone, "waits-for-room")
+    console = open_console(alone, "/owners")
+    console.allowed = {429}
+    left = [1, 2]
+    busy = {"title": "Too many requests", "status": 429, "detail": "as much is in hand as may be"}
+
+    def refuse(route: Route) -> None:
+        if left and left.pop():
+            route.fulfill(status=429, headers={"retry-after": "1"}, json=busy)
+        else:
+            route.continue_()
+
+    console.page.route(LISTED, refuse)
+    console.go(place(OWNER, "memories"))
+    console.says("waits-for-room came in.")
+    assert left == []
+    assert console.page.locator(".problem").count() == 0
 
 
 def test_a_held_log_stays_as_it_is_until_it_goes_on(open_console: Opens, alone: Service) -> None:

@@ -31,6 +31,33 @@ function query(params = {}) {
   return text ? `?${text}` : "";
 }
 
+/** Questions that the service has no room for now are asked again when it says; as often at most, and waiting so long each time. */
+const TRIES = 8;
+const LONGEST_ROOM_MS = 10_000;
+
+/** The same, asked again while the service is busy: what it refused for that it has not begun. */
+async function sendUntilHeard(address, options) {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await send(address, options);
+    } catch (error) {
+      if (error.status !== 429 || tried === TRIES) throw error;
+      await waited(Math.min(error.after ?? tried * 1_000, LONGEST_ROOM_MS), options.signal);
+    }
+  }
+}
+
+/** Raises what an abort raises, at once. */
+function waited(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
 async function send(address, { method = "GET", body, params, signal } = {}) {
   if (address === UNREACHABLE) throw new Refused(422, { title: "no such path", detail: "", field: "id", got: ". or ..", allowed: "engramlog get OWNER ID" });
   const shown = token.get();
@@ -52,8 +79,14 @@ async function send(address, { method = "GET", body, params, signal } = {}) {
     if (shown === token.get()) lose();
     throw new Refused(401, { title: "session ended", detail: "" });
   }
-  if (!answer.ok) throw new Refused(answer.status, await problemOf(answer));
+  if (!answer.ok) throw Object.assign(new Refused(answer.status, await problemOf(answer)), { after: waitOf(answer) });
   return answer;
+}
+
+/** Milliseconds until when to ask again, where that is told. */
+function waitOf(answer) {
+  const told = Number(answer.headers.get("retry-after"));
+  return told > 0 ? told * 1_000 : undefined;
 }
 
 async function problemOf(answer) {
@@ -65,7 +98,7 @@ async function problemOf(answer) {
 }
 
 /** The answer of a question as JSON. */
-export const ask = async (address, params, signal) => read(await send(address, { params, signal }));
+export const ask = async (address, params, signal) => read(await sendUntilHeard(address, { params, signal }));
 
 /** A body as JSON; a connection that breaks in it is one that did not answer. */
 async function read(answer) {
@@ -78,10 +111,10 @@ async function read(answer) {
 }
 
 /** The answer of a question that is told in a body: it writes nothing. */
-export const askWith = async (address, body, signal) => read(await send(address, { method: "POST", body, signal }));
+export const askWith = async (address, body, signal) => read(await sendUntilHeard(address, { method: "POST", body, signal }));
 
 /** The answer as text (a picture), or as a Blob (an export). */
-export const askText = async (address, params, signal) => (await send(address, { params, signal })).text();
+export const askText = async (address, params, signal) => (await sendUntilHeard(address, { params, signal })).text();
 export const askBlob = async (address, { params, body } = {}) =>
   (await send(address, { params, body, method: body ? "POST" : "GET" })).blob();
 
@@ -109,27 +142,43 @@ export async function tell(address, body = {}, { keyed = true, key = newKey() } 
 
 /**
  * Ask when the component appears and whenever the address or the parameters change; an older question is given up. Null asks
- * nothing. While a new answer is waited for the old one stays.
+ * nothing. While a new answer is waited for the old one stays. `reload` asks once more after what is on its way is answered: where
+ * news come in faster than answers, giving up each time would never show any.
  * @returns {{data: any, error: Refused|null, loading: boolean, reload: () => void}}
  */
 export function useAsk(address, params = {}, asked = ask) {
   const [state, setState] = useState({ data: null, error: null, loading: address !== null });
   const [turn, setTurn] = useState(0);
+  const asking = useRef(false);
+  const once = useRef(false);
   const key = address === null ? null : address + JSON.stringify(params);
   useEffect(() => {
     if (key === null) {
+      asking.current = false;
       setState({ data: null, error: null, loading: false });
       return undefined;
     }
     const leave = new AbortController();
+    asking.current = true;
+    once.current = false;
     setState((was) => ({ ...was, loading: true }));
+    const done = (then) => (what) => {
+      if (leave.signal.aborted) return;
+      asking.current = false;
+      setState(then(what));
+      if (once.current) setTurn((was) => was + 1);
+    };
     asked(address, params, leave.signal).then(
-      (data) => setState({ data, key, error: null, loading: false }),
-      (error) => error.name !== "AbortError" && setState((was) => ({ data: was.key === key ? was.data : null, key, error, loading: false })),
+      done((data) => ({ data, key, error: null, loading: false })),
+      done((error) => (was) => ({ data: was.key === key ? was.data : null, key, error, loading: false })),
     );
     return () => leave.abort();
   }, [key, turn]);
-  return { ...state, reload: useCallback(() => setTurn((was) => was + 1), []) };
+  const reload = useCallback(() => {
+    if (asking.current) once.current = true;
+    else setTurn((was) => was + 1);
+  }, []);
+  return { ...state, reload };
 }
 
 /** The same of a question whose parameters go in a body. */

@@ -1,15 +1,16 @@
 /**
- * Rows without end: only those that are seen exist. Pages are asked for as they are scrolled to, and kept.
+ * Rows without end: only those that are seen exist. Their pages are asked for as they are scrolled to.
  */
 
-import { html, useEffect, useLayoutEffect, useRef, useState } from "./dom.js";
+import { html, useLayoutEffect, useRef, useState } from "./dom.js";
+import { usePages } from "./pages.js";
 import { Problem } from "./parts.js";
 import { t } from "./words.js";
 
-const PAGE = 100;
 const BEYOND = 8;
 /** Rows that are built above and below what is seen. */
-const KEPT_PAGES = 30;
+const TALLEST = 15_000_000;
+/** Pixels: a browser makes no element taller than 17 or 33 million, nor places one exactly beyond 2 ** 24. More rows share these. */
 
 /**
  * @param {object} told
@@ -23,66 +24,33 @@ const KEPT_PAGES = 30;
  */
 export function Rows({ of, page, columns, cells, height = 44, label, onOpen, onPick, isPicked, empty, template, refreshed = 0 }) {
   const box = useRef(null);
-  const pages = useRef(new Map());
-  const asked = useRef(new Map());
-  const [total, setTotal] = useState(null);
-  const [error, setError] = useState(null);
-  const [seen, setSeen] = useState({ top: 0, tall: 600 });
+  const [seen, setSeen] = useState({ top: 0, tall: 600, head: 0 });
   const [active, setActive] = useState(0);
-  const [, redraw] = useState(0);
-  const turn = useRef(0);
-
-  useEffect(() => {
-    turn.current += 1;
-    for (const one of asked.current.values()) one.abort();
-    asked.current.clear();
-    pages.current = new Map();
-    setError(null);
-    setTotal(null);
-    setActive(0);
-    if (box.current) box.current.scrollTop = 0;
-    setSeen((was) => ({ ...was, top: 0 }));
-    need(0);
-  }, [of]);
-
-  useEffect(() => {
-    if (!refreshed) return;
-    const wanted = [...new Set([first, last].map((row) => Math.floor(Math.max(row, 0) / PAGE)))];
-    for (const one of asked.current.values()) one.abort();
-    asked.current.clear();
-    for (const one of wanted) need(one, true);
-    for (const one of [...pages.current.keys()]) if (!wanted.includes(one)) pages.current.delete(one);
-  }, [refreshed]);
-
-  function need(number, anew = false) {
-    if (asked.current.has(number) || (!anew && pages.current.has(number))) return;
-    const leave = new AbortController();
-    const now = turn.current;
-    asked.current.set(number, leave);
-    page(number * PAGE, PAGE, leave.signal).then(
-      (answer) => {
-        if (now !== turn.current) return;
-        if (asked.current.get(number) !== leave) return;
-        asked.current.delete(number);
-        setError(null);
-        pages.current.delete(number);
-        pages.current.set(number, answer.rows);
-        while (pages.current.size > KEPT_PAGES) pages.current.delete(pages.current.keys().next().value);
-        setTotal(answer.total);
-        redraw((was) => was + 1);
-      },
-      (refused) => {
-        if (now !== turn.current || asked.current.get(number) !== leave) return;
-        asked.current.delete(number);
-        if (refused.name !== "AbortError") setError(refused);
-      },
-    );
-  }
+  const built = useRef(new Map());
+  /** Of so many rows: how tall their space is, by how much faster they pass than it is scrolled, the first and last that are built. */
+  const placed = (count) => {
+    const whole = count * height;
+    const space = Math.max(Math.min(whole, TALLEST), height);
+    const pace = 1 + Math.max(whole - space, 0) / Math.max(space + seen.head - seen.tall, 1);
+    const above = seen.top * pace;
+    const first = Math.max(0, Math.min(Math.floor(above / height), count - 1) - BEYOND);
+    return { space, pace, first, last: Math.min(count - 1, Math.ceil((above + seen.tall) / height) + BEYOND) };
+  };
+  const { total, error, busy, rowAt, again } = usePages({
+    of, page, refreshed,
+    span: (count) => [placed(count).first, placed(count).last],
+    onAnew: () => {
+      setActive(0);
+      if (box.current) box.current.scrollTop = 0;
+      setSeen((was) => ({ ...was, top: 0 }));
+    },
+  });
+  const { space, pace, first, last } = placed(total ?? 0);
 
   useLayoutEffect(() => {
     const place = box.current;
     if (!place) return undefined;
-    const look = () => setSeen({ top: place.scrollTop, tall: place.clientHeight });
+    const look = () => setSeen({ top: place.scrollTop, tall: place.clientHeight, head: place.firstElementChild.offsetHeight });
     const watch = new ResizeObserver(look);
     watch.observe(place);
     place.addEventListener("scroll", look, { passive: true });
@@ -92,14 +60,14 @@ export function Rows({ of, page, columns, cells, height = 44, label, onOpen, onP
     };
   }, [total === 0, error !== null && total === null]);
 
-  const first = Math.max(0, Math.floor(seen.top / height) - BEYOND);
-  const last = Math.min((total ?? 0) - 1, Math.ceil((seen.top + seen.tall) / height) + BEYOND);
-  useEffect(() => {
-    if (total === null) return;
-    for (let number = Math.floor(first / PAGE); number <= Math.floor(last / PAGE); number += 1) need(number);
-  }, [first, last, total]);
-
-  const rowAt = (index) => pages.current.get(Math.floor(index / PAGE))?.[index % PAGE];
+  /** A row's cells: the very same ones as long as nothing of them changed, so that at a step of a scroll only new rows are built. */
+  function cellsAt(row, index) {
+    const had = built.current.get(index);
+    if (had?.row === row && had.by === cells) return had.all;
+    const all = cells(row, index).map((cell, column) => html`<div role="gridcell" class=${columns[column].class}>${cell}</div>`);
+    built.current.set(index, { row, by: cells, all });
+    return all;
+  }
 
   function move(event) {
     const step = Math.max(1, Math.floor(seen.tall / height) - 1);
@@ -117,8 +85,10 @@ export function Rows({ of, page, columns, cells, height = 44, label, onOpen, onP
       const to = Math.max(0, Math.min((total ?? 1) - 1, next));
       setActive(to);
       const place = box.current;
-      if (to * height < place.scrollTop) place.scrollTop = to * height;
-      if ((to + 1) * height > place.scrollTop + place.clientHeight - height) place.scrollTop = (to + 2) * height - place.clientHeight;
+      const least = ((to + 1) * height - (place.clientHeight - seen.head)) / pace;
+      const most = (to * height) / pace;
+      if (place.scrollTop > most) place.scrollTop = Math.floor(most);
+      else if (place.scrollTop < least) place.scrollTop = Math.ceil(least);
       return;
     }
     const row = rowAt(active);
@@ -133,32 +103,29 @@ export function Rows({ of, page, columns, cells, height = 44, label, onOpen, onP
     }
   }
 
-  const again = () => {
-    setError(null);
-    for (let number = Math.floor(first / PAGE); number <= Math.floor(Math.max(last, 0) / PAGE); number += 1) need(number);
-  };
   if (error && total === null) return html`<${Problem} error=${error} again=${again} />`;
   if (total === 0) return empty ?? html`<p class="muted">${t("rows.none")}</p>`;
   const shown = [];
   if (total !== null) for (let index = first; index <= last; index += 1) shown.push(index);
+  for (const index of built.current.keys()) if (index < first || index > last) built.current.delete(index);
   const style = { gridTemplateColumns: template };
   return html`<${Problem} error=${error} again=${again} /><div class="rows" role="grid" aria-label=${label} aria-rowcount=${(total ?? 0) + 1} aria-colcount=${columns.length}
-    aria-busy=${asked.current.size > 0} ref=${box} tabindex="0" onKeyDown=${move}
-    aria-activedescendant=${total && rowAt(active) ? `row-${active}` : undefined}>
+    aria-busy=${busy} ref=${box} tabindex="0" onKeyDown=${move}
+    aria-activedescendant=${active >= first && active <= last ? `row-${active}` : undefined}>
     <div role="rowgroup" class="rows-head"><div class="row head" role="row" aria-rowindex="1" style=${style}>
       ${columns.map((one) => html`<div role="columnheader" class=${one.class} aria-sort=${one.sort}>${one.title}</div>`)}
     </div></div>
-    <div class="rows-space" role="rowgroup" style=${{ height: `${Math.max((total ?? 0) * height, height)}px` }}>
+    <div class="rows-space" role="rowgroup" style=${{ height: `${space}px` }}>
       ${total === null && html`<div class="row" role="row" style=${{ height: `${height}px` }}><span role="gridcell" class="loading">${t("loading")}</span></div>`}
       ${shown.map((index) => {
         const row = rowAt(index);
         const state = `row ${index === active ? "active" : ""} ${row && isPicked?.(row) ? "picked" : ""}`;
         return html`<div key=${index} id=${`row-${index}`} class=${state} role="row" aria-rowindex=${index + 2}
           aria-selected=${row && isPicked ? String(isPicked(row)) : undefined}
-          style=${{ ...style, height: `${height}px`, transform: `translateY(${index * height}px)` }}
+          style=${{ ...style, height: `${height}px`, transform: `translateY(${index * height - Math.round(seen.top * (pace - 1))}px)` }}
           onClick=${() => setActive(index)} onDblClick=${() => row && onOpen?.(row)}>
           ${row
-            ? cells(row, index).map((cell, column) => html`<div role="gridcell" class=${columns[column].class}>${cell}</div>`)
+            ? cellsAt(row, index)
             : html`<div role="gridcell" class="waiting" aria-colspan=${columns.length}>…</div>`}
         </div>`;
       })}

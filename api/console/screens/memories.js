@@ -5,7 +5,7 @@ import { html, useEffect, useState } from "../core/dom.js";
 import { ask, path, useAsk, useFeed } from "../core/http.js";
 import { go, setParams, To, to, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
-import { Bar, Button, Chip, Empty, Field, note, Screen, told, useQuiet, useReadOnly } from "../core/parts.js";
+import { Bar, Button, Chip, Empty, Field, note, Problem, Screen, told, useQuiet, useReadOnly } from "../core/parts.js";
 import { Rows } from "../core/rows.js";
 import { Id, plain, Said, When } from "../core/said.js";
 import { number, t, weight } from "../core/words.js";
@@ -96,7 +96,7 @@ function Table({ owner, refreshed, live, setDialog, onDone, why }) {
   const address = path("owners", owner, "memories");
   const page = async (offset, limit, signal) => {
     const answer = await ask(address, { ...question, offset, limit }, signal);
-    setShown(answer);
+    setShown((was) => ({ ...answer, most: Math.max(was?.most ?? 1, ...answer.memories.map((one) => one.weight ?? 0)) }));
     return { rows: answer.memories, total: answer.total };
   };
   const pick = (row) => setPicked((was) => {
@@ -111,7 +111,6 @@ function Table({ owner, refreshed, live, setDialog, onDone, why }) {
   };
   const open = (row) => go(to(["owners", owner, "memory", row.id]));
   const filtered = FILTERS.some((name) => params.has(name)) || params.has("words");
-  const most = Math.max(...(shown?.memories ?? []).map((one) => one.weight ?? 0), 1);
   const deleted = [...picked.values()].filter((row) => ["deleted"].includes(row.status)).map((row) => row.id);
   const standing = [...picked.values()].filter((row) => !["deleted", "purged"].includes(row.status)).map((row) => row.id);
   return html`<div class="manager">
@@ -144,7 +143,7 @@ function Table({ owner, refreshed, live, setDialog, onDone, why }) {
           { name: "when", title: t("memories.column.when"), class: "c-when" },
           { name: "actions", title: html`<span class="out-of-sight">${t("memories.column.actions")}</span>`, class: "c-actions" },
         ]}
-        cells=${(row) => cellsOf(row, { owner, picked, pick, most, why, setDialog })}
+        cells=${(row) => cellsOf(row, { owner, picked, pick, most: shown?.most ?? 1, why, setDialog })}
         empty=${html`<${None} owner=${owner} filtered=${filtered} past=${moment.past} withheld=${shown?.withheld} add=${() => setDialog({ kind: "add" })} why=${why} />`} />
     </div>
   </div>`;
@@ -185,6 +184,7 @@ function Facets({ owner, filters, moment, refreshed }) {
     <${Button} class="facets-open" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${t("memories.filters")}${any ? " ●" : ""}<//>
     <div class=${`facets-all ${open ? "open" : ""} ${asked.loading ? "stale" : ""}`}>
       ${any && html`<${Button} kind="quiet" onClick=${() => setParams(Object.fromEntries(FILTERS.map((name) => [name, null])))}>${t("memories.filters.clear")}<//>`}
+      <${Problem} error=${asked.data ? null : asked.error} again=${asked.reload} />
       ${asked.data && FACETS.map(([name, filter, vocabulary]) => html`<${Facet} key=${name} name=${name} of=${asked.data[name]} chosen=${params.getAll(filter)} vocabulary=${vocabulary} onToggle=${(value) => toggle(filter, value)} />`)}
       ${asked.data?.by_law && html`<section class="facet"><h2>${t("memories.by.law")}</h2><ul>${asked.data.by_law.counts.map((one) => html`<li key=${one.value} class="facet-told"><span>${t(`law.${one.value}`)}</span><span class="figure">${number(one.count)}</span></li>`)}</ul></section>`}
     </div>
