@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from events.errors import EngramlogError, InputError, NotFound
-from projections.shapes import Change, Warned
+from projections.fold.reasons import reason_told
+from projections.shapes import Change, Skipped, Warned
 from projections.views.query import moment
 
 
@@ -59,7 +60,7 @@ class DeletionReport:
         answer: dict[str, Any] = {
             "owner": self.owner,
             "deleted": self.deleted,
-            "skipped": [{"id": one, "reason": self.skipped[one]} for one in self.ids if one in self.skipped],
+            "skipped": [skipped(one, self.skipped[one]) for one in self.ids if one in self.skipped],
             "also": _listed(self.also),
             "left_alone": _listed(self.left_alone),
             "still_said_in": self.still_said_in,
@@ -91,5 +92,11 @@ class DeletionReport:
         return kind(told, owner=self.owner, skipped=self.as_dict()["skipped"])
 
 
-def _listed(told: dict[str, str]) -> list[dict[str, str]]:
-    return [{"id": one, "reason": reason} for one, reason in told.items()]
+def _listed(told: dict[str, str]) -> list[Skipped]:
+    return [skipped(one, reason) for one, reason in told.items()]
+
+
+def skipped(memory_id: str, reason: str) -> Skipped:
+    """A memory that is left as it is, or goes along, and why."""
+    told = reason_told(reason)
+    return {"id": memory_id, "reason": reason, "reason_code": told.code, "reason_values": dict(told.values)}

@@ -10,6 +10,7 @@ from api.requests.pasts import PIECE
 from api.requests.refusals import taken
 from api.requests.snapshots import Snapshot
 from api.services.carried import carried_before
+from api.services.deletion import skipped
 from api.services.histories import SCANNED
 from api.services.reading import Reader
 from api.services.writing import Writer
@@ -27,7 +28,7 @@ from projections.fold.changelog import DECISIONS
 from projections.memory.deletion_cascade import DeletionCascade
 from projections.memory.record import Memory
 from projections.redis.view import RedisViews
-from projections.shapes import Change
+from projections.shapes import Change, Skipped
 
 
 def steps(views: RedisViews, owner: str, partition: int, decision: str = "delete") -> dict[str, LastDeletion]:
@@ -191,7 +192,7 @@ class Restorer:
             return [], []
         possible = may_return(columns, memory, deletions)
         back, left = returning(cascade, memory, deletions, possible, causes(self._views, owner, possible.near))
-        return back, [{"id": one.id, "reason": one.reason} for one in left]
+        return back, [skipped(one.id, one.reason) for one in left]
 
 
 def _told(
@@ -202,7 +203,7 @@ def _told(
     position: str | None,
     changes: list[Change],
 ) -> dict[str, Any]:
-    also = [{"id": one, "reason": f"it went with {memory_id}, or was made of it"} for one in back]
+    also = [skipped(one, f"it went with {memory_id}, or was made of it") for one in back]
     return {
         "id": memory_id,
         "also": also,

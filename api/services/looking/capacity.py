@@ -16,6 +16,7 @@ from events.partitions import LogKeys
 from events.redis.admission import read_room
 from events.redis.log import entries
 from events.redis.wire import Wire, WirePool
+from projections.fold.reasons import reason_told
 from projections.redis.debt import FoldDebt
 from projections.shapes import AofCapacity, Capacity, DiskCapacity, Growth, MemoryCapacity
 
@@ -176,7 +177,12 @@ def _memory(room: Room, events: int, growth: Growth, now: int) -> MemoryCapacity
         "full_at": lasts.at,
         "basis": _basis(each, "memory used by all events of the log", growth) if lasts.days is not None else None,
         "unknown": lasts.unknown,
+        "unknown_code": _code(lasts.unknown),
     }
+
+
+def _code(unknown: str | None) -> str | None:
+    return None if unknown is None else reason_told(unknown).code
 
 
 def _basis(each: float | None, what: str, growth: Growth) -> str | None:
@@ -212,6 +218,7 @@ def _disk(kept: Kept, events: int, growth: Growth, now: int) -> DiskCapacity:
         if told
         else None,
         "unknown": full.unknown,
+        "unknown_code": _code(full.unknown),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from api.services.deletion import skipped
 from events.errors import EngramlogError, InputError, NotFound
 from projections.shapes import RestoredMany, Skipped, Warned
 
@@ -60,7 +61,7 @@ class RestorationReport:
         answer: RestoredMany = {
             "owner": self.owner,
             "restored": self.restored,
-            "skipped": [{"id": one, "reason": self.skipped[one]} for one in self.ids if one in self.skipped],
+            "skipped": [skipped(one, self.skipped[one]) for one in self.ids if one in self.skipped],
             "also": _listed(self.also),
             "not_restored": _listed(self.stays),
             "readmitted": [one for one in self.readmitted if one in self.restored],
@@ -75,4 +76,4 @@ class RestorationReport:
 
 
 def _listed(told: dict[str, str]) -> list[Skipped]:
-    return [{"id": one, "reason": reason} for one, reason in told.items()]
+    return [skipped(one, reason) for one, reason in told.items()]
