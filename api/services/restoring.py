@@ -179,7 +179,7 @@ class Restorer:
         changes = with_value(self._views, owner, partition, "readmit", found[memory.id], changes)
         return _told(owner, memory.id, back, [], changes[-1]["position"], changes) | warning
 
-    def _judged(self, owner: str, memory: Memory) -> tuple[list[str], list[dict[str, str]]]:
+    def _judged(self, owner: str, memory: Memory) -> tuple[list[str], list[Skipped]]:
         """What comes back too, and what stays deleted and why."""
         if memory.deleted_at is None:
             return [], []
@@ -199,7 +199,7 @@ def _told(
     owner: str,
     memory_id: str,
     back: list[str],
-    left: list[dict[str, str]],
+    left: list[Skipped],
     position: str | None,
     changes: list[Change],
 ) -> dict[str, Any]:

@@ -38,6 +38,7 @@ WHAT: Mapping[str, str] = {
     "daily": "merges, associations and replays, of every owner",
     "extract": "turns become typed memories",
     "sessions": "sessions that ended become episodes, and what replies rest on is noted",
+    "links": "associations of what is new",
     "embed": "vectors of memories that have none",
 }
 _READ = Script(
