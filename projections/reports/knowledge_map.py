@@ -16,6 +16,7 @@ from projections.embedding.meaning import KnownVectors
 from projections.laws.consolidating import consolidations
 from projections.laws.modes import Visibility, reasons_told
 from projections.memory.columns import Columns, Rows
+from projections.memory.kind import is_summary
 from projections.memory.record import SECRET
 from projections.reports.mapping.links import Flags, MapLink, MapLinks
 from projections.reports.mapping.names import ClusterNames
@@ -171,7 +172,8 @@ def _named(asked: ViewQuery, names: ClusterNames, clusters: Sequence[Sequence[in
     answer: list[Cluster] = []
     for number, community in enumerate(clusters):
         words = names.words(community)
-        label = " ".join(words) or _label(memories[community[0]].content)
+        first = next((row for row in community if not is_summary(memories[row])), community[0])
+        label = " ".join(words) or _label(memories[first].content)
         label = label if label not in taken else f"{label} {number + 1}"
         taken.add(label)
         members = [memories[row].id for row in community]

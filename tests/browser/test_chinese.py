@@ -183,7 +183,7 @@ def test_no_screen_has_english_prose_of_the_service_s_own(name: str, page_of: Op
 DIALOGS = {
     "an event": (place(OWNER, "memory", "coffee"), ".changes button"),
     "negating": (place(OWNER, "memory", "m-studio"), "button:has-text('否定')"),
-    "deleting": (place(OWNER, "memory", "turn-latte-1"), "button.danger"),
+    "deleting": (place(OWNER, "memory", "m-studio"), "button.danger"),
 }
 
 
