@@ -13,6 +13,7 @@ import numpy as np
 from projections.checks import Check, unchecked
 from projections.choices import LEAST_WEIGHT, MOST_NODES
 from projections.embedding.meaning import KnownVectors
+from projections.language.patterns import regex
 from projections.laws.consolidating import consolidations
 from projections.laws.modes import Visibility, reasons_told
 from projections.memory.columns import Columns, Rows
@@ -35,6 +36,7 @@ from projections.views.corrected import seen_at
 from projections.views.query import ViewQuery
 
 CENTRES = 5
+_STAMP = regex(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d\] (?:[^\s:：]{1,40}[:：]\s*)?")
 LABEL = 40
 """Characters of a node's label."""
 Lost = Callable[[str], bool]
@@ -162,7 +164,8 @@ def _nodes(asked: ViewQuery, chosen: ChosenNodes, centres: set[int], clusters: S
 
 
 def _label(content: str) -> str:
-    first = " ".join(content.split())
+    """What a memory says, in one short line; an episode's begins with when and who, which says nothing of what it is about."""
+    first = _STAMP.sub("", " ".join(content.split()))
     return first if len(first) <= LABEL else f"{first[: LABEL - 1]}…"
 
 

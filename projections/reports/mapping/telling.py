@@ -59,7 +59,7 @@ def _starts_with_date(told: str) -> bool:
 def is_of_captions(word: str, text: str) -> bool:
     """Whether a keyword is what captions begin with, and stands in this text in nothing else."""
     told = word.lower()
-    if told.split()[0] not in _CAPTION:
+    if next(iter(told.split()), "") not in _CAPTION:
         return False
     left = _IN_CAPTIONS.sub(" ", text.lower())
     return told not in left
