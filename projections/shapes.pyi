@@ -618,7 +618,7 @@ class InboxItem(TypedDict):
     would_say: str | None
     reason: str | None
     reason_code: NotRequired[str | None]
-    reason_values: NotRequired[dict[str, str]]
+    reason_values: NotRequired[dict[str, str] | None]
     actor: str
     principal: str | None
     at: str
@@ -881,7 +881,7 @@ class Change(TypedDict):
     decision: str
     reason: str
     reason_code: NotRequired[str | None]
-    reason_values: NotRequired[dict[str, str]]
+    reason_values: NotRequired[dict[str, str] | None]
     law: str
     old_weight: float | None
     new_weight: float | None
@@ -1564,7 +1564,7 @@ class Skipped(TypedDict):
     id: str
     reason: str
     reason_code: NotRequired[str | None]
-    reason_values: NotRequired[dict[str, str]]
+    reason_values: NotRequired[dict[str, str] | None]
 
 class DeletedManyAlone(TypedDict):
     owner: str

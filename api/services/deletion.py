@@ -99,4 +99,4 @@ def _listed(told: dict[str, str]) -> list[Skipped]:
 def skipped(memory_id: str, reason: str) -> Skipped:
     """A memory that is left as it is, or goes along, and why."""
     told = reason_told(reason)
-    return {"id": memory_id, "reason": reason, "reason_code": told.code, "reason_values": dict(told.values)}
+    return {"id": memory_id, "reason": reason, "reason_code": told.code, "reason_values": told.told()}

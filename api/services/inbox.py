@@ -253,7 +253,7 @@ class Inbox:
             "would_say": None if says is None else _shown(says),
             "reason": _shown(reason) if reason else None,
             "reason_code": ours.code,
-            "reason_values": dict(ours.values),
+            "reason_values": ours.told(),
             "actor": event.actor,
             "principal": stored.principal,
             "at": utc_text(event.occurred_at),

@@ -872,7 +872,7 @@ class Change(Result):
     reason: str
     reason_code: str | None = None
     """Which of the service's sentences `reason` is; null where it is somebody's own."""
-    reason_values: dict[str, str] = {}
+    reason_values: dict[str, str] | None = None
     """What stands in its places, by their names."""
     law: str
     """Whose numbers these are: the weighted law's, or those that were asked for (`law`)."""
@@ -1395,7 +1395,7 @@ class InboxItem(Result):
     """Why, as whoever wanted it says."""
     reason_code: str | None = None
     """Which of the service's sentences `reason` is; null where it is somebody's own."""
-    reason_values: dict[str, str] = {}
+    reason_values: dict[str, str] | None = None
     """What stands in its places, by their names."""
     actor: str
     principal: str | None

@@ -242,7 +242,7 @@ def describe(entry: Entry, partition: int) -> Change:
         "decision": DECISIONS[entry.decision],
         "reason": reason,
         "reason_code": told.code,
-        "reason_values": dict(told.values),
+        "reason_values": told.told(),
         "law": "weighted",
         "old_weight": entry.old_weight,
         "new_weight": entry.new_weight,

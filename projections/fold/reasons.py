@@ -18,6 +18,10 @@ class ReasonTold(NamedTuple):
     code: str | None
     values: Mapping[str, str]
 
+    def told(self) -> dict[str, str] | None:
+        """The values as an answer tells them: null beside no code."""
+        return None if self.code is None else dict(self.values)
+
 
 REASONS: Mapping[str, str] = {
     # What an event did.
@@ -214,7 +218,9 @@ def _pattern(sentence: str) -> re.Pattern[str]:
 
 
 _PATTERNS = tuple(
-    (code, _pattern(REASONS[code])) for code in sorted(REASONS, key=lambda one: -len(REASONS[one])) if "{" in REASONS[code]
+    (code, _pattern(REASONS[code]))
+    for code in sorted(REASONS, key=lambda one: -len(REASONS[one]))
+    if "{" in REASONS[code]
 )
 """The longest first: what says more begins as what says less does."""
 

@@ -1,4 +1,4 @@
-"""In the Chinese console the service speaks Chinese: every known code has words, and no screen has English prose unless it is marked."""
+"""In the Chinese console the service speaks Chinese: each known code has words, and no screen has English prose but marked."""
 
 from __future__ import annotations
 

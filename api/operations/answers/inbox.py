@@ -39,7 +39,7 @@ class InboxItem(BaseModel):
     reason_code: str | None = Field(
         None, description="Which of the service's sentences `reason` is; null where it is somebody's own."
     )
-    reason_values: dict[str, str] = Field(default={}, description="What stands in its places, by their names.")
+    reason_values: dict[str, str] | None = Field(None, description="What stands in its places, by their names.")
     actor: str
     principal: str | None = Field(description="Who brought it, as the receiving side says.")
     at: str

@@ -162,7 +162,7 @@ class Change(BaseModel):
     reason_code: str | None = Field(
         None, description="Which of the service's sentences `reason` is; null where it is somebody's own."
     )
-    reason_values: dict[str, str] = Field(default={}, description="What stands in its places, by their names.")
+    reason_values: dict[str, str] | None = Field(None, description="What stands in its places, by their names.")
     law: str = Field(description="Whose numbers these are: the weighted law's, or those that were asked for (`law`).")
     old_weight: float | None
     new_weight: float | None

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import given
@@ -64,14 +65,18 @@ def said_by_folds() -> Iterator[tuple[str, str]]:
                     found = [node.args[CALLS[name]]]
                 elif name == "_Told":
                     found = node.args[1:]
-            elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "reason":
-                found = [node.value]
-            elif isinstance(node, ast.Return) and file.stem in {"merge", "trust"} and node.value is not None:
-                found = [node.value]
+            elif (given := _reason_given(node, file.stem)) is not None:
+                found = [given]
             for one in found:
                 for choice in [one.body, one.orelse] if isinstance(one, ast.IfExp) else [one]:
                     if (sentence := written(choice)) is not None and len(sentence) > 1:
-                        yield f"{file.name}:{node.lineno}", sentence
+                        yield f"{file.name}:{one.lineno}", sentence
+
+
+def _reason_given(node: ast.AST, file: str) -> ast.expr | None:
+    if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "reason":
+        return node.value
+    return node.value if isinstance(node, ast.Return) and file in {"merge", "trust"} else None
 
 
 PART = {"two words are alike", "two words are no synonyms", "the owner's parameters from here on"}
@@ -86,8 +91,8 @@ def test_every_sentence_of_the_folds_has_a_code() -> None:
 
 
 @pytest.mark.parametrize("module", [deletion_cascade, deletion_view], ids=lambda module: module.__name__)
-def test_every_sentence_about_what_goes_with_a_deletion_has_a_code(module) -> None:
-    source = ast.parse(Path(module.__file__).read_text("utf-8"))
+def test_every_sentence_about_what_goes_with_a_deletion_has_a_code(module: ModuleType) -> None:
+    source = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
     said = {_joined(node) for node in ast.walk(source) if isinstance(node, ast.JoinedStr)}
     assert said
     assert {one for one in said if reason_told(one) == NOBODYS} == set()

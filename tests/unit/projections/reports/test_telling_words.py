@@ -13,10 +13,33 @@ from projections.views.view import OwnerView
 from tests.given.events import Told, at, created
 from tests.given.views import viewed
 
-TIMES = ("2023-08-17 13", "2023-08-17", "13:50", "2023", "8 may 2023", "may 2023", "friday", "october", "3 weeks", "10 am")
+TIMES = (
+    "2023-08-17 13",
+    "2023-08-17",
+    "13:50",
+    "2023",
+    "8 may 2023",
+    "may 2023",
+    "friday",
+    "october",
+    "3 weeks",
+    "10 am",
+)
 TIMES_CHINESE = ("8月17日", "今天", "2023年", "三点", "周三", "第3天", "二十分钟", "星期日")
 ADDRESSES = ("https://example.org/a", "www.example.org", "mei@example.org", "photo.jpg", "example.com")
-SAYING = ("pottery", "2d puzzles", "b2", "sun", "c++", "marching band", "月饼", "天气", "星期五乐队", "日出", "3d printing")
+SAYING = (
+    "pottery",
+    "2d puzzles",
+    "b2",
+    "sun",
+    "c++",
+    "marching band",
+    "月饼",
+    "天气",
+    "星期五乐队",
+    "日出",
+    "3d printing",
+)
 
 
 @pytest.mark.parametrize("word", [*TIMES, *TIMES_CHINESE, *ADDRESSES])
