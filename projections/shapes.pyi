@@ -74,6 +74,7 @@ class BlockAsItWas(TypedDict):
     tokens_then: int | None
     as_it_was: bool | None
     why: str
+    why_code: NotRequired[str | None]
     withheld: list[WithheldFromBlock]
 
 class HowMade(TypedDict):
@@ -616,6 +617,8 @@ class InboxItem(TypedDict):
     memory: str | None
     would_say: str | None
     reason: str | None
+    reason_code: NotRequired[str | None]
+    reason_values: NotRequired[dict[str, str] | None]
     actor: str
     principal: str | None
     at: str
@@ -877,6 +880,8 @@ class Change(TypedDict):
     memory: str | None
     decision: str
     reason: str
+    reason_code: NotRequired[str | None]
+    reason_values: NotRequired[dict[str, str] | None]
     law: str
     old_weight: float | None
     new_weight: float | None
@@ -1041,6 +1046,7 @@ class MemoryCapacity(TypedDict):
     full_at: str | None
     basis: str | None
     unknown: str | None
+    unknown_code: NotRequired[str | None]
 
 class DiskCapacity(TypedDict):
     free_bytes: int | None
@@ -1055,6 +1061,7 @@ class DiskCapacity(TypedDict):
     full_at: str | None
     basis: str | None
     unknown: str | None
+    unknown_code: NotRequired[str | None]
 
 class AofCapacity(TypedDict):
     enabled: bool
@@ -1556,6 +1563,8 @@ class OwnerStats(OwnerStatsAlone, Place): ...
 class Skipped(TypedDict):
     id: str
     reason: str
+    reason_code: NotRequired[str | None]
+    reason_values: NotRequired[dict[str, str] | None]
 
 class DeletedManyAlone(TypedDict):
     owner: str
@@ -1678,6 +1687,7 @@ class UndoEvent(TypedDict):
 class NotUndoneTold(TypedDict):
     kind: str
     why: str
+    why_code: NotRequired[str | None]
     events: int
     first: list[str]
 

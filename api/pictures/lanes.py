@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 from api.pictures.frame import Frame, spelled_instant
 from api.pictures.kinds import fill_of, kind_of, shape_of
 from api.pictures.look import Look
+from api.pictures.reason_words import chinese_reason
 from api.pictures.svg import add, group, line, number, put, write
 from api.pictures.text import cut, width
 from api.pictures.ticks import instant_name
@@ -118,7 +119,8 @@ def _mark(lane: Element, bunch: Bunch, y: float, look: Look, words: PictureWords
 def _title(event: Mapping[str, Any], look: Look, words: PictureWords) -> str:
     at = instant_name(datetime.fromisoformat(event["time"]), look.language)
     lines = [words.mark_title.format(words.kind(kind_of(event)), at, event["event"], event.get("position") or "?")]
-    lines += [str(event["reason"])] if event.get("reason") else []
+    if reason := event.get("reason"):
+        lines.append(chinese_reason(str(reason)) if look.language == "zh" else str(reason))
     for law, jump in (event.get("weights") or {}).items():
         before, after = (("–" if jump[name] is None else f"{jump[name]:.3f}") for name in ("before", "after"))
         same = words.weights_then.format(words.law(law), after)

@@ -246,6 +246,7 @@ def _label_nodes(
     most = 104.0 if look.is_narrow else 150.0
     forms = [(2, most)] if len(nodes) <= 60 else []
     forms += [(1, most), (1, 0.62 * most)]
+    forms += [(1, 0.5 * most)] if look.is_narrow else []
     for node, (x, y), rim in zip(nodes, at, rims, strict=True):
         text = shown(str(node.get("label") or node["id"]))
         box, lines = None, list[str]()

@@ -38,6 +38,7 @@ from projections.decide.command import EVENT
 from projections.decide.commands import Tell
 from projections.decide.rejecting import also_proposed, is_double, rejection, values_said
 from projections.fold.inbox import MOST_WAITING
+from projections.fold.reasons import NOBODYS, reason_told
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.statements import statement
 from projections.memory.columns import Columns, state_of
@@ -243,6 +244,7 @@ class Inbox:
         memory = None if one.values else snapshot.view.get(one.memory_id)
         says = self._would_say(snapshot.view, one, event.data)
         reason = getattr(event.data, "reason", "")
+        ours = NOBODYS if event.actor in ("user", "assistant") else reason_told(reason)
         return {
             "item": one.item,
             "kind": _kind(one, event.data),
@@ -250,6 +252,8 @@ class Inbox:
             "memory": None if memory is None else card(memory, "full")["memory"],
             "would_say": None if says is None else _shown(says),
             "reason": _shown(reason) if reason else None,
+            "reason_code": ours.code,
+            "reason_values": ours.told(),
             "actor": event.actor,
             "principal": stored.principal,
             "at": utc_text(event.occurred_at),

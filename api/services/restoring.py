@@ -12,6 +12,7 @@ from api.requests.refusals import taken
 from api.requests.snapshots import Snapshot
 from api.services.carrying.carried import carried_before
 from api.services.histories import SCANNED
+from api.services.many.report import told_of
 from api.services.reading import Reader
 from api.services.writing import Writer
 from api.work.patience import current_check, weigh
@@ -28,7 +29,7 @@ from projections.fold.changelog import DECISIONS
 from projections.memory.deletion_cascade import DeletionCascade
 from projections.memory.record import Memory
 from projections.redis.view import RedisViews
-from projections.shapes import Change
+from projections.shapes import Change, Skipped
 
 
 def steps(views: RedisViews, owner: str, partition: int, decision: str = "delete") -> dict[str, LastDeletion]:
@@ -179,7 +180,7 @@ class Restorer:
         changes = with_value(self._views, owner, partition, "readmit", found[memory.id], changes)
         return _told(owner, memory.id, back, [], changes[-1]["position"], changes) | warning
 
-    def _judged(self, owner: str, memory: Memory) -> tuple[list[str], list[dict[str, str]]]:
+    def _judged(self, owner: str, memory: Memory) -> tuple[list[str], list[Skipped]]:
         """What comes back too, and what stays deleted and why."""
         if memory.deleted_at is None:
             return [], []
@@ -192,18 +193,18 @@ class Restorer:
             return [], []
         taken = TakenAlong(columns, deletions, [memory], partial(causes, self._views, owner))
         back, left = cascade.returning(memory.id, taken.along(memory))
-        return back, [{"id": one.id, "reason": one.reason} for one in left]
+        return back, [told_of(one.id, one.reason) for one in left]
 
 
 def _told(
     owner: str,
     memory_id: str,
     back: list[str],
-    left: list[dict[str, str]],
+    left: list[Skipped],
     position: str | None,
     changes: list[Change],
 ) -> dict[str, Any]:
-    also = [{"id": one, "reason": f"it went with {memory_id}, or was made of it"} for one in back]
+    also = [told_of(one, f"it went with {memory_id}, or was made of it") for one in back]
     return {
         "id": memory_id,
         "also": also,

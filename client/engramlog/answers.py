@@ -263,6 +263,8 @@ class BlockAsItWas(Result):
     as_it_was: bool | None
     """true: word for word what was handed out, by its digest; false: it differs; null: nobody can say."""
     why: str
+    why_code: str | None = None
+    """Which of the service's sentences `why` is."""
     withheld: list[WithheldFromBlock]
 
 
@@ -868,6 +870,10 @@ class Change(Result):
     """Null where it is about the owner."""
     decision: str
     reason: str
+    reason_code: str | None = None
+    """Which of the service's sentences `reason` is; null where it is somebody's own."""
+    reason_values: dict[str, str] | None = None
+    """What stands in its places, by their names."""
     law: str
     """Whose numbers these are: the weighted law's, or those that were asked for (`law`)."""
     old_weight: float | None
@@ -1387,6 +1393,10 @@ class InboxItem(Result):
     """What would be said then; null where nothing would, and of a proposal."""
     reason: str | None
     """Why, as whoever wanted it says."""
+    reason_code: str | None = None
+    """Which of the service's sentences `reason` is; null where it is somebody's own."""
+    reason_values: dict[str, str] | None = None
+    """What stands in its places, by their names."""
     actor: str
     principal: str | None
     """Who brought it, as the receiving side says."""
@@ -2083,6 +2093,8 @@ class NotUndoneTold(Result):
     kind: str
     """The type of the events."""
     why: str
+    why_code: str | None = None
+    """Which of the service's sentences `why` is, where it has a name."""
     events: int
     first: list[str]
     """Positions of the first three."""
@@ -2774,6 +2786,8 @@ class MemoryCapacity(Result):
     """How that was estimated."""
     unknown: str | None
     """Why there is no estimate, where there is none."""
+    unknown_code: str | None = None
+    """The same by name, where that sentence has one."""
 
 
 class DiskCapacity(Result):
@@ -2796,6 +2810,7 @@ class DiskCapacity(Result):
     full_at: str | None
     basis: str | None
     unknown: str | None
+    unknown_code: str | None = None
 
 
 class AofCapacity(Result):

@@ -17,6 +17,7 @@ from events.entry import keyed, link_told
 from events.envelope import Stored, from_micros, utc_text
 from events.parameters import Parameters
 from events.partitions import position_text
+from projections.fold.reasons import reason_told
 from projections.fold.working_set import Note
 from projections.laws.weighted import Factors, factors
 from projections.memory.record import SECRET, Memory
@@ -230,6 +231,8 @@ def describe(entry: Entry, partition: int) -> Change:
     delta = (
         None if entry.old_weight is None or entry.new_weight is None else round(entry.new_weight - entry.old_weight, 6)
     )
+    reason = _reason_told(entry.reason, partition)
+    told = reason_told(reason)
     return {
         "position": position_text(partition, entry.seq),
         "event_id": id_text(entry.raw_id),
@@ -237,7 +240,9 @@ def describe(entry: Entry, partition: int) -> Change:
         "event": _TYPES[entry.type],
         "memory": entry.memory_id or None,
         "decision": DECISIONS[entry.decision],
-        "reason": _reason_told(entry.reason, partition),
+        "reason": reason,
+        "reason_code": told.code,
+        "reason_values": told.told(),
         "law": "weighted",
         "old_weight": entry.old_weight,
         "new_weight": entry.new_weight,

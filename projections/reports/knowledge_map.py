@@ -13,9 +13,11 @@ import numpy as np
 from projections.checks import Check, unchecked
 from projections.choices import LEAST_WEIGHT, MOST_NODES
 from projections.embedding.meaning import KnownVectors
+from projections.language.patterns import regex
 from projections.laws.consolidating import consolidations
 from projections.laws.modes import Visibility, reasons_told
 from projections.memory.columns import Columns, Rows
+from projections.memory.kind import is_summary
 from projections.memory.record import SECRET
 from projections.reports.mapping.links import Flags, MapLink, MapLinks
 from projections.reports.mapping.names import ClusterNames
@@ -34,6 +36,7 @@ from projections.views.corrected import seen_at
 from projections.views.query import ViewQuery
 
 CENTRES = 5
+_STAMP = regex(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d\] (?:[^\s:：]{1,40}[:：]\s*)?")
 LABEL = 40
 """Characters of a node's label."""
 Lost = Callable[[str], bool]
@@ -161,7 +164,8 @@ def _nodes(asked: ViewQuery, chosen: ChosenNodes, centres: set[int], clusters: S
 
 
 def _label(content: str) -> str:
-    first = " ".join(content.split())
+    """What a memory says, in one short line; an episode's begins with when and who, which says nothing of what it is about."""
+    first = _STAMP.sub("", " ".join(content.split()))
     return first if len(first) <= LABEL else f"{first[: LABEL - 1]}…"
 
 
@@ -171,7 +175,8 @@ def _named(asked: ViewQuery, names: ClusterNames, clusters: Sequence[Sequence[in
     answer: list[Cluster] = []
     for number, community in enumerate(clusters):
         words = names.words(community)
-        label = " ".join(words) or _label(memories[community[0]].content)
+        first = next((row for row in community if not is_summary(memories[row])), community[0])
+        label = " ".join(words) or _label(memories[first].content)
         label = label if label not in taken else f"{label} {number + 1}"
         taken.add(label)
         members = [memories[row].id for row in community]

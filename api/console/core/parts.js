@@ -3,6 +3,7 @@
 import { html, useEffect, useId, useRef, useState } from "./dom.js";
 import { newKey } from "./http.js";
 import { useHere } from "./location.js";
+import { Refusal } from "./reason.js";
 import { Said } from "./said.js";
 import { shared, useShared } from "./store.js";
 import { t } from "./words.js";
@@ -84,28 +85,14 @@ export const Bar = ({ share, tone = "cool", label }) => html`<span class=${`bar 
   <span style=${{ width: `${Math.max(0, Math.min(1, share || 0)) * 100}%` }}></span>
 </span>`;
 
-/** Why something was refused, in a sentence: in the page's words where it has any, else in the service's. */
-export function told(error) {
-  return [lead(error), error.problem?.detail].filter(Boolean).join(" ") || error.message;
-}
-
-function lead(error) {
-  if (error.problem?.title === "read-only") return t("past.read-only");
-  const known = { 0: "problem.unreachable", 401: "problem.session", 429: "problem.busy", 504: "problem.slow" }[error.status];
-  return known ? t(known) : null;
-}
+/** Why something was refused, for a note. */
+export const told = (error) => html`<${Refusal} error=${error} />`;
 
 /** What went wrong, which field, what was got, what is allowed. */
 export function Problem({ error, again }) {
   if (!error) return null;
-  const { field, got, allowed } = error.problem ?? {};
-  const first = lead(error);
   return html`<div class="problem" role="alert">
-    ${first && html`<p><strong>${first}</strong></p>`}
-    ${error.problem?.detail && html`<p><${Said} text=${error.problem.detail} /></p>`}
-    ${field && html`<p class="muted">${t("problem.field", { field })}
-      ${got !== undefined && html` · ${t("problem.got")} <code><${Said} text=${JSON.stringify(got)} /></code>`}
-      ${allowed !== undefined && html` · ${t("problem.allowed")} <${Said} text=${String(allowed)} />`}</p>`}
+    <${Refusal} error=${error} />
     ${again && html`<${Button} onClick=${again}>${t("problem.again")}<//>`}
   </div>`;
 }
@@ -211,7 +198,7 @@ export function Confirm({ title, kind = "danger", verb, first, again, act, onClo
   <//>`;
 }
 
-/** Notes at the page's edge: `{text, undo?: () => Promise, tone?}`. They stay until they are read: with an undo 20 s, else 6 s. */
+/** Notes at the page's edge, a text or what is drawn for it: `{text, undo?: () => Promise, tone?}`. They stay until they are read: with an undo 20 s, else 6 s. */
 const notes = shared([]);
 let count = 0;
 export function note(text, { undo, undoes, undone, tone = "good" } = {}) {
@@ -235,7 +222,7 @@ export function Notes() {
   return html`<div class="notes" role="status" aria-live="polite">
     ${shown.map(
       (one) => html`<div key=${one.id} class=${`note ${one.tone}`}>
-        <${Said} text=${one.text} />
+        ${typeof one.text === "string" ? html`<${Said} text=${one.text} />` : html`<div>${one.text}</div>`}
         ${one.undo && html`<${Button} onClick=${() => undo(one)}>${one.undoes ?? t("undo")}<//>`}
         <${Button} kind="quiet" aria-label=${t("close")} onClick=${() => drop(one.id)}>✕<//>
       </div>`,

@@ -1,7 +1,8 @@
 /** Texts of others, always as text: what a screen would obey or hide is shown as its code. */
 
 import { html } from "./dom.js";
-import { t } from "./words.js";
+import { has, t } from "./words.js";
+import "../words/names.js";
 
 /** Controls but tab and line end, signs without width, marks that turn text around, tags. */
 const HIDDEN =
@@ -12,9 +13,14 @@ const code = (sign) => `\\u${sign.codePointAt(0).toString(16).toUpperCase().padS
 /** The text with its hidden signs as codes: for attributes, titles and names. */
 export const plain = (text) => String(text ?? "").replace(HIDDEN, code);
 
+/** What stands for a text that is not told, with why. */
+const MARK = /^\[withheld: ([^\]]{1,60})\]$/;
+
 /** A text that somebody said. `lines`: at most so many lines are shown. */
 export function Said({ text, lines, as = "span", ...rest }) {
   const told = String(text ?? "");
+  const why = told.match(MARK)?.[1];
+  if (why && has(`mark.${why}`)) return html`<span class="told muted">[${t("withheld")}: ${t(`mark.${why}`)}]</span>`;
   const pieces = [];
   let end = 0;
   for (const found of told.matchAll(HIDDEN)) {

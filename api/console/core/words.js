@@ -32,6 +32,26 @@ export function t(key, values = {}) {
   return pair[LANGUAGES.indexOf(language.get())].replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
 
+/** Whether there are words of a key. */
+export const has = (key) => Object.hasOwn(all, key);
+
+const patterns = new Map();
+const PLACE = /\\\{(\w+)\\\}/g;
+
+/** The words of the key, among those that begin so, whose English is this text but for its places; null where there is none. */
+export function like(beginning, text) {
+  if (!patterns.has(beginning)) {
+    const keys = Object.keys(all).filter((key) => key.startsWith(beginning));
+    const escaped = (key) => all[key][0].replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replace(PLACE, "(?<$1>[^\\s]+?)");
+    patterns.set(beginning, keys.map((key) => [key, new RegExp(`^${escaped(key)}$`)]));
+  }
+  for (const [key, pattern] of patterns.get(beginning)) {
+    const found = text.match(pattern);
+    if (found) return t(key, found.groups);
+  }
+  return null;
+}
+
 /** Draw anew when the language changes. */
 export const useLanguage = () => useShared(language);
 

@@ -5,8 +5,9 @@ import { path, useAsk } from "../core/http.js";
 import { setParams, To, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
 import { Asked, Button, Chip, Copy, Empty, Panel, Screen } from "../core/parts.js";
-import { Id, Said, When } from "../core/said.js";
-import { number, t, weight } from "../core/words.js";
+import { Reason, reasonWords, who } from "../core/reason.js";
+import { Id, plain, Said, When } from "../core/said.js";
+import { has, number, t, weight } from "../core/words.js";
 import { TONES } from "./memories.js";
 import "../words/log.js";
 
@@ -41,14 +42,14 @@ function Answer({ owner, id }) {
         <p class="row-small"><${Id} text=${told.id} /> <${When} at=${told.injected_at} /> <${Said} text=${told.session ?? ""} /></p>
         <p class="memory-text">${told.turn ? html`<span class="muted">${t("answers.asked")}: </span><${Said} text=${told.turn.text} />` : t("answers.untold")}</p>
         ${(told.replies ?? []).map((one) => html`<p key=${one.turn_id}><span class="muted">${t("answers.replied")}: </span><${Said} text=${one.text} /></p>`)}
-        ${told.note && html`<p class="muted"><${Said} text=${told.note} /></p>`}
+        ${told.note && html`<p class="muted">${t("answers.nothing")}</p>`}
       <//>
       <${Panel} title=${t("answers.put-in")}><div class="table-box" tabindex="0" role="group" aria-label=${t("answers.put-in")}><table><thead><tr><th class="figure">${t("answers.rank")}</th><th>${t("answers.then")}</th><th>${t("answers.part")}</th><th class="figure">${t("answers.weight")}</th><th>${t("answers.trust")}</th><th>${t("answers.today")}</th></tr></thead>
         <tbody>${told.injected_memories.map((one) => html`<tr key=${one.id}><td class="figure">${one.rank ?? "–"}</td>
-          <td><${To} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.memory ?? one.id} lines=${2} /><//> ${one.withheld && html`<${Chip} tone="bad">${t(`reason.${one.withheld}`)}<//>`}</td>
+          <td><${To} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.memory ?? one.id} lines=${2} /><//> ${one.withheld && html`<${Chip} tone="bad">${t(has(`mark.${one.withheld}`) ? `mark.${one.withheld}` : `reason.${one.withheld}`)}<//>`}</td>
           <td>${one.part ? t(`ask.context.part.${one.part}`) : "–"}</td><td class="figure">${weight(one.weight)}</td><td>${one.trust ? html`<${Chip} tone=${TONES[one.trust]}>${t(`trust.${one.trust}`)}<//>` : "–"}</td>
           <td><${Chip} tone=${TONES[one.status]}>${t(`status.${one.status}`)}<//> ${one.since?.length > 0 && html`<span class="muted">${t("answers.since", { what: one.since.map((what) => t(`since.${what}`)).join(", ") })}</span>`}</td></tr>`)}</tbody></table></div><//>
-      ${told.outcomes.length > 0 && html`<${Panel} title=${t("answers.outcomes")}><ul class="plain">${told.outcomes.map((one, index) => html`<li key=${index}><${When} at=${one.at} /> <${To} parts=${["owners", owner, "memory", one.memory]}><${Id} text=${one.memory} /><//> <${Chip} tone=${one.outcome === "task_failure" ? "bad" : "good"}>${t(`outcome.${one.outcome}`)}<//> <span class="muted"><${Said} text=${one.principal ? `${one.actor} (${one.principal})` : one.actor} /></span></li>`)}</ul><//>`}
+      ${told.outcomes.length > 0 && html`<${Panel} title=${t("answers.outcomes")}><ul class="plain">${told.outcomes.map((one, index) => html`<li key=${index}><${When} at=${one.at} /> <${To} parts=${["owners", owner, "memory", one.memory]}><${Id} text=${one.memory} /><//> <${Chip} tone=${one.outcome === "task_failure" ? "bad" : "good"}>${t(`outcome.${one.outcome}`)}<//> <span class="muted"><${Said} text=${who(one)} /></span></li>`)}</ul><//>`}
       ${[...told.injected].reverse().map((one) => html`<${Block} key=${one.position} owner=${owner} injected=${one} />`)}`}<//>`;
 }
 
@@ -57,8 +58,8 @@ function Block({ owner, injected }) {
   const { block, made } = injected;
   const same = block.as_it_was === true ? ["good", "same"] : block.as_it_was === false ? ["bad", "differs"] : ["warn", "unknown"];
   const [open, setOpen] = useState(true);
-  return html`<${Panel} title=${t("answers.block")} actions=${html`<${Chip} tone=${same[0]} title=${block.why}>${t(`answers.block.${same[1]}`)}<//> <${Copy} text=${block.text} /> <${Button} kind="quiet" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${open ? "▴" : "▾"}<//>`}>
-    <p class="muted"><${When} at=${injected.at} /> · <${To} parts=${["owners", owner, "log"]} params=${{ at: injected.position }}><${Id} text=${injected.position} /><//> · <${Said} text=${block.why} /> ${made && html`· ${t("ask.context.used", { tokens: number(block.tokens), budget: number(made.budget) })}`}</p>
+  return html`<${Panel} title=${t("answers.block")} actions=${html`<${Chip} tone=${same[0]} title=${reasonWords(block.why_code) ?? block.why}>${t(`answers.block.${same[1]}`)}<//> <${Copy} text=${block.text} /> <${Button} kind="quiet" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${open ? "▴" : "▾"}<//>`}>
+    <p class="muted"><${When} at=${injected.at} /> · <${To} parts=${["owners", owner, "log"]} params=${{ at: injected.position }}><${Id} text=${injected.position} /><//> · <${Reason} text=${block.why} code=${block.why_code} values=${{ memory: block.withheld.map((one) => `${plain(one.id)} (${t(has(`mark.${one.reason}`) ? `mark.${one.reason}` : `reason.${one.reason}`)})`).join(", ") }} /> ${made && html`· ${t("ask.context.used", { tokens: number(block.tokens), budget: number(made.budget) })}`}</p>
     ${open && html`<pre tabindex="0"><${Said} text=${block.text} /></pre>`}
     ${injected.read_at && html`<${Button} onClick=${() => setParams({ as_of: injected.read_at })}>${t("answers.moment")}<//>`}
   <//>`;

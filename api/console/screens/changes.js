@@ -5,8 +5,10 @@ import { html, useEffect, useState } from "../core/dom.js";
 import { ask, useAsk } from "../core/http.js";
 import { setParams, To } from "../core/location.js";
 import { Asked, Button, Chip, Dialog, Field, Problem } from "../core/parts.js";
+import { EventName, Reason, who } from "../core/reason.js";
 import { Id, Said, When } from "../core/said.js";
-import { t, weight } from "../core/words.js";
+import { has, t, weight } from "../core/words.js";
+import "../words/whatif.js";
 
 const PAGE = 25;
 
@@ -33,11 +35,17 @@ export function Changes({ address, moment, turn, onOpen }) {
       if (!changes.length) return html`<p class="muted">${t("memory.changes.none")}</p>`;
       return html`<div class="table-box" tabindex="0" role="group" aria-label=${t("memory.changes")}><table class="changes"><thead><tr><th>${t("memory.changes.time")}</th><th>${t("memory.changes.event")}</th><th>${t("memory.changes.decision")}</th><th>${t("memory.changes.by")}</th><th class="figure">${t("memory.changes.weight")}</th><th>${t("memory.changes.reason")}</th></tr></thead>
         <tbody>${changes.map((one, index) => html`<tr key=${index}><td><${When} at=${one.time} /> ${one.late_by !== null && html`<${Chip} tone="warn">${t("memory.late")}<//>`}</td>
-          <td><button type="button" class="as-link" onClick=${() => onOpen({ ...one, before: changes[index + 1] })}><${Said} text=${one.event} /></button></td><td><${Said} text=${one.decision} /></td><td><${Said} text=${one.principal ? `${one.actor} (${one.principal})` : one.actor} /></td>
-          <td class="figure">${weight(one.old_weight)} → ${weight(one.new_weight)}</td><td><${Said} text=${one.said_reason ?? one.reason} /></td></tr>`)}</tbody></table></div>
+          <td><button type="button" class="as-link" onClick=${() => onOpen({ ...one, before: changes[index + 1] })}><${EventName} type=${one.event} /></button></td><td>${t(`decision.${one.decision}`)}</td><td><${Said} text=${who(one)} /></td>
+          <td class="figure">${weight(one.old_weight)} → ${weight(one.new_weight)}</td><td><${Why} of=${one} /></td></tr>`)}</tbody></table></div>
         ${more.next && html`<${Button} onClick=${further}>${t("memory.changes.more")}<//>`}<${Problem} error=${more.error} />`;
     }}<//>`;
 }
+
+/** Why: as its sender said, else what became of it. */
+const Why = ({ of }) =>
+  of.said_reason
+    ? html`<${Reason} text=${of.said_reason} ours=${!["user", "assistant"].includes(of.actor)} />`
+    : html`<${Reason} text=${of.reason} code=${of.reason_code} values=${of.reason_values} />`;
 
 /** An event's change of this memory: principal, reason, factors before and after. `event`: a change, or `{position}` of a mark. */
 export function EventDialog({ owner, address, moment, event, onClose }) {
@@ -50,15 +58,15 @@ export function EventDialog({ owner, address, moment, event, onClose }) {
   const names = [...new Set([...Object.keys(before?.factors ?? {}), ...Object.keys(found?.factors ?? {})])];
   return html`<${Dialog} title=${t("memory.event")} onClose=${onClose} wide=${true}>
     <${Problem} error=${error} />
-    ${found && html`<h3><${Said} text=${found.event} /> · <${Said} text=${found.decision} /></h3>
-      ${(found.said_reason || found.reason) && html`<p class="sentence"><${Said} text=${found.said_reason ?? found.reason} /></p>`}
+    ${found && html`<h3><${EventName} type=${found.event} /> · ${t(`decision.${found.decision}`)}</h3>
+      ${(found.said_reason || found.reason) && html`<p class="sentence"><${Why} of=${found} /></p>`}
       <table><tbody>
         <tr><th scope="row">${t("memory.event.position")}</th><td><${To} parts=${["owners", owner, "log"]} params=${{ at: found.position }} onClick=${onClose}><${Id} text=${found.position} /><//></td></tr>
         <tr><th scope="row">${t("memory.event.happened")}</th><td><${When} at=${found.time} /></td></tr>
         <tr><th scope="row">${t("memory.event.recorded")}</th><td><${When} at=${found.recorded_at} /> ${found.late_by !== null && html`<${Chip} tone="warn">${t("memory.late")}<//>`}</td></tr>
-        <tr><th scope="row">${t("memory.changes.by")}</th><td><${Said} text=${found.principal ? `${found.actor} (${found.principal})` : found.actor} /></td></tr>
+        <tr><th scope="row">${t("memory.changes.by")}</th><td><${Said} text=${who(found)} /></td></tr>
         <tr><th scope="row">${t("memory.changes.weight")}</th><td class="figure">${weight(found.old_weight)} → ${weight(found.new_weight)} (${t(`law.${found.law}`)})</td></tr>
-        ${found.fields?.length > 0 && html`<tr><th scope="row">${t("memory.event.fields")}</th><td>${found.fields.map((one) => html`<${Chip} key=${one}>${one}<//> `)}</td></tr>`}
+        ${found.fields?.length > 0 && html`<tr><th scope="row">${t("memory.event.fields")}</th><td>${found.fields.map((one) => html`<${Chip} key=${one}>${has(`field.${one}`) ? t(`field.${one}`) : html`<code>${one}</code>`}<//> `)}</td></tr>`}
       </tbody></table>
       ${names.length > 0 && html`<table><thead><tr><th>${t("memory.factor")}</th><th class="figure">${t("memory.event.before")}</th><th class="figure">${t("memory.event.after")}</th></tr></thead><tbody>
         ${names.map((name) => html`<tr key=${name} class=${before && before.factors[name] !== found.factors[name] ? "differs" : ""}><th scope="row">${t(`factor.${name}`)}</th><td class="figure">${before?.factors[name]?.toFixed(4) ?? "–"}</td><td class="figure">${found.factors[name]?.toFixed(4) ?? "–"}</td></tr>`)}</tbody></table>`}

@@ -5,6 +5,7 @@ import { path, tell, useAsk } from "../core/http.js";
 import { To } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
 import { Asked, Button, Chip, Empty, Field, note, Panel, Problem, useReadOnly } from "../core/parts.js";
+import { Reason, who } from "../core/reason.js";
 import { Id, Said, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 import { FormDialog } from "./verbs.js";
@@ -45,12 +46,12 @@ function Item({ owner, item, onDone }) {
   return html`<${Panel} class="inbox-item">
     <div class="inbox-head"><${To} parts=${["owners", owner, "memory", item.memory_id]}><${Id} text=${item.memory_id} /><//>
       <${Chip} tone="warn">${t(`inbox.kind.${item.kind}`)}<//>
-      <span class="muted">${t("inbox.by", { actor: item.principal ? `${item.actor} (${item.principal})` : item.actor })} · <${When} at=${item.at} /></span></div>
+      <span class="muted">${t("inbox.by", { actor: who(item) })} · <${When} at=${item.at} /></span></div>
     <dl class="says">
       ${item.memory !== null && html`<dt>${t("inbox.says")}</dt><dd><${Said} text=${item.memory} /></dd>`}
       ${item.would_say !== null && html`<dt>${t("inbox.would")}</dt><dd><${Said} text=${item.would_say} /></dd>`}
     </dl>
-    ${item.reason && html`<p class="muted"><${Said} text=${item.reason} /></p>`}
+    ${item.reason && html`<p class="muted"><${Reason} text=${item.reason} code=${item.reason_code} values=${item.reason_values} ours=${!["user", "assistant"].includes(item.actor)} /></p>`}
     <${Problem} error=${error} />
     <div class="actions">
       <${Button} kind="main" why=${why} disabled=${busy} onClick=${() => answer("accept")}>${t("inbox.accept")}<//>

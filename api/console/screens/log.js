@@ -5,6 +5,7 @@ import { ask, path, useAsk, useVisible } from "../core/http.js";
 import { go, setParams, To, to, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
 import { Button, Check, Chip, Copy, Dialog, Empty, Field, Problem, Screen, Typed } from "../core/parts.js";
+import { ByService, EventName, who } from "../core/reason.js";
 import { plain, Said, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 import "../words/log.js";
@@ -45,8 +46,8 @@ function Filters({ params }) {
   const [open, setOpen] = useState(TEXTS.some((name) => params.has(name)));
   const set = (name) => (value) => setParams({ [name]: value || null, at: null });
   return html`<div class="form log-bar">
-    <${Field} label=${t("log.types")} value=${params.get("types") ?? ""} options=${[["", t("log.types.any")], ...types.map((one) => [one, one])]} onChange=${set("types")} />
-    <${Field} label=${t("log.actor")} value=${params.get("actor") ?? ""} options=${[["", t("log.actor.any")], ...ACTORS.map((one) => [one, one])]} onChange=${set("actor")} />
+    <${Field} label=${t("log.types")} value=${params.get("types") ?? ""} options=${[["", t("log.types.any")], ...types.map((one) => [one, t(`event.${one}`)])]} onChange=${set("types")} />
+    <${Field} label=${t("log.actor")} value=${params.get("actor") ?? ""} options=${[["", t("log.actor.any")], ...ACTORS.map((one) => [one, t(`actor.${one}`)])]} onChange=${set("actor")} />
     <${Field} label=${t("log.order")} value=${params.get("order") ?? "newest"} options=${["newest", "oldest"].map((one) => [one, t(`log.order.${one}`)])} onChange=${(value) => set("order")(value === "newest" ? null : value)} />
     <${Check} label=${t("log.late")} checked=${params.get("late") === "true"} onChange=${(value) => set("late")(value ? "true" : null)} />
     <${Button} kind="quiet" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${t("log.more-filters")}<//>
@@ -111,8 +112,6 @@ function Events({ owner, address, question, live, focus }) {
     ${raw && html`<${Raw} owner=${owner ?? raw.owner} event=${raw} onClose=${() => setRaw(null)} />`}`;
 }
 
-const who = (one) => (one.principal ? `${one.actor} (${one.principal})` : (one.actor ?? "–"));
-
 /** What an event is about, in its own words as far as they may be told. */
 function about({ data }) {
   if (!data) return "";
@@ -124,11 +123,11 @@ function about({ data }) {
 function Row({ owner, event, focus, onRaw }) {
   return html`<tr class=${`${event.isNew ? "is-new" : ""} ${focus ? "chosen" : ""}`}>
     <td class="l-position"><button type="button" class="as-link id" onClick=${onRaw}>${event.position}</button></td>
-    <td class="l-type"><${Said} text=${event.type} /> ${event.folded === false && html`<${Chip} tone="bad">${t("log.waiting")}<//>`}</td>
+    <td class="l-type"><${EventName} type=${event.type} /> ${event.folded === false && html`<${Chip} tone="bad">${t("log.waiting")}<//>`}</td>
     <td class="l-happened"><${When} at=${event.occurred_at} /></td>
     <td class="l-recorded"><${When} at=${event.recorded_at} /> ${event.late_by !== null && html`<${Chip} tone="warn">${t("log.late.by", { time: duration(event.late_by) })}<//>`}</td>
     <td class="l-by"><${Said} text=${who(event)} />${!owner && html`<br /><${To} parts=${["owners", event.owner, "log"]}><${Said} text=${event.owner} /><//>`}</td>
-    <td class="l-about"><${Said} text=${about(event)} lines=${2} /> ${event.withheld && html`<${Chip} tone="warn">${t("log.withheld", { why: event.withheld })}<//>`}${event.problem && html`<${Chip} tone="bad"><${Said} text=${event.problem} /><//>`}</td>
+    <td class="l-about"><${Said} text=${about(event)} lines=${2} /> ${event.withheld && html`<${Chip} tone="warn">${t("log.withheld", { why: t(`mark.${event.withheld}`) })}<//>`}${event.problem && html`<${Chip} tone="bad"><${ByService} text=${event.problem} /><//>`}</td>
   </tr>`;
 }
 

@@ -16,13 +16,16 @@ import "../words/memory.js";
 import "../words/operate.js";
 
 const LIMITS = ["12", "24", "36", "60", "100"];
+/** A narrow picture has room for the labels of fewer. */
+const NARROW_PX = 600;
+const usual = () => (innerWidth < NARROW_PX ? "24" : "36");
 
 export function Map({ owner }) {
   const { params } = useHere();
   const moment = useMoment();
   const topic = params.get("topic") ?? "";
   const mode = params.get("mode") ?? "review";
-  const limit = params.get("limit") ?? "36";
+  const limit = params.get("limit") ?? usual();
   const [text, setText] = useState(topic);
   useEffect(() => setText(topic), [topic]);
   const question = { topic: topic || undefined, mode, limit, ...moment.query };
@@ -33,7 +36,7 @@ export function Map({ owner }) {
       <${Field} wide label=${t("map.topic")} kind="search" value=${text} onChange=${setText} maxlength="400" />
       <${Button} kind="main" type="submit">${t("map.go")}<//>
       <${Field} label=${t("map.mode")} value=${mode} options=${MODES.map((one) => [one, t(`mode.${one}`)])} onChange=${(one) => setParams({ mode: one === "review" ? null : one })} />
-      <${Field} label=${t("map.limit")} value=${limit} options=${LIMITS.map((one) => [one, one])} onChange=${(one) => setParams({ limit: one === "36" ? null : one })} />
+      <${Field} label=${t("map.limit")} value=${limit} options=${LIMITS.map((one) => [one, one])} onChange=${(one) => setParams({ limit: one === usual() ? null : one })} />
       <${Button} aria-pressed=${list ? "true" : "false"} onClick=${() => setParams({ as: list ? null : "list" })}>${t(list ? "map.as-picture" : "map.as-list")}<//>
     </form>
     <${Asked} of=${asked}>${(told) => !told.nodes.length ? html`<${Empty} title=${t("map.none")}><p>${t("map.none.what")}</p><//>`
@@ -45,7 +48,7 @@ function Drawn({ owner, told, question }) {
   const shownTheme = useShared(theme);
   const [place, wide] = useWidth();
   const [picked, setPicked] = useState(null);
-  const height = wide && wide < 600 ? 620 : 700;
+  const height = 700;
   const asked = useAsk(wide ? path("owners", owner, "map.svg") : null, { ...question, language: language.get(), theme: shownTheme, width: wide, height }, askText);
   return html`<p class="muted">${t("map.hint")} ${told.truncated && t("map.truncated")} ${told.weaker > 0 && t("map.weaker", { count: number(told.weaker) })}</p>
     <div class="map-page"><div ref=${place} class="picture-box"><${Asked} of=${asked}>${(text) => html`<${Live} key=${text} text=${text} owner=${owner} onPick=${setPicked} />

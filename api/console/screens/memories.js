@@ -23,8 +23,8 @@ const FACETS = [
   ["by_trust", "trusts", "trust"],
   ["by_tier", "tiers", "tier"],
   ["by_category", "categories", "category"],
-  ["by_kind", "kinds", null],
-  ["by_source", "sources", null],
+  ["by_kind", "kinds", "kind"],
+  ["by_source", "sources", "source"],
   ["by_sensitivity", "sensitivities", null],
   ["by_tag", "tags", null],
 ];

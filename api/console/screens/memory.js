@@ -14,6 +14,7 @@ import { Origins } from "./origins.js";
 import { DeleteDialog, EditDialog } from "./verbs.js";
 import { ConfirmHolds, Negate, RestoreDialog, Reveal, Sensitivity, Unmerge } from "./memory_verbs.js";
 import "../words/memory.js";
+import "../words/names.js";
 
 export function Memory({ owner, id }) {
   const moment = useMoment();
@@ -25,6 +26,7 @@ export function Memory({ owner, id }) {
     setTurn((was) => was + 1);
   };
   useFeed(owner, (told) => told.some((one) => one.changes?.some((change) => change.memory === id)) && again(), !moment.past);
+  if (!found.data) return html`<${Screen} title=${t("screen.memory")}><p class="crumb"><${To} parts=${["owners", owner, "memories"]}>← ${t("memory.back")}<//></p><${Asked} of=${found} /><//>`;
   return html`<${Asked} of=${found}>${(memory) => html`<${Told} key=${memory.id} owner=${owner} memory=${memory} address=${address} moment=${moment} turn=${turn} again=${again} />`}<//>`;
 }
 
@@ -101,8 +103,11 @@ function Uses({ owner, address, moment }) {
 
 const DETAILS = ["kind", "category", "tier", "source", "speaker", "because", "project", "confidence", "importance", "mention_count", "access_count", "created_at", "updated_at", "last_activated_at"];
 
+/** Details that are of a list which the page has words for. */
+const LISTED = { kind: "kind", category: "category", tier: "tier", source: "source" };
+
 function Details({ memory }) {
-  const shown = (name, value) => (name.endsWith("_at") ? html`<${When} at=${value} />` : html`<${Said} text=${value} />`);
+  const shown = (name, value) => (name.endsWith("_at") ? html`<${When} at=${value} />` : LISTED[name] && value ? t(`${LISTED[name]}.${value}`) : html`<${Said} text=${value} />`);
   const keywords = (memory.extracted_keywords ?? []).map((one) => one.word);
   const tags = memory.context?.tags ?? [];
   return html`<table><tbody>

@@ -3,7 +3,7 @@
 import { html, useState } from "../core/dom.js";
 import { askWith, path, tell, useAsk, useAskWith } from "../core/http.js";
 import { Asked, Check, Confirm, Field, note } from "../core/parts.js";
-import { Said } from "../core/said.js";
+import { Reason } from "../core/reason.js";
 import { number, t, weight } from "../core/words.js";
 import { FormDialog, Named, restore } from "./verbs.js";
 
@@ -15,7 +15,7 @@ function Touches({ owner, memory, verb, body = {} }) {
   const uses = useAsk(path("owners", owner, "memories", memory.id, "uses"), { limit: 1 });
   return html`<section class="touches" aria-label=${t("memory.touches")}><h3>${t("memory.touches")}</h3>
     <${Asked} of=${would}>${(told) => html`<ul class="plain">${told.changes.map((one, index) => html`<li key=${index} class="figure">
-      ${t("memory.touches.weight", { id: one.memory, old: weight(one.old_weight), new: weight(one.new_weight) })} <span class="muted"><${Said} text=${one.reason} /></span></li>`)}</ul>`}<//>
+      ${t("memory.touches.weight", { id: one.memory, old: weight(one.old_weight), new: weight(one.new_weight) })} <span class="muted"><${Reason} text=${one.reason} code=${one.reason_code} values=${one.reason_values} /></span></li>`)}</ul>`}<//>
     ${uses.data?.total > 0 && html`<p class="muted">${t("memory.touches.answers", { count: number(uses.data.total) })}</p>`}
   </section>`;
 }

@@ -4,11 +4,13 @@ import { html, useEffect, useState } from "../core/dom.js";
 import { path, tell, useAsk } from "../core/http.js";
 import { To } from "../core/location.js";
 import { Asked, Bar, Button, Chip, Confirm, Field, note, Panel, Screen, told as refusal } from "../core/parts.js";
+import { ByService, EventName, reasonWords } from "../core/reason.js";
 import { Id, plain, Said, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 import { duration } from "./log.js";
 import { Figure } from "./statistics.js";
 import "../words/log.js";
+import "../words/alarms.js";
 import "../words/operate.js";
 
 const SOON_MS = 2_000;
@@ -65,8 +67,9 @@ function Alarms() {
   const clear = (one) => tell(path("alarms", "clear"), { name: one.name, subject: one.subject ?? "" }, { keyed: false }).then(
     () => { note(t("operate.alarm.cleared")); asked.reload(); }, (error) => note(refusal(error), { tone: "bad" }));
   return html`<${Panel} title=${t("operate.alarms")}><${Asked} of=${asked}>${({ alarms }) => alarms.length
-    ? html`<ul class="plain">${alarms.map((one) => html`<li key=${one.name + one.subject} class="alarm"><${Chip} tone="bad">${one.severity ? t(`operate.alarm.${one.severity}`) : ""}<//> <strong>${one.name}</strong> <${Said} text=${one.subject ?? ""} /> <${Said} text=${one.text ?? one.what ?? ""} />
-        <span class="muted">${t("operate.alarm.since", { at: (one.first ?? one.since ?? "").slice(0, 16).replace("T", " ") })}</span> <${Button} onClick=${() => clear(one)}>${t("operate.alarm.clear")}<//></li>`)}</ul>`
+    ? html`<ul class="plain">${alarms.map((one) => html`<li key=${one.name + one.subject} class="alarm"><${Chip} tone=${one.severity === "stopped" ? "bad" : "warn"}>${t(`operate.alarm.${one.severity}`)}<//> <strong title=${one.name}>${t(`alarm.${one.name}`)}</strong> <${Said} text=${one.subject} />
+        <br />${t(`alarm.${one.name}.what`)} ${one.text && html`<span class="muted"><${ByService} text=${one.text} /></span>`}
+        <span class="muted">${t("operate.alarm.since", { at: one.first.slice(0, 16).replace("T", " ") })}</span> <${Button} onClick=${() => clear(one)}>${t("operate.alarm.clear")}<//></li>`)}</ul>`
     : html`<p class="muted">✓ ${t("operate.alarms.none")}</p>`}<//><//>`;
 }
 
@@ -90,26 +93,32 @@ function Workers({ told }) {
 function Room() {
   const asked = useAgain(path("capacity"), LATER_MS);
   return html`<${Panel} title=${t("operate.room")}><${Asked} of=${asked}>${({ memory, disk, aof, growth }) => html`
-    <${Kind} name="memory" share=${memory.used_share} told=${memory.max_bytes ? t("operate.used-of", { used: bytes(memory.used_bytes), all: bytes(memory.max_bytes) }) : bytes(memory.used_bytes)} days=${memory.days_until_full} at=${memory.full_at} basis=${memory.unknown ?? memory.basis} />
-    <${Kind} name="disk" share=${disk.total_bytes ? 1 - disk.free_bytes / disk.total_bytes : null} told=${disk.total_bytes ? t("operate.free", { free: bytes(disk.free_bytes), all: bytes(disk.total_bytes) }) : "–"} days=${disk.days_until_full} at=${disk.full_at} basis=${disk.unknown ?? disk.basis} />
+    <${Kind} name="memory" share=${memory.used_share} told=${memory.max_bytes ? t("operate.used-of", { used: bytes(memory.used_bytes), all: bytes(memory.max_bytes) }) : bytes(memory.used_bytes)} of=${memory} growth=${growth} />
+    <${Kind} name="disk" share=${disk.total_bytes ? 1 - disk.free_bytes / disk.total_bytes : null} told=${disk.total_bytes ? t("operate.free", { free: bytes(disk.free_bytes), all: bytes(disk.total_bytes) }) : "–"} of=${disk} growth=${growth} />
     <p><strong>${t("operate.aof")}</strong> ${aof?.enabled ? bytes(aof.bytes) : t("operate.aof.off")} ${aof && (aof.write_ok === false || aof.rewrite_ok === false) ? html`<${Chip} tone="bad">${t("operate.aof.bad")}<//>` : ""}</p>
-    ${growth?.events_a_day ? html`<p class="muted" title=${growth.basis}>${t("operate.growth", { count: number(growth.events_a_day) })}</p>` : ""}`}<//><//>`;
+    ${growth?.events_a_day ? html`<p class="muted">${t("operate.growth", { count: number(growth.events_a_day) })} ${measured(growth)}</p>` : ""}`}<//><//>`;
 }
 
-function Kind({ name, share, told, days, at, basis }) {
+/** In how long so many events were recorded. */
+const measured = (growth) => t("operate.growth.measured", { count: number(growth.events), time: duration(growth.days * 86_400) });
+
+function Kind({ name, share, told, of, growth }) {
+  const { days_until_full: days, full_at: at, bytes_an_event: each, unknown, unknown_code: code } = of;
+  const known = days !== null && days !== undefined;
   return html`<div class="room"><p><strong>${t(`operate.${name}`)}</strong> <span class="figure">${told}</span> ${share !== null && share !== undefined && html`<${Bar} share=${share} tone=${share > 0.9 ? "bad" : share > 0.7 ? "warn" : "cool"} label=${`${t(`operate.${name}`)}: ${Math.round(share * 100)} %`} />`}</p>
-    <p class="muted" title=${basis}>${days !== null && days !== undefined ? t("operate.full-in", { days: number(days, days < 10 ? 1 : 0), day: at?.slice(0, 10) ?? "–" }) : t("operate.full.unknown")} ${basis && html`<${Said} text=${basis} />`}</p></div>`;
+    <p class="muted">${known ? t("operate.full-in", { days: number(days, days < 10 ? 1 : 0), day: at?.slice(0, 10) ?? "–" }) : t("operate.full.unknown")}
+      ${known && each ? `${t("operate.basis", { bytes: number(each), count: number(growth.events_a_day) })} ${measured(growth)}` : unknown && (reasonWords(code) ?? html`<${ByService} text=${unknown} />`)}</p></div>`;
 }
 
 function Jobs() {
   const asked = useAgain(path("jobs"), LATER_MS / 3);
   return html`<${Panel} title=${t("operate.jobs")}><${Asked} of=${asked}>${(told) => html`
-    ${told.problem && html`<p class="problem"><${Said} text=${told.problem} /></p>`}
+    ${told.problem && html`<p class="problem">${t("operate.jobs.silent")} <${ByService} text=${told.problem} /></p>`}
     <div class="table-box" tabindex="0" role="group" aria-label=${t("operate.jobs")}><table class="tight"><thead><tr><th>${t("operate.job.kind")}</th><th>${t("operate.job.every")}</th><th>${t("operate.job.last")}</th><th>${t("operate.job.next")}</th><th>${t("operate.job.state")}</th><th>${t("operate.job.why")}</th></tr></thead>
-      <tbody>${told.kinds.map((one) => html`<tr key=${one.kind}><td><strong>${one.kind}</strong><br /><span class="muted"><${Said} text=${one.what ?? ""} /></span></td><td>${one.every_minutes ? t("operate.job.minutes", { count: number(one.every_minutes) }) : "–"}</td><td><${When} at=${one.last_done} /></td><td><${When} at=${one.next_tick} /></td>
+      <tbody>${told.kinds.map((one) => html`<tr key=${one.kind}><td><strong title=${one.kind}>${t(`job.${one.kind}`)}</strong><br /><span class="muted">${t(`job.${one.kind}.what`)}</span></td><td>${one.every_minutes ? t("operate.job.minutes", { count: number(one.every_minutes) }) : "–"}</td><td><${When} at=${one.last_done} /></td><td><${When} at=${one.next_tick} /></td>
         <td>${["running", "queued", "again", "failed"].filter((state) => one[state]).map((state) => html`<${Chip} key=${state} tone=${state === "failed" ? "bad" : state === "again" ? "warn" : "cool"}>${one[state]} ${t(`operate.job.${state}`)}<//> `)}</td>
-        <td>${(one.stopped ?? []).map((why, index) => html`<p key=${index}><${Said} text=${why.reason} /> <span class="muted">(${(why.partitions ?? []).join(", ")})</span></p>`)}</td></tr>`)}</tbody></table></div>
-    ${told.jobs.length ? html`<ul class="plain">${told.jobs.slice(0, 20).map((one) => html`<li key=${one.id}><${Chip} tone=${one.state === "failed" ? "bad" : one.state === "again" ? "warn" : "cool"}>${t(`operate.job.${one.state}`)}<//> <${Id} text=${one.id} /> ${one.error && html`<span class="muted"><${Said} text=${one.error} lines=${2} /></span>`}</li>`)}</ul>` : html`<p class="muted">${t("operate.jobs.none")}</p>`}`}<//><//>`;
+        <td>${(one.stopped ?? []).map((why, index) => html`<p key=${index}><${ByService} text=${why.reason} /> <span class="muted">(${(why.partitions ?? []).join(", ")})</span></p>`)}</td></tr>`)}</tbody></table></div>
+    ${told.jobs.length ? html`<ul class="plain">${told.jobs.slice(0, 20).map((one) => html`<li key=${one.id}><${Chip} tone=${one.state === "failed" ? "bad" : one.state === "again" ? "warn" : "cool"}>${t(`operate.job.${one.state}`)}<//> <${Id} text=${one.id} /> ${one.error && html`<span class="muted"><${ByService} text=${one.error} lines=${2} /></span>`}</li>`)}</ul>` : html`<p class="muted">${t("operate.jobs.none")}</p>`}`}<//><//>`;
 }
 
 function Quarantine() {
@@ -124,7 +133,7 @@ function DeadOwner({ owner, again }) {
   const [drop, setDrop] = useState(null);
   const retry = () => tell(path("dead", owner, "retry"), {}, { keyed: false }).then(() => { note(t("operate.dead.retried")); again(); asked.reload(); }, (error) => { note(refusal(error), { tone: "bad" }); asked.reload(); });
   return html`<section class="dead"><h3><${To} parts=${["owners", owner, "log"]}><${Said} text=${owner} /><//></h3>
-    <${Asked} of=${asked}>${(told) => html`<ul class="plain">${(told.parked ?? told.events ?? []).map((one) => html`<li key=${one.position}><${Id} text=${one.position} /> <${Said} text=${one.event ?? one.type ?? ""} /> <span class="muted"><${Said} text=${one.reason ?? one.error ?? one.problem ?? ""} /></span> <${Button} kind="danger" onClick=${() => setDrop(one.position)}>${t("operate.dead.discard")}<//></li>`)}</ul>`}<//>
+    <${Asked} of=${asked}>${(told) => html`<ul class="plain">${(told.parked ?? told.events ?? []).map((one) => html`<li key=${one.position}><${Id} text=${one.position} /> <${EventName} type=${one.event ?? one.type ?? ""} /> <span class="muted"><${ByService} text=${one.reason ?? one.error ?? one.problem ?? ""} /></span> <${Button} kind="danger" onClick=${() => setDrop(one.position)}>${t("operate.dead.discard")}<//></li>`)}</ul>`}<//>
     <${Button} onClick=${retry}>${t("operate.dead.retry")}<//>
     ${drop && html`<${Discard} owner=${owner} position=${drop} onClose=${() => setDrop(null)} onDone=${() => { again(); asked.reload(); }} />`}</section>`;
 }

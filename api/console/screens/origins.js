@@ -4,7 +4,8 @@ import { html } from "../core/dom.js";
 import { useAsk } from "../core/http.js";
 import { To } from "../core/location.js";
 import { Asked, Chip } from "../core/parts.js";
-import { Id, Said, When } from "../core/said.js";
+import { EventName } from "../core/reason.js";
+import { Id, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 
 export function Origins({ owner, address, moment }) {
@@ -26,7 +27,7 @@ function Branch({ owner, node, nodes, path: above }) {
     ${node.created_at && html` <${When} at=${node.created_at} />`}
     <ul>
       ${(node.source_turns ?? []).slice(0, 12).map((turn) => html`<li key=${turn}><span class="muted">${t("memory.turns")} </span><${To} parts=${["owners", owner, "log"]} params=${{ turn }}><${Id} text=${turn} /><//></li>`)}
-      ${(node.events ?? []).slice(0, 8).map((one) => html`<li key=${one.position + one.event}><${To} parts=${["owners", owner, "log"]} params=${{ at: one.position }}><${Id} text=${one.position} /><//> <${Said} text=${one.event} /></li>`)}
+      ${(node.events ?? []).slice(0, 8).map((one) => html`<li key=${one.position + one.event}><${To} parts=${["owners", owner, "log"]} params=${{ at: one.position }}><${Id} text=${one.position} /><//> <${EventName} type=${one.event} /></li>`)}
       ${within.map((one) => html`<${Branch} key=${one.id} owner=${owner} node=${one} nodes=${nodes} path=${[...above, node.id]} />`)}
     </ul></li>`;
 }

@@ -4,7 +4,8 @@ import { html, useState } from "../core/dom.js";
 import { ask, askWith, path, useAsk } from "../core/http.js";
 import { useMoment } from "../core/moment.js";
 import { Asked, Button, Chip, Copy, download, Field, note, Panel, Problem, Screen, told as refusal, useReadOnly } from "../core/parts.js";
-import { Id, plain, Said, When } from "../core/said.js";
+import { ByService } from "../core/reason.js";
+import { Id, plain, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 import { ExportDialog } from "./exporting.js";
 import { DeleteDialog } from "./verbs.js";
@@ -97,7 +98,7 @@ function Check() {
     <${Problem} error=${error} />
     ${told && html`<div role="status" class=${`verdict ${told.agrees ? "good" : "bad"}`}><p><strong>${t(told.agrees ? "proof.agrees" : told.complete ? "proof.differs" : "proof.incomplete")}</strong></p>
       <p>${t("proof.counts", { agreed: number(told.agreed), heads: number(told.heads), differing: number(told.differing), missing: number(told.missing), unread: number(told.unread) })}</p>
-      ${told.problems.map((one) => html`<p key=${one}><${Said} text=${one} /></p>`)}
+      ${told.problems.map((one) => html`<p key=${one}><${ByService} text=${one} /></p>`)}
       ${told.uncovered.length > 0 && html`<p>${t("proof.uncovered", { what: told.uncovered.join(", ") })}</p>`}
       <table class="tight"><tbody>${told.partitions.map((one) => html`<tr key=${one.partition}><th scope="row">${t("operate.partition")} ${one.partition}</th><td><${Chip} tone=${one.state === "agrees" ? "good" : one.state === "unread" ? "warn" : "bad"}>${t(`proof.state.${one.state}`)}<//></td><td class="muted figure">${number(one.agreed)} / ${number(one.heads)}</td></tr>`)}</tbody></table></div>`}
   <//>`;

@@ -3,7 +3,8 @@
 import { html, useRef, useState } from "../core/dom.js";
 import { askWith, newKey, path, tell } from "../core/http.js";
 import { Button, Check, Confirm, Dialog, Field, note, Problem } from "../core/parts.js";
-import { Id, Said } from "../core/said.js";
+import { Reason } from "../core/reason.js";
+import { Id } from "../core/said.js";
 import { number, t } from "../core/words.js";
 
 const CATEGORIES = ["identity", "stable_preference", "short_term_preference", "fact", "skill", "temporary"];
@@ -83,7 +84,7 @@ export function EditDialog({ owner, memory, onClose, onDone }) {
 export function Named({ title, ones, most = 6 }) {
   if (!ones?.length) return null;
   return html`<p><strong>${title}</strong></p><ul class="named">
-    ${ones.slice(0, most).map((one) => html`<li><${Id} text=${one.id ?? one} />${one.reason && html` <span class="muted"><${Said} text=${one.reason} /></span>`}</li>`)}
+    ${ones.slice(0, most).map((one) => html`<li><${Id} text=${one.id ?? one} />${one.reason && html` <span class="muted"><${Reason} text=${one.reason} code=${one.reason_code} values=${one.reason_values} /></span>`}</li>`)}
     ${ones.length > most && html`<li class="muted">… ${t("memories.facet.more", { count: number(ones.length - most) })}</li>`}
   </ul>`;
 }

@@ -101,7 +101,7 @@ function Outcome({ owner, asked, moment }) {
       ${found.struck_total > 0 && html`<span>${t("whatif.struck", { count: number(found.struck_total) })} (${Object.entries(found.struck_because).map(([name, count]) => t("whatif.struck.because", { count: number(count), why: t(`because.${name}`) })).join(", ")})</span>`}
       <span class="muted">${t("whatif.events.told", { replayed: number(found.events.replayed), today: number(found.events.today) })}</span>
       ${asked.struck && html`<${Button} kind="danger" why=${why ?? (asked.changed ? t("whatif.retract.why-not") : undefined)} onClick=${() => setRetracts(true)}>${t("whatif.retract")}<//>`}</div>
-    ${found.without_effect.length > 0 && html`<p class="muted">${t("whatif.without-effect", { what: found.without_effect.map((one) => `${plain(one.kind)} (${number(one.events)})`).join(", ") })}</p>`}
+    ${found.without_effect.length > 0 && html`<p class="muted">${t("whatif.without-effect", { what: found.without_effect.map((one) => `${t(`event.${one.kind}`)} (${number(one.events)})`).join(", ") })}</p>`}
     ${found.questions?.map((one) => html`<${Question} key=${one.query} owner=${owner} told=${one} differences=${found.differences} mode=${asked.body.mode} moment=${moment} />`)}
     ${found.total ? html`<${Differences} owner=${owner} found=${found} />` : html`<${Empty} title=${t("whatif.none")}><p>${t("whatif.none.what")}</p><//>`}
     ${found.total > found.differences.length && html`<${Button} onClick=${() => setLimit(Math.min(limit * 3, 1000))}>${t("whatif.more")}<//>`}
@@ -144,6 +144,6 @@ function Retract({ owner, body, onClose, onDone }) {
       <ul><li>${t("whatif.retract.undoes", { count: number(would.undoes_total) })}</li>
         ${[["goes", "goes"], ["comes_back", "back"], ["changed", "changed"]].map(([name, word]) => html`<li key=${name}>${t(`whatif.retract.${word}`, { count: number(would[name].total) })} ${would[name].ids.slice(0, 6).map((one) => html`<${Id} key=${one} text=${one} /> `)}</li>`)}
         ${would.remains_total > 0 && html`<li>${t("whatif.retract.remains", { count: number(would.remains_total) })}</li>`}</ul>
-      <${Named} title=${t("whatif.retract.not")} ones=${would.not_undone.map((one) => ({ id: `${one.kind} (${one.events})`, reason: one.why }))} />
+      <${Named} title=${t("whatif.retract.not")} ones=${would.not_undone.map((one) => ({ id: `${t(`event.${one.kind}`)} (${one.events})`, reason: one.why, reason_code: one.why_code }))} />
       <${Field} label=${t("delete.reason")} value=${reason} onChange=${setReason} />`}<//>`;
 }

@@ -58,6 +58,10 @@ words({
   "answers.back": ["All answers", "全部回答"],
   "answers.older": ["Older answers", "更早的回答"],
   "answers.untold": ["the turn is not recorded", "该轮次未被记录"],
+  "answers.nothing": [
+    "Nothing is recorded as injected for it: its block held no memory, was asked for without a trace or only looked at, or the write was lost.",
+    "没有放入内容的记录：上下文块中没有记忆、请求时不留痕迹或仅为查看，或者写入丢失。",
+  ],
   "answers.block": ["The block as it was", "当时的上下文块"],
   "answers.block.same": ["word for word what was handed out", "与当时逐字一致"],
   "answers.block.differs": ["differs from what was handed out", "与当时不同"],

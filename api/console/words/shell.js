@@ -87,7 +87,7 @@ words({
   "problem.session": ["The session is over.", "会话已结束。"],
   "problem.busy": ["The service has too much to do. Try again in a moment.", "服务过于繁忙。请稍后再试。"],
   "problem.slow": ["It took too long, or what is asked for is not folded yet.", "耗时过长，或所需内容尚未折叠。"],
-  "problem.field": ["Field {field}", "字段 {field}"],
+  "problem.field": ["Field", "字段"],
   "problem.got": ["got", "收到"],
   "problem.allowed": ["allowed:", "允许："],
   "problem.again": ["Try again", "重试"],

@@ -160,6 +160,7 @@ class BlockAsItWas(BaseModel):
         description="true: word for word what was handed out, by its digest; false: it differs; null: nobody can say."
     )
     why: str
+    why_code: str | None = Field(None, description="Which of the service's sentences `why` is.")
     withheld: list[WithheldFromBlock]
 
 

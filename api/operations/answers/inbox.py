@@ -36,6 +36,10 @@ class InboxItem(BaseModel):
     memory: str | None = Field(description="What it says; null of a readmission: no memory says it now.")
     would_say: str | None = Field(description="What would be said then; null where nothing would, and of a proposal.")
     reason: str | None = Field(description="Why, as whoever wanted it says.")
+    reason_code: str | None = Field(
+        None, description="Which of the service's sentences `reason` is; null where it is somebody's own."
+    )
+    reason_values: dict[str, str] | None = Field(None, description="What stands in its places, by their names.")
     actor: str
     principal: str | None = Field(description="Who brought it, as the receiving side says.")
     at: str

@@ -159,6 +159,10 @@ class Change(BaseModel):
     memory: str | None = Field(description="Null where it is about the owner.")
     decision: str
     reason: str
+    reason_code: str | None = Field(
+        None, description="Which of the service's sentences `reason` is; null where it is somebody's own."
+    )
+    reason_values: dict[str, str] | None = Field(None, description="What stands in its places, by their names.")
     law: str = Field(description="Whose numbers these are: the weighted law's, or those that were asked for (`law`).")
     old_weight: float | None
     new_weight: float | None

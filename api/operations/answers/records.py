@@ -55,6 +55,10 @@ class Skipped(BaseModel):
 
     id: str
     reason: str
+    reason_code: str | None = Field(
+        None, description="Which of the service's sentences `reason` is; null where it is somebody's own."
+    )
+    reason_values: dict[str, str] | None = Field(None, description="What stands in its places, by their names.")
 
 
 class DeletedMany(Lagging):

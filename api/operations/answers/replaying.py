@@ -216,6 +216,7 @@ class NotUndoneTold(BaseModel):
 
     kind: str = Field(description="The type of the events.")
     why: str
+    why_code: str | None = Field(None, description="Which of the service's sentences `why` is, where it has a name.")
     events: int
     first: list[str] = Field(description="Positions of the first three.")
 

@@ -17,6 +17,7 @@ from events.envelope import utc_text
 from events.errors import NotFound
 from events.log import EventLog
 from events.partitions import position_text
+from projections.fold.reasons import reason_told
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.sources import Asides
 from projections.memory.working_memory import ASKING, Injection, Turn
@@ -56,6 +57,7 @@ NO_BLOCK: BlockAsItWas = {
     "tokens_then": None,
     "as_it_was": None,
     "why": NOT_THERE,
+    "why_code": reason_told(NOT_THERE).code,
     "withheld": [],
 }
 

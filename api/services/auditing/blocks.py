@@ -15,6 +15,7 @@ from events.envelope import from_micros, utc_text
 from events.errors import InputError
 from events.log import EventLog
 from events.partitions import partition_of, position_text
+from projections.fold.reasons import reason_told
 from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
 from projections.memory.working_memory import Injection, set_aside_among
 from projections.prompt.block import Block, Line, build
@@ -90,12 +91,14 @@ class BlocksAgain:
         same = (
             None if injection.block is None or made.digest is None else made.digest == block_digest(secret, shown.text)
         )
+        why = self._why(injection, words, then, withheld, same, secret)
         told: BlockAsItWas = {
             "text": shown.text,
             "tokens": shown.tokens,
             "tokens_then": None if injection.block is None else made.tokens,
             "as_it_was": same,
-            "why": self._why(injection, words, then, withheld, same, secret),
+            "why": why,
+            "why_code": reason_told(why).code,
             "withheld": withheld,
         }
         memories = [injected_memory(snapshot, one, injection, then, today) for one in injection.ids]

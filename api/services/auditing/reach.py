@@ -17,6 +17,7 @@ from events.partitions import position_text
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.decide.command import EVENT, Ids
 from projections.fold.owner import OwnerState
+from projections.fold.reasons import reason_told
 from projections.memory.record import Memory
 from projections.memory.sources import NamedSource, known
 from projections.reports.sides import Difference, Side
@@ -156,7 +157,8 @@ def undo_told(step: UndoStep) -> UndoEvent:
 
 def _not_told(one: NotUndone, partition: int) -> NotUndoneTold:
     first = [position_text(partition, seq) for seq in one.first if seq]
-    return {"kind": one.kind, "why": f"cannot be undone by an event: {one.why}", "events": one.events, "first": first}
+    why = f"cannot be undone by an event: {one.why}"
+    return {"kind": one.kind, "why": why, "why_code": reason_told(why).code, "events": one.events, "first": first}
 
 
 def _remains_told(one: Difference) -> StandsOtherwise:

@@ -17,6 +17,7 @@ from events.redis.admission import read_room
 from events.redis.clock import redis_micros
 from events.redis.recorded import recorded_of
 from events.redis.wire import Wire, WirePool
+from projections.fold.reasons import reason_told
 from projections.redis.debt import FoldDebt
 from projections.shapes import AofCapacity, Capacity, DiskCapacity, Growth, MemoryCapacity
 
@@ -168,7 +169,12 @@ def _memory(room: Room, events: int, growth: Growth, now: int) -> MemoryCapacity
         "full_at": lasts.at,
         "basis": _basis(each, "memory used by all events of the log", growth, lasts),
         "unknown": lasts.unknown,
+        "unknown_code": _code(lasts.unknown),
     }
+
+
+def _code(unknown: str | None) -> str | None:
+    return None if unknown is None else reason_told(unknown).code
 
 
 def _basis(each: float | None, what: str, growth: Growth, *lasts: Lasting) -> str | None:
@@ -204,6 +210,7 @@ def _disk(kept: Kept, events: int, growth: Growth, now: int) -> DiskCapacity:
         "full_at": full.at,
         "basis": f"{basis}; what others write to the disk is not counted" if basis and a_day is not None else basis,
         "unknown": full.unknown,
+        "unknown_code": _code(full.unknown),
     }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from events.errors import EngramlogError, InputError, NotFound
+from projections.fold.reasons import reason_told
 from projections.shapes import Change, DeletedMany, DeletedOne, RestoredMany, Skipped, Warned
 from projections.views.query import moment
 
@@ -150,4 +151,10 @@ class RestorationReport(ManyReport):
 
 def listed(told: dict[str, str]) -> list[Skipped]:
     """Ids with their reasons, as JSON tells them."""
-    return [{"id": one, "reason": reason} for one, reason in told.items()]
+    return [told_of(one, reason) for one, reason in told.items()]
+
+
+def told_of(memory_id: str, reason: str) -> Skipped:
+    """A memory that is left as it is, or goes along, and why."""
+    told = reason_told(reason)
+    return {"id": memory_id, "reason": reason, "reason_code": told.code, "reason_values": told.told()}

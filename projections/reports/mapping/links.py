@@ -26,6 +26,7 @@ from projections.index.associations import KEYWORD
 from projections.language.keywords.synonyms import word_key
 from projections.language.keywords.text import LEAST_WEIGHT
 from projections.language.text import tokens
+from projections.reports.mapping.telling import is_of_captions, is_timeless
 from projections.views.texts import PLAIN_WEIGHING
 from projections.views.view import OwnerView
 
@@ -105,11 +106,14 @@ class MapLinks:
         return bool(self._shown[row]) and row in self._associations
 
     def keys(self, row: int) -> dict[str, _Spelled]:
-        """A row's keywords by what their forms have in common."""
+        """A row's keywords by what their forms have in common, but for those that tell nothing of what it is about."""
         found = self._keys.get(row)
         if found is None:
             found = self._keys[row] = {}
+            content = self._view.columns.memories[row].content
             for one in self._view.keywords(row):
+                if not is_timeless(one.word) or is_of_captions(one.word, content):
+                    continue
                 found.setdefault(word_key(one.word), _Spelled(one.word, one.weight))
         return found
 

@@ -156,6 +156,7 @@ class MemoryCapacity(BaseModel):
     full_at: str | None
     basis: str | None = Field(description="How that was estimated.")
     unknown: str | None = Field(description="Why there is no estimate, where there is none.")
+    unknown_code: str | None = Field(None, description="The same by name, where that sentence has one.")
 
 
 class DiskCapacity(BaseModel):
@@ -175,6 +176,7 @@ class DiskCapacity(BaseModel):
     full_at: str | None
     basis: str | None
     unknown: str | None
+    unknown_code: str | None = None
 
 
 class AofCapacity(BaseModel):

@@ -1,0 +1,131 @@
+/** Alarms by their names: a title, and what happened and what to do (`events/alarms.py`). */
+
+import { words } from "../core/words.js";
+
+words({
+  "alarm.partition_gap": ["A gap in a partition's log", "分区日志有缺口"],
+  "alarm.partition_gap.what": [
+    "Entries of a partition's log are missing, or no append wrote them: nothing is appended to it or folded over it, the other partitions go on. docs/operating.md, \"A gap in the log\", says what can be done.",
+    "分区日志缺少条目，或有条目并非由追加写入：该分区不再追加也不再折叠，其他分区照常。应对办法见 docs/operating.md 的 “A gap in the log”。",
+  ],
+  "alarm.connections_refused": ["Connections are refused", "连接被拒绝"],
+  "alarm.connections_refused.what": [
+    "As many connections are open as may be, and each has a request in hand, or no file is left to open: who holds them? docs/http.md, \"Connections\", has the limits.",
+    "连接数已达上限且都在处理请求，或已无法再打开文件：是谁占用了它们？上限见 docs/http.md 的 “Connections”。",
+  ],
+  "alarm.clock_apart": ["The clocks are apart", "时钟不一致"],
+  "alarm.clock_apart.what": [
+    "Redis's clock and this machine's are more than five minutes apart: set the one that is wrong by NTP.",
+    "Redis 与本机的时钟相差五分钟以上：请用 NTP 校正不准的那一个。",
+  ],
+  "alarm.clock_back": ["Redis's clock went back", "Redis 时钟回拨"],
+  "alarm.clock_back.what": [
+    "Redis's clock went back: look at its NTP; what is said meanwhile may stand before what it answers.",
+    "Redis 的时钟回拨了：请检查其 NTP；其间所说的内容可能排在它所回应的内容之前。",
+  ],
+  "alarm.log_changed": ["The log was changed", "日志被更改"],
+  "alarm.log_changed.what": [
+    "The log does not meet a head that was kept outside of Redis: it was changed or cut off, or it is another store. `engramlog verify` tells where; a copy of the log is the cure.",
+    "日志与保存在 Redis 之外的链头不符：它被更改、截断，或是另一个存储。`engramlog verify` 会指出位置；请用日志的副本恢复。",
+  ],
+  "alarm.head_sink_failed": ["Heads could not be kept", "链头未能保存"],
+  "alarm.head_sink_failed.what": [
+    "Heads could not be kept, or not be given to a sink of ENGRAMLOG_HEAD_SINKS; it is tried again.",
+    "链头未能保存，或未能送到 ENGRAMLOG_HEAD_SINKS 的某个目标；会再次尝试。",
+  ],
+  "alarm.rebuild_left": ["A rebuild is unfinished", "重建未完成"],
+  "alarm.rebuild_left.what": [
+    "A rebuild ended before it switched a partition: `engramlog rebuild` goes on with it, `--drop-left` drops what it left.",
+    "重建在切换分区之前结束：`engramlog rebuild` 可继续，`--drop-left` 可丢弃遗留部分。",
+  ],
+  "alarm.log_cut": ["An unfinished write was cut off", "未完成的写入被截去"],
+  "alarm.log_cut.what": [
+    "The append-only file ended in an unfinished write, which was cut off. After a crash nothing acknowledged is lost by it, unless the disk lied or somebody cut the file: the text tells how many bytes.",
+    "追加日志文件以未完成的写入结尾，已被截去。崩溃后不会因此丢失任何已确认的内容，除非磁盘失实或有人截断了文件：说明中写有字节数。",
+  ],
+  "alarm.log_rolled_back": ["The log was rolled back", "日志被回退"],
+  "alarm.log_rolled_back.what": [
+    "The log is shorter or other than what was folded; look at the Redis before anything else.",
+    "日志比已折叠的更短，或与之不同；请先检查 Redis。",
+  ],
+  "alarm.partition_stands_still": ["A partition stands still", "分区停滞"],
+  "alarm.partition_stands_still.what": [
+    "Events wait and nobody folds them: is a worker running? Its log says why it stopped; `engramlog status` tells who holds it.",
+    "有事件在等待而无人折叠：工作进程在运行吗？其日志会说明停止原因；`engramlog status` 会显示由谁持有。",
+  ],
+  "alarm.disk_full": ["The disk is nearly full", "磁盘将满"],
+  "alarm.disk_full.what": [
+    "The disk of the data folder is nearly full: no writes are taken, reads go on. Make room; then writes go on by themselves.",
+    "数据目录所在磁盘将满：不再接受写入，仍可读取。请腾出空间，写入会自行恢复。",
+  ],
+  "alarm.disk_low": ["The disk is low", "磁盘空间不足"],
+  "alarm.disk_low.what": [
+    "The disk of the data folder has no room for the next rewrite of the log, which takes as much again as the log: make room.",
+    "数据目录所在磁盘容不下日志的下一次重写，重写需要与日志同样大的空间：请腾出空间。",
+  ],
+  "alarm.receipt_lost": ["An acknowledged event is lost", "已确认的事件丢失"],
+  "alarm.receipt_lost.what": [
+    "The log no longer holds an event that was acknowledged: Redis came back with another history (a cut append-only file, a replica, a restored copy). Restore it, or clear the alarm to append to the history that is there; then send again what was sent since.",
+    "日志中不再有已确认的事件：Redis 恢复成了另一段历史（被截断的追加文件、副本或还原的拷贝）。请还原，或清除此警报以在现有历史上继续追加，然后重新发送此后的内容。",
+  ],
+  "alarm.receipts_not_kept": ["Receipts could not be kept", "回执未能保存"],
+  "alarm.receipts_not_kept.what": [
+    "The newest receipts could not be written to the data folder, or not be read there: what a process had acknowledged and is lost with its own end would not be told. It is tried again.",
+    "最新的回执未能写入数据目录，或无法读取：进程已确认但随其结束而丢失的内容将不会被告知。会再次尝试。",
+  ],
+  "alarm.rejections_restored": ["Rejections were said again", "拒绝已重新写入"],
+  "alarm.rejections_restored.what": [
+    "The store lacked rejections that are kept outside of it: it came back as it was before them. They were said again, and hold. Look which copy was restored, and clear the alarm.",
+    "存储缺少保存在其外的拒绝：它恢复成了更早的状态。这些拒绝已重新写入并生效。请查看还原了哪份拷贝，然后清除此警报。",
+  ],
+  "alarm.rejections_lost": ["Rejections are lost", "拒绝丢失"],
+  "alarm.rejections_lost.what": [
+    "The store lacked rejections that are kept outside of it, and they could not be said again: what they reject may be told. Reject it again, and clear the alarm.",
+    "存储缺少保存在其外的拒绝，且未能重新写入：被拒绝的内容可能再次出现。请重新拒绝，然后清除此警报。",
+  ],
+  "alarm.rejections_not_kept": ["Rejections could not be kept", "拒绝未能保存"],
+  "alarm.rejections_not_kept.what": [
+    "Rejections could not be kept outside of the store, or what is kept not be read or said again: a restored copy may tell what was rejected. It is tried again.",
+    "拒绝未能保存在存储之外，或无法读取、重新写入：还原的拷贝可能说出被拒绝的内容。会再次尝试。",
+  ],
+  "alarm.inbox_full": ["An inbox is full", "待办已满"],
+  "alarm.inbox_full.what": [
+    "So much of an owner waits for a person that nothing more is taken of what has to wait: `engramlog inbox OWNER` lists it, `accept`, `amend` and `reject` answer it. Who says so much? docs/trust.md tells how a source is set aside.",
+    "某所有者待人处理的事项过多，不再接受需要等待的内容：`engramlog inbox OWNER` 可列出，`accept`、`amend`、`reject` 可答复。是谁说了这么多？如何搁置来源见 docs/trust.md。",
+  ],
+  "alarm.owner_too_large": ["An owner is too large", "所有者过大"],
+  "alarm.owner_too_large.what": [
+    "An owner has more memories than a process loads (`ENGRAMLOG_VIEW_BYTES`): it is not searched, and jobs leave it out. docs/operating.md, \"Very large owners\", says what can be done.",
+    "某所有者的记忆超过一个进程可载入的数量（`ENGRAMLOG_VIEW_BYTES`）：无法搜索，作业也会跳过。应对办法见 docs/operating.md 的 “Very large owners”。",
+  ],
+  "alarm.socket_removed": ["The socket was removed", "套接字被移除"],
+  "alarm.socket_removed.what": [
+    "The socket of the private Redis was removed and put back: find out what cleans that folder, and keep it off.",
+    "私有 Redis 的套接字曾被移除，现已放回：请查明是什么在清理该目录，并加以阻止。",
+  ],
+  "alarm.state_damaged": ["A stored record is damaged", "存储的记录损坏"],
+  "alarm.state_damaged.what": [
+    "A stored record cannot be read: `engramlog verify`, then `engramlog rebuild`.",
+    "有一条存储的记录无法读取：先 `engramlog verify`，再 `engramlog rebuild`。",
+  ],
+  "alarm.token_unusable": ["The token cannot be used", "令牌不可用"],
+  "alarm.token_unusable.what": [
+    "The API's token is gone, or others could have read it, and nobody is answered: `engramlog token --rotate` makes a new one.",
+    "API 的令牌不见了，或可能被他人读取，现在不回应任何人：`engramlog token --rotate` 会生成新的令牌。",
+  ],
+  "alarm.accesses_lost": ["Accesses were not recorded", "访问未被记录"],
+  "alarm.accesses_lost.what": [
+    "What was shown to somebody was not recorded: Redis took no more accesses, or more waited than are held. The count is of accesses; answers were given as ever, and memories gained nothing by these.",
+    "向人显示的内容没有被记录：Redis 不再接受访问记录，或等待的超出了可保留的数量。计数以访问为单位；回答照常给出，但记忆没有因此增强。",
+  ],
+  "alarm.console_codes_refused": ["Codes of the console were refused", "控制台代码被拒绝"],
+  "alarm.console_codes_refused.what": [
+    "Many codes were shown at the console's door that open nothing: a program or a page of this machine tries to get in. They cannot be guessed, and nothing was opened: find out who it is.",
+    "有人在控制台入口出示了许多无效代码：本机的某个程序或网页试图进入。代码无法猜中，也没有打开任何内容：请查明是谁。",
+  ],
+  "alarm.job_refused": ["A foreign job was refused", "外来作业被拒绝"],
+  "alarm.job_refused.what": [
+    "Something lay in the job queue that was no job of this store: find out who can write to it.",
+    "作业队列中出现了不属于本存储的作业：请查明谁能写入该队列。",
+  ],
+});

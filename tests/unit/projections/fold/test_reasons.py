@@ -1,0 +1,134 @@
+"""Every sentence that says why has a code, by which it can be said in other words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.services.auditing import blocks
+from api.services.looking import capacity
+from projections.fold import inbox, trust, working_set
+from projections.fold.reasons import NOBODYS, REASONS, reason_told
+from projections.language.keywords import synonyms
+from projections.memory import deletion_cascade, deletion_view
+from projections.reports.undoing import WITHOUT_INVERSE
+from projections.reports.undone_settings import ALIKE_TO_ALL
+
+PLACE = re.compile(r"\{(\w+)\}")
+FOLD = sorted(Path(working_set.__file__).parent.glob("*.py"))
+CALLS = {"ignore": 1, "mark": 2, "create": 2, "change": 2, "Note": 2}
+"""Where the reason stands among the arguments."""
+CONSTANTS = {
+    "UNKNOWN": working_set.UNKNOWN,
+    "PURGED": working_set.PURGED,
+    "MERGED_AWAY": working_set.MERGED_AWAY,
+    "FULL_QUEUE": trust.FULL_QUEUE,
+    "trouble": working_set.UNKNOWN,
+}
+
+
+def written(node: ast.expr) -> str | None:
+    """A sentence as it would be, with one word in each place; None of what is not written there."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.Name(id=name):
+            return CONSTANTS.get(name)
+        case ast.JoinedStr(values=parts):
+            return "".join(_part(one) for one in parts)
+    return None
+
+
+def _part(node: ast.expr) -> str:
+    if isinstance(node, ast.FormattedValue):
+        if isinstance(node.value, ast.Call) and getattr(node.value.func, "id", "") == "_who":
+            return "a reviewer"
+        return (written(node.value) if isinstance(node.value, ast.Name) else None) or "x"
+    return written(node) or ""
+
+
+def said_by_folds() -> Iterator[tuple[str, str]]:
+    """Where, and the sentence: of every call that notes a reason that is written there, and all that are given to `reason`."""
+    for file in FOLD:
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            found: list[ast.expr] = []
+            if isinstance(node, ast.Call):
+                name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                if name in CALLS and len(node.args) > CALLS[name]:
+                    found = [node.args[CALLS[name]]]
+                elif name == "_Told":
+                    found = node.args[1:]
+            elif (given := _reason_given(node, file.stem)) is not None:
+                found = [given]
+            for one in found:
+                for choice in [one.body, one.orelse] if isinstance(one, ast.IfExp) else [one]:
+                    if (sentence := written(choice)) is not None and len(sentence) > 1:
+                        yield f"{file.name}:{one.lineno}", sentence
+
+
+def _reason_given(node: ast.AST, file: str) -> ast.expr | None:
+    if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "reason":
+        return node.value
+    return node.value if isinstance(node, ast.Return) and file in {"merge", "trust"} else None
+
+
+PART = {"two words are alike", "two words are no synonyms", "the owner's parameters from here on"}
+"""To these the fold adds more."""
+
+
+def test_every_sentence_of_the_folds_has_a_code() -> None:
+    said = list(said_by_folds())
+    assert len(said) > 60
+    whole = [one for one in said if one[1] not in PART and not one[1].startswith(("x ", "x;"))]
+    assert [one for one in whole if reason_told(one[1]) == NOBODYS] == []
+
+
+@pytest.mark.parametrize("module", [deletion_cascade, deletion_view], ids=lambda module: module.__name__)
+def test_every_sentence_about_what_goes_with_a_deletion_has_a_code(module: ModuleType) -> None:
+    source = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+    said = {_joined(node) for node in ast.walk(source) if isinstance(node, ast.JoinedStr)}
+    assert said
+    assert {one for one in said if reason_told(one) == NOBODYS} == set()
+
+
+def _joined(node: ast.JoinedStr) -> str:
+    return "".join(_part(one) for one in node.values)
+
+
+def test_what_no_event_undoes_and_why_a_block_is_not_the_same_have_codes() -> None:
+    undone = [f"cannot be undone by an event: {why}" for why in (*WITHOUT_INVERSE.values(), ALIKE_TO_ALL)]
+    names = ("SAME", "UNTOLD", "NO_KEY", "NOT_THERE", "LOST_WORDS", "OTHER_WORDS", "OTHERWISE")
+    known = [getattr(blocks, name) for name in names]
+    listed = blocks.GONE.format("tea (deleted), milk (purged)")
+    said = [*undone, *known, listed, listed + blocks.ELSE_SAME, capacity.ELSEWHERE, inbox.FULL, working_set.UNKNOWN]
+    assert [one for one in said if reason_told(one).code is None] == []
+    assert reason_told(listed + blocks.ELSE_SAME).code == "block_withheld_else_same"
+    assert reason_told(str(synonyms.with_pair((("a", "b", 0.5),), ("a", "b", 0.5)))).code == "alike_already"
+
+
+def test_how_long_room_lasts_is_said_in_sentences_that_have_codes() -> None:
+    told = [capacity.lasting(*asked) for asked in ((1, None, 0), (1e9, 0, 0), (1e18, 1, 0))]
+    codes = [reason_told(str(one.unknown)).code for one in told]
+    assert codes == ["room_young_log", "room_nothing_recorded", "room_long"]
+
+
+WORDS = st.text(alphabet="abc:/-_你好1234567890", min_size=1, max_size=20)
+
+
+@given(st.sampled_from(sorted(REASONS)), st.data())
+def test_a_sentence_gives_back_its_code_and_what_was_put_into_it(code: str, data: st.DataObject) -> None:
+    values = {name: data.draw(WORDS, label=name) for name in PLACE.findall(REASONS[code])}
+    told = reason_told(REASONS[code].format(**values))
+    assert (told.code, told.values) == (code, values)
+
+
+@pytest.mark.parametrize("own", ["", "because I say so", "level", "level 3 of the car park is full", "已经说过了"])
+def test_somebodys_own_words_have_no_code(own: str) -> None:
+    assert reason_told(own) == NOBODYS
