@@ -91,6 +91,7 @@ export function told(error) {
 
 function lead(error) {
   if (error.problem?.title === "read-only") return t("past.read-only");
+  if (error.problem?.title === "dots") return t("problem.dots");
   const known = { 0: "problem.unreachable", 401: "problem.session", 429: "problem.busy", 504: "problem.slow" }[error.status];
   return known ? t(known) : null;
 }
@@ -150,6 +151,7 @@ export function Dialog({ title, onClose, children, wide }) {
     const was = document.activeElement;
     const dialog = place.current;
     dialog.showModal();
+    dialog.querySelector("form textarea:enabled, form input:not([type=checkbox]):enabled, form select:enabled")?.focus();
     return () => {
       if (dialog.open) dialog.close();
       if (was?.isConnected) was.focus();
@@ -219,15 +221,17 @@ export function note(text, { undo, undoes, undone, tone = "good" } = {}) {
   notes.set([...notes.get().slice(-3), one]);
   setTimeout(() => drop(one.id), undo ? 20_000 : 6_000);
 }
+/** What an undo returns that has told by itself how it went. */
+export const TOLD = Symbol("told");
 const drop = (id) => notes.set(notes.get().filter((one) => one.id !== id));
 
 export function Notes() {
   const shown = useShared(notes);
   const undo = async (one) => {
     try {
-      await one.undo();
+      const told = await one.undo();
       drop(one.id);
-      note(one.undone ?? t("undone"));
+      if (told !== TOLD) note(one.undone ?? t("undone"));
     } catch (error) {
       note(told(error), { tone: "bad" });
     }

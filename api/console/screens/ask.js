@@ -28,7 +28,7 @@ export function Ask({ owner }) {
   const [question, setQuestion] = useState(asked);
   useEffect(() => setQuestion(asked), [asked]);
   const mode = params.get("mode") ?? "normal";
-  const beside = params.get("beside") ?? "";
+  const beside = params.get("beside") ?? (moment.b ? "moment" : "");
   const tab = params.get("tab") ?? "ranked";
   const address = path("owners", owner, "search");
   const terms = { q: asked, mode, limit: MOST, trace: "false" };
@@ -71,7 +71,7 @@ function Beside({ owner, beside, moment }) {
   options.push(...LAWS.map((law) => [`law:${law}`, t("ask.beside.law", { law: t(`law.${law}`) })]));
   options.push(...KINDS.map((one) => [`without_${one}`, t("ask.beside.without", { kind: t(`ask.kind.${one}`) })]));
   const without = kind.startsWith("without_") ? kind.slice(8) : null;
-  return html`<${Field} label=${t("ask.beside")} value=${kind === "law" ? beside : kind === "moment" && !moment.b ? "" : kind} options=${options} onChange=${(one) => setParams({ beside: one || null })} />
+  return html`<${Field} label=${t("ask.beside")} value=${kind === "law" ? beside : kind === "none" || (kind === "moment" && !moment.b) ? "" : kind} options=${options} onChange=${(one) => setParams({ beside: one === (moment.b ? "moment" : "") ? null : one || "none" })} />
     ${without && html`<${Names} owner=${owner} kind=${without} name=${name} moment=${moment} />`}`;
 }
 

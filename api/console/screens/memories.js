@@ -9,6 +9,7 @@ import { Bar, Button, Chip, Empty, Field, note, Screen, told, useQuiet, useReadO
 import { Rows } from "../core/rows.js";
 import { Id, plain, Said, When } from "../core/said.js";
 import { number, t, weight } from "../core/words.js";
+import { Between } from "./between.js";
 import { ExportDialog } from "./exporting.js";
 import { Inbox } from "./inbox.js";
 import { Statistics } from "./statistics.js";
@@ -48,8 +49,10 @@ function filtersOf(params) {
 
 export function Memories({ owner }) {
   const { params } = useHere();
-  const view = params.get("view") ?? "all";
-  const inbox = useAsk(path("owners", owner, "inbox"), { ...useMoment().query, limit: 1 });
+  const moment = useMoment();
+  const first = moment.b ? "between" : "all";
+  const view = params.get("view") ?? first;
+  const inbox = useAsk(path("owners", owner, "inbox"), { ...moment.query, limit: 1 });
   const [dialog, setDialog] = useState(null);
   const [refreshed, setRefreshed] = useState(0);
   const why = useReadOnly();
@@ -62,14 +65,15 @@ export function Memories({ owner }) {
   return html`<${Screen} title=${t("screen.memories")} lead=${t("memories.lead", { owner: plain(owner) })}
     actions=${html`
       <div class="tabs" role="group" aria-label=${t("screens")}>
-        ${["all", "inbox", "stats"].map((name) => html`<${Button} key=${name} aria-pressed=${view === name ? "true" : "false"}
-          onClick=${() => setParams({ view: name === "all" ? null : name })}>${t(`memories.view.${name}`)}${name === "inbox" && waiting ? html` <${Chip} tone="warn">${number(waiting)}<//>` : ""}<//>`)}
+        ${["all", "between", "inbox", "stats"].map((name) => html`<${Button} key=${name} aria-pressed=${view === name ? "true" : "false"}
+          onClick=${() => setParams({ view: name === first ? null : name })}>${t(`memories.view.${name}`)}${name === "inbox" && waiting ? html` <${Chip} tone="warn">${number(waiting)}<//>` : ""}<//>`)}
       </div>
       <${Button} onClick=${() => setDialog({ kind: "export" })}>${t("memories.export")}<//>
       <${Button} kind="main" why=${why} onClick=${() => setDialog({ kind: "add" })}>＋ ${t("memories.add")}<//>`}>
     ${view === "inbox" ? html`<${Inbox} owner=${owner} refreshed=${refreshed} onDone=${again} />`
       : view === "stats" ? html`<${Statistics} owner=${owner} refreshed=${refreshed} />`
-      : html`<${Table} owner=${owner} refreshed=${refreshed} live=${live} setDialog=${setDialog} onDone=${again} why=${why} />`}
+      : view === "between" ? html`<${Between} owner=${owner} refreshed=${refreshed} />`
+      : html`${moment.b && html`<p class="muted" role="note">${t("memories.b.table")}</p>`}<${Table} owner=${owner} refreshed=${refreshed} live=${live} setDialog=${setDialog} onDone=${again} why=${why} />`}
     ${dialog?.kind === "add" && html`<${AddDialog} owner=${owner} onClose=${() => setDialog(null)} onDone=${again} />`}
     ${dialog?.kind === "edit" && html`<${EditDialog} owner=${owner} memory=${dialog.memory} onClose=${() => setDialog(null)} onDone=${again} />`}
     ${dialog?.kind === "delete" && html`<${DeleteDialog} owner=${owner} ids=${dialog.ids} onClose=${() => setDialog(null)} onDone=${(answer) => { again(); if (answer) dialog.picked?.(); }} />`}

@@ -9,7 +9,7 @@ words({
   "ask.go": ["Ask", "提问"],
   "ask.agent": ["Ask as the agent", "以智能体身份提问"],
   "ask.agent.hint": ["Counts as a recall: what is shown gains by it.", "算作一次回忆：显示的记忆会因此增强。"],
-  "ask.agent.done": ["Asked as the agent: {count} memories were recalled.", "已以智能体身份提问：回忆了 {count} 条记忆。"],
+  "ask.agent.done": ["Asked as the agent: {count} [memory was|memories were] recalled.", "已以智能体身份提问：回忆了 {count} 条记忆。"],
   "ask.mode": ["Show what", "显示"],
   "ask.beside": ["Compare with", "对比"],
   "ask.beside.none": ["nothing", "不对比"],
