@@ -42,6 +42,7 @@ words({
   "ask.withheld": ["Withheld", "被隐藏"],
   "ask.withheld.count": ["{count} × {reason}", "{reason} × {count}"],
   "ask.withheld.shown-by": ["shown by {mode}", "在{mode}中显示"],
+  "ask.withheld.secret": ["a secret: its own page shows it to whoever says why", "机密：在其页面说明原因后可查看"],
   "ask.withheld.show": ["Ask in {mode} mode", "用{mode}模式提问"],
   "ask.long-ago": ["long ago", "很久以前"],
   "ask.moved.new": ["only here", "仅此处"],

@@ -81,6 +81,7 @@ words({
   "memory.event.before": ["Before", "之前"],
   "memory.event.after": ["After", "之后"],
   "memory.event.log": ["In the log", "在日志中"],
+  "memory.event.none": ["The event at {position} changed nothing of this memory at the moment that is looked at.", "在所查看的时刻，{position} 处的事件没有改变这条记忆。"],
   "memory.event.look": ["Look at that moment", "查看那一刻"],
   "memory.provenance": ["Where it comes from", "来源"],
   "memory.provenance.root": ["this memory", "这条记忆"],
