@@ -63,9 +63,17 @@ function Told({ owner, memory, address, moment, turn, again }) {
   <//>`;
 }
 
+/** The law's formula as the service tells it, with the page's words for its factors. */
+function formulaOf(law) {
+  return law.formula.replace(/[a-z_]+/g, (name) => (name === "weight" ? t("memory.weight") : t(`factor.${name}`))).replace(/ \* /g, " × ");
+}
+
 function Why({ told }) {
-  return html`<table><thead><tr><th>${t("memory.factor")}</th><th class="figure">${t("memory.value")}</th></tr></thead><tbody>
-      ${Object.entries(told.factors).map(([name, value]) => html`<tr key=${name}><th scope="row">${t(`factor.${name}`)}</th><td class="figure">${value.toFixed(4)}</td></tr>`)}
+  const laws = useAsk(path("laws"));
+  const law = laws.data?.laws.find((one) => one.name === told.law);
+  return html`${law && html`<p class="sentence">${t("memory.law-of", { law: t(`law.${told.law}`) })}: <${Said} text=${formulaOf(law)} /></p>`}
+    <table><thead><tr><th>${t("memory.factor")}</th><th class="figure">${t("memory.value")}</th></tr></thead><tbody>
+      ${Object.entries(told.factors).map(([name, value]) => html`<tr key=${name}><th scope="row" title=${law?.factors[name]}>${t(`factor.${name}`)}</th><td class="figure">${value.toFixed(4)}</td></tr>`)}
     </tbody></table>
     <table><thead><tr><th>${t("memory.law")}</th><th class="figure">${t("memory.weight")}</th></tr></thead><tbody>
       ${Object.entries(told.laws).map(([name, value]) => html`<tr key=${name} class=${name === told.law ? "chosen" : ""}><th scope="row">${t(`law.${name}`)}</th><td class="figure">${weight(value)}</td></tr>`)}

@@ -119,7 +119,6 @@ export function DeleteDialog({ owner, ids, more = 0, onClose, onDone }) {
       <${Named} title=${t("delete.also", { count: number(would.also.length) })} ones=${would.also} />
       <${Named} title=${t("delete.alone", { count: number(would.left_alone.length) })} ones=${would.left_alone} />
       <${Named} title=${t("delete.still", { count: number(would.still_said_in.length) })} ones=${would.still_said_in} />
-      ${would.rejected.length > 0 && !options.never && html`<p>${t("delete.rejected")}</p>`}
       <div class="form stacked">
         ${[["with_sources", "delete.sources"], ["core", "delete.core"], ["never", "delete.never"]].map(([name, word]) => html`<${Check} key=${name}
           label=${t(word)} checked=${options[name]} onChange=${(value) => setOptions({ ...options, [name]: value })} />`)}

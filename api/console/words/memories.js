@@ -94,7 +94,6 @@ words({
   "delete.core": ["Delete core and system memories too", "也删除核心与系统记忆"],
   "delete.never": ["Never again: told once more, it becomes no memory", "永不再记：再次提及也不会成为记忆"],
   "delete.reason": ["Why (kept in the log)", "原因（记入日志）"],
-  "delete.rejected": ["What it says is rejected with it: told again, it becomes no memory.", "其内容将一并被拒绝：再次提及也不会成为记忆。"],
   "delete.until": ["It can be undone until {until}.", "可在 {until} 之前撤销。"],
   "delete.go": ["Delete", "删除"],
   "delete.done": ["{count} deleted.", "已删除 {count} 条。"],

@@ -58,6 +58,7 @@ words({
   "memory.curves.read": ["Read at {at}", "{at} 的读数"],
   "memory.curves.hidden": ["withheld", "隐藏"],
   "memory.why": ["Why it weighs {weight}", "为何权重为 {weight}"],
+  "memory.law-of": ["{law} law", "{law}定律"],
   "memory.factor": ["Factor", "因子"],
   "memory.value": ["Value", "值"],
   "memory.law": ["Law", "定律"],
