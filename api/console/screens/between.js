@@ -18,13 +18,14 @@ const AGO = [["day", 1], ["week", 7], ["month", 30]];
 
 /**
  * The two hands as `diff` asks for them: one line on which they differ, the earlier one first, and what both have on the other line.
- * `both`: they differ on both lines, which one answer cannot tell apart; `same`: they do not differ.
+ * `both`: they differ on both lines, which one answer cannot tell apart; `same`: they do not differ; `ahead`: one stands beyond now.
  */
 export function sidesOf({ a, b }) {
   const other = b ?? {};
   const apart = ["as_of", "known"].filter((line) => a[line] !== other[line]);
   if (apart.length !== 1) return { [apart.length ? "both" : "same"]: true };
   const [line] = apart;
+  if ([a, other].some((hand) => parsed(hand[line]) > Date.now())) return { ahead: true };
   const rest = line === "as_of" ? "known" : "as_of";
   const [first, last] = after(a[line], other[line]) ? [other, a] : [a, other];
   const question = { from: first[line], to: last[line], line: line === "as_of" ? "happened" : "known", [rest]: a[rest] };
@@ -47,6 +48,7 @@ export function Between({ owner, refreshed }) {
   const question = { ...sides.question, mode, all: everything || undefined };
   if (sides.same) return html`<${Nothing} />`;
   if (sides.both) return html`<${Empty} title=${t("between.both")}><p>${t("between.both.what")}</p><//>`;
+  if (sides.ahead) return html`<${Empty} title=${t("between.ahead")}><p>${t("between.ahead.what")}</p><//>`;
   return html`<p class="lead">${t(sides.last[sides.line] ? "between.lead" : "between.lead.now", { from: shownMoment(sides.first[sides.line]), to: shownMoment(sides.last[sides.line]), line: t(sides.line === "as_of" ? "bar.happened" : "bar.known") })}</p>
     <div class="form manager-bar">
       <${Field} label=${t("memories.mode")} value=${mode} options=${MODES.map((one) => [one, t(`mode.${one}`)])} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />

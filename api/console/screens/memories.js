@@ -107,7 +107,7 @@ function Table({ owner, refreshed, live, setDialog, onDone, why }) {
     const next = new Map(picked);
     if (!next.delete(row.id)) next.set(row.id, row);
     if (next.size > MOST_PICKED) note(t("memories.pick.full", { most: number(MOST_PICKED) }), { tone: "bad" });
-    else setPicked(next);
+    setPicked(next.size > MOST_PICKED ? new Map(picked) : next); // drawn anew all the same: its box has the tick already
   };
   const pickAll = async () => {
     const answer = await ask(address, { ...question, offset: 0, limit: MOST_PICKED }).catch(() => null);

@@ -25,6 +25,7 @@ export function Memory({ owner, id }) {
     setTurn((was) => was + 1);
   };
   useFeed(owner, (told) => told.some((one) => one.changes?.some((change) => change.memory === id)) && again(), !moment.past);
+  if (found.error && !found.data) return html`<${Screen} title=${t("screen.memory")}><p class="crumb"><${To} parts=${["owners", owner, "memories"]}>← ${t("memory.back")}<//></p><${Asked} of=${found} /><//>`;
   return html`<${Asked} of=${found}>${(memory) => html`<${Told} key=${memory.id} owner=${owner} memory=${memory} address=${address} moment=${moment} turn=${turn} again=${again} />`}<//>`;
 }
 
@@ -110,7 +111,7 @@ function Uses({ owner, address, moment }) {
 const DETAILS = ["kind", "category", "tier", "source", "speaker", "because", "project", "confidence", "importance", "mention_count", "access_count", "created_at", "updated_at", "last_activated_at"];
 
 function Details({ memory }) {
-  const shown = (name, value) => (name.endsWith("_at") ? html`<${When} at=${value} />` : html`<${Said} text=${value} />`);
+  const shown = (name, value) => (name.endsWith("_at") ? html`<${When} at=${value} />` : html`<${Said} text=${["category", "tier"].includes(name) ? t(`${name}.${value}`) : value} />`);
   const keywords = (memory.extracted_keywords ?? []).map((one) => one.word);
   const tags = memory.context?.tags ?? [];
   return html`<table><tbody>
@@ -131,7 +132,7 @@ function Verbs({ owner, memory, again, onRevealed }) {
     : [...(secret ? ["reveal"] : ["edit"]), "negate", ...(memory.is_negated || memory.trust === "rejected" || memory.trust === "disputed" ? ["confirm"] : []), "sensitivity", ...(memory.merged_from?.length ? ["unmerge"] : [])];
   const word = (name) => (name === "edit" ? t("memories.edit") : t(`memory.${name}`));
   const Open = dialogs[open];
-  return html`${names.map((name) => html`<${Button} key=${name} why=${why} onClick=${() => setOpen(name)}>${word(name)}<//>`)}
+  return html`${names.map((name) => html`<${Button} key=${name} why=${why} title=${name === "negate" ? t("memory.negate.hint") : undefined} onClick=${() => setOpen(name)}>${word(name)}<//>`)}
     ${!gone && memory.status !== "purged" && html`<${Button} kind="danger" why=${why} onClick=${() => setOpen("delete")}>${t("memories.delete")}<//>`}
     ${open === "delete" && html`<${DeleteDialog} owner=${owner} ids=${[memory.id]} onClose=${() => setOpen(null)} onDone=${again} />`}
     ${Open && html`<${Open} owner=${owner} memory=${memory} onClose=${() => setOpen(null)} onDone=${again} onRevealed=${onRevealed} />`}`;

@@ -16,6 +16,8 @@ words({
   "between.since.month": ["Since 30 days ago", "自 30 天前"],
   "between.both": ["A and B differ on both lines", "A 与 B 在两条线上都不同"],
   "between.both.what": ["One line tells what changed: put both hands at the same place of the other line.", "只能沿一条线对比：请让两个指针在另一条线上位置相同。"],
+  "between.ahead": ["A hand stands ahead of now", "有指针位于现在之后"],
+  "between.ahead.what": ["Nothing has happened there yet. What memories will weigh is on Ask and on a memory's curves.", "那里还没有发生任何事。未来的权重可在“提问”和记忆的曲线中查看。"],
   "between.none": ["Nothing changed", "没有变化"],
   "between.none.what": ["No memory was made, went, or was changed between these moments.", "这两个时刻之间没有记忆产生、消失或改变。"],
   "between.more": ["{left} more", "还有 {left} 条"],

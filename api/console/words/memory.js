@@ -11,6 +11,7 @@ words({
   "memory.reveal.what": ["That it was shown, by whom and why is recorded first. The memory gains nothing by it.", "会先记录由谁、因何查看。记忆不会因此增强。"],
   "memory.reveal.go": ["Record and show", "记录并显示"],
   "memory.negate": ["Negate", "否定"],
+  "memory.negate.hint": ["It is no longer so, or never was: say what holds instead", "不再如此，或从未如此：说明现在的情况"],
   "memory.negate.title": ["It is no longer so?", "不再如此？"],
   "memory.negate.correction": ["What holds instead (optional): becomes a new memory", "现在是什么（可选）：成为新记忆"],
   "memory.negate.resolution": ["How", "方式"],
