@@ -89,7 +89,7 @@ function Texts({ memory, owner, now }) {
     ${!older.length && html`<li class="muted">${t("memory.text.one")}</li>`}
   </ol>
   ${(memory.correction_history ?? []).map((one, index) => html`<p key=${index} class="sentence"><${When} at=${one.time} /> ${t("reason.negated")} ${one.reason && html`“<${Said} text=${one.reason} />”`}
-    ${one.new_preference && html`→ ${one.replaced_by ? html`<${To} parts=${["owners", owner, "memory", one.replaced_by]}><${Said} text=${one.new_preference} /><//>` : html`<${Said} text=${one.new_preference} />`}`}</p>`)}`;
+    ${one.new_preference && html` → ${one.replaced_by ? html`<${To} parts=${["owners", owner, "memory", one.replaced_by]}><${Said} text=${one.new_preference} /><//>` : html`<${Said} text=${one.new_preference} />`}`}</p>`)}`;
 }
 
 function Edges({ owner, address, moment }) {
