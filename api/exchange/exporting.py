@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 from api.choices import ASKED_FOR, LANGUAGES, REJECTIONS
 from api.exchange.record_shapes import FORMAT, OF_THE_LOG
+from api.requests.checks import check_id_of
 from events.errors import refused
 from events.lateness import late_words
 from events.parameters import Parameters
@@ -33,6 +34,8 @@ from projections.views.view import OwnerView
 MOST_STABILITY = 8_760.0
 MOST_IMPORTANCE = 10.0
 MOST_LETTERS = 100
+MOST_NAMED = 1_000
+"""Memories that an export may be asked for by their ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,18 @@ class ExportOptions:
     """Whether also what was said, asked and put into prompts, and the change log; of memories all `ASKED_FOR`."""
     language: str = LANGUAGES[0]
     """Of a page."""
+    ids: Collection[str] = ()
+    """Only these memories; all where none is named."""
+
+    def named(self) -> frozenset[str] | None:
+        """The ids that are asked for; None: all. Raises InputError for what cannot be ids, for too many, and with everything."""
+        if not self.ids:
+            return None
+        if self.everything:
+            raise refused("ids", f"{len(self.ids):,} with everything", "one of them: everything is of all memories")
+        if len(self.ids) > MOST_NAMED:
+            raise refused("ids", f"{len(self.ids):,} ids", f"at most {MOST_NAMED:,}")
+        return frozenset(check_id_of("ids", one) for one in self.ids)
 
 
 PAGE = 500
@@ -66,7 +81,8 @@ class Selection(NamedTuple):
     memories: tuple[Memory, ...]
     """Oldest first."""
     left_out: dict[str, int]
-    """How many memories by reason: `purged`, `sensitive`, or one of `ASKED_FOR`; the strongest reason of each."""
+    """How many memories by reason: `purged`, `sensitive`, or one of `ASKED_FOR`; the strongest reason of each.
+    `unknown`: ids of none."""
 
     @property
     def number(self) -> int:
@@ -114,18 +130,28 @@ class Chosen(Protocol):
 
 def selection(view: OwnerView, options: ExportOptions = ExportOptions(), check: Check = unchecked) -> Selection:
     """The memories to export. Raises InputError where `include` names no reason."""
-    allowed = allowed_by(options)
+    allowed, named = allowed_by(options), options.named()
     kept: list[Memory] = []
     left_out: dict[str, int] = {}
     rows = zip(view.columns, view.columns.standing().tolist(), strict=True)
     for memory, state in counted(rows, check, len(view)):
+        if named is not None and memory.id not in named:
+            continue
         reason = next((one for one in reasons(memory, state) if one not in allowed), None)
         if reason is None:
             kept.append(memory)
         else:
             left_out[reason] = left_out.get(reason, 0) + 1
+    tell_unknown(left_out, named, len(kept))
     kept.sort(key=lambda memory: (memory.created_at, memory.created_seq))
     return Selection(tuple(kept), left_out)
+
+
+def tell_unknown(left_out: dict[str, int], named: frozenset[str] | None, kept: int) -> None:
+    """Count what was asked for by ids that no memory has."""
+    unknown = 0 if named is None else len(named) - kept - sum(left_out.values())
+    if unknown:
+        left_out["unknown"] = unknown
 
 
 def allowed_by(options: ExportOptions) -> set[str]:

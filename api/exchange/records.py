@@ -252,10 +252,13 @@ class Records:
             raise refused("format", form, ", ".join(FORMATS))
         if options.language not in LANGUAGES:
             raise refused("language", options.language, " or ".join(LANGUAGES))
+        options.named()
         if options.everything and form == "text":
             raise refused(
                 "format", form, "with everything: jsonl, which an import reads again, or html, a page for people"
             )
+        if form == "html" and options.ids:
+            raise refused("format", form, "with ids: jsonl or text; a page is of everything")
         if form == "html" and not options.everything:
             options = replace(options, everything=True)
         glanced = None if options.everything else self._reader.glance(owner, **times)
@@ -288,7 +291,7 @@ class Records:
         carried: tuple[dict[str, Any], ...] = ()
         if rejections and REJECTIONS in options.include:
             carried = tuple(rejection_lines(rejections, self._secret(owner)))
-        elif rejections:
+        elif rejections and not options.ids:
             found.left_out[REJECTIONS] = len(rejections)
         lines = told_lines(times)
         return Export(owner, form, snapshot.position, found, snapshot.told, made, lines, carried, text, everything)

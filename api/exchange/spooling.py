@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from api.exchange.exporting import ExportOptions, allowed_by, reasons
+from api.exchange.exporting import ExportOptions, allowed_by, reasons, tell_unknown
 from projections.checks import Check
 from projections.memory.columns import Columns, state_of
 from projections.memory.record import SECRET, Memory
@@ -26,7 +26,7 @@ class SpooledSelection:
         self.left_out: dict[str, int] = {}
         self.secret: list[str] = []
         """Ids of the secrets among them."""
-        allowed, rejections = allowed_by(options), view.state.rejections
+        allowed, named, rejections = allowed_by(options), options.named(), view.state.rejections
         watched = spool.negated | {one.digest for one in rejections}
         watched |= {turn for one in rejections for turn in one.turn_hashes}
         self._as_read(list(spool.saying(watched)))
@@ -40,6 +40,8 @@ class SpooledSelection:
         chosen, left_out = np.zeros(spool.rows, dtype=np.bool_), Counter[str]()
         for rows, page in self._pages(spool.order, check):
             for row, memory in zip(rows, page, strict=True):
+                if named is not None and memory.id not in named:
+                    continue
                 reason = next((one for one in reasons(memory, int(states[row])) if one not in allowed), None)
                 if reason is not None:
                     left_out[reason] += 1
@@ -48,6 +50,7 @@ class SpooledSelection:
                 if memory.sensitivity >= SECRET:
                     self.secret.append(memory.id)
         self.left_out.update(left_out)
+        tell_unknown(self.left_out, named, int(chosen.sum()))
         self.ids = Spooled(spool, chosen)
         self._rows: npt.NDArray[np.int64] = spool.order[chosen[spool.order]]
 

@@ -120,7 +120,7 @@ def create_app(
     serve_console(app)
     app.add_middleware(Bodies, in_flight=in_flight, patience=patience, give_back=on_quiet)
     # only who may call may send
-    app.add_middleware(Guard, admits=lambda shown: admits(shown) or sessions.admits(shown), is_open=is_open)
+    app.add_middleware(Guard, admits=admits, sessions=sessions, is_open=is_open)
     app.add_middleware(Measured, metrics=metrics)  # the outermost: who is refused counts too
     return app
 

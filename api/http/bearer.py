@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 
 from api.http.origin import CONSOLE_PAGE
 from api.http.problem import Problem, plain_problem
-from api.http.sessions import SESSION_PREFIX
+from api.http.sessions import SESSION_PREFIX, Sessions
 from api.showing import CURL
 
 Admits = Callable[[str], bool]
@@ -33,6 +33,8 @@ OPEN_PATHS = frozenset(
 holds nothing. Nothing of anybody."""
 OPEN_POST, MOST_OPEN = "/v1/console/session", 1_024
 """The one thing that a stranger may send: a code that works once; and of how many bytes its body may be."""
+UNATTENDED = "engramlog-unattended"
+"""The header by which a page says that it asks by itself: nobody touched it for a minute."""
 READS = frozenset({"GET", "HEAD"})
 
 
@@ -52,6 +54,11 @@ def in_force_of(admits: Admits) -> Callable[[], bytes | None]:
 def nobody(_shown: str) -> bool:
     """Admits nobody: what holds where nothing was said."""
     return False
+
+
+def admits_with(headers: Headers, admits: Admits, sessions: Sessions) -> Admits:
+    """Admits the token and a session; one that its page uses by itself comes to its idle end all the same."""
+    return lambda shown: admits(shown) or sessions.admits(shown, attended=UNATTENDED not in headers)
 
 
 def is_known(headers: Headers, admits: Admits) -> bool:

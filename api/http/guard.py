@@ -13,10 +13,11 @@ from urllib.parse import quote
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.bearer import KNOWN, MOST_OPEN, OPEN_POST, READS, Admits, is_known, unauthorized
+from api.http.bearer import KNOWN, MOST_OPEN, OPEN_POST, READS, Admits, admits_with, is_known, unauthorized
 from api.http.origin import OWN_HEADER, refused_place
 from api.http.problem import Problem, plain_problem
 from api.http.server.loopback import is_loopback
+from api.http.sessions import Sessions
 from events.errors import BadSetting
 
 JSON_TYPES = frozenset({"application/json"})
@@ -46,11 +47,20 @@ def closed(_method: str, _path: str) -> bool:
 
 
 class Guard:
-    """ASGI middleware around the application. What `is_open`, by method and path, is answered without the token."""
+    """ASGI middleware around the application. `sessions` show what they have in place of the token; what `is_open`, by method
+    and path, is answered without."""
 
-    def __init__(self, app: ASGIApp, *, admits: Admits, is_open: Callable[[str, str], bool] = closed) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        admits: Admits,
+        sessions: Sessions | None = None,
+        is_open: Callable[[str, str], bool] = closed,
+    ) -> None:
         self._app = app
         self._admits = admits
+        self._sessions = sessions
         self._is_open = is_open
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,13 +72,16 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})  # there is none, and none gets past
             return
         headers = Headers(scope=scope)
-        path, known = _path_as_sent(scope), is_known(headers, self._admits)
+        path, known = _path_as_sent(scope), is_known(headers, self._admitting(headers))
         refusal = refused_place(scope, headers) or self._refused_stranger(scope, path, known, headers)
         refusal = refusal or _refused_length(path, headers) or self._refused_body(scope, headers)
         if refusal is not None:
             await refusal(scope, receive, _plainly(send))
             return
         await self._app({**scope, "path": path, KNOWN: known}, receive, _plainly(send))
+
+    def _admitting(self, headers: Headers) -> Admits:
+        return self._admits if self._sessions is None else admits_with(headers, self._admits, self._sessions)
 
     def _refused_stranger(self, scope: Scope, path: str, known: bool, headers: Headers) -> Problem | None:
         if known or self._is_open(scope["method"], path):

@@ -68,7 +68,7 @@ class SessionMade(NamedTuple):
     ends_in: int
     """Seconds, however much it is used."""
     idle_seconds: int
-    """It ends earlier where nothing is asked with it for so long."""
+    """It ends earlier where nobody asks with it for so long: what a page asks by itself does not count."""
 
 
 @dataclass(slots=True)
@@ -149,8 +149,8 @@ class Sessions:
             self._put(self._open, made, _Kept(_hashed(made), vouching, now + LONGEST_SECONDS, now))
         return SessionMade(made, LONGEST_SECONDS, IDLE_SECONDS)
 
-    def admits(self, shown: str) -> bool:
-        """Whether this is the token of a session that is open; it has been used then."""
+    def admits(self, shown: str, *, attended: bool = True) -> bool:
+        """Whether this is the token of a session that is open; it has been used then, unless its page asked by itself."""
         if not shown.startswith(SESSION_PREFIX):
             return False
         vouching, digest = self._in_force(), _hashed(shown)
@@ -161,7 +161,8 @@ class Sessions:
             if not _is_open(found, vouching, now):
                 del self._open[digest[:_SELECTOR]]
                 return False
-            found.seen = now
+            if attended:
+                found.seen = now
             return True
 
     def end(self, shown: str) -> bool:

@@ -44,6 +44,14 @@ _INCLUDE = Parameter(
     [],
     (["deleted"],),
 )
+_IDS = Parameter(
+    "ids",
+    list[str],
+    "Only these memories, at most 1,000; one that is not there counts as `unknown` among what is left out. Not with everything.",
+    [],
+    (["coffee", "tea"],),
+    option=Option(("--id",), "Only this memory; as often as needed, at most 1,000 times. Not with --everything."),
+)
 EXPORT = Operation(
     name="export",
     call="records.export",
@@ -54,6 +62,7 @@ EXPORT = Operation(
         _FORM,
         _INCLUDE,
         _EVERYTHING,
+        _IDS,
         _LANGUAGE,
         Parameter("reveal", NEVER, "Refused: POST shows secrets too, and records it.", False, (False,)),
         *PLACE,
@@ -73,6 +82,7 @@ EXPORT_REVEALED = Operation(
         _FORM,
         _INCLUDE,
         _EVERYTHING,
+        _IDS,
         _LANGUAGE,
         Parameter("reveal", bool, "Also secret memories (sensitivity 3).", False, (True,)),
         *LINES,

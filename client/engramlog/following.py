@@ -54,6 +54,7 @@ def export(
     format: str | None = None,  # noqa: A002 - what the service calls it
     include: Sequence[str] = (),
     everything: bool = False,
+    ids: Sequence[str] = (),
     language: str | None = None,
     reveal: bool = False,
     actor: str = "user",
@@ -68,14 +69,22 @@ def export(
     `rejections`: what was rejected, for another store to refuse it too. Secrets only with `reveal=True`: that they were shown,
     to which `actor` and for what `reason`, is recorded first. `everything`: all that is held of the owner: memories in any state,
     turns, tool results, contexts, questions asked and the change log; as `jsonl`, or as `html`, a page in `language` (en or zh).
+    `ids`: only these memories, at most 1,000; `left_out` counts those that are not there as `unknown`.
     """
     path = path_of(scope.whose(owner), "export")
     asked = {"format": format, "as_of": spelled(as_of), "known": spelled(known), "after": after, "language": language}
     if reveal:
-        told = {"include": list(include), "everything": everything, "reveal": True, "actor": actor, "reason": reason}
+        told = {
+            "include": list(include),
+            "everything": everything,
+            "ids": list(ids),
+            "reveal": True,
+            "actor": actor,
+            "reason": reason,
+        }
         request = posted(path, given(asked | told))
     else:
-        request = got(path, include=include, **asked, everything="true" if everything else None)
+        request = got(path, include=include, ids=ids, **asked, everything="true" if everything else None)
     answer = yield from fetch(scope, request)
     named = [one.split("=") for one in answer.headers.get("engramlog-left-out", "").split(", ") if one]
     return Exported(

@@ -56,7 +56,7 @@ def test_a_moment_may_be_typed_as_a_day_an_instant_or_a_position(page_of: Opens,
     console = page_of(place(OWNER, "memories", as_of="2025-04-20"))
     typed = console.page.get_by_label(re.compile("Hand A, Happened: the instant"))
     for told, stands in (
-        ("2025-05-10", "2025-05-10T23:59:59Z"),
+        ("2025-05-10", "2025-05-10"),
         ("2025-05-10 08:00", "2025-05-10T08:00:00Z"),
         ("10:12", "10:12"),
     ):

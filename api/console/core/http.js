@@ -20,6 +20,14 @@ export function path(...parts) {
 }
 const UNREACHABLE = "";
 
+const ATTENDED_MS = 60_000;
+let touched = Date.now();
+for (const kind of ["pointerdown", "pointermove", "keydown", "wheel", "touchstart"]) {
+  addEventListener(kind, () => (touched = Date.now()), { capture: true, passive: true });
+}
+/** Of what the page asks while nobody has touched it for a minute it says so: a session that only a page uses comes to its idle end. */
+const unattended = () => (Date.now() - touched > ATTENDED_MS ? { "engramlog-unattended": "1" } : {});
+
 function query(params = {}) {
   const told = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
@@ -59,9 +67,9 @@ function waited(milliseconds, signal) {
 }
 
 async function send(address, { method = "GET", body, params, signal } = {}) {
-  if (address === UNREACHABLE) throw new Refused(422, { title: "no such path", detail: "", field: "id", got: ". or ..", allowed: "engramlog get OWNER ID" });
+  if (address === UNREACHABLE) throw new Refused(422, { title: "dots", detail: "" });
   const shown = token.get();
-  const headers = { authorization: `Bearer ${shown ?? ""}` };
+  const headers = { authorization: `Bearer ${shown ?? ""}`, ...unattended() };
   if (body !== undefined) headers["content-type"] = "application/json";
   let answer;
   try {

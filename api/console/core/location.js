@@ -9,7 +9,7 @@ import { html } from "./dom.js";
 import { shared, useShared } from "./store.js";
 
 /** Of the moment: what other screens are given too. */
-export const MOMENT = ["as_of", "known", "b.as_of", "b.known"];
+export const MOMENT = ["as_of", "known", "b.as_of", "b.known", "b"];
 
 /** @param {string} fragment */
 export function read(fragment) {

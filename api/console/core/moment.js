@@ -48,13 +48,16 @@ export const dropB = () => setParams({ "b.as_of": null, "b.known": null, b: null
 /** Hand B appears, at the present. */
 export const takeB = () => setParams({ b: "now" });
 
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+/** Whether it is a day. Its end is the owner's midnight, which the service knows; a line of time has it at UTC's. */
+export const isDay = (text) => DAY.test(text ?? "");
+
 /** Milliseconds as the API has instants: seconds are enough for a hand. */
 export const instant = (at) => new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
 
-/** Milliseconds of what stands in an address: an instant or a day (its end); null of a position. */
+/** Milliseconds of what stands in an address: an instant or a day (its end in UTC); null of a position. */
 export function parsed(text) {
   if (!text) return null;
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return Date.parse(`${text}T23:59:59Z`);
-  const at = Date.parse(text);
+  const at = Date.parse(isDay(text) ? `${text}T23:59:59Z` : text);
   return Number.isNaN(at) ? null : at;
 }

@@ -137,6 +137,7 @@ export function Dialog({ title, onClose, children, wide }) {
     const was = document.activeElement;
     const dialog = place.current;
     dialog.showModal();
+    dialog.querySelector("form textarea:enabled, form input:not([type=checkbox]):enabled, form select:enabled")?.focus();
     return () => {
       if (dialog.open) dialog.close();
       if (was?.isConnected) was.focus();
@@ -206,15 +207,17 @@ export function note(text, { undo, undoes, undone, tone = "good" } = {}) {
   notes.set([...notes.get().slice(-3), one]);
   setTimeout(() => drop(one.id), undo ? 20_000 : 6_000);
 }
+/** What an undo returns that has told by itself how it went. */
+export const TOLD = Symbol("told");
 const drop = (id) => notes.set(notes.get().filter((one) => one.id !== id));
 
 export function Notes() {
   const shown = useShared(notes);
   const undo = async (one) => {
     try {
-      await one.undo();
+      const told = await one.undo();
       drop(one.id);
-      note(one.undone ?? t("undone"));
+      if (told !== TOLD) note(one.undone ?? t("undone"));
     } catch (error) {
       note(told(error), { tone: "bad" });
     }

@@ -70,6 +70,7 @@ export function Refusal({ error }) {
 
 function lead(error) {
   if (error.problem?.title === "read-only") return t("past.read-only");
+  if (error.problem?.title === "dots") return t("problem.dots");
   const known = { 0: "problem.unreachable", 401: "problem.session", 429: "problem.busy", 504: "problem.slow" }[error.status];
   return known ? t(known) : null;
 }

@@ -5,7 +5,7 @@
 
 import { html, useEffect, useRef, useState } from "./dom.js";
 import { path, useAsk } from "./http.js";
-import { backToNow, dropB, instant, parsed, preview, setHand, takeB, useMoment, usePreview } from "./moment.js";
+import { backToNow, dropB, instant, isDay, parsed, preview, setHand, takeB, useMoment, usePreview } from "./moment.js";
 import { Button } from "./parts.js";
 import { number, t, useLanguage } from "./words.js";
 
@@ -18,6 +18,8 @@ const LINES = [
 
 /** An instant as the bar shows it. */
 export const shownInstant = (at) => instant(at).slice(0, 16).replace("T", " ");
+/** The same of what stands in the address: a day stays a day, whose end is by the owner's clocks, and a position a position. */
+export const shownMoment = (written, at = parsed(written)) => (isDay(written) && at === parsed(written) ? written : at === null ? written : shownInstant(at));
 
 /** Axes of both lines, in milliseconds; `now` is where the present stands, `to` lies ahead of it where weights can be foreseen. */
 function axes(times) {
@@ -33,10 +35,12 @@ function axes(times) {
   return { as_of: happened, known };
 }
 
+/** `twoHands`: whether this screen does something with hand B; elsewhere it is kept, and not drawn. */
 export function TimeBar({ owner, twoHands }) {
   useLanguage();
   const [open, setOpen] = useState(false);
-  const moment = useMoment();
+  const { b: kept, ...rest } = useMoment();
+  const moment = { ...rest, b: twoHands ? kept : null };
   const dragged = usePreview();
   const asked = useAsk(owner ? path("owners", owner, "times") : null, {});
   const axis = axes(asked.data);
@@ -44,6 +48,7 @@ export function TimeBar({ owner, twoHands }) {
     if (dragged?.hand === hand && dragged.line === line) return dragged.at;
     return parsed((hand === "a" ? moment.a : moment.b)?.[line]);
   };
+  const written = (hand, line) => (dragged?.hand === hand && dragged.line === line ? null : (hand === "a" ? moment.a : moment.b)?.[line]);
   const shownPast = Boolean(moment.past || (dragged?.hand === "a" && dragged.at !== null));
   useEffect(() => {
     document.documentElement.classList.toggle("past", shownPast);
@@ -54,7 +59,7 @@ export function TimeBar({ owner, twoHands }) {
   return html`<section class=${`timebar ${shownPast ? "in-past" : ""}`} aria-label=${t("bar.label")}>
     <div class="timebar-lead">
       ${shownPast
-        ? html`<p role="status" class="past-told"><strong class="badge">${t("past.badge")}</strong> <${Told} place=${place} axis=${axis} moment=${moment} /></p>
+        ? html`<p role="status" class="past-told"><strong class="badge">${t("past.badge")}</strong> <${Told} place=${place} axis=${axis} written=${written} /></p>
             <${Button} onClick=${backToNow}>${t("past.back")}<//>`
         : html`<${Button} kind="quiet" aria-expanded=${drawn ? "true" : "false"} onClick=${() => setOpen(!open)}>◷ ${t("bar.show")}: <strong>${t("bar.now")}</strong><//>
             <span class="muted span-told">${asked.data?.happened?.first
@@ -62,25 +67,23 @@ export function TimeBar({ owner, twoHands }) {
               : asked.data ? t("bar.none") : ""}</span>`}
       ${moment.b
         ? html`<${Button} kind="quiet" onClick=${dropB}>${t("bar.drop")}<//>`
-        : twoHands && html`<${Button} kind="quiet" onClick=${() => { setOpen(true); takeB(); }}>${t("bar.compare")}<//>`}
+        : kept ? html`<span class="muted" role="note">${t("bar.b.elsewhere")}</span>` : twoHands && html`<${Button} kind="quiet" onClick=${() => { setOpen(true); takeB(); }}>${t("bar.compare")}<//>`}
     </div>
     ${owner && drawn && LINES.map(
       ([line, name]) => html`<${Line} key=${line} line=${line} name=${name} axis=${axis[line]} times=${asked.data}
         counts=${asked.data?.buckets?.[line === "as_of" ? "happened" : "recorded"]}
-        written=${(hand) => (hand === "a" ? moment.a : moment.b)?.[line]}
+        written=${(hand) => written(hand, line)}
         hands=${[["a", place("a", line)], ...(moment.b ? [["b", place("b", line)]] : [])]} />`,
     )}
   </section>`;
 }
 
-function Told({ place, axis, moment }) {
+function Told({ place, axis, written }) {
   const told = [];
   for (const [line, word] of [["as_of", "past.happened"], ["known", "past.known"]]) {
     const at = place("a", line);
-    const written = moment.a[line];
     const key = line === "as_of" && at !== null && at > axis.as_of.now ? "ahead.happened" : word;
-    if (at !== null) told.push(t(key, { at: shownInstant(at) }));
-    else if (written) told.push(t(word, { at: written }));
+    if (at !== null || written("a", line)) told.push(t(key, { at: shownMoment(written("a", line), at) }));
   }
   return told.join(" · ");
 }
@@ -122,14 +125,14 @@ function Line({ line, name, axis, counts, hands, written }) {
       <${Histogram} counts=${counts} axis=${axis} />
       <span class="track-now" style=${{ left: `${share(null) * 100}%` }} aria-hidden="true"></span>
       ${axis.to > axis.now && html`<span class="track-ahead" aria-hidden="true" style=${{ left: `${share(null) * 100}%`, right: "0" }}></span>`}
-      ${hands.map(([hand, shown]) => html`<${Hand} key=${hand} hand=${hand} line=${line} name=${name} at=${shown} left=${share(shown)} axis=${axis}
+      ${hands.map(([hand, shown]) => html`<${Hand} key=${hand} hand=${hand} line=${line} name=${name} at=${shown} left=${share(shown)} axis=${axis} written=${written(hand)}
         onDrag=${(event) => drag(hand, event)} />`)}
     </div>
     <span class="exacts">${hands.map(([hand, shown]) => html`<${Exact} key=${hand} hand=${hand} line=${line} name=${name} at=${shown} written=${written(hand)} two=${hands.length > 1} />`)}</span>
   </div>`;
 }
 
-function Hand({ hand, line, name, at, left, axis, onDrag }) {
+function Hand({ hand, line, name, at, left, axis, written, onDrag }) {
   const timer = useRef(null);
   useEffect(() => () => {
     clearTimeout(timer.current);
@@ -155,20 +158,20 @@ function Hand({ hand, line, name, at, left, axis, onDrag }) {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setHand(hand, line, bound), LET_GO_MS);
   };
-  const shown = at === null ? t("bar.now") : shownInstant(at);
+  const shown = at === null && !written ? t("bar.now") : shownMoment(written, at);
   return html`<span class=${`hand ${hand}`} role="slider" tabindex="0" style=${{ left: `${left * 100}%` }}
     aria-label=${t("bar.hand", { hand: hand.toUpperCase(), line: t(`bar.${name}`) })}
     aria-valuemin=${Math.round(axis.from / 1000)} aria-valuemax=${Math.round(axis.to / 1000)} aria-valuenow=${Math.round((at ?? axis.now) / 1000)} aria-valuetext=${shown}
     onKeyDown=${pressed} onPointerDown=${(event) => { if (!event.button) { event.preventDefault(); event.currentTarget.focus(); onDrag(event); } }}>${hand.toUpperCase()}</span>`;
 }
 
-/** A moment typed: an instant, a day (its end), or a position of the log. */
+/** A moment typed: an instant, a day (its end by the owner's clocks), or a position of the log. */
 function Exact({ hand, line, name, at, written, two }) {
-  const shown = at === null ? (written ?? "") : shownInstant(at);
+  const shown = shownMoment(written, at) ?? "";
   const change = (event) => {
     const told = event.currentTarget.value.trim();
     if (told === shown) return;
-    const place = /^\d+:\d+$/.test(told) ? told : typed(told);
+    const place = /^\d+:\d+$/.test(told) || (isDay(told) && parsed(told)) ? told : typed(told);
     if (place === undefined) event.currentTarget.value = shown;
     else setHand(hand, line, place);
   };
@@ -177,10 +180,9 @@ function Exact({ hand, line, name, at, written, two }) {
       aria-label=${t("bar.exact.label", { hand: hand.toUpperCase(), line: t(`bar.${name}`) })} /></span>`;
 }
 
-/** Milliseconds of `2025-04-20`, `2025-04-20 08:00` or an instant with its zone; null of nothing; undefined of anything else. */
+/** Milliseconds of `2025-04-20 08:00` or an instant with its zone; null of nothing; undefined of anything else. */
 function typed(text) {
   if (!text) return null;
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return parsed(text);
   const found = text.match(/^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}(?::\d{2})?)(?: ?(?:UTC|Z))?$/);
   if (found) return parsed(`${found[1]}T${found[2]}Z`) ?? undefined;
   return /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? (parsed(text) ?? undefined) : undefined;

@@ -25,11 +25,15 @@ export function words(more) {
   Object.assign(all, more);
 }
 
-/** The words of a key, `{name}` filled from `values`; a key that nobody knows is shown as its last part, as the service told it. */
+/**
+ * The words of a key, `{name}` filled from `values`; a key that nobody knows is shown as its last part, as the service told it.
+ * `[one|many]` is the first where `values.count` is one: `{count} [memory|memories]`.
+ */
 export function t(key, values = {}) {
   const pair = all[key];
   if (!pair) return key.slice(key.indexOf(".") + 1);
-  return pair[LANGUAGES.indexOf(language.get())].replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+  const form = String(values.count) === "1" ? "$1" : "$2";
+  return pair[LANGUAGES.indexOf(language.get())].replace(/\[([^\]|]*)\|([^\]]*)\]/g, form).replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
 }
 
 /** Whether there are words of a key. */

@@ -10,7 +10,7 @@ import { setParams, useHere } from "../core/location.js";
 import { useMoment, usePreview } from "../core/moment.js";
 import { Asked, Button, Chip, Empty, Field, note, Screen, told as refusal, useReadOnly } from "../core/parts.js";
 import { plain } from "../core/said.js";
-import { shownInstant } from "../core/timebar.js";
+import { shownInstant, shownMoment } from "../core/timebar.js";
 import { number, t } from "../core/words.js";
 import { Card } from "./cards.js";
 import { Context } from "./context.js";
@@ -28,7 +28,7 @@ export function Ask({ owner }) {
   const [question, setQuestion] = useState(asked);
   useEffect(() => setQuestion(asked), [asked]);
   const mode = params.get("mode") ?? "normal";
-  const beside = params.get("beside") ?? "";
+  const beside = params.get("beside") ?? (moment.b ? "moment" : "");
   const tab = params.get("tab") ?? "ranked";
   const address = path("owners", owner, "search");
   const terms = { q: asked, mode, limit: MOST, trace: "false" };
@@ -71,7 +71,7 @@ function Beside({ owner, beside, moment }) {
   options.push(...LAWS.map((law) => [`law:${law}`, t("ask.beside.law", { law: t(`law.${law}`) })]));
   options.push(...KINDS.map((one) => [`without_${one}`, t("ask.beside.without", { kind: t(`ask.kind.${one}`) })]));
   const without = kind.startsWith("without_") ? kind.slice(8) : null;
-  return html`<${Field} label=${t("ask.beside")} value=${kind === "law" ? beside : kind === "moment" && !moment.b ? "" : kind} options=${options} onChange=${(one) => setParams({ beside: one || null })} />
+  return html`<${Field} label=${t("ask.beside")} value=${kind === "law" ? beside : kind === "none" || (kind === "moment" && !moment.b) ? "" : kind} options=${options} onChange=${(one) => setParams({ beside: one === (moment.b ? "moment" : "") ? null : one || "none" })} />
     ${without && html`<${Names} owner=${owner} kind=${without} name=${name} moment=${moment} />`}`;
 }
 
@@ -145,10 +145,16 @@ function useMoving(owner, question, mode, told, moment) {
   return { at: shownInstant(instants[index]), rows: rows.filter((row) => row.rank !== null).sort((one, other) => one.rank - other.rank) };
 }
 
+/** A column's hand and where it stands. */
+function headed(hand, { as_of: happened, known }) {
+  const at = [happened, known].filter(Boolean).map((one) => shownMoment(one));
+  return `${hand}: ${at.length ? at.join(" · ") : t("bar.now")}`;
+}
+
 function MomentBeside({ owner, question, mode, told, moment }) {
   const asked = useAsk(path("owners", owner, "search"), { q: question, mode, limit: MOST, trace: "false", ...moment.queryB });
   return html`<${Asked} of=${asked}>${(other) => html`<${RankLines} owner=${owner} left=${told.results} right=${other.results}
-    leftTitle=${t(moment.past ? "ask.column.a" : "ask.column.now")} rightTitle=${t("ask.column.b")} />`}<//>`;
+    leftTitle=${headed(t("ask.column.a"), moment.a)} rightTitle=${headed(t("ask.column.b"), moment.b)} />`}<//>`;
 }
 
 function ReplayBeside({ owner, question, mode, told, moment, kind, name }) {
@@ -169,6 +175,6 @@ function Shelf({ withheld, mode }) {
   const shown = (by) => MODES.find((one) => by === one);
   return html`<section class="shelf" aria-label=${t("ask.withheld")}><h2>${t("ask.withheld")}</h2>
     <ul>${withheld.map((one) => html`<li key=${one.reason}><${Chip} tone=${one.reason === "sensitive" ? "bad" : "warn"}>${t("ask.withheld.count", { count: number(one.count), reason: t(`reason.${one.reason}`) })}<//>
-      ${shown(one.shown_by) && shown(one.shown_by) !== mode ? html`<${Button} kind="quiet" onClick=${() => setParams({ mode: one.shown_by })}>${t("ask.withheld.show", { mode: t(`mode-name.${one.shown_by}`) })}<//>` : html`<span class="muted">${t("ask.withheld.shown-by", { mode: shown(one.shown_by) ? t(`mode-name.${one.shown_by}`) : one.shown_by })}</span>`}
+      ${shown(one.shown_by) && shown(one.shown_by) !== mode ? html`<${Button} kind="quiet" onClick=${() => setParams({ mode: one.shown_by })}>${t("ask.withheld.show", { mode: t(`mode-name.${one.shown_by}`) })}<//>` : html`<span class="muted">${one.reason === "sensitive" ? t("ask.withheld.secret") : t("ask.withheld.shown-by", { mode: shown(one.shown_by) ? t(`mode-name.${one.shown_by}`) : one.shown_by })}</span>`}
       ${one.ids?.length > 0 && html`<span class="id muted">${one.ids.slice(0, 5).map(plain).join(", ")}${one.ids.length > 5 ? " …" : ""}</span>`}</li>`)}</ul></section>`;
 }

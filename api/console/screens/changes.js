@@ -2,7 +2,7 @@
 
 import { LAWS } from "../core/choices.js";
 import { html, useEffect, useState } from "../core/dom.js";
-import { ask, useAsk } from "../core/http.js";
+import { ask, path, useAsk } from "../core/http.js";
 import { setParams, To } from "../core/location.js";
 import { Asked, Button, Chip, Dialog, Field, Problem } from "../core/parts.js";
 import { EventName, Reason, who } from "../core/reason.js";
@@ -11,6 +11,8 @@ import { has, t, weight } from "../core/words.js";
 import "../words/whatif.js";
 
 const PAGE = 25;
+/** Changes that are looked through for that of one event: more were hardly recorded at one instant. */
+const NEAR = 20;
 
 export function Changes({ address, moment, turn, onOpen }) {
   const [law, setLaw] = useState("");
@@ -52,7 +54,7 @@ export function EventDialog({ owner, address, moment, event, onClose }) {
   const [found, setFound] = useState(event.decision ? event : null);
   const [error, setError] = useState(null);
   useEffect(() => {
-    if (!found) look(address, moment, event.position).then(setFound, setError);
+    if (!found) look(owner, address, moment, event.position).then(setFound, setError);
   }, []);
   const before = found?.before;
   const names = [...new Set([...Object.keys(before?.factors ?? {}), ...Object.keys(found?.factors ?? {})])];
@@ -74,19 +76,20 @@ export function EventDialog({ owner, address, moment, event, onClose }) {
   <//>`;
 }
 
-/** The change at a position, with the one before it. */
-async function look(address, moment, position) {
+/** The change at a position, with the one before it: the log says when its event was recorded, and few changes were by then as new. */
+async function look(owner, address, moment, position) {
+  const { events } = await ask(path("owners", owner, "events"), { known: position, order: "newest", limit: 1 });
+  const upto = events[0]?.position === position ? { recorded_until: events[0].recorded_at } : {};
   let cursor;
-  let later = null;
-  for (let page = 0; page < 20; page += 1) {
-    const told = await ask(`${address}/history`, { order: "newest", limit: 1000, cursor, ...moment.query });
+  let found = null;
+  do {
+    const told = await ask(`${address}/history`, { order: "newest", limit: NEAR, cursor, ...upto, ...moment.query });
     for (const one of told.changes) {
-      if (later) return { ...later, before: one };
-      if (one.position === position) later = one;
+      if (found) return { ...found, before: one };
+      if (one.position === position) found = one;
     }
     cursor = told.next;
-    if (!cursor) break;
-  }
-  if (later) return { ...later, before: undefined };
-  throw Object.assign(new Error(position), { problem: { detail: position } });
+  } while (cursor);
+  if (found) return found;
+  throw Object.assign(new Error(position), { problem: { detail: t("memory.event.none", { position }) } });
 }

@@ -1,32 +1,39 @@
-/** An owner's memories, or everything about them, as a file. */
+/** An owner's memories, those that are picked, or everything about the owner, as a file. */
 
 import { html, useState } from "../core/dom.js";
 import { askBlob, path } from "../core/http.js";
 import { useMoment } from "../core/moment.js";
 import { Check, download, Field, note } from "../core/parts.js";
-import { language, t } from "../core/words.js";
+import { language, number, t } from "../core/words.js";
 import { FormDialog } from "./verbs.js";
 
-const ENDS = { jsonl: "jsonl", markdown: "md", html: "html" };
+const ENDS = { jsonl: "jsonl", text: "md", html: "html" };
+/** What is picked was seen in whatever state it is in. */
+const ANY_STATE = ["deleted", "merged", "retired", "set_aside", "rejected", "proposed", "superseded", "negated"];
 
-export function ExportDialog({ owner, everything: first = false, onClose }) {
+/** `picked`: ids of the rows that are picked. `filtered`: whether the table shows less than all, which no export goes by. */
+export function ExportDialog({ owner, picked = [], filtered = false, everything = false, onClose }) {
   const moment = useMoment();
-  const [everything, setEverything] = useState(first);
+  const [what, setWhat] = useState(everything ? "everything" : picked.length ? "picked" : "memories");
   const [format, setFormat] = useState("jsonl");
   const [reveal, setReveal] = useState(false);
   const [reason, setReason] = useState("");
-  const formats = everything ? ["jsonl", "html"] : ["jsonl", "markdown"];
+  const formats = what === "everything" ? ["jsonl", "html"] : ["jsonl", "text"];
   const chosen = formats.includes(format) ? format : "jsonl";
   const act = async () => {
     const told = { format: chosen, ...moment.query };
-    if (everything) Object.assign(told, { everything: true, language: language.get() });
+    if (what === "everything") Object.assign(told, { everything: true, language: language.get() });
+    if (what === "picked") Object.assign(told, { ids: picked, include: ANY_STATE });
+    if (reveal) Object.assign(told, { reveal: true, reason });
     const address = path("owners", owner, "export");
-    const blob = await (reveal ? askBlob(address, { body: { ...told, reveal: true, reason } }) : askBlob(address, { params: told }));
-    download(blob, `${owner.replace(/[^\p{L}\p{N}._-]+/gu, "_")}${everything ? "-everything" : ""}.${ENDS[chosen]}`);
+    const blob = await (reveal || what === "picked" ? askBlob(address, { body: told }) : askBlob(address, { params: told }));
+    download(blob, `${owner.replace(/[^\p{L}\p{N}._-]+/gu, "_")}${what === "memories" ? "" : `-${what}`}.${ENDS[chosen]}`);
     note(t("export.done"));
   };
+  const options = [...(picked.length ? ["picked"] : []), "memories", "everything"];
   return html`<${FormDialog} title=${t("export.title")} verb=${t("export.go")} act=${act} onClose=${onClose}>
-    <${Field} label=${t("export.what")} value=${everything ? "everything" : "memories"} options=${["memories", "everything"].map((one) => [one, t(`export.${one}`)])} onChange=${(value) => setEverything(value === "everything")} />
+    <${Field} label=${t("export.what")} value=${what} options=${options.map((one) => [one, t(`export.${one}`, { count: number(picked.length) })])} onChange=${setWhat}
+      hint=${what === "everything" ? undefined : t(what === "picked" ? "export.picked.hint" : filtered ? "export.filtered.hint" : "export.memories.hint")} />
     <${Field} label=${t("export.format")} value=${chosen} options=${formats.map((one) => [one, t(`export.format.${one}`)])} onChange=${setFormat} />
     <${Check} label=${t("export.reveal")} checked=${reveal} onChange=${setReveal} disabled=${moment.past} />
     ${reveal && html`<${Field} label=${t("export.reason")} value=${reason} onChange=${setReason} />`}

@@ -10,18 +10,25 @@ import { Id, Said, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 import { FormDialog } from "./verbs.js";
 
-const MOST = 100;
+const PAGE = 50;
 
 export function Inbox({ owner, refreshed, onDone }) {
-  const asked = useAsk(path("owners", owner, "inbox"), { ...useMoment().query, limit: MOST });
+  const [from, setFrom] = useState(0);
+  const asked = useAsk(path("owners", owner, "inbox"), { ...useMoment().query, limit: PAGE, offset: from });
   useEffect(() => {
     if (refreshed) asked.reload();
   }, [refreshed]);
+  const { total = 0, items = [] } = asked.data ?? {};
+  useEffect(() => {
+    if (total && !items.length && !asked.loading) setFrom(Math.max(0, from - PAGE)); // the last of this page was answered
+  }, [asked.data]);
   return html`<p class="lead">${t("inbox.lead")}</p>
     <${Asked} of=${asked}>${(told) => told.total
       ? html`<p class="muted">${t("inbox.taken", { taken: number(told.taken), most: number(told.most) })}</p>
         ${told.items.map((one) => html`<${Item} key=${one.item} owner=${owner} item=${one} onDone=${onDone} />`)}
-        ${told.total > told.items.length && html`<p class="muted">${t("memories.facet.more", { count: number(told.total - told.items.length) })}</p>`}`
+        ${told.total > PAGE && html`<p class="actions"><${Button} disabled=${!from} onClick=${() => setFrom(Math.max(0, from - PAGE))}>${t("inbox.newer")}<//>
+          <${Button} disabled=${from + told.items.length >= told.total} onClick=${() => setFrom(from + PAGE)}>${t("inbox.older")}<//>
+          <span class="muted" role="status">${t("inbox.shown", { from: number(told.offset + 1), to: number(told.offset + told.items.length), total: number(told.total) })}</span></p>`}`
       : html`<${Empty} title=${t("inbox.empty")}><p>${t("inbox.empty.what")}</p><//>`}<//>`;
 }
 

@@ -9,6 +9,7 @@ import { Bar, Button, Chip, Empty, Field, note, Problem, Screen, told, useQuiet,
 import { Rows } from "../core/rows.js";
 import { Id, plain, Said, When } from "../core/said.js";
 import { number, t, weight } from "../core/words.js";
+import { Between } from "./between.js";
 import { ExportDialog } from "./exporting.js";
 import { Inbox } from "./inbox.js";
 import { Statistics } from "./statistics.js";
@@ -48,8 +49,10 @@ function filtersOf(params) {
 
 export function Memories({ owner }) {
   const { params } = useHere();
-  const view = params.get("view") ?? "all";
-  const inbox = useAsk(path("owners", owner, "inbox"), { ...useMoment().query, limit: 1 });
+  const moment = useMoment();
+  const first = moment.b ? "between" : "all";
+  const view = params.get("view") ?? first;
+  const inbox = useAsk(path("owners", owner, "inbox"), { ...moment.query, limit: 1 });
   const [dialog, setDialog] = useState(null);
   const [refreshed, setRefreshed] = useState(0);
   const why = useReadOnly();
@@ -62,18 +65,19 @@ export function Memories({ owner }) {
   return html`<${Screen} title=${t("screen.memories")} lead=${t("memories.lead", { owner: plain(owner) })}
     actions=${html`
       <div class="tabs" role="group" aria-label=${t("screens")}>
-        ${["all", "inbox", "stats"].map((name) => html`<${Button} key=${name} aria-pressed=${view === name ? "true" : "false"}
-          onClick=${() => setParams({ view: name === "all" ? null : name })}>${t(`memories.view.${name}`)}${name === "inbox" && waiting ? html` <${Chip} tone="warn">${number(waiting)}<//>` : ""}<//>`)}
+        ${["all", "between", "inbox", "stats"].map((name) => html`<${Button} key=${name} aria-pressed=${view === name ? "true" : "false"}
+          onClick=${() => setParams({ view: name === first ? null : name })}>${t(`memories.view.${name}`)}${name === "inbox" && waiting ? html` <${Chip} tone="warn">${number(waiting)}<//>` : ""}<//>`)}
       </div>
       <${Button} onClick=${() => setDialog({ kind: "export" })}>${t("memories.export")}<//>
       <${Button} kind="main" why=${why} onClick=${() => setDialog({ kind: "add" })}>＋ ${t("memories.add")}<//>`}>
     ${view === "inbox" ? html`<${Inbox} owner=${owner} refreshed=${refreshed} onDone=${again} />`
       : view === "stats" ? html`<${Statistics} owner=${owner} refreshed=${refreshed} />`
-      : html`<${Table} owner=${owner} refreshed=${refreshed} live=${live} setDialog=${setDialog} onDone=${again} why=${why} />`}
+      : view === "between" ? html`<${Between} owner=${owner} refreshed=${refreshed} />`
+      : html`${moment.b && html`<p class="muted" role="note">${t("memories.b.table")}</p>`}<${Table} owner=${owner} refreshed=${refreshed} live=${live} setDialog=${setDialog} onDone=${again} why=${why} />`}
     ${dialog?.kind === "add" && html`<${AddDialog} owner=${owner} onClose=${() => setDialog(null)} onDone=${again} />`}
     ${dialog?.kind === "edit" && html`<${EditDialog} owner=${owner} memory=${dialog.memory} onClose=${() => setDialog(null)} onDone=${again} />`}
     ${dialog?.kind === "delete" && html`<${DeleteDialog} owner=${owner} ids=${dialog.ids} onClose=${() => setDialog(null)} onDone=${(answer) => { again(); if (answer) dialog.picked?.(); }} />`}
-    ${dialog?.kind === "export" && html`<${ExportDialog} owner=${owner} onClose=${() => setDialog(null)} />`}
+    ${dialog?.kind === "export" && html`<${ExportDialog} owner=${owner} picked=${dialog.picked} filtered=${FILTERS.some((name) => params.has(name)) || params.has("words")} onClose=${() => setDialog(null)} />`}
   <//>`;
 }
 
@@ -99,11 +103,12 @@ function Table({ owner, refreshed, live, setDialog, onDone, why }) {
     setShown((was) => ({ ...answer, most: Math.max(was?.most ?? 1, ...answer.memories.map((one) => one.weight ?? 0)) }));
     return { rows: answer.memories, total: answer.total };
   };
-  const pick = (row) => setPicked((was) => {
-    const next = new Map(was);
-    if (!next.delete(row.id) && next.size < MOST_PICKED) next.set(row.id, row);
-    return next;
-  });
+  const pick = (row) => {
+    const next = new Map(picked);
+    if (!next.delete(row.id)) next.set(row.id, row);
+    if (next.size > MOST_PICKED) note(t("memories.pick.full", { most: number(MOST_PICKED) }), { tone: "bad" });
+    setPicked(next.size > MOST_PICKED ? new Map(picked) : next); // drawn anew all the same: its box has the tick already
+  };
   const pickAll = async () => {
     const answer = await ask(address, { ...question, offset: 0, limit: MOST_PICKED }).catch(() => null);
     if (answer) setPicked(new Map(answer.memories.map((row) => [row.id, row])));
@@ -123,11 +128,12 @@ function Table({ owner, refreshed, live, setDialog, onDone, why }) {
         <${Field} label=${t("memories.order")} value=${order} options=${["descending", "ascending"].map((one) => [one, t(`memories.order.${one}`)])} onChange=${(value) => setParams({ order: value })} />
       </div>
       <div class="manager-told" role="status">
-        <span>${shown ? t("memories.total", { count: number(shown.total) }) : ""}</span>
+        <span>${shown ? t("memories.total", { count: number(shown.total) }) : ""}${shown?.withheld?.length ? ` · ${withheldTold(shown.withheld)}` : ""}</span>
         ${!why && html`<span class=${`live ${live}`}>${t(live === "open" ? "live" : "live.waiting")}</span>`}
         ${picked.size > 0 && html`<span class="picked-told"><strong>${t("memories.picked", { count: number(picked.size) })}</strong>
           ${standing.length > 0 && html`<${Button} kind="danger" why=${why} onClick=${() => setDialog({ kind: "delete", ids: standing, picked: () => setPicked(new Map()) })}>${t("memories.delete")}<//>`}
           ${deleted.length > 0 && html`<${Button} why=${why} onClick=${() => restore(owner, deleted).then(() => { setPicked(new Map()); onDone(); }, (error) => note(told(error), { tone: "bad" }))}>${t("memories.restore")}<//>`}
+          <${Button} onClick=${() => setDialog({ kind: "export", picked: [...picked.keys()] })}>${t("memories.export")}: ${number(picked.size)}<//>
           <${Button} kind="quiet" onClick=${() => setPicked(new Map())}>${t("memories.pick.none")}<//></span>`}
         ${shown?.total > 0 && html`<${Button} kind="quiet" onClick=${pickAll}>${t("memories.pick.page")}<//>`}
       </div>
@@ -205,11 +211,17 @@ function Facet({ name, of, chosen, vocabulary, onToggle }) {
   </ul></section>`;
 }
 
+/** What the mode leaves out of the owner, in words; nothing of nothing. */
+function withheldTold(withheld) {
+  const what = (withheld ?? []).map((one) => `${number(one.count)} ${t(`reason.${one.reason}`)}`).join(", ");
+  return what && t("memories.withheld", { what });
+}
+
 function None({ owner, filtered, past, withheld, add, why }) {
-  const told = (withheld ?? []).map((one) => `${number(one.count)} ${t(`reason.${one.reason}`)}`).join(", ");
+  const told = withheldTold(withheld);
   if (filtered) return html`<${Empty} title=${t("memories.none")}><p>${t("memories.none.what")}</p><//>`;
   return html`<${Empty} title=${t("memories.empty", { owner: plain(owner) })}>
-    <p>${told ? `${t("memories.withheld", { what: told })}. ${t("memories.none.what")}` : t(past ? "memories.empty.past" : "memories.empty.what")}</p>
+    <p>${told ? `${told}. ${t("memories.none.what")}` : t(past ? "memories.empty.past" : "memories.empty.what")}</p>
     ${!past && html`<p><${Button} kind="main" why=${why} onClick=${add}>＋ ${t("memories.add")}<//></p>`}
   <//>`;
 }

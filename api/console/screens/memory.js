@@ -65,9 +65,17 @@ function Told({ owner, memory, address, moment, turn, again }) {
   <//>`;
 }
 
+/** The law's formula as the service tells it, with the page's words for its factors. */
+function formulaOf(law) {
+  return law.formula.replace(/[a-z_]+/g, (name) => (name === "weight" ? t("memory.weight") : t(`factor.${name}`))).replace(/ \* /g, " × ");
+}
+
 function Why({ told }) {
-  return html`<table><thead><tr><th>${t("memory.factor")}</th><th class="figure">${t("memory.value")}</th></tr></thead><tbody>
-      ${Object.entries(told.factors).map(([name, value]) => html`<tr key=${name}><th scope="row">${t(`factor.${name}`)}</th><td class="figure">${value.toFixed(4)}</td></tr>`)}
+  const laws = useAsk(path("laws"));
+  const law = laws.data?.laws.find((one) => one.name === told.law);
+  return html`${law && html`<p class="sentence">${t("memory.law-of", { law: t(`law.${told.law}`) })}: <${Said} text=${formulaOf(law)} /></p>`}
+    <table><thead><tr><th>${t("memory.factor")}</th><th class="figure">${t("memory.value")}</th></tr></thead><tbody>
+      ${Object.entries(told.factors).map(([name, value]) => html`<tr key=${name}><th scope="row" title=${law?.factors[name]}>${t(`factor.${name}`)}</th><td class="figure">${value.toFixed(4)}</td></tr>`)}
     </tbody></table>
     <table><thead><tr><th>${t("memory.law")}</th><th class="figure">${t("memory.weight")}</th></tr></thead><tbody>
       ${Object.entries(told.laws).map(([name, value]) => html`<tr key=${name} class=${name === told.law ? "chosen" : ""}><th scope="row">${t(`law.${name}`)}</th><td class="figure">${weight(value)}</td></tr>`)}
@@ -82,7 +90,7 @@ function Texts({ memory, owner, now }) {
     ${!older.length && html`<li class="muted">${t("memory.text.one")}</li>`}
   </ol>
   ${(memory.correction_history ?? []).map((one, index) => html`<p key=${index} class="sentence"><${When} at=${one.time} /> ${t("reason.negated")} ${one.reason && html`“<${Said} text=${one.reason} />”`}
-    ${one.new_preference && html`→ ${one.replaced_by ? html`<${To} parts=${["owners", owner, "memory", one.replaced_by]}><${Said} text=${one.new_preference} /><//>` : html`<${Said} text=${one.new_preference} />`}`}</p>`)}`;
+    ${one.new_preference && html` → ${one.replaced_by ? html`<${To} parts=${["owners", owner, "memory", one.replaced_by]}><${Said} text=${one.new_preference} /><//>` : html`<${Said} text=${one.new_preference} />`}`}</p>`)}`;
 }
 
 function Edges({ owner, address, moment }) {
@@ -128,7 +136,7 @@ function Verbs({ owner, memory, again, onRevealed }) {
     : [...(secret ? ["reveal"] : ["edit"]), "negate", ...(memory.is_negated || memory.trust === "rejected" || memory.trust === "disputed" ? ["confirm"] : []), "sensitivity", ...(memory.merged_from?.length ? ["unmerge"] : [])];
   const word = (name) => (name === "edit" ? t("memories.edit") : t(`memory.${name}`));
   const Open = dialogs[open];
-  return html`${names.map((name) => html`<${Button} key=${name} why=${why} onClick=${() => setOpen(name)}>${word(name)}<//>`)}
+  return html`${names.map((name) => html`<${Button} key=${name} why=${why} title=${name === "negate" ? t("memory.negate.hint") : undefined} onClick=${() => setOpen(name)}>${word(name)}<//>`)}
     ${!gone && memory.status !== "purged" && html`<${Button} kind="danger" why=${why} onClick=${() => setOpen("delete")}>${t("memories.delete")}<//>`}
     ${open === "delete" && html`<${DeleteDialog} owner=${owner} ids=${[memory.id]} onClose=${() => setOpen(null)} onDone=${again} />`}
     ${Open && html`<${Open} owner=${owner} memory=${memory} onClose=${() => setOpen(null)} onDone=${again} onRevealed=${onRevealed} />`}`;

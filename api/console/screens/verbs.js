@@ -2,7 +2,7 @@
 
 import { html, useRef, useState } from "../core/dom.js";
 import { askWith, newKey, path, tell } from "../core/http.js";
-import { Button, Check, Confirm, Dialog, Field, note, Problem } from "../core/parts.js";
+import { Button, Check, Confirm, Dialog, Field, note, Problem, TOLD } from "../core/parts.js";
 import { Reason } from "../core/reason.js";
 import { Id } from "../core/said.js";
 import { number, t } from "../core/words.js";
@@ -109,6 +109,7 @@ export function DeleteDialog({ owner, ids, more = 0, onClose, onDone }) {
     note(t("delete.done", { count: number(deleted.length) }), { undo: async () => {
       await restore(owner, deleted);
       onDone?.();
+      return TOLD;
     } });
     onDone?.(answer);
   };
@@ -124,6 +125,6 @@ export function DeleteDialog({ owner, ids, more = 0, onClose, onDone }) {
           label=${t(word)} checked=${options[name]} onChange=${(value) => setOptions({ ...options, [name]: value })} />`)}
         <${Field} label=${t("delete.reason")} value=${reason} onChange=${setReason} />
       </div>
-      ${would.restorable_until && html`<p class="muted">${t("delete.until", { until: would.restorable_until.slice(0, 16).replace("T", " ") })}</p>`}`}
+      ${would.restorable_until && html`<p class="muted">${t("delete.until", { until: `${would.restorable_until.slice(0, 16).replace("T", " ")} UTC` })}</p>`}`}
   <//>`;
 }

@@ -74,8 +74,8 @@ def _export_revealed(parts: Parts, owner: str, asked: Any = None) -> Response:
 
 def _options(told: dict[str, Any], *, reveal: bool = False) -> ExportOptions:
     """What to export, taken out of what was told."""
-    include, everything, language = (told.pop(name) for name in ("include", "everything", "language"))
-    return ExportOptions(include=include, reveal=reveal, everything=everything, language=language)
+    names = ("include", "everything", "language", "ids")
+    return ExportOptions(reveal=reveal, **{name: told.pop(name) for name in names})
 
 
 def _answered(found: Export, more: dict[str, str]) -> Pieces:

@@ -16,7 +16,7 @@ from api.http.app import create_app
 from api.http.bearer import MOST_OPEN
 from api.http.console_files import HEADERS, MARKER, MEDIA_TYPES, console_files
 from api.http.server.serve import Server, serve
-from api.http.sessions import MOST_REFUSED, Sessions
+from api.http.sessions import IDLE_SECONDS, MOST_REFUSED, Sessions
 from ops.token import TokenFile, make_token, rotate_token
 from tests.given.http import BASE, SHOWN, TOKEN, HttpStore, app_of, created, http_store
 
@@ -257,6 +257,18 @@ def test_a_session_is_ended_by_itself_and_says_so_then(client: TestClient) -> No
     answer = client.get("/v1/status", headers=shown)
     assert (answer.status_code, "engramlog console" in answer.json()["detail"]) == (401, True)
     assert client.post("/v1/console/session/end", headers=shown | JSON).status_code == 401
+
+
+def test_what_a_page_asks_by_itself_is_answered_and_does_not_keep_its_session(store: HttpStore) -> None:
+    now = [0.0]
+    sessions = Sessions(lambda: b"", clock=lambda: now[0])
+    with TestClient(app_of(store.application, sessions=sessions), base_url=BASE) as client:
+        session = session_of(client)
+        now[0] = IDLE_SECONDS - 1.0
+        alone = session | {"engramlog-unattended": "1"}
+        assert client.get("/v1/owners/alice/profile", headers=alone).status_code == 200
+        now[0] += 1
+        assert client.get("/v1/owners/alice/profile", headers=session).status_code == 401
 
 
 def test_a_session_lets_in_no_other(client: TestClient) -> None:

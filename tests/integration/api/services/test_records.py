@@ -235,6 +235,8 @@ def test_an_export_leaves_no_trace(http: HttpStore) -> None:
         ({"format": "xml"}, 422, "format"),
         ({"include": "purged"}, 422, "include"),
         ({"asof": "3"}, 422, "asof"),
+        ({"ids": "a", "everything": "true"}, 422, "ids"),
+        ({"ids": "a", "format": "html"}, 422, "format"),
         ({"after": "soon"}, 422, "after"),
     ],
 )
@@ -243,6 +245,15 @@ def test_an_export_of_what_cannot_be_is_refused(
 ) -> None:
     answer = http.client.get("/v1/owners/out/export", params=asked)
     assert (answer.status_code, answer.json()["field"]) == (status, field)
+
+
+def test_an_export_of_named_memories_holds_those_alone_by_query_and_by_body(http: HttpStore) -> None:
+    made(http, "named", "a", "b", "c")
+    told = http.client.get("/v1/owners/named/export", params={"ids": ["c", "a", "nobody"]})
+    assert [json.loads(line)["memory_id"] for line in told.text.splitlines()] == ["a", "c"]
+    assert told.headers["engramlog-left-out"] == "unknown=1"
+    posted = http.client.post("/v1/owners/named/export", json={"ids": ["b"], "format": "text"})
+    assert (posted.headers["engramlog-memories"], "engramlog-revealed" in posted.headers) == ("1", False)
 
 
 def test_an_export_after_a_position_that_does_not_exist_is_refused(http: HttpStore) -> None:

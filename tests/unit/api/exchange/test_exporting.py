@@ -98,6 +98,21 @@ def test_memories_come_oldest_first() -> None:
     assert [line["memory_id"] for line in exported(story)] == ["c", "b", "a"]
 
 
+def test_only_what_is_named_is_exported_and_names_of_nothing_are_counted() -> None:
+    story = memory.given(created(of="a"), created(of="b", day=1), created(of="c", day=2), deleted("c", day=3))
+    found = selection(view_of(story.events), ExportOptions(ids=["b", "c", "b", "gone"]))
+    assert ([one.id for one in found.memories], found.left_out) == (["b"], {"deleted": 1, "unknown": 1})
+
+
+@pytest.mark.parametrize(
+    "asked", [{"ids": ["a"], "everything": True}, {"ids": [str(one) for one in range(1_001)]}, {"ids": ["no space"]}]
+)
+def test_names_that_cannot_be_asked_for_are_refused(asked: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as caught:
+        selection(view_of(LIVED.events), ExportOptions(**asked))
+    assert caught.value.context["field"] == "ids"
+
+
 def test_a_reason_that_does_not_exist_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         selection(view_of(LIVED.events), ExportOptions(include=["forgotten"]))

@@ -124,6 +124,15 @@ def test_a_session_ends_twelve_hours_after_it_was_used_last(house: House) -> Non
     assert (house.sessions.open, house.sessions.admits(session)) == (0, False)
 
 
+def test_what_a_page_asks_by_itself_does_not_keep_its_session_open(house: House) -> None:
+    session = house.session()
+    for _ in range(2):
+        house.now += IDLE_SECONDS / 2 - 1
+        assert house.sessions.admits(session, attended=False)
+    house.now += 2
+    assert not house.sessions.admits(session, attended=False)
+
+
 def test_a_session_ends_after_seven_days_however_much_it_is_used(house: House) -> None:
     session, until = house.session(), house.now + LONGEST_SECONDS
     while house.now + 3_600 < until:

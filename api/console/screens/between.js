@@ -1,0 +1,135 @@
+/** What changed between two moments: hand A and hand B, or A and the present; memories with what moved, by which events and whose. */
+
+import { MODES } from "../core/choices.js";
+import { html, useEffect, useState } from "../core/dom.js";
+import { ask, path, useAsk } from "../core/http.js";
+import { setParams, To, useHere } from "../core/location.js";
+import { parsed, setHand, useMoment } from "../core/moment.js";
+import { Asked, Button, Check, Chip, Empty, Field, Problem } from "../core/parts.js";
+import { Id, Said, When } from "../core/said.js";
+import { shownMoment } from "../core/timebar.js";
+import { number, t, weight } from "../core/words.js";
+import "../words/between.js";
+
+const PAGE = 50;
+const DAY = 86_400_000;
+const TONES = { made: "good", gone: "bad", changed: "cool", crossed: "warn", weight: "none" };
+const AGO = [["day", 1], ["week", 7], ["month", 30]];
+
+/**
+ * The two hands as `diff` asks for them: one line on which they differ, the earlier one first, and what both have on the other line.
+ * `both`: they differ on both lines, which one answer cannot tell apart; `same`: they do not differ; `ahead`: one stands beyond now.
+ */
+export function sidesOf({ a, b }) {
+  const other = b ?? {};
+  const apart = ["as_of", "known"].filter((line) => a[line] !== other[line]);
+  if (apart.length !== 1) return { [apart.length ? "both" : "same"]: true };
+  const [line] = apart;
+  if ([a, other].some((hand) => parsed(hand[line]) > Date.now())) return { ahead: true };
+  const rest = line === "as_of" ? "known" : "as_of";
+  const [first, last] = after(a[line], other[line]) ? [other, a] : [a, other];
+  const question = { from: first[line], to: last[line], line: line === "as_of" ? "happened" : "known", [rest]: a[rest] };
+  return { line, first, last, question };
+}
+
+/** Whether one moment is later than another; nothing is now. Of an instant and a position nobody here can tell: the service says so. */
+function after(one, other) {
+  if (!one || !other) return !one;
+  const [at, than] = [parsed(one), parsed(other)];
+  if (at !== null && than !== null) return at > than;
+  return at === null && than === null && Number(one.split(":")[1]) > Number(other.split(":")[1]);
+}
+
+export function Between({ owner, refreshed }) {
+  const { params } = useHere();
+  const sides = sidesOf(useMoment());
+  const mode = params.get("mode") ?? "normal";
+  const everything = params.get("weights") === "true";
+  const question = { ...sides.question, mode, all: everything || undefined };
+  if (sides.same) return html`<${Nothing} />`;
+  if (sides.both) return html`<${Empty} title=${t("between.both")}><p>${t("between.both.what")}</p><//>`;
+  if (sides.ahead) return html`<${Empty} title=${t("between.ahead")}><p>${t("between.ahead.what")}</p><//>`;
+  return html`<p class="lead">${t(sides.last[sides.line] ? "between.lead" : "between.lead.now", { from: shownMoment(sides.first[sides.line]), to: shownMoment(sides.last[sides.line]), line: t(sides.line === "as_of" ? "bar.happened" : "bar.known") })}</p>
+    <div class="form manager-bar">
+      <${Field} label=${t("memories.mode")} value=${mode} options=${MODES.map((one) => [one, t(`mode.${one}`)])} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
+      <${Check} label=${t("between.weights")} checked=${everything} onChange=${(value) => setParams({ weights: value ? "true" : null })} />
+    </div>
+    <${Found} key=${JSON.stringify(question)} owner=${owner} question=${question} sides=${sides} refreshed=${refreshed} />`;
+}
+
+/** Both hands stand at one moment: what to do. */
+function Nothing() {
+  const back = (days) => setHand("a", "as_of", Date.now() - days * DAY);
+  return html`<${Empty} title=${t("between.same")}><p>${t("between.same.what")}</p>
+    <p class="actions centred">${AGO.map(([name, days]) => html`<${Button} key=${name} onClick=${() => back(days)}>${t(`between.since.${name}`)}<//>`)}</p><//>`;
+}
+
+function Found({ owner, question, sides, refreshed }) {
+  const address = path("owners", owner, "diff");
+  const asked = useAsk(address, { ...question, limit: PAGE });
+  const [more, setMore] = useState({ memories: [], error: null });
+  useEffect(() => setMore({ memories: [], error: null }), [asked.data]);
+  useEffect(() => {
+    if (refreshed && !sides.last[sides.line]) asked.reload();
+  }, [refreshed]);
+  const further = async (offset) => {
+    try {
+      const told = await ask(address, { ...question, limit: PAGE, offset });
+      setMore((was) => ({ memories: [...was.memories, ...told.memories], error: null }));
+    } catch (error) {
+      setMore((was) => ({ ...was, error }));
+    }
+  };
+  return html`<${Asked} of=${asked} what=${t("between.looking")}>${(told) => {
+    const all = [...told.memories, ...more.memories];
+    return html`<${Counts} told=${told} />
+      ${told.hint && html`<p class="sentence"><${Said} text=${t("between.imported")} /></p>`}
+      ${told.owner_changes.profile && html`<p>${t("between.law", { before: t(`law.${told.owner_changes.profile.before}`), after: t(`law.${told.owner_changes.profile.after}`) })}</p>`}
+      ${Object.keys(told.owner_changes.parameters).length > 0 && html`<p>${t("between.parameters")}: ${Object.entries(told.owner_changes.parameters).map(([name, one]) => html`<span key=${name} class="figure"><${Id} text=${name} /> ${String(one.before)} → ${String(one.after)} </span>`)}</p>`}
+      ${all.length ? html`<ol class="cards between">${all.map((one) => html`<${Changed} key=${one.id} owner=${owner} one=${one} sides=${sides} />`)}</ol>` : html`<${Empty} title=${t("between.none")}><p>${t("between.none.what")}</p><//>`}
+      <${Problem} error=${more.error} />
+      ${all.length < told.total && html`<p><${Button} onClick=${() => further(all.length)}>${t("between.more", { left: number(told.total - all.length) })}<//></p>`}`;
+  }}<//>`;
+}
+
+function Counts({ told }) {
+  const { counts } = told;
+  const moved = counts.by_time + counts.by_access + counts.by_owner + counts.by_others;
+  return html`<p class="between-counts" role="status">
+      ${["made", "gone", "changed", "crossed"].map((kind) => html`<${Chip} key=${kind} tone=${counts[kind] ? TONES[kind] : "none"}>${number(counts[kind])} ${t(`between.kind.${kind}`)}<//> `)}
+      ${moved > 0 && html`<span class="muted">${t("between.moved", { count: number(moved) })}</span>`}</p>
+    ${told.by_principal.length > 0 && html`<p class="muted">${t("between.by")}: ${told.by_principal.slice(0, 8).map((one, index) => html`<span key=${`${one.actor}/${one.principal}`}>${index ? " · " : ""}<${Said} text=${who(one)} /> <span class="figure">${number(one.events)}</span></span>`)}</p>`}`;
+}
+
+const who = (one) => (one.principal ? `${one.actor} (${one.principal})` : (one.actor ?? "–"));
+
+/** A hand's place in the address; the other one stands as hand B. */
+function placed(one, other) {
+  const b = { "b.as_of": other.as_of, "b.known": other.known };
+  return { ...one, ...(other.as_of || other.known ? b : { b: "now" }) };
+}
+
+/** A memory that differs: the link leads to the moment that has it. */
+function Changed({ owner, one, sides }) {
+  const params = one.kind === "gone" ? placed(sides.first, sides.last) : placed(sides.last, sides.first);
+  const { before, after: now } = one;
+  return html`<li class="panel">
+    <p class="card-text"><${To} now=${true} parts=${["owners", owner, "memory", one.id]} params=${params}><${Said} text=${one.memory ?? one.id} lines=${2} /><//></p>
+    ${one.was !== null && html`<p class="muted">${t("between.was")}: <${Said} text=${one.was} lines=${2} /></p>`}
+    <p class="card-small"><${Chip} tone=${TONES[one.kind]}>${t(`between.kind.${one.kind}`)}<//> <${Id} text=${one.id} /> <span class="figure">${t("memory.weight")} ${weight(before?.weight)} → ${weight(now?.weight)}</span>
+      ${differences(before, now).map(([name, told]) => html`<${Chip} key=${name}>${told}<//> `)}${one.deleted_since && html`<${Chip} tone="bad">${t("between.deleted-since")}<//>`}</p>
+    <ul class="plain between-causes">${one.causes.map((cause) => html`<li key=${cause.position}><${To} now=${true} class="id" parts=${["owners", owner, "log"]} params=${{ at: cause.position }}><${Said} text=${cause.position} /><//> <${Said} text=${cause.event} /> <span class="muted"><${When} at=${cause.time} /> · <${Said} text=${who(cause)} />${cause.said_reason && html` · “<${Said} text=${cause.said_reason} />”`}</span></li>`)}
+      ${one.more_causes > 0 && html`<li class="muted">${t("memories.facet.more", { count: number(one.more_causes) })}</li>`}
+      ${one.cause !== "events" && html`<li class="muted">${t(`between.cause.${one.cause}`)}</li>`}</ul>
+  </li>`;
+}
+
+/** What is another on the two sides, in words: states, levels, whether normal mode shows it. */
+function differences(before, now) {
+  if (!before || !now) return [];
+  const told = [];
+  for (const [name, of] of [["status", (one) => t(`status.${one.status}`)], ["level", (one) => t(`level.${one.level}`)], ["trust", (one) => t(`trust.${one.trust}`)], ["shown", (one) => (one.shown ? t("between.shown") : t(`reason.${one.reason}`))]]) {
+    if (of(before) !== of(now)) told.push([name, `${of(before)} → ${of(now)}`]);
+  }
+  return told;
+}

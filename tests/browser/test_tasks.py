@@ -1,0 +1,265 @@
+"""Five tasks as somebody does them who sees the console for the first time, by what stands on the page; keys where natural."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from uuid import NAMESPACE_URL, uuid5
+
+import pytest
+
+from tests.browser.pages import Console, place
+from tests.browser.service import Service
+from tests.browser.story import OWNER
+
+Opens = Callable[..., Console]
+
+
+def told(story: Service, owner: str, **texts: str) -> None:
+    """Memories of an owner of the test's own, said in 2026."""
+    for name, text in texts.items():
+        body = {"content": text, "memory_id": name, "key": name, "occurred_at": "2026-03-01T08:00:00Z"}
+        answer = story.ask(f"/v1/owners/{owner}/memories", body)
+        story.ask(f"/v1/owners/{owner}/profile", after=answer["position"])
+
+
+def tab(console: Console, name: str) -> None:
+    """A view of the screen of memories."""
+    console.page.get_by_role("main").get_by_role("button", name=name, exact=True).click()
+    console.settled()
+
+
+def test_find_why_a_memory_weighs_what_it_weighs(page_of: Opens) -> None:
+    console = page_of(place(OWNER, "memories"))
+    console.page.get_by_text("I love strong coffee in the morning").click()
+    console.says(re.compile("Why it weighs"))
+    console.says("weight = time × mentions × conflict × importance × user × momentum")
+    row = console.page.locator("tr", has=console.page.get_by_role("rowheader", name="mentions", exact=True)).first
+    assert "newest mention" in (row.get_by_role("rowheader").get_attribute("title") or "")
+    console.requests.clear()
+    console.page.locator(".mark").nth(1).press("Enter")
+    console.page.get_by_role("dialog").get_by_text("MemoryMentioned").wait_for()
+    asked = [*console.asked_for("/events?", "limit=1"), *console.asked_for("/history?", "limit=20")]
+    assert len(asked) == 2, "one event is found by its position, without reading the change log"
+
+
+def test_correct_a_wrong_memory_by_typing_at_once(page_of: Opens, story: Service) -> None:
+    told(story, "task-2", car="The car stands on level B2.")
+    console = page_of(place("task-2", "memories"))
+    console.page.get_by_text("The car stands on level B2.").click()
+    console.button("Negate").click()
+    console.page.get_by_role("dialog").wait_for()
+    console.page.keyboard.type("The car stands on level B3.")
+    assert console.field("What holds instead (optional): becomes a new memory").input_value().endswith("B3.")
+    console.page.get_by_role("dialog").get_by_role("button", name="Negate").click()
+    console.says("Negated.")
+    console.page.get_by_role("link", name="The car stands on level B3.").first.click()
+    console.page.locator(".memory-text", has_text="B3").wait_for()
+
+
+def test_delete_several_and_undo_it_with_one_note_each(page_of: Opens, story: Service) -> None:
+    told(story, "task-3", one="First thing.", two="Second thing.", three="Third thing.")
+    console = page_of(place("task-3", "memories"))
+    for name in ("one", "two"):
+        console.page.get_by_label(f"Pick {name}", exact=True).click()
+    console.button("Delete").first.click()
+    console.says("2 would be deleted")
+    console.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    console.says("1 memory · withheld here: 2 deleted")
+    console.button("Undo").click()
+    console.says("2 restored.")
+    assert console.page.locator(".note").count() == 1
+    console.says("3 memories")
+
+
+def test_look_back_at_a_day_and_see_what_changed_since(page_of: Opens) -> None:
+    console = page_of(place(OWNER, "memories"))
+    tab(console, "Changes")
+    console.says("Between which moments?")
+    console.page.get_by_role("button", name=re.compile("Time")).click()
+    day = console.page.get_by_label(re.compile("Hand A, Happened: the instant"))
+    day.fill("2025-04-20")
+    day.press("Enter")
+    console.settled()
+    console.says("What changed since 2025-04-20, on the line Happened.")
+    changed = console.page.locator(".between li.panel", has_text="I love strong coffee in the morning")
+    changed.get_by_text("live → kept version").wait_for()
+    changed.get_by_text("MemoryNegated").wait_for()
+    assert console.violations() == []
+    changed.locator(".card-text a").click()
+    console.settled()
+    assert ("as_of" in console.at.replace("b.as_of", ""), "b.as_of=2025-04-20" in console.at) == (False, True)
+    console.page.go_back()
+    console.settled()
+    changed.locator(".between-causes a").first.click()
+    console.page.get_by_role("dialog").wait_for()
+    assert "/log?at=" in console.at
+
+
+def test_what_changed_is_told_on_the_line_recorded_too_and_by_both_hands(page_of: Opens, story: Service) -> None:
+    told(story, "task-4", one="First thing.")
+    first = story.ask("/v1/owners/task-4/events?limit=10")["events"][-1]["position"]
+    told(story, "task-4", two="Second thing.", three="Third thing.")
+    console = page_of(place("task-4", "memories", known=first, b="now"))
+    console.says(f"What changed since {first}, on the line Recorded.")
+    console.says("2 new")
+    console.page.get_by_role("link", name="Second thing.").wait_for()
+    console.go(place("task-4", "memories", view="between", b="now"))
+    console.says("Between which moments?")
+    console.go(place("task-4", "memories", known=first, **{"b.as_of": "2026-04-01"}))
+    console.says("A and B differ on both lines")
+
+
+def test_compare_two_moments_and_two_laws(page_of: Opens) -> None:
+    console = page_of(place(OWNER, "memories", as_of="2025-04-20"))
+    console.button("Compare: hand B").click()
+    console.says("What changed since 2025-04-20, on the line Happened.")
+    console.page.get_by_role("link", name="Log", exact=True).click()
+    console.says("Hand B waits: it compares on Memories, Ask and a memory")
+    assert console.page.get_by_role("slider", name=re.compile("Hand B")).count() == 0
+    console.page.get_by_role("link", name="Ask", exact=True).click()
+    console.settled()
+    console.field("Question").fill("早上喝咖啡")
+    console.field("Question").press("Enter")
+    console.says("Hand A: 2025-04-20")
+    console.says("Hand B: now")
+    console.field("Compare with").select_option("law:ebbinghaus")
+    console.says("Under the Ebbinghaus law")
+    console.field("Compare with").select_option("")
+    console.page.wait_for_selector(".card")
+
+
+# --- on the way ----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_picked_is_exported_alone_in_whatever_state(page_of: Opens, story: Service, tmp_path: Path) -> None:
+    told(story, "task-6", one="First thing.", two="Second thing.", three="Third thing.")
+    story.ask("/v1/owners/task-6/memories/two/negate", {"key": "negate-two"})
+    console = page_of(place("task-6", "memories"))
+    console.page.get_by_role("main").get_by_role("button", name="Export", exact=True).click()
+    console.says("Not what is deleted, merged, negated or waits. Pick rows to export some alone.")
+    console.page.keyboard.press("Escape")
+    for name in ("one", "two"):
+        console.page.get_by_label(f"Pick {name}", exact=True).click()
+    console.button("Export: 2").click()
+    chosen = console.field("What").locator("option:checked")
+    assert chosen.inner_text() == "What is picked: 2 memories"
+    for form, name in (("jsonl", "task-6-picked.jsonl"), ("text", "task-6-picked.md")):
+        if form == "text":
+            console.button("Export: 2").click()
+        console.field("Form").select_option(form)
+        with console.page.expect_download() as loaded:
+            console.button("Download").click()
+        assert loaded.value.suggested_filename == name
+        loaded.value.save_as(tmp_path / name)
+    lines = (tmp_path / "task-6-picked.jsonl").read_text("utf-8").splitlines()
+    assert {json.loads(line)["memory_id"] for line in lines} == {"one", "two"}
+    assert "Second thing." in (tmp_path / "task-6-picked.md").read_text("utf-8")
+
+
+def test_a_day_that_is_typed_ends_by_the_owner_s_clocks(page_of: Opens, story: Service) -> None:
+    told(story, "zone-1", early="Said on the first of March.")
+    late = {"content": "Said on the second, in Shanghai.", "memory_id": "late", "key": "late"}
+    story.ask("/v1/owners/zone-1/memories", late | {"occurred_at": "2026-03-01T17:00:00Z"})
+    zone = story.ask("/v1/owners/zone-1/profile", {"parameters": {"time_zone": "Asia/Shanghai"}, "key": "zone"})
+    story.ask("/v1/owners/zone-1/profile", after=zone["position"])
+    console = page_of(place("zone-1", "memories"))
+    console.says("2 memories")
+    console.page.get_by_role("button", name=re.compile("Time")).click()
+    day = console.page.get_by_label(re.compile("Hand A, Happened: the instant"))
+    for told_day, count in (("2026-03-01", "1 memory"), ("2026-03-02", "2 memories")):
+        day.fill(told_day)
+        day.press("Enter")
+        console.says(f"what had happened by {told_day}")
+        console.page.locator(".manager-told", has_text=re.compile(f"^{count}")).wait_for()
+        assert day.input_value() == told_day
+
+
+def test_picking_by_hand_beyond_the_most_is_told(page_of: Opens, story: Service) -> None:
+    made = [
+        {
+            "event_id": str(uuid5(NAMESPACE_URL, f"full/{n}")),
+            "type": "MemoryCreated",
+            "owner": "full-1",
+            "occurred_at": "2026-03-01T08:00:00Z",
+            "actor": "user",
+            "data": {
+                "memory_id": f"m{n:04}",
+                "content": f"Thing {n}.",
+                "category": "fact",
+                "kind": "fact",
+                "source": "user",
+            },
+        }
+        for n in range(1_001)
+    ]
+    story.ask("/v1/events", made[:1_000])
+    last = story.ask("/v1/events", made[1_000:])["receipts"][-1]["position"]
+    story.ask("/v1/owners/full-1/profile", after=last)
+    console = page_of(place("full-1", "memories", sort="id"))
+    console.button("Pick all that match").click()
+    console.says("At most 1,000 at once")
+    console.says("1,000 picked")
+    grid = console.page.get_by_role("grid")
+    grid.focus()
+    grid.press("End")
+    console.page.get_by_label("Pick m1000", exact=True).click()
+    console.says("1,000 are picked, the most at once: delete or export them first.")
+    assert not console.page.get_by_label("Pick m1000", exact=True).is_checked()
+
+
+def test_names_that_a_browser_takes_out_of_addresses_are_explained(page_of: Opens) -> None:
+    console = page_of(place(".", "memories"))
+    console.says("A browser takes the names `.` and `..` out of every address")
+    console.go("/owners/mei/memory/..")
+    console.says("A browser takes the names `.` and `..` out of every address")
+
+
+def test_an_inbox_of_many_is_paged(page_of: Opens, story: Service) -> None:
+    told(story, "task-7", **{f"m{n}": f"Thing number {n} is kept in drawer {n}." for n in range(53)})
+    for n in range(53):
+        story.ask(
+            f"/v1/owners/task-7/memories/m{n}/negate",
+            {"actor": "assistant", "reason": f"reason {n}", "key": f"negate/{n}"},
+        )
+    console = page_of(place("task-7", "memories", view="inbox"))
+    console.says("1 to 50 of 53")
+    console.button("Next").click()
+    console.says("51 to 53 of 53")
+    assert console.button("Next").is_disabled()
+    for left in (2, 1, 50):  # the last of the page leads back to the page before
+        console.page.locator(".inbox-item").first.get_by_role("button", name="Reject").click()
+        console.page.wait_for_function("left => document.querySelectorAll('.inbox-item').length === left", arg=left)
+
+
+def test_one_is_told_in_the_singular_in_english_and_chinese_knows_none(page_of: Opens, story: Service) -> None:
+    told(story, "single-1", one="A single thing.")
+    console = page_of(place("single-1", "memories"))
+    console.page.locator(".manager-told", has_text=re.compile(r"^1 memory\b")).wait_for()
+    chinese = page_of(place("single-1", "memories"), chinese=True)
+    chinese.says("1 条记忆")
+
+
+def test_a_page_that_nobody_touches_says_so_and_one_that_is_touched_does_not(page_of: Opens) -> None:
+    console = page_of(place(OWNER, "memories"))
+    told_of: list[tuple[str, str | None]] = []
+    console.page.on("request", lambda one: told_of.append((one.url, one.headers.get("engramlog-unattended"))))
+    console.page.evaluate("() => { const now = Date.now(); Date.now = () => now + 61_000; }")
+    console.go(place(OWNER, "answers"))
+    console.page.keyboard.press("Shift")
+    console.go(place(OWNER, "log"))
+    assert {header for url, header in told_of if "/answers?" in url} == {"1"}
+    assert {header for url, header in told_of if "/events?" in url} == {None}
+
+
+@pytest.mark.parametrize("chinese", [False, True])
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_what_changed_is_sound_in_every_look(page_of: Opens, chinese: bool, dark: bool, width: int) -> None:
+    look = page_of(
+        place(OWNER, "memories", view="between", as_of="2025-04-20"), width=width, chinese=chinese, dark=dark
+    )
+    look.page.wait_for_selector(".between li.panel")
+    assert (look.violations(), look.overflow()) == ([], 0)
