@@ -43,7 +43,7 @@ LOADING = "loading the owner"
 Ask = Callable[[], object]
 
 
-class Pair(NamedTuple):
+class InTurn(NamedTuple):
     """Ours and what it is compared with; `calls` of each in a round, and how often the limit stands for one of ours."""
 
     what: str
@@ -55,10 +55,10 @@ class Pair(NamedTuple):
     times: float = 1.0
 
 
-class Row:
+class TakenInTurn:
     """What was found of a pair, round by round."""
 
-    def __init__(self, pair: Pair) -> None:
+    def __init__(self, pair: InTurn) -> None:
         self.what, self.limit = pair.what, pair.limit
         self.ours, self.beside = list[Cost](), list[Cost]()
 
@@ -99,8 +99,8 @@ def _told(memories: int, texts: str) -> list[Any]:
     return [replace(one, occurred_at=BEGAN + LASTED * (number / len(told))) for number, one in enumerate(told)]
 
 
-def _of_an_owner(server: BenchServer, texts: str, rounds: int) -> tuple[dict[str, Row], list[float], int]:
-    rows, opened, held = dict[str, Row](), list[float](), 0
+def _of_an_owner(server: BenchServer, texts: str, rounds: int) -> tuple[dict[str, TakenInTurn], list[float], int]:
+    rows, opened, held = dict[str, TakenInTurn](), list[float](), 0
     for number in range(rounds):
         with over_loopback(server) as asking:
             loading = _cost(server, partial(asking.get, of_owner(OWNER, "memories"), limit=1), 1)
@@ -112,47 +112,47 @@ def _of_an_owner(server: BenchServer, texts: str, rounds: int) -> tuple[dict[str
     return rows, opened, held
 
 
-def _asked(server: BenchServer, asking: Loopback, texts: str, number: int, memory: str) -> Iterator[Pair]:
+def _asked(server: BenchServer, asking: Loopback, texts: str, number: int, memory: str) -> Iterator[InTurn]:
     """The questions of a round, in order: what is asked first of a thing comes before it is asked again."""
     yield from _pictures(asking, memory)
     yield from _listed(asking, number)
     yield _instants(asking, QUESTIONS[texts], BEGAN + LASTED - timedelta(minutes=number))
     hashes = partial(_hashes, server, asking)
     for name in ("heads", "status"):
-        yield Pair(name, "two hashes of each partition, an empty GET", partial(asking.get, f"/v1/{name}"), hashes)
+        yield InTurn(name, "two hashes of each partition, an empty GET", partial(asking.get, f"/v1/{name}"), hashes)
 
 
-def _pictures(asking: Loopback, memory: str) -> Iterator[Pair]:
+def _pictures(asking: Loopback, memory: str) -> Iterator[InTurn]:
     get, of = asking.get, partial(of_owner, OWNER)
     picture, curves = partial(get, of("map.svg")), partial(get, of("memories", memory, "compare.svg"))
-    yield Pair("map.svg, first", LOADING, picture, None, 1)
-    yield Pair("compare.svg, first", LOADING, curves, None, 1)
-    yield Pair("map.svg, again", "the map as JSON", picture, partial(get, of("map")))
-    yield Pair("compare.svg, again", "the curves as JSON", curves, partial(get, of("memories", memory, "compare")))
+    yield InTurn("map.svg, first", LOADING, picture, None, 1)
+    yield InTurn("compare.svg, first", LOADING, curves, None, 1)
+    yield InTurn("map.svg, again", "the map as JSON", picture, partial(get, of("map")))
+    yield InTurn("compare.svg, again", "the curves as JSON", curves, partial(get, of("memories", memory, "compare")))
 
 
-def _listed(asking: Loopback, number: int) -> Iterator[Pair]:
+def _listed(asking: Loopback, number: int) -> Iterator[InTurn]:
     get, of, then = asking.get, partial(of_owner, OWNER), utc_text(BEGAN + LASTED / 2 + timedelta(hours=number))
     parts, weights = "all weights once, an empty GET", partial(_weights, asking)
     now, past = (partial(get, of("memories"), mode="review", limit=LIST_PAGE, **at) for at in ({}, {"as_of": then}))
-    yield Pair("list, a page of 100", parts, now, weights)
-    yield Pair("list in the past, first", LOADING, past, None, 1)
-    yield Pair("list in the past, again", "the same page of now", past, now)
+    yield InTurn("list, a page of 100", parts, now, weights)
+    yield InTurn("list in the past, first", LOADING, past, None, 1)
+    yield InTurn("list in the past, again", "the same page of now", past, now)
     now, past = (partial(get, of("counts"), mode="review", **at) for at in ({}, {"as_of": then}))
-    yield Pair("counts, first", LOADING, now, None, 1)
-    yield Pair("counts, again", parts, now, weights)
-    yield Pair("counts in the past, first", LOADING, past, None, 1)
-    yield Pair("counts in the past, again", "the same of now", past, now)
+    yield InTurn("counts, first", LOADING, now, None, 1)
+    yield InTurn("counts, again", parts, now, weights)
+    yield InTurn("counts in the past, first", LOADING, past, None, 1)
+    yield InTurn("counts in the past, again", "the same of now", past, now)
     times = partial(get, of("times"))
-    yield Pair("times, first", LOADING, times, None, 1)
-    yield Pair("times, again", "two histograms of as many numbers, an empty GET", times, partial(_histograms, asking))
+    yield InTurn("times, first", LOADING, times, None, 1)
+    yield InTurn("times, again", "two histograms of as many numbers, an empty GET", times, partial(_histograms, asking))
 
 
-def _instants(asking: Loopback, question: str, until: datetime) -> Pair:
+def _instants(asking: Loopback, question: str, until: datetime) -> InTurn:
     """Until another instant in each round, so that none has been asked before."""
     asked: dict[str, str | int] = {"query": question, "results": ROWS, "points": POINTS, "mode": "review"}
     asked |= {"from": utc_text(BEGAN), "to": utc_text(until)}
-    return Pair(
+    return InTurn(
         f"instants, {ROWS} rows at {POINTS}",
         f"{POINTS} searches at such instants ({SEARCHED} asked)",
         partial(asking.get, of_owner(OWNER, "instants"), **asked),
@@ -162,21 +162,21 @@ def _instants(asking: Loopback, question: str, until: datetime) -> Pair:
     )
 
 
-def _of_a_store(server: BenchServer, rounds: int) -> dict[str, Row]:
-    rows = dict[str, Row]()
+def _of_a_store(server: BenchServer, rounds: int) -> dict[str, TakenInTurn]:
+    rows = dict[str, TakenInTurn]()
     for _ in range(rounds):
         with over_loopback(server) as asking:
             page = partial(asking.get, "/v1/owners", limit=OWNERS_PAGE)
             names, limit = partial(_names, server, asking), "all names by HKEYS, in order, an empty GET"
-            _measured(server, rows, Pair("owners, first", limit, page, names, 1), Cost())
-            _measured(server, rows, Pair("owners, again", limit, page, names), Cost())
+            _measured(server, rows, InTurn("owners, first", limit, page, names, 1), Cost())
+            _measured(server, rows, InTurn("owners, again", limit, page, names), Cost())
             part = partial(asking.get, "/v1/owners", limit=OWNERS_PAGE, search="99")
-            _measured(server, rows, Pair("owners, by a part of the name", limit, part, names), Cost())
+            _measured(server, rows, InTurn("owners, by a part of the name", limit, part, names), Cost())
     return rows
 
 
-def _measured(server: BenchServer, rows: dict[str, Row], pair: Pair, loading: Cost) -> None:
-    row = rows.setdefault(pair.what, Row(pair))
+def _measured(server: BenchServer, rows: dict[str, TakenInTurn], pair: InTurn, loading: Cost) -> None:
+    row = rows.setdefault(pair.what, TakenInTurn(pair))
     row.ours.append(_cost(server, pair.ask, pair.calls))
     beside = loading if pair.beside is None else _cost(server, pair.beside, pair.calls)
     row.beside.append(Cost(*(one * pair.times for one in beside)))
