@@ -28,7 +28,7 @@ def test_looking_leaves_the_log_as_it_is_and_asking_as_the_agent_does_not(page_o
     assert story.events("looked-1") == before
     console.go(place("looked-1", "ask", q="what tea in the morning?"))
     console.button("Ask as the agent").click()
-    console.says(re.compile("Asked as the agent: 1 memories"))
+    console.says(re.compile("Asked as the agent: 1 memory was"))
     wait_until(lambda: story.events("looked-1") > before)
 
 

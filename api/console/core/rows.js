@@ -26,7 +26,6 @@ export function Rows({ of, page, columns, cells, height = 44, label, onOpen, onP
   const box = useRef(null);
   const [seen, setSeen] = useState({ top: 0, tall: 600, head: 0 });
   const [active, setActive] = useState(0);
-  const built = useRef(new Map());
   /** Of so many rows: how tall their space is, by how much faster they pass than it is scrolled, the first and last that are built. */
   const placed = (count) => {
     const whole = count * height;
@@ -59,15 +58,6 @@ export function Rows({ of, page, columns, cells, height = 44, label, onOpen, onP
       place.removeEventListener("scroll", look);
     };
   }, [total === 0, error !== null && total === null]);
-
-  /** A row's cells: the very same ones as long as nothing of them changed, so that at a step of a scroll only new rows are built. */
-  function cellsAt(row, index) {
-    const had = built.current.get(index);
-    if (had?.row === row && had.by === cells) return had.all;
-    const all = cells(row, index).map((cell, column) => html`<div role="gridcell" class=${columns[column].class}>${cell}</div>`);
-    built.current.set(index, { row, by: cells, all });
-    return all;
-  }
 
   function move(event) {
     const step = Math.max(1, Math.floor(seen.tall / height) - 1);
@@ -107,7 +97,6 @@ export function Rows({ of, page, columns, cells, height = 44, label, onOpen, onP
   if (total === 0) return empty ?? html`<p class="muted">${t("rows.none")}</p>`;
   const shown = [];
   if (total !== null) for (let index = first; index <= last; index += 1) shown.push(index);
-  for (const index of built.current.keys()) if (index < first || index > last) built.current.delete(index);
   const style = { gridTemplateColumns: template };
   return html`<${Problem} error=${error} again=${again} /><div class="rows" role="grid" aria-label=${label} aria-rowcount=${(total ?? 0) + 1} aria-colcount=${columns.length}
     aria-busy=${busy} ref=${box} tabindex="0" onKeyDown=${move}
@@ -125,7 +114,7 @@ export function Rows({ of, page, columns, cells, height = 44, label, onOpen, onP
           style=${{ ...style, height: `${height}px`, transform: `translateY(${index * height - Math.round(seen.top * (pace - 1))}px)` }}
           onClick=${() => setActive(index)} onDblClick=${() => row && onOpen?.(row)}>
           ${row
-            ? cellsAt(row, index)
+            ? cells(row, index).map((cell, column) => html`<div role="gridcell" class=${columns[column].class}>${cell}</div>`)
             : html`<div role="gridcell" class="waiting" aria-colspan=${columns.length}>…</div>`}
         </div>`;
       })}
