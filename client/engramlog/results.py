@@ -408,6 +408,10 @@ class Change(Result):
     decision: str
     """`create`, `reinforce`, `negate`, ... or `ignored`, with the reason."""
     reason: str
+    reason_code: str | None = None
+    """Which of the service's sentences `reason` is; None where it is somebody's own words."""
+    reason_values: dict[str, str] | None = None
+    """What stands in its places, by their names."""
     law: str
     old_weight: float | None = None
     new_weight: float | None = None
@@ -519,6 +523,10 @@ class Skipped(Result):
 
     id: str
     reason: str
+    reason_code: str | None = None
+    """Which of the service's sentences `reason` is; None where it is somebody's own words."""
+    reason_values: dict[str, str] | None = None
+    """What stands in its places, by their names."""
 
 
 class Removed(Effects):

@@ -8,9 +8,9 @@ from functools import cache
 from projections.language.lexicon import words
 from projections.language.patterns import regex
 from projections.language.scripts import HAN
-from projections.language.times.names import MONTH
+from projections.language.times.names import MONTH, WEEKDAYS
 
-_MONTH_OR_DAY = rf"(?:{MONTH}|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+_MONTH_OR_DAY = rf"(?:{MONTH}|{'|'.join(WEEKDAYS)})"
 _NO_LETTERS = regex(r"[\d\W_]+")
 _TIME = regex(
     rf"(?:\d[\d\s.:,/-]*(?:am|pm|st|nd|rd|th|h|min|s|years?|days?|hours?|weeks?|months?)?|{_MONTH_OR_DAY})"
