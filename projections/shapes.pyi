@@ -1573,6 +1573,7 @@ class DeletedManyAlone(TypedDict):
     also: NotRequired[list[Skipped]]
     left_alone: NotRequired[list[Skipped]]
     still_said_in: NotRequired[list[str]]
+    hidden_with: NotRequired[list[str]]
     rejected: NotRequired[list[str]]
     dry_run: NotRequired[bool]
     position: str

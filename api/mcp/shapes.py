@@ -179,6 +179,8 @@ class Deleted(Done):
     """Made of it, and still there."""
     still_said_in: list[str]
     """Keys of turns that still say it."""
+    hidden_with: list[str]
+    """Keys of what was merged into it: hidden with it."""
 
 
 class Reinforced(Done):

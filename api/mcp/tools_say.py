@@ -235,6 +235,7 @@ class SayTools:
             also=[AlsoDeleted(memory_key=one, reason=reason) for one, reason in answer.also.items()],
             left_alone=[AlsoDeleted(memory_key=one, reason=reason) for one, reason in answer.left.items()],
             still_said_in=answer.still_said_in,
+            hidden_with=answer.hidden,
             message=message,
             changes=[logged(one) for one in told["changes"]],
         )

@@ -65,9 +65,9 @@ def delete_all(
 
 def _joined(before: Deleted, page: Deleted) -> Deleted:
     """What two requests of one call did; of what is not told of each memory, the newest."""
-    lists = ("deleted", "waiting", "also", "left_alone", "still_said_in")
+    lists = ("deleted", "waiting", "also", "left_alone", "still_said_in", "hidden_with")
     both = {name: [*getattr(before, name), *getattr(page, name)] for name in lists}
-    both["still_said_in"] = list(dict.fromkeys(both["still_said_in"]))
+    both |= {name: list(dict.fromkeys(both[name])) for name in ("still_said_in", "hidden_with")}
     kept: dict[str, Any] = {
         "quarantined": page.quarantined or before.quarantined,
         "error": page.error or before.error,

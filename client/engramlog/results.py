@@ -541,6 +541,8 @@ class Removed(Effects):
     """Made of it, and still there."""
     still_said_in: list[str] = []
     """Turns that stand and say it; `with_sources` retracts them."""
+    hidden_with: list[str] = []
+    """What was merged into it: hidden with it, and there again once it is restored."""
     rejected: list[str] = []
     """Itself, where what it says is rejected too: told again, it becomes no memory."""
     dry_run: bool = False
@@ -693,6 +695,8 @@ class Deleted(Lagging):
     """Made of them, and still there."""
     still_said_in: list[str] = []
     """Turns that stand and say it."""
+    hidden_with: list[str] = []
+    """What was merged into it: hidden with it, and there again once it is restored."""
     rejected: list[str] = []
     """Those of which what they say is rejected too."""
     dry_run: bool = False

@@ -90,6 +90,8 @@ class DeletionPlan(ManyPlan[PlannedDeletion]):
 
     still_said_in: list[str] = field(default_factory=list)
     """Turns' memories that stand and say what is deleted."""
+    hidden: list[str] = field(default_factory=list)
+    """What was merged into what is deleted."""
     spares: bool = False
     """Whether a core or system memory is left alone."""
 
@@ -124,6 +126,7 @@ def plan_deletion(
         if plan.put(planned, "go with it, more than one request holds: delete some of them first"):
             plan.left |= {one.id: one.reason for one in taking.left}
     plan.still_said_in = still_said(cascade, (one.root for one in plan.planned))
+    plan.hidden = cascade.hidden_with(one.root for one in plan.planned)
     return plan
 
 

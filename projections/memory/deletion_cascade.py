@@ -64,6 +64,10 @@ class DeletionCascade(DeletionView):
             self._spread(list(self._go(waiting.pop(0))), going, left, waiting)
         return tuple(going.values())
 
+    def hidden_with(self, memory_ids: Iterable[str]) -> list[str]:
+        """What was merged into these, however deep, each once: hidden with them, and there again with them."""
+        return list(dict.fromkeys(source.id for one in memory_ids for source in self._below(one)))
+
     def _spread(
         self, gone: list[str], going: dict[str, Taken], left: dict[str, LeftMemory], waiting: list[str]
     ) -> None:

@@ -166,6 +166,10 @@ def _along(answer: DeletedMany, console: Console = out) -> None:
     if answer["left_alone"]:
         console.print(f"[yellow]{len(answer['left_alone']):,} made of it left alone[/]")
         _reasons(answer["left_alone"], console)
+    if hidden := answer.get("hidden_with", []):
+        console.print(
+            f"{len(hidden):,} merged into it {'would be' if answer['dry_run'] else 'are'} hidden with it: {_named(hidden)}"
+        )
     if rejected := answer.get("rejected", []):
         console.print(
             f"{_several(len(rejected), 'value')} rejected: told again, it becomes no memory  [dim](restore)[/]"

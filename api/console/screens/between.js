@@ -6,6 +6,7 @@ import { ask, path, useAsk } from "../core/http.js";
 import { setParams, To, useHere } from "../core/location.js";
 import { parsed, setHand, useMoment } from "../core/moment.js";
 import { Asked, Button, Check, Chip, Empty, Field, Problem } from "../core/parts.js";
+import { EventName, who } from "../core/reason.js";
 import { Id, Said, When } from "../core/said.js";
 import { shownMoment } from "../core/timebar.js";
 import { number, t, weight } from "../core/words.js";
@@ -101,8 +102,6 @@ function Counts({ told }) {
     ${told.by_principal.length > 0 && html`<p class="muted">${t("between.by")}: ${told.by_principal.slice(0, 8).map((one, index) => html`<span key=${`${one.actor}/${one.principal}`}>${index ? " · " : ""}<${Said} text=${who(one)} /> <span class="figure">${number(one.events)}</span></span>`)}</p>`}`;
 }
 
-const who = (one) => (one.principal ? `${one.actor} (${one.principal})` : (one.actor ?? "–"));
-
 /** A hand's place in the address; the other one stands as hand B. */
 function placed(one, other) {
   const b = { "b.as_of": other.as_of, "b.known": other.known };
@@ -118,7 +117,7 @@ function Changed({ owner, one, sides }) {
     ${one.was !== null && html`<p class="muted">${t("between.was")}: <${Said} text=${one.was} lines=${2} /></p>`}
     <p class="card-small"><${Chip} tone=${TONES[one.kind]}>${t(`between.kind.${one.kind}`)}<//> <${Id} text=${one.id} /> <span class="figure">${t("memory.weight")} ${weight(before?.weight)} → ${weight(now?.weight)}</span>
       ${differences(before, now).map(([name, told]) => html`<${Chip} key=${name}>${told}<//> `)}${one.deleted_since && html`<${Chip} tone="bad">${t("between.deleted-since")}<//>`}</p>
-    <ul class="plain between-causes">${one.causes.map((cause) => html`<li key=${cause.position}><${To} now=${true} class="id" parts=${["owners", owner, "log"]} params=${{ at: cause.position }}><${Said} text=${cause.position} /><//> <${Said} text=${cause.event} /> <span class="muted"><${When} at=${cause.time} /> · <${Said} text=${who(cause)} />${cause.said_reason && html` · “<${Said} text=${cause.said_reason} />”`}</span></li>`)}
+    <ul class="plain between-causes">${one.causes.map((cause) => html`<li key=${cause.position}><${To} now=${true} class="id" parts=${["owners", owner, "log"]} params=${{ at: cause.position }}><${Said} text=${cause.position} /><//> <${EventName} type=${cause.event} /> <span class="muted"><${When} at=${cause.time} /> · <${Said} text=${who(cause)} />${cause.said_reason && html` · “<${Said} text=${cause.said_reason} />”`}</span></li>`)}
       ${one.more_causes > 0 && html`<li class="muted">${t("memories.facet.more", { count: number(one.more_causes) })}</li>`}
       ${one.cause !== "events" && html`<li class="muted">${t(`between.cause.${one.cause}`)}</li>`}</ul>
   </li>`;

@@ -54,7 +54,7 @@ export function Operate() {
     <${Quarantine} />
     <div class="columns">
       <${Panel} title=${t("operate.folding")}><${Asked} of=${status}>${(told) => html`<${Folding} told=${told} />`}<//><//>
-      <div><${Panel} title=${t("operate.workers")}><${Asked} of=${status}>${(told) => html`<${Workers} told=${told} />`}<//><//>
+      <div><${Panel} title=${t("operate.working")}><${Asked} of=${status}>${(told) => html`<${Workers} told=${told} />`}<//><//>
       <${Room} /></div>
     </div>
     <${Jobs} />
@@ -106,9 +106,11 @@ function Kind({ name, share, told, of, growth }) {
   const { days_until_full: days, full_at: at, bytes_an_event: each, unknown, unknown_code: code } = of;
   const known = days !== null && days !== undefined;
   return html`<div class="room"><p><strong>${t(`operate.${name}`)}</strong> <span class="figure">${told}</span> ${share !== null && share !== undefined && html`<${Bar} share=${share} tone=${share > 0.9 ? "bad" : share > 0.7 ? "warn" : "cool"} label=${`${t(`operate.${name}`)}: ${Math.round(share * 100)} %`} />`}</p>
-    <p class="muted">${known ? t("operate.full-in", { days: number(days, days < 10 ? 1 : 0), day: at?.slice(0, 10) ?? "–" }) : t("operate.full.unknown")}
-      ${known && each ? `${t("operate.basis", { bytes: number(each), count: number(growth.events_a_day) })} ${measured(growth)}` : unknown && (reasonWords(code) ?? html`<${ByService} text=${unknown} />`)}</p></div>`;
+    <p class="muted">${known ? lasting(days, at) : t("operate.full.unknown")} ${known && each && growth.events_a_day ? `${t("operate.basis", { bytes: number(each), count: number(growth.events_a_day) })} ${measured(growth)}` : unknown && (reasonWords(code) ?? html`<${ByService} text=${unknown} />`)}</p></div>`;
 }
+
+/** For how long there is room. */
+const lasting = (days, at) => (days > 0 ? t("operate.full-in", { days: number(days, days < 10 ? 1 : 0), day: at?.slice(0, 10) ?? "–" }) : t("operate.full.now"));
 
 function Jobs() {
   const asked = useAgain(path("jobs"), LATER_MS / 3);

@@ -119,6 +119,7 @@ export function DeleteDialog({ owner, ids, more = 0, onClose, onDone }) {
       <${Named} title=${t("delete.spared", { count: number(would.skipped.length) })} ones=${would.skipped} />
       <${Named} title=${t("delete.also", { count: number(would.also.length) })} ones=${would.also} />
       <${Named} title=${t("delete.alone", { count: number(would.left_alone.length) })} ones=${would.left_alone} />
+      <${Named} title=${t("delete.hidden", { count: number(would.hidden_with.length) })} ones=${would.hidden_with} />
       <${Named} title=${t("delete.still", { count: number(would.still_said_in.length) })} ones=${would.still_said_in} />
       <div class="form stacked">
         ${[["with_sources", "delete.sources"], ["core", "delete.core"], ["never", "delete.never"]].map(([name, word]) => html`<${Check} key=${name}

@@ -89,6 +89,7 @@ words({
   "delete.spared": ["Left alone: {count}", "保留：{count} 条"],
   "delete.also": ["Go with them, since they were made of them: {count}", "一并删除（由其派生）：{count} 条"],
   "delete.alone": ["Made of them, and stay: {count}", "由其派生但保留：{count} 条"],
+  "delete.hidden": ["Hidden with them, since they were merged into them: {count}", "一并隐藏（已合并其中）：{count} 条"],
   "delete.still": ["Still said in {count} [turn|turns]", "仍在 {count} 个轮次中提及"],
   "delete.sources": ["Retract the turns that say it, too", "同时撤回提及它的轮次"],
   "delete.core": ["Delete core and system memories too", "也删除核心与系统记忆"],

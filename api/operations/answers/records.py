@@ -75,6 +75,7 @@ class DeletedMany(Lagging):
             "also": [{"id": "m-coffee-habit", "reason": "made of turn coffee"}],
             "left_alone": [],
             "still_said_in": [],
+            "hidden_with": [],
             "rejected": [],
             "dry_run": False,
             "position": "3:132",
@@ -89,6 +90,9 @@ class DeletedMany(Lagging):
     left_alone: list[Skipped] = Field(default=[], description="Made of them, and still there.")
     still_said_in: list[str] = Field(
         default=[], description="Turns that stand and say it; `with_sources` retracts them."
+    )
+    hidden_with: list[str] = Field(
+        default=[], description="What was merged into them: hidden with them, and there again once they are restored."
     )
     rejected: list[str] = Field(
         default=[], description="Those of which what they say is rejected: told again, it becomes no memory."
@@ -117,6 +121,7 @@ class DeletedOne(DeletedMany):
             "also": [{"id": "m-018f3c1e-7b2a-7000-8000-000000000002", "reason": "made of turn d1-3"}],
             "left_alone": [],
             "still_said_in": [],
+            "hidden_with": [],
             "rejected": ["d1-3"],
             "dry_run": False,
             "position": "3:132",

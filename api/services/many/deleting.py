@@ -94,7 +94,7 @@ class Deleter(ManyActs[Delete, PlannedDeletion, DeletionReport]):
 
         def planner(memories: Mapping[str, Memory], event_id: Callable[[str], str]) -> DeletionPlan:
             plan = plan_deletion(command, memories, cascade, event_id, columns)
-            answer.still_said_in, answer.spared = plan.still_said_in, plan.spares
+            answer.still_said_in, answer.spared, answer.hidden = plan.still_said_in, plan.spares, plan.hidden
             return plan
 
         return answer, planner
@@ -103,7 +103,7 @@ class Deleter(ManyActs[Delete, PlannedDeletion, DeletionReport]):
         super()._tell_again(answer, before, new=new)
         with self._reader.snapshot(answer.owner) as snapshot:
             cascade, kept, partition = DeletionCascade(snapshot.view.columns), _kept(snapshot), snapshot.partition
-        answer.still_said_in = still_said(cascade, answer.done)
+        answer.still_said_in, answer.hidden = still_said(cascade, answer.done), cascade.hidden_with(answer.done)
         *_, (first, *_along) = before.values()
         answer.restorable_until = micros(first.event.occurred_at) + kept
         seqs = [one.seq for told in before.values() for one in told]
@@ -159,7 +159,8 @@ class Deleter(ManyActs[Delete, PlannedDeletion, DeletionReport]):
             deleted_at = None if row is None else snapshot.view.columns.memories[row].deleted_at
             if deleted_at is None:
                 return None
-            still_said_in = DeletionCascade(snapshot.view.columns).still_said_in(memory_id)
+            cascade = DeletionCascade(snapshot.view.columns)
+            still_said_in, hidden = cascade.still_said_in(memory_id), cascade.hidden_with([memory_id])
             kept = _kept(snapshot)
             warning, partition = snapshot.told, snapshot.partition
             weigh_log(snapshot)
@@ -176,6 +177,7 @@ class Deleter(ManyActs[Delete, PlannedDeletion, DeletionReport]):
             done=[memory_id],
             also=dict.fromkeys(along, f"it went with {memory_id}"),
             still_said_in=still_said_in,
+            hidden=hidden,
             values=[memory_id] if len(changes) > len(went) else [],
             changes=changes,
             restorable_until=deleted_at + kept,

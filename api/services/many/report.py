@@ -86,6 +86,8 @@ class DeletionReport(ManyReport):
 
     still_said_in: list[str] = field(default_factory=list)
     """Turns' memories that stand and say what was deleted."""
+    hidden: list[str] = field(default_factory=list)
+    """What was merged into what was deleted."""
     restorable_until: int | None = None
     """When what was deleted now is purged, by the owner's parameter; microseconds since 1970."""
 
@@ -103,6 +105,7 @@ class DeletionReport(ManyReport):
             "also": listed(self.also),
             "left_alone": listed(self.left),
             "still_said_in": self.still_said_in,
+            "hidden_with": self.hidden,
             "rejected": self.values_done,
             "dry_run": self.dry_run,
             "position": self.position,

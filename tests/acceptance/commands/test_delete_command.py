@@ -47,8 +47,8 @@ def test_ids_may_be_separated_in_any_way_and_a_repeated_one_is_deleted_once(
     many(cli)
     before = events_of(cli)
     answer = cli.json("delete", "ada", *words, stdin=stdin.encode())
-    along = {"also": [], "left_alone": [], "still_said_in": [], "rejected": [], "dry_run": False, "behind": 0}
-    assert answer == {"owner": "ada", "deleted": ["m1", "m2", "m3"], "skipped": []} | along | {
+    along = {"also": [], "left_alone": [], "still_said_in": [], "hidden_with": [], "rejected": [], "dry_run": False}
+    assert answer == {"owner": "ada", "deleted": ["m1", "m2", "m3"], "skipped": [], "behind": 0} | along | {
         name: answer[name] for name in ("position", "restorable_until")
     }
     assert events_of(cli) == before + 3

@@ -130,6 +130,14 @@ def test_a_verified_or_system_memory_made_of_it_is_left_alone_and_named() -> Non
     assert ["verified" in one.reason for one in found.left] == [True, False]
 
 
+def test_what_was_merged_into_it_is_hidden_with_it_however_deep_but_not_once_it_came_apart() -> None:
+    told = (merged("t2", "t4", into="inner", day=21), merged("inner", "t3", into="outer", day=22))
+    found = retracting(*TALK, *told)
+    assert sorted(found.hidden_with(["outer", "t1"])) == ["inner", "t2", "t3", "t4"]
+    assert sorted(found.hidden_with(["inner", "inner"])) == ["t2", "t4"]
+    assert retracting(*TALK, *told, unmerged("outer", 23)).hidden_with(["outer"]) == []
+
+
 def test_a_typed_memory_tells_which_turns_still_say_it_and_takes_them_where_asked() -> None:
     told = (typed("User likes tea", "m", 2), typed("User likes tea only", "n", 4), mentioned("m", 21, turn_id="t4"))
     found = retracting(*TALK, *told)
