@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from api.laws import LAWS
+from api.laws import LAWS, laws
 from api.parameters import parameters
 from api.pictures import reason_words
 from consumers.jobs.board import WHAT
@@ -98,6 +98,8 @@ def test_the_english_of_the_service_s_sentences_is_what_the_service_says() -> No
     meant = {name: one.meaning for name, one in KNOWN.items()}
     assert {name: english(f"alarm.{name}.what") for name in KNOWN} == meant
     assert {name: english(f"job.{name}.what") for name in JOBS} == dict(WHAT)
+    factors = {f"law.{law['name']}.{name}": said for law in laws()["laws"] for name, said in law["factors"].items()}
+    assert {key: english(key) for key in factors} == factors
 
 
 def test_pictures_say_the_same_chinese_as_the_console() -> None:

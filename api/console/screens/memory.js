@@ -6,7 +6,7 @@ import { To } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
 import { Asked, Button, Chip, Panel, Screen, useReadOnly } from "../core/parts.js";
 import { Id, plain, Said, When } from "../core/said.js";
-import { number, t, weight } from "../core/words.js";
+import { has, number, t, weight } from "../core/words.js";
 import { Changes, EventDialog } from "./changes.js";
 import { Curves } from "./curves.js";
 import { TONES } from "./memories.js";
@@ -75,7 +75,7 @@ function Why({ told }) {
   const law = laws.data?.laws.find((one) => one.name === told.law);
   return html`${law && html`<p class="sentence">${t("memory.law-of", { law: t(`law.${told.law}`) })}: <${Said} text=${formulaOf(law)} /></p>`}
     <table><thead><tr><th>${t("memory.factor")}</th><th class="figure">${t("memory.value")}</th></tr></thead><tbody>
-      ${Object.entries(told.factors).map(([name, value]) => html`<tr key=${name}><th scope="row" title=${law?.factors[name]}>${t(`factor.${name}`)}</th><td class="figure">${value.toFixed(4)}</td></tr>`)}
+      ${Object.entries(told.factors).map(([name, value]) => html`<tr key=${name}><th scope="row" title=${has(`law.${told.law}.${name}`) ? t(`law.${told.law}.${name}`) : null}>${t(`factor.${name}`)}</th><td class="figure">${value.toFixed(4)}</td></tr>`)}
     </tbody></table>
     <table><thead><tr><th>${t("memory.law")}</th><th class="figure">${t("memory.weight")}</th></tr></thead><tbody>
       ${Object.entries(told.laws).map(([name, value]) => html`<tr key=${name} class=${name === told.law ? "chosen" : ""}><th scope="row">${t(`law.${name}`)}</th><td class="figure">${weight(value)}</td></tr>`)}
