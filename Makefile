@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rest test-all check format bench bench-console bench-peers mutants house client chaos lock pictures clean
+.PHONY: help setup demo test test-rest test-all check format bench bench-browser bench-peers mutants house client chaos lock pictures clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,7 +51,7 @@ format: $(READY) ## Format and mend what can be mended
 bench: $(READY) ## Measure against the limits; prints JSON
 	@$(BIN)/engramlog bench all --json
 
-bench-console: $(READY) ## Measure the console in a browser of this machine, with 10,000 and 100,000 memories; prints JSON
+bench-browser: $(READY) ## Measure the console in a browser of this machine, with 10,000 and 100,000 memories; prints JSON
 	@$(BIN)/python -P -m tests.browser.measured
 
 bench-peers: ## The same texts through six other libraries, in an environment of its own; prints JSON

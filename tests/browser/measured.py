@@ -1,4 +1,4 @@
-"""How fast the console is in a browser of this machine: `make bench-console` prints JSON.
+"""How fast the console is in a browser of this machine: `make bench-browser` prints JSON.
 
 Milliseconds are the browser's own, from the beginning of a navigation, in a context without a cache: until anything was
 painted, until a text or picture was, and until what the screen is for could be read. Openings are interleaved with those of a

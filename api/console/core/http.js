@@ -126,8 +126,8 @@ export const askText = async (address, params, signal) => (await sendUntilHeard(
 export const askBlob = async (address, { params, body } = {}) =>
   (await send(address, { params, body, method: body ? "POST" : "GET" })).blob();
 
-/** A key for one thing that is told, however often it is tried. */
-export const newKey = () => `console/${crypto.randomUUID()}`;
+/** A key for one thing that is told, however often it is tried. (`randomUUID` is kept from pages that come by http from elsewhere.) */
+export const newKey = () => `console/${[...crypto.getRandomValues(new Uint8Array(16))].map((one) => one.toString(16).padStart(2, "0")).join("")}`;
 
 const POSITION = /^\d+:\d+$/;
 
