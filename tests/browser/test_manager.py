@@ -161,7 +161,7 @@ def test_what_the_service_refuses_is_told_by_its_field_and_nothing_is_lost(page_
     console.field("What is to be remembered").fill("Something to keep.")
     console.field("Id (optional)").fill("not an id { }")
     console.button("Remember").click()
-    console.says("Field memory_id")
+    console.page.locator(".problem code", has_text="memory_id").first.wait_for()
     assert console.field("What is to be remembered").input_value() == "Something to keep."
 
 
