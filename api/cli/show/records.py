@@ -16,7 +16,11 @@ from projections.shapes import DeletedMany, DeletedOne, GroundReported, Restored
 
 SHOWN = 20
 """Rows of what was skipped, and names of anything else; --json has all."""
-HOW_TO_INCLUDE = {"sensitive": " (--reveal)", "purged": " (nothing is left of it)"}
+HOW_TO_INCLUDE = {
+    "sensitive": " (--reveal)",
+    "purged": " (nothing is left of it)",
+    "unknown": " (no memory has the id)",
+}
 
 
 def imported(answer: dict[str, Any]) -> None:

@@ -253,6 +253,13 @@ def test_an_export_holds_what_stands_oldest_first_and_tells_what_was_left_out_on
     assert "hunter2" not in told.out + told.err
 
 
+def test_an_export_of_some_says_which_it_has_not_and_how_to_have_them(cli: Cli) -> None:
+    lived(cli)
+    told = cli("export", "ada", "--id", "m2", "--id", "m3", "--id", "nothing")
+    assert [json.loads(line)["memory_id"] for line in told.out.splitlines()] == ["m2"]
+    assert "left out: 1 deleted (--include deleted), 1 unknown (no memory has the id)" in told.err
+
+
 def test_what_else_is_asked_for_is_exported_too_and_an_import_leaves_it_out_again(cli: Cli) -> None:
     lived(cli)
     found = exported(cli, "ada", "--include", "deleted,superseded", "--include", "merged")
