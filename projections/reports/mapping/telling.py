@@ -20,23 +20,13 @@ _UNITS_CHINESE = "年|月|日|号|天|周|星期|礼拜|点|时|分|秒|小时|�
 _TIME_CHINESE = regex(
     rf"[第上下本今明昨前后]?[\d一二三四五六七八九十百零两几]*(?:{_UNITS_CHINESE})[\d一二三四五六七日天末]*[份间钟候]?"
 )
+_DATE_FIRST = regex(r"\d{1,4}[-/.年]\d{1,2}")
 _ADDRESS = regex(r"@|://|\bwww\.|\.(?:com|org|net|cn|io|edu|gov|html?|jpe?g|png|gif|webp|pdf)\b")
-_CAPTION = frozenset(
-    {
-        "photo",
-        "photos",
-        "photograph",
-        "photographs",
-        "photography",
-        "picture",
-        "pictures",
-        "pic",
-        "pics",
-        "image",
-        "images",
-    }
-    | {"snapshot", "screenshot", "照片", "图片", "图像", "截图", "相片"}
-)
+_CAPTION_TEXT = """
+    photo photos photograph photographs photography picture pictures pic pics image images snapshot screenshot
+    照片 图片 图像 截图 相片
+"""
+_CAPTION = frozenset(_CAPTION_TEXT.split())
 """What captions of pictures begin with. Who takes photographs talks of them in other places of a sentence."""
 _BRACKETED = r"\[[^\]\n]{0,40}?(?:image|photo|picture|图片|照片)[^\]\n]{0,400}\]"
 _IN_CAPTIONS = regex(rf"{_BRACKETED}|(?:{'|'.join(sorted(_CAPTION))})\s+(?:of|showing|with)\b")
@@ -62,15 +52,8 @@ def is_timeless(word: str) -> bool:
         or _TIME.fullmatch(told)
         or _TIME_CHINESE.fullmatch(told)
         or _ADDRESS.search(told)
-        or (told[:1].isdigit() and _starts_with_date(told))
+        or _DATE_FIRST.match(told)
     )
-
-
-_DATE_FIRST = regex(r"\d{1,4}[-/.年]\d{1,2}(?:[-/.月]\d{1,4})?.*")
-
-
-def _starts_with_date(told: str) -> bool:
-    return _DATE_FIRST.fullmatch(told) is not None
 
 
 def is_of_captions(word: str, text: str) -> bool:
