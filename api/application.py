@@ -230,19 +230,19 @@ class Application(ABC):
     def replayer(self) -> Replayer:
         from api.services.auditing.replaying import Replayer
 
-        return Replayer(self.log, self.reader, self._meanings)
+        return Replayer(self.log, self.reader)
 
     @joined
     def retracter(self) -> Retracter:
         from api.services.auditing.retracting import Retracter
 
-        return Retracter(self.log, self.views, self.reader, self.writer, self._meanings)
+        return Retracter(self.log, self.views, self.reader, self.writer)
 
     @joined
     def differ(self) -> Differ:
         from api.services.auditing.differing import Differ
 
-        return Differ(self.log, self.reader, self.views, self._meanings)
+        return Differ(self.log, self.reader, self.views)
 
     @joined
     def outranking(self) -> Outranking:

@@ -16,6 +16,8 @@ from zoneinfo import available_timezones
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from events.embedders import MOST_NAMED, OWNERS_NAMES, OWNERS_RULE, STORE, is_embedder_name
+
 Profile = Literal["weighted", "ebbinghaus", "consolidating", "tiered"]
 ParameterValue = float | int | str | bool
 PARAMETER_SET = "2026-11.2"
@@ -45,6 +47,12 @@ def _known_half_lives(text: str) -> str:
     if not re.fullmatch(_HALF_LIVES[1:-1], text):
         raise PydanticCustomError("half_lives", "{rule}", {"rule": HALF_LIVES_RULE})
     return text
+
+
+def _known_embedder(name: str) -> str:
+    if name != STORE and not is_embedder_name(name):
+        raise PydanticCustomError("embedder", "{rule}", {"rule": OWNERS_RULE})
+    return name
 
 
 @lru_cache(maxsize=1024)
@@ -320,6 +328,16 @@ class Parameters:
     session_idle_hours: Annotated[float, Field(gt=0, le=8_760)] = 12.0
     """Hours without a message after which a sitting of a session is over; one hour where another session went on."""
 
+    # meaning (ADR 0093)
+    embedder: Annotated[
+        str,
+        AfterValidator(_known_embedder),
+        WithJsonSchema(
+            {"type": "string", "pattern": OWNERS_NAMES, "maxLength": MOST_NAMED, "description": OWNERS_RULE}
+        ),
+    ] = STORE
+    """What compares meanings: store (as the process is set, else as the store was made), none, auto, or an embedder's name."""
+
 
 DEFAULTS = Parameters()
 NAMES = tuple(field.name for field in dataclasses.fields(Parameters))
@@ -344,7 +362,7 @@ def allowed(name: str) -> str:
     if schema.get("type") == "boolean":
         return "true or false"
     if schema.get("type") == "string":
-        return HALF_LIVES_RULE if name == "half_life_by_kind" else "an IANA time zone such as UTC or Asia/Shanghai"
+        return str(schema.get("description", "an IANA time zone such as UTC or Asia/Shanghai"))
     kind = "a whole number" if schema.get("type") == "integer" else "a number"
     low = f"above {schema['exclusiveMinimum']}" if "exclusiveMinimum" in schema else f"from {schema.get('minimum')}"
     return f"{kind} {low} to {schema.get('maximum')}"

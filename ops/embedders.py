@@ -1,32 +1,88 @@
-"""The embedder that the settings name, made when it is first needed, and the vectors beside it."""
+"""The embedders of a process: what its settings allow, beside what the store was made with."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+from events.embedders import AUTO, BUILT_IN, MINILM, NONE, USE
+from events.errors import BadSetting
 from ops.settings import Settings
-from ops.store import OpenStore
+from projections.embedding.choosing import Chosen, EmbedderPlan, Embedders
 from projections.embedding.meaning import Embedder
 from projections.redis.meanings import Meanings
 
+if TYPE_CHECKING:
+    from ops.store import OpenStore
 
-def embedder_of(settings: Settings) -> Callable[[], Embedder] | None:
-    """What makes the embedder of these settings; None where there is none."""
-    if settings.embedder == "none":
-        return None
+EMBED_MINUTES, SELDOM_MINUTES = 1, 5
+"""Minutes between two looks of the embedding job; and where only what owners chose for themselves is embedded."""
 
-    def make() -> Embedder:
+
+def maker_of(settings: Settings) -> Callable[[str], Embedder]:
+    """What makes an embedder by its name, at the address and with the key of these settings."""
+
+    def make(name: str) -> Embedder:
         from projections.embedding.embedder import embedder_named  # noqa: PLC0415 - models and clients load slowly
 
         key = settings.embedder_key.get_secret_value() if settings.embedder_key is not None else None
-        made = embedder_named(settings.embedder, url=settings.embedder_url, key=key)
+        made = embedder_named(name, url=settings.embedder_url, key=key)
         assert made is not None, "none was told apart before"
         return made
 
     return make
 
 
+def embedders_of(settings: Settings, default: str) -> Embedders | None:
+    """The embedders of these settings on a store with this default; None where they allow none."""
+    return (
+        None if settings.embedder == NONE else Embedders(maker_of(settings), EmbedderPlan(settings.embedder, default))
+    )
+
+
+def embed_minutes(embedders: Embedders | None) -> int | None:
+    """How often the embedding job looks; None: never."""
+    if embedders is None:
+        return None
+    return EMBED_MINUTES if embedders.plan.embeds else SELDOM_MINUTES
+
+
 def meanings_of(settings: Settings, store: OpenStore) -> Meanings | None:
-    """The embedder of these settings beside the store's vectors; None where there is no embedder."""
-    made = embedder_of(settings)
+    """Them beside the store's vectors; None where these settings allow none."""
+    made = embedders_of(settings, store.identity.embedder)
     return None if made is None else Meanings(made, store.vectors)
+
+
+def chosen_at_start(embedders: Embedders) -> dict[str, Any]:
+    """What compares meanings for owners who chose nothing, where that stands, the model where it is one, and what is missing of it.
+
+    Raises BadSetting where the settings name one that is not there; of what a store names, or of `auto`, a process may lack it.
+    """
+    name, by = embedders.plan.base
+    missing = missing_of(embedders)
+    if missing:
+        return {"embedder": name, "by": by, "missing": ", ".join(missing), "alarm": True}
+    if name == AUTO:
+        return {"embedder": name, "by": by}
+    return {"embedder": name, "by": by, "model": embedders.get(Chosen(name, name, by)).model}
+
+
+def missing_of(embedders: Embedders) -> list[str]:
+    """What this process lacks, or may not use, of what counts for owners who chose nothing."""
+    name, _ = embedders.plan.base
+    wanted = (MINILM, USE) if name == AUTO else () if name in (NONE, embedders.plan.setting) else (name,)
+    lacking = {*embedders.lacking(), *(one for one in wanted if one not in BUILT_IN)} if wanted else set()
+    return [one for one in wanted if one in lacking]
+
+
+def of_new_stores(settings: Settings) -> str:
+    """What a store that is created now compares meanings by: as it is set, else `auto` where both of its models are there."""
+    if settings.embedder is not None:
+        return settings.embedder
+    make = maker_of(settings)
+    try:
+        for name in (MINILM, USE):
+            make(name)
+    except BadSetting:
+        return NONE
+    return AUTO

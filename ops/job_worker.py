@@ -34,7 +34,7 @@ from events.redis.log import RedisEventLog
 from events.redis.ready import refuse_kind
 from events.redis.wire import Wire, WirePool, connect
 from ops.clock import now
-from ops.embedders import embedder_of
+from ops.embedders import embed_minutes, embedders_of
 from ops.kept.value_keeper import erasing_log
 from ops.kept.view_files import ViewFolder, view_folder
 from ops.logs import start_logging, teller
@@ -45,7 +45,7 @@ from ops.settings import load_settings
 from ops.worker import add_json, open_url, store_url
 from ops.worker_id import new_worker_id
 from projections.choices import VIEW_BYTES
-from projections.embedding.meaning import Embedder
+from projections.embedding.choosing import Embedders
 from projections.models.chat import Chat
 from projections.redis.create import StoreIdentity, known_identity
 from projections.redis.model_uses import ModelLedger
@@ -99,6 +99,10 @@ class Attendant:
             looks += 1
 
 
+def nothing_embedded(_default: str) -> None:
+    """Vectors are only taken away."""
+
+
 def run_job_worker(
     url: str,
     *,
@@ -107,7 +111,7 @@ def run_job_worker(
     timeout: float = 10.0,
     lease_ms: int = LEASE_MS,
     parent: int | None = None,
-    embedder: Callable[[], Embedder] | None = None,
+    embedders: Callable[[str], Embedders | None] = nothing_embedded,
     chat: Callable[[], Chat] | None = None,
     reviewer: str = RULE,
     extraction: str = OFF,
@@ -118,7 +122,7 @@ def run_job_worker(
 ) -> None:
     """Run jobs until SIGTERM or SIGINT, which end the process, and schedule them unless another process does.
 
-    `embedder` and `chat` make the models when they are first needed.
+    `embedders` gives what embeds on a store with this default, `chat` the language model: both make models at first need.
 
     `extraction` and `summaries` are how turns become typed memories and episodes by themselves, or off. `kept_views` finds where
     the views of a store are kept, by its id: jobs drop those of which they hide something.
@@ -137,16 +141,16 @@ def run_job_worker(
     if not _is_queue(client, setting, stop, tell, parent):
         client.close()
         return
-    cron = None
+    cron, embed_with = None, embedders(identity.embedder)
     if schedules:
-        kinds = kinds_of(extraction, summaries, embeds=embedder is not None)
+        kinds = kinds_of(extraction, summaries, embed_minutes=embed_minutes(embed_with))
         told: dict[str, Any] = {"minutes": minutes, "kinds": kinds, "tell": tell, "lease_ms": lease_ms}
         cron = Cron(client, identity.store_id, identity.partitions, worker_id, **told)
         ending.leave = partial(cron.leave_from, client)
     attendant = Attendant(cron, stop, tell, parent, ending)
     attendant.start()
     tell("job worker started", store=identity.store_id)
-    lent = None if embedder is None else Lent(embedder)
+    lent = None if embed_with is None else Lent(lambda: embed_with)
     asked = None if chat is None else Lent(chat)
     alarms = RedisAlarms(WirePool(connect(url, timeout=timeout)), worker_id, tell)
     served = JobResources(
@@ -264,7 +268,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         timeout=options.timeout,
         lease_ms=options.lease_ms,
         parent=options.parent,
-        embedder=embedder_of(settings),
+        embedders=partial(embedders_of, settings),
         chat=chat_of(settings),
         reviewer=settings.reviewer,
         extraction=settings.extraction,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from projections.models.chat import Chat
     from projections.redis.meanings import Meanings
     from projections.redis.model_uses import ModelLedger
-    from projections.shapes import JobBoard
+    from projections.shapes import EmbedderSet, JobBoard
 
 QUEUE_SECONDS = 2.0
 """How long `status` waits for a queue on another Redis."""
@@ -69,11 +70,19 @@ class JoinedApplication(Application):
 
     def cache_counts(self) -> dict[tuple[str, str], int]:
         """See `Application.cache_counts`; of questions' vectors too, where one embeds."""
+        return super().cache_counts() | {("question", found): count for found, count in self._questions().items()}
+
+    def _questions(self) -> dict[str, int]:
+        """How often questions' vectors were asked for in this process, by where they came from; under all models."""
+        made = {} if self._meanings is None else self._meanings.embedders.made
+        if not made:
+            return {}
         from projections.embedding.embedder import CachingEmbedder
 
-        embedder = None if self._meanings is None else self._meanings.made
-        asked = embedder.asked if isinstance(embedder, CachingEmbedder) else {}
-        return super().cache_counts() | {("question", found): count for found, count in asked.items()}
+        counts = Counter[str]()
+        for embedder in made.values():
+            counts.update(embedder.asked if isinstance(embedder, CachingEmbedder) else {})
+        return dict(counts)
 
     @joined
     def accesses(self) -> AccessRecorder:
@@ -163,16 +172,25 @@ class JoinedApplication(Application):
     def _models_named(self) -> ModelsNamed:
         from api.services.looking.models import ModelsNamed
 
-        embedder = self._model.embedder_set
-        if embedder is not None and self._meanings is not None:
-            asked = self.cache_counts()
-            embedder = {
-                **embedder,
-                "loaded": self._meanings.made is not None,
-                "questions_computed": asked.get(("question", "computed"), 0),
-                "questions_remembered": asked.get(("question", "memory"), 0),
-            }
-        return ModelsNamed(self._model.chat_set, embedder)
+        return ModelsNamed(self._model.chat_set, self._embedder_set())
+
+    def _embedder_set(self) -> EmbedderSet | None:
+        """What compares meanings for owners who chose nothing, and how it was asked in this process."""
+        from ops.embedders import missing_of
+
+        embedders = None if self._meanings is None else self._meanings.embedders
+        if embedders is None or not embedders.plan.embeds:
+            return None
+        asked, (name, by) = self._questions(), embedders.plan.base
+        return {
+            "name": name,
+            "chosen_by": by,
+            "host": self._model.embedder_host if name.startswith("openai:") else None,
+            "missing": missing_of(embedders),
+            "loaded": bool(embedders.made),
+            "questions_computed": asked.get("computed", 0),
+            "questions_remembered": asked.get("memory", 0),
+        }
 
     def _chat(self, use: str) -> Callable[[], Chat] | None:
         """The model of the settings, where there is one; what asking it takes is counted for this use."""
@@ -210,7 +228,7 @@ class JoinedApplication(Application):
         from consumers.jobs.embedding import EmbeddingJob
 
         store, meanings = self._store, self._meanings
-        job = None if meanings is None else EmbeddingJob(store.vectors, lambda: meanings.embedder, self._tell)
+        job = None if meanings is None else EmbeddingJob(store.vectors, meanings.embedders, self._tell)
         return Embeddings(job, meanings, partial(owners_of_all, store), store.log, self.reader, self._catch_up)
 
     @joined

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from projections.models.chat import Chat
     from projections.models.counted import NoteAsked
     from projections.models.model_chat import ModelChat
-    from projections.shapes import ChatSet, EmbedderSet
+    from projections.shapes import ChatSet
 
 
 class LazyModel:
@@ -52,8 +52,9 @@ class Model(NamedTuple):
     finder: LazyModel | None = None
     """The same model, where it is to look for patterns too."""
     chat_set: ChatSet | None = None
-    embedder_set: EmbedderSet | None = None
-    """What the settings say of both, without keys; of the embedder as if it had never been asked."""
+    """What the settings say of it, without keys."""
+    embedder_host: str | None = None
+    """Host and port of the endpoint for embeddings, where the settings name one."""
 
     def close(self) -> None:
         """Close its connections."""
@@ -101,7 +102,7 @@ def model_of(settings: Settings) -> Model:
     reviewer = f"model {settings.model}" if settings.reviewer == "model" else "rule"
     sent, received, chat = settings.model_price_in, settings.model_price_out, chat_of(settings)
     summariser, finder = (chat if way == "model" else None for way in (settings.summaries, settings.patterns))
-    prices, sets = _prices(sent, received), (_chat_set(settings), _embedder_set(settings))
+    prices, sets = _prices(sent, received), (_chat_set(settings), _embedder_host(settings))
     return Model(chat, prices, reviewer, summariser, finder, *sets)
 
 
@@ -119,17 +120,9 @@ def _chat_set(settings: Settings) -> ChatSet | None:
     }
 
 
-def _embedder_set(settings: Settings) -> EmbedderSet | None:
-    if settings.embedder == "none":
-        return None
-    asked = settings.embedder.startswith("openai:")
-    return {
-        "name": settings.embedder,
-        "host": (_host(settings.embedder_url) or "api.openai.com") if asked else None,
-        "loaded": False,
-        "questions_computed": 0,
-        "questions_remembered": 0,
-    }
+def _embedder_host(settings: Settings) -> str | None:
+    asked = (settings.embedder or "").startswith("openai:")
+    return (_host(settings.embedder_url) or "api.openai.com") if asked else None
 
 
 def _host(url: str | None) -> str | None:

@@ -21,6 +21,7 @@ from pydantic import (
 )
 from redis.connection import parse_url
 
+from events.embedders import NONE, RULE, is_embedder_name
 from events.entry import LOCAL
 from events.errors import BadSetting
 from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
@@ -123,8 +124,8 @@ class Settings(BaseModel):
     log_level: str = "info"
     ask: Literal["auto", "local"] = "auto"
     """Whether a command has a running `up` of its data folder carry out what takes a moment, or opens the store by itself."""
-    embedder: str = "none"
-    """What gives texts their vectors: none, minilm, sentence:NAME or openai:MODEL."""
+    embedder: str | None = None
+    """What compares meanings for owners who chose nothing: none, auto or an embedder's name; as the store was made when unset."""
     embedder_url: Annotated[str | None, Field(repr=False)] = None
     """Where openai:MODEL is served: what comes before /embeddings; OpenAI's own when unset, with a key."""
     embedder_key: SecretStr | None = None
@@ -213,11 +214,10 @@ class Settings(BaseModel):
 
     @field_validator("embedder")
     @classmethod
-    def _known_embedder(cls, value: str) -> str:
-        kind, _, name = value.partition(":")
-        if not (value in ("none", "minilm") or (kind in ("sentence", "openai") and name.strip())):
-            raise ValueError("none, minilm, sentence:NAME or openai:MODEL")
-        return value
+    def _known_embedder(cls, value: str | None) -> str | None:
+        if value and not is_embedder_name(value):
+            raise ValueError(RULE)
+        return value or None
 
     @field_validator("url", "embedder_url", "model_url")
     @classmethod
@@ -279,7 +279,7 @@ class Settings(BaseModel):
 def of_its_own(settings: Settings, data: Path) -> Settings:
     """The settings for a store of its own, of a demo or a measurement: nothing of the operator's but how Redis is started."""
     elsewhere = {"redis_url": None, "queue_url": None, "rejections": None, "head_sinks": (), "kept_views": "auto"}
-    return settings.model_copy(update={"data": data, "embedder": "none", "min_replicas": 0, **elsewhere})
+    return settings.model_copy(update={"data": data, "embedder": NONE, "min_replicas": 0, **elsewhere})
 
 
 def load_settings(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -295,7 +295,7 @@ def load_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         raise BadSetting(f"{name}: got {_shown(name, first['input'])}; allowed: {allowed}", setting=name) from None
     if settings.model is not None:
         _reachable(settings.model_url, settings.model_key, "model", "/chat/completions", "ENGRAMLOG_MODEL")
-    if settings.embedder.startswith("openai:"):
+    if (settings.embedder or "").startswith("openai:"):
         _reachable(settings.embedder_url, settings.embedder_key, "embeddings", "/embeddings", "ENGRAMLOG_EMBEDDER")
     return settings
 

@@ -170,11 +170,19 @@ def check_queue(url: str | None, timeout: float) -> None:
         client.close()
 
 
+def _embedder_of_new_stores(settings: Settings) -> str:
+    from ops.embedders import of_new_stores  # noqa: PLC0415 - a store is created once
+
+    return of_new_stores(settings)
+
+
 @contextmanager
 def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: Tell) -> Iterator[OpenStore]:
     client = connect(url, timeout=settings.redis_timeout)
     wire = Wire(client)
-    identity = open_store(wire, store_id=str(uuid4()), partitions=settings.partitions)
+    identity = open_store(
+        wire, store_id=str(uuid4()), partitions=settings.partitions, embedder=partial(_embedder_of_new_stores, settings)
+    )
     wire.close()
     alarms = RedisAlarms(WirePool(client), f"{socket.gethostname()}-{os.getpid()}", tell)
     log = KeepingLog(

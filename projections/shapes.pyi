@@ -503,6 +503,8 @@ class Above(AboveAlone, TimesTold, Placed): ...
 
 class Coverage(TypedDict):
     model: str | None
+    chosen: str
+    chosen_by: Literal["owner", "setting", "store"]
     embedded: int
     of: int
     share: float
@@ -1090,6 +1092,8 @@ class ChatSet(TypedDict):
 
 class EmbedderSet(TypedDict):
     name: str
+    chosen_by: Literal["setting", "store"]
+    missing: list[str]
     host: str | None
     loaded: bool
     questions_computed: int

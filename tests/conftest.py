@@ -28,6 +28,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """What a test keeps without naming a data folder is kept in one that lives as long as the session, also by its commands."""
     folder = TemporaryDirectory(prefix="engramlog-tests-", ignore_cleanup_errors=True)
     os.environ["XDG_DATA_HOME"] = folder.name
+    os.environ["ENGRAMLOG_EMBEDDER"] = (
+        "none"  # but where a test is about meanings: a store that it makes would compare them
+    )
     config.add_cleanup(folder.cleanup)
 
 

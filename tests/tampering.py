@@ -33,6 +33,7 @@ from events.catalogue import (
 from events.envelope import from_micros, prepare_body
 from events.partitions import STORE_KEY
 from events.redis.wire import Wire, WirePool
+from projections.embedding.choosing import Embedders
 from projections.redis.changelog import ChangeLogs
 from projections.redis.create import StoreIdentity
 from projections.redis.deletions import RedisDeletions
@@ -84,7 +85,7 @@ def populate(store: Live, rounds: int = 6) -> None:
     wires = WirePool(store.client)
     vectors, embedder = RedisVectors(wires, store.identity.tags), WordEmbedder()
     for partition, tag in enumerate(store.identity.tags):
-        EmbeddingJob(vectors, lambda: embedder).walk(partition)
+        EmbeddingJob(vectors, Embedders.alone(lambda: embedder)).walk(partition)
         store.client.hset(f"{{{tag}}}:meta", "old:v2", "1")
         store.client.hset(f"{{{tag}}}:v2:ck", "seq", "1")
     RedisDeletions(wires, store.identity.tags).add(OWNERS[0], {"m2": 1}, store.log.now())

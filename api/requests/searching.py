@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from api.requests.checks import check_ranking, check_search_mode
-from events.errors import refused
+from events.errors import InputError, refused
 from projections.choices import RANKINGS
 from projections.ranking.conversation_dates import zoned_text
 from projections.ranking.filter_checks import check_name
@@ -25,6 +25,15 @@ from projections.shapes import MeaningCompared, Understood
 
 MOST_OFFSET = 100_000
 _UNLESS_TOLD = {"ranking": RANKINGS[0], "search_mode": "hybrid", "min_relevance": 0.0}
+
+
+def semantic_refused() -> InputError:
+    """What is raised where meaning alone is asked for, and nothing compares it."""
+    return refused(
+        "search_mode",
+        "semantic",
+        "keyword or hybrid, as no embedder counts here (ENGRAMLOG_EMBEDDER=auto, or the owner's parameter embedder)",
+    )
 
 
 SearchTerms = Mapping[str, Any]
@@ -45,9 +54,7 @@ def request_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool, r
             f"keyword or hybrid under the ranking {ranking}; semantic under {' or '.join(BY_MEANING)}",
         )
     if mode == "semantic" and not with_meaning:
-        raise refused(
-            "search_mode", mode, "keyword or hybrid, as no embedder is configured (ENGRAMLOG_EMBEDDER=minilm)"
-        )
+        raise semantic_refused()
     filters = filters_of(terms, now, zone)
     return SearchRequest(
         ranking,

@@ -18,6 +18,7 @@ from api.requests.searching import (
     question_digest,
     read_cursor,
     request_of,
+    semantic_refused,
     tell_filters,
 )
 from api.requests.secrets import QUERY_HIDDEN, is_secret
@@ -27,16 +28,16 @@ from api.services.accesses import AccessRecorder, Read
 from api.services.histories import ORDERS, Histories, HistoryPage, page_asked
 from api.work.patience import current_check, weigh
 from events.envelope import from_micros, utc_text
-from events.errors import BadSetting, EmbedderFailed, refused
+from events.errors import refused
 from events.log import EventLog
 from events.vocabulary import Via
 from projections.checks import Bounds
 from projections.choices import RANKINGS
-from projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense
+from projections.embedding.meaning import KnownVectors, Sense
 from projections.fold.provenance import with_events
 from projections.ranking.recall import search
 from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
-from projections.ranking.senses import Senses
+from projections.ranking.senses import MeantQuestion, Senses
 from projections.redis.view import RedisViews
 from projections.reports.listing.rows import listing
 from projections.reports.listing.wanted import check_wanted, sorting_of, wanted_of
@@ -90,7 +91,7 @@ class Reader(Histories):
         page = FIRST_PAGE if cursor is None else read_cursor(cursor, digest)
         present = as_of is None and known is None and at is None
         traced = trace and (inspect or (checked == "normal" and present))
-        question, failed = self.question_of(query, terms)
+        question = self.question_of(owner, query, terms)
         told = TimesAsked(as_of=as_of, known=known, at=at)
         if cursor is not None:
             told["at"] = utc_text(from_micros(page.at))
@@ -114,8 +115,8 @@ class Reader(Histories):
                         one["corrected"] = without_lost(corrected, snapshot.has_lost)
             entries = snapshot.view.state.entries
         tell_filters(answer["understood"], request.filters, zone)
-        if failed is not None:
-            answer["meaning"] = {"failed": failed}
+        if question.told is not None:
+            answer["meaning"] = question.told
         end = page.offset + wanted
         following = Cursor(snapshot.position, snapshot.now, end, digest, entries, compared(answer["meaning"]))
         if cursor is not None and following.meaning != page.meaning:
@@ -141,36 +142,35 @@ class Reader(Histories):
 
     @property
     def compares_meaning(self) -> bool:
-        """Whether there is an embedder."""
+        """Whether there may be an embedder: which one counts is known of each owner."""
         return self._meanings is not None
 
-    def sense_of(self, view: OwnerView, owner: str, question: EmbeddedQuestion | None) -> Sense | None:
-        """A question's meaning beside that of a view's memories; None where it is not compared."""
-        if self._meanings is None or question is None:
-            return None
-        return self._meanings.sense(view, owner, question)
+    def sense_of(self, view: OwnerView, owner: str, question: MeantQuestion) -> Sense | None:
+        """A question's meaning beside that of a view's memories; None where it is not compared, which the question may tell."""
+        sense = None if self._meanings is None else self._meanings.sense(view, owner, question)
+        if sense is None and question.alone:
+            raise semantic_refused()
+        return sense
 
     def vectors_of(self, view: OwnerView, owner: str) -> KnownVectors | None:
         """The vectors of a view's memories; None where there is no embedder."""
         return None if self._meanings is None else self._meanings.known_vectors(view, owner)
 
-    def question_of(self, query: str, terms: SearchTerms) -> tuple[EmbeddedQuestion | None, str | None]:
-        """The question's vectors, asked for before any view is held; or why hybrid goes by words after all."""
+    def question_of(self, owner: str, query: str, terms: SearchTerms) -> MeantQuestion:
+        """A question as far as it is compared by meaning; its vectors are asked for before any view is held, where that can be."""
         mode = terms.get("search_mode", "hybrid")
-        if self._meanings is None or mode == "keyword" or terms.get("ranking", RANKINGS[0]) not in BY_MEANING:
-            return None, None
+        compares = mode != "keyword" and terms.get("ranking", RANKINGS[0]) in BY_MEANING
+        question = MeantQuestion(query, compares=compares, alone=compares and mode == "semantic")
+        if self._meanings is None or not compares:
+            return question
         if is_secret(query):
-            if mode == "semantic":
+            if question.alone:
                 raise refused(
                     "search_mode", mode, "keyword or hybrid: a query that looks like a secret goes to no embedder"
                 )
-            return None, QUERY_HIDDEN
-        try:
-            return self._meanings.question(query), None
-        except (EmbedderFailed, BadSetting) as error:
-            if mode == "semantic":
-                raise
-            return None, str(error)
+            question.hidden = QUERY_HIDDEN
+        self._meanings.ask(owner, question)
+        return question
 
     def list(
         self,

@@ -492,7 +492,11 @@ class Coverage(Result):
     """How many of an owner's memories have a vector."""
 
     model: str | None
-    """The model whose vectors are counted; null where no embedder is configured."""
+    """The model whose vectors are counted; null where none is, or it is not there."""
+    chosen: str
+    """What counts for the owner: `none`, `auto` (by its letters), or an embedder's name."""
+    chosen_by: Literal["owner", "setting", "store"]
+    """Where that stands: the owner's parameter `embedder`, ENGRAMLOG_EMBEDDER, or the store as it was made."""
     embedded: int
     """Memories that have a vector: semantic search finds these, and no others."""
     of: int
@@ -2856,9 +2860,14 @@ class ChatSet(Result):
 
 
 class EmbedderSet(Result):
-    """The embedder that the settings name."""
+    """What compares meanings for owners who chose nothing."""
 
     name: str
+    """`auto`, or an embedder's name."""
+    chosen_by: Literal["setting", "store"]
+    """Where that stands."""
+    missing: list[str]
+    """What of it this process lacks, or may not use: there it goes by words."""
     host: str | None
     """Where it is asked; null where it runs in this process."""
     loaded: bool
@@ -2920,7 +2929,7 @@ class ModelsUsed(Result):
     chat: ChatSet | None
     """Null where none is set."""
     embedder: EmbedderSet | None
-    """Null where none is set."""
+    """Null where none counts for owners who chose nothing."""
     used: list[TokensUsedInAll]
     """Since then, by model and use."""
     days: list[TokensUsedADay]

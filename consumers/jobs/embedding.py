@@ -7,19 +7,22 @@ away, purged or made secret go first, under every model, and without asking the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from consumers.fold.folder import Tell, silent
 from consumers.jobs.owner_texts import OwnerTexts, Text, is_secret, live_build, read_texts, version_text
-from events.errors import EmbedderFailed, EngramlogError, StoreError
+from events.embedders import AUTO, NONE, USE
+from events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
 from events.partitions import partition_of
 from events.redis.wire import Argument, Wire
+from projections.embedding.choosing import Chosen, Embedders
 from projections.embedding.meaning import Embedded, Embedder, content_key, embedded_text
 from projections.embedding.vectors import VectorKeys
 from projections.fold.builds import BuildKeys, version_of
+from projections.fold.evolve import parameters_of
 from projections.memory.record import SECRET, Memory
 from projections.redis.store import read_owner, read_record
 from projections.redis.vectors import RedisVectors
@@ -35,6 +38,8 @@ NO_MODEL = ""
 """Stands, in marks, for a walk that only takes vectors away."""
 _PROBE = "a"
 """What any embedder can embed: whoever fails on it is down, whatever the text before was."""
+_TAB = "\t"
+"""Between the parts of a mark: no name holds it."""
 Progress = Callable[[int, int], None]
 Stop = Callable[[], bool]
 
@@ -45,6 +50,7 @@ class EmbeddingRun:
 
     owner: str
     model: str | None
+    """The model that counts for the owner; None where words alone do."""
     embedded: int = 0
     """Contents that have a vector now and had none before."""
     dropped: int = 0
@@ -55,6 +61,10 @@ class EmbeddingRun:
     """Contents without one: the run was stopped before them, or they failed."""
     failed: list[dict[str, str]] = field(default_factory=list)
     """Memories whose content the embedder refuses, and why."""
+    chosen: str | None = None
+    """What counts for the owner, as it stands: `auto`, or an embedder's name; None where vectors are only taken away."""
+    chosen_by: str | None = None
+    """Where it stands: owner, setting or store."""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -66,47 +76,94 @@ def never() -> bool:
     return False
 
 
+class _Owner(NamedTuple):
+    """An owner whose version is not the one last seen."""
+
+    name: str
+    version: str
+    since: int | None
+    """Events applied by the version last seen; None where none was seen of this build."""
+    chose: str
+    """What counted for it then, as `_named` tells it."""
+    embedder: str
+    """Its parameter of that name."""
+
+
 class EmbeddingJob:
     """Keeps the vectors of a store level with its records. Safe for threads, and for several processes at once.
 
-    `embedder` is called when a text is to be embedded; None: vectors are only taken away.
+    `embedders` are asked when a text is to be embedded; None: vectors are only taken away.
     """
 
-    def __init__(self, vectors: RedisVectors, embedder: Callable[[], Embedder] | None, tell: Tell = silent) -> None:
+    def __init__(self, vectors: RedisVectors, embedders: Embedders | None, tell: Tell = silent) -> None:
         self._wires, self._tags = vectors.wires, vectors.tags
         self._vectors = vectors
-        self._embedder = embedder
+        self._embedders = embedders
         self._tell = tell
 
     def carry_out(
         self, owner: str, *, on_progress: Progress = lambda _done, _total: None, stop: Stop = never
     ) -> EmbeddingRun:
-        """Everything about one owner: stored after each batch, so that whoever is killed goes on where it was.
+        """Everything about one owner, under the model that counts for it; stored after each batch: whoever is killed goes on there.
 
-        Raises EmbedderFailed where the embedder is down, StoreFull from 75 % of maxmemory on, StoreError, and DamagedState where
-        the owner's secret was lost; what was done stays.
+        Raises EmbedderFailed where the embedder is down, BadSetting where this process lacks it, both with its name (`embedder`);
+        StoreFull from 75 % of maxmemory on, StoreError, and DamagedState where the owner's secret was lost; what was done stays.
         """
-        embedder = self._embedder() if self._embedder is not None else None
-        done = EmbeddingRun(owner, embedder.model if embedder is not None else None)
-        if embedder is None and not self._vectors.models_of(owner):
+        return self._carry_out(owner, on_progress, stop, {})
+
+    def _carry_out(
+        self, owner: str, on_progress: Progress, stop: Stop, down: Mapping[str, EngramlogError]
+    ) -> EmbeddingRun:
+        """`down`: embedders that failed just now, with what they raised: raised again before they are asked."""
+        done = EmbeddingRun(owner, None)
+        if self._embedders is None and not self._vectors.models_of(owner):
             return done
         there = self._stored(owner)  # before contents are read: what comes later is another run's work
         known = self._read(owner)
         self._tidy(owner, known, there, done)
-        if embedder is not None:
-            known.refuse_nameless(owner)
-            stored = there.get(embedder.model, {})
-            # A model that gives other sizes than it did is another model under the same name.
-            size = embedder.question(PROBE).whole.size if stored else 0
-            missing = [key for key in known.texts if not size or stored.get(key) != size]
-            done.already, done.left = len(known.texts) - len(missing), len(missing)
-            self._embed_all(owner, embedder, [(key, known.texts[key]) for key in missing], done, on_progress, stop)
-            if done.embedded and self._token(owner) != known.token:
-                there = self._stored(owner)
-                self._tidy(owner, self._read(owner), there, done)  # what was purged meanwhile was embedded nonetheless
+        if self._embedders is None:
+            self._note(owner, NO_MODEL, known.version)
+            return done
+        chosen = self._embedders.plan.chosen(known.embedder, lambda: known.of_other_letters)
+        done.chosen, done.chosen_by = chosen.said, chosen.by
+        if chosen.name != NONE:
+            try:
+                if chosen.name in down:
+                    raise down[chosen.name]
+                self._fill(owner, self._embedders.get(chosen), known, there, done, on_progress, stop)
+            except (EmbedderFailed, BadSetting) as error:
+                error.context["embedder"] = chosen.name
+                raise
         if done.left == len(done.failed):
-            self._note(owner, done.model or NO_MODEL, known.version)
+            self._note(owner, self._mark, f"{known.version}{_TAB}{_named(chosen, known.records)}")
         return done
+
+    def _fill(
+        self,
+        owner: str,
+        embedder: Embedder,
+        known: OwnerTexts,
+        there: dict[str, dict[bytes, int]],
+        done: EmbeddingRun,
+        on_progress: Progress,
+        stop: Stop,
+    ) -> None:
+        """Embed what has no vector under the owner's model."""
+        known.refuse_nameless(owner)
+        done.model, stored = embedder.model, there.get(embedder.model, {})
+        # A model that gives other sizes than it did is another model under the same name.
+        size = embedder.question(PROBE).whole.size if stored else 0
+        missing = [key for key in known.texts if not size or stored.get(key) != size]
+        done.already, done.left = len(known.texts) - len(missing), len(missing)
+        self._embed_all(owner, embedder, [(key, known.texts[key]) for key in missing], done, on_progress, stop)
+        if done.embedded and self._token(owner) != known.token:
+            there = self._stored(owner)
+            self._tidy(owner, self._read(owner), there, done)  # what was purged meanwhile was embedded nonetheless
+
+    @property
+    def _mark(self) -> str:
+        """Under which name walks are noted: by what counts for owners who chose nothing, and what this process lacks."""
+        return NO_MODEL if self._embedders is None else mark_of(self._embedders)
 
     def _stored(self, owner: str) -> dict[str, dict[bytes, int]]:
         """What is stored, by model and key: its dimensions, 0 where it cannot be read."""
@@ -187,58 +244,101 @@ class EmbeddingJob:
         """Every owner of a partition that changed since the last walk: owners looked at, embedded, dropped, failed.
 
         One round trip where nothing was folded since. An owner's trouble is told, and does not stop the others; the next walk
-        looks again. Raises EmbedderFailed where the embedder is down, and StoreError.
+        looks again. Raises EmbedderFailed where an embedder is down, after the owners of others, and StoreError.
         """
-        model = self._embedder().model if self._embedder is not None else NO_MODEL
+        mark = self._mark
         tag, counts = self._tags[partition], {"owners": 0, "embedded": 0, "dropped": 0, "failed": 0}
-        marks = VectorKeys(tag).models
         with self._wires.wire() as wire:
             keys = live_build(wire, tag)
-            at = f"{keys.build}/{int(wire.call('HGET', keys.checkpoint, 'seq') or 0)}"
-            if wire.call("HGET", marks, model) == at.encode():
+            at = walked_to(wire, keys)
+            if wire.call("HGET", VectorKeys(tag).models, mark) == at.encode():
                 return counts
-            changed = list(self._changed(wire, keys, model))
-        for owner, version, since in changed:
+            changed = list(self._changed(wire, keys, mark))
+        down: dict[str, EngramlogError] = {}
+        for one in changed:
             if stop():
                 return counts
             try:
                 counts["owners"] += 1
-                if not self._concerned(owner, model, since):
-                    self._note(owner, model, version)
-                    continue
-                done = self.carry_out(owner, stop=stop)
-                counts["embedded"] += done.embedded
-                counts["dropped"] += done.dropped
-            except (EmbedderFailed, StoreError):
+                self._walk_owner(one, mark, counts, stop, down)
+            except StoreError:
                 raise
+            except EmbedderFailed as error:
+                down[str(error.context.get("embedder"))] = error
             except EngramlogError as error:
                 counts["failed"] += 1
-                self._tell("owner left out", alarm=True, owner=owner, reason=f"{type(error).__name__}: {error.message}")
+                reason = f"{type(error).__name__}: {error.message}"
+                self._tell("owner left out", alarm=True, owner=one.name, reason=reason)
+        if down:
+            raise next(iter(down.values()))
         if not counts["failed"] and not stop():
             with self._wires.wire() as wire:
-                wire.call("HSET", marks, model, at)
+                wire.call("HSET", VectorKeys(tag).models, mark, at)
         return counts
 
-    def _changed(self, wire: Wire, keys: BuildKeys, model: str) -> Iterator[tuple[str, str, int | None]]:
-        """Owners whose version is not the one last seen under this model: (owner, version, events applied by the one seen)."""
-        seen, cursor = VectorKeys(keys.tag).seen(model), b"0"
+    def _walk_owner(
+        self, one: _Owner, mark: str, counts: dict[str, int], stop: Stop, down: Mapping[str, EngramlogError]
+    ) -> None:
+        if down and self._likely(one).name in down and not self._vectors.models_of(one.name):
+            return  # there is nothing to take away either
+        if not self._concerned(one):
+            self._note(one.name, mark, f"{one.version}{_TAB}{one.chose}".rstrip())
+            return
+        try:
+            done = self._carry_out(one.name, lambda _done, _total: None, stop, down)
+        except BadSetting as error:
+            if self._embedders is None or self._embedders.plan.setting == error.context.get("embedder"):
+                raise
+            self._tell("owner without its embedder", alarm=True, owner=one.name, reason=error.message)
+            if self._embedders.plan.embeds:  # what this process lacks another may have, whose walks have another name
+                self._note(one.name, mark, one.version)
+            else:
+                counts["failed"] += 1
+            return
+        counts["embedded"] += done.embedded
+        counts["dropped"] += done.dropped
+
+    def _changed(self, wire: Wire, keys: BuildKeys, mark: str) -> Iterator[_Owner]:
+        """Owners whose version is not the one last seen under this name."""
+        seen, cursor = VectorKeys(keys.tag).seen(mark), b"0"
         while True:
             cursor, page = wire.call("HSCAN", keys.owners, cursor, "COUNT", PAGE)
             if page:
                 versions = wire.call("HMGET", seen, *page[::2])
                 for name, raw, noted in zip(page[::2], page[1::2], versions, strict=True):
-                    version, last = version_text(keys, read_owner(keys, name.decode(), raw)), (noted or b"").decode()
+                    state = read_owner(keys, name.decode(), raw)
+                    version, (last, _, chose) = version_text(keys, state), (noted or b"").decode().partition(_TAB)
                     if version != last:
                         of_this_build = last.startswith(f"{version_of(keys.build)}/")
-                        yield name.decode(), version, int(last.partition("/")[2]) if of_this_build else None
+                        since = int(last.partition("/")[2]) if of_this_build else None
+                        embedder = parameters_of(state.settings).embedder
+                        yield _Owner(name.decode(), version, since, chose, embedder)
             if cursor == b"0":
                 return
 
-    def _concerned(self, owner: str, model: str, since: int | None) -> bool:
+    def _likely(self, one: _Owner) -> Chosen:
+        """What counts for an owner, where its letters are as they were."""
+        assert self._embedders is not None, "without embedders nothing counts"
+        return self._embedders.plan.chosen(one.embedder, lambda: USE in one.chose.split(_TAB))
+
+    def _model_then(self, one: _Owner) -> str | None:
+        """The model that counted for an owner when it was last seen, where it still counts as far as settings tell; else None."""
+        if self._embedders is None:
+            return NO_MODEL
+        chosen = self._likely(one)
+        if one.chose.split(_TAB)[:2] != [chosen.said, chosen.name]:
+            return None
+        try:
+            return NO_MODEL if chosen.name == NONE else self._embedders.get(chosen).model
+        except BadSetting:
+            return None
+
+    def _concerned(self, one: _Owner) -> bool:
         """Whether what changed since a version may want or lose a vector: most changes are accesses and mentions."""
-        models = self._vectors.models_of(owner)
-        if since is None or not (model or models):
-            return bool(model or models)
+        owner, since = one.name, one.since
+        models, model = self._vectors.models_of(owner), self._model_then(one)
+        if model is None or since is None or not (model or models):
+            return model is None or bool(model or models)
         tag = self._tags[partition_of(owner, len(self._tags))]
         with self._wires.wire() as wire:
             keys = live_build(wire, tag)
@@ -251,8 +351,12 @@ class EmbeddingJob:
                 0,
                 MOST_CHANGED,
             ]
-            ids, secret = wire.answers([changed, ["HGET", keys.log.secrets, owner]])
+            counted: list[Argument] = ["HLEN", keys.records(owner)]
+            ids, secret, records = wire.answers([changed, ["HGET", keys.log.secrets, owner], counted])
             if len(ids) == MOST_CHANGED or not is_secret(secret):
+                return True
+            # Letters move by what wants or loses a vector, and by a further memory whose text has one.
+            if one.chose.startswith(AUTO + _TAB) and one.chose.rpartition(_TAB)[2] != str(records):
                 return True
             raws = wire.call("HMGET", keys.records(owner), *ids) if ids else []
             memories = [
@@ -270,3 +374,19 @@ class EmbeddingJob:
 def _given_up(memory: Memory) -> list[str]:
     """Contents that a record held once, and may be the reason for a vector that nobody needs."""
     return [version.content for version in memory.versions] + ([memory.content] if memory.sensitivity >= SECRET else [])
+
+
+def mark_of(embedders: Embedders) -> str:
+    """Under which name walks by these embedders are noted. No model is called so: it begins with a colon."""
+    lacking = embedders.lacking() if embedders.plan.embeds else []
+    return f":{embedders.plan.base[0]}" + (f" without {', '.join(lacking)}" if lacking else "")
+
+
+def walked_to(wire: Wire, keys: BuildKeys) -> str:
+    """How far a partition is folded, as a walk that looked at all of it notes it."""
+    return f"{keys.build}/{int(wire.call('HGET', keys.checkpoint, 'seq') or 0)}"
+
+
+def _named(chosen: Chosen, records: int) -> str:
+    """What counts for an owner with so many memories, as a mark holds it."""
+    return _TAB.join((chosen.said, chosen.name, str(records)))

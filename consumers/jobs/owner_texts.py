@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 from events.entry import SECRET_BYTES
 from events.errors import DamagedState
 from events.partitions import LogKeys
 from events.redis.wire import Wire
+from projections.embedding.letters import is_of_other_letters, owner_of_other_letters
 from projections.embedding.meaning import content_key, embedded_text
 from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
+from projections.fold.evolve import parameters_of
 from projections.fold.owner import OwnerState
 from projections.redis.store import read_owner, read_record
 
@@ -32,6 +35,12 @@ class OwnerTexts(NamedTuple):
     """By the name of their vectors. Empty where the owner has no secret: nothing can be named then."""
     nameless: int
     """How many memories hold text that cannot be named."""
+    embedder: str
+    """The owner's parameter of that name."""
+    records: int
+    """How many memories there are, with text or without."""
+    of_other_letters: bool
+    """Whether the owner writes in letters other than Latin, as `projections.embedding.letters` counts."""
 
     def refuse_nameless(self, owner: str) -> None:
         """Raises DamagedState where texts cannot be named."""
@@ -48,12 +57,16 @@ def read_texts(wire: Wire, tag: str, owner: str) -> OwnerTexts:
     while True:
         keys = live_build(wire, tag)
         token, secret = wire.answers([["HGET", keys.owners, owner], ["HGET", keys.log.secrets, owner]])
-        texts, nameless, cursor = dict[bytes, Text](), 0, b"0"
+        texts, nameless, cursor, letters = dict[bytes, Text](), 0, b"0", dict[bytes, bool | None]()
         while True:
             cursor, page = wire.call("HSCAN", keys.records(owner), cursor, "COUNT", PAGE)
             for memory_id, raw in zip(page[::2], page[1::2], strict=True):
                 memory = read_record(keys, owner, memory_id.decode(), raw)
-                if not (text := embedded_text(memory)):
+                text = embedded_text(memory)
+                letters[memory_id] = (
+                    is_of_other_letters(text) if text else None
+                )  # one that is scanned twice counts once
+                if not text:
                     continue
                 if is_secret(secret):
                     texts[content_key(secret, text)] = Text(memory.id, text)
@@ -63,7 +76,10 @@ def read_texts(wire: Wire, tag: str, owner: str) -> OwnerTexts:
                 break
         if live_build(wire, tag) == keys:
             state = read_owner(keys, owner, token) if token else OwnerState()
-            return OwnerTexts(token, version_text(keys, state), texts, nameless)
+            found = Counter(letters.values())
+            others = owner_of_other_letters(found[True], found[True] + found[False])
+            embedder = parameters_of(state.settings).embedder
+            return OwnerTexts(token, version_text(keys, state), texts, nameless, embedder, len(letters), others)
 
 
 def is_secret(raw: bytes | None) -> bool:

@@ -6,6 +6,7 @@ import msgspec
 
 from consumers.verify.scan import keys_like, pairs
 from consumers.verify.verdict import Findings
+from events.embedders import MOST_NAMED, is_embedder_name
 from events.parameters import PARAMETER_SET
 from events.partitions import (
     ACCEPTED_KEY,
@@ -22,6 +23,9 @@ from events.redis.wire import Wire
 from projections.redis.model_uses import is_day_key
 
 FIELDS = {b"store_id", b"partitions", b"tags", b"parameter_set", b"format"}
+MOST_DIGITS = 19
+EMBEDDER = {b"embedder", b"embedder_at"}
+"""Both, or neither in a store of before."""
 KNOWN = {STORE_KEY, WORKERS_KEY, ALARMS_KEY, ACCEPTED_KEY, REBUILD_KEY, MODELS_KEY}
 
 
@@ -29,7 +33,8 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
     """Compare what was fixed when the store was created. `store_id`: what it was, from outside Redis, where that is known."""
     verdict = Findings(-1)
     found = dict(pairs(wire, STORE_KEY))
-    for name in sorted(found.keys() ^ FIELDS):
+    wanted = FIELDS | EMBEDDER if found.keys() & EMBEDDER else FIELDS
+    for name in sorted(found.keys() ^ wanted):
         verdict.differs("the store's identity, as nothing writes it", field=name.decode("utf-8", "backslashreplace"))
     if found.keys() >= FIELDS:
         _compare_identity(found, store_id, verdict)
@@ -55,3 +60,7 @@ def _compare_identity(found: dict[bytes, bytes], store_id: str | None, verdict: 
         verdict.differs("the format of the store's log", known=FORMAT)
     if found[b"parameter_set"] != PARAMETER_SET.encode():
         verdict.differs("the store's parameter set", known=PARAMETER_SET)
+    if found.keys() >= EMBEDDER:
+        named, at = found[b"embedder"].decode("utf-8", "backslashreplace"), found[b"embedder_at"]
+        if not (is_embedder_name(named) and at.isdigit() and len(at) <= MOST_DIGITS):
+            verdict.differs("the store's embedder, and when it was chosen", stored=named[:MOST_NAMED])

@@ -13,12 +13,13 @@ from time import monotonic
 
 from consumers.jobs.leader import has_work
 from consumers.jobs.rq.cron import Cron
+from consumers.jobs.rq.embedding import EmbedDue
 from consumers.jobs.rq.jobs import kinds_of
 from consumers.jobs.rq.linking import LinksDue
 from events.errors import EngramlogError, StoreError
 from events.redis.ready import refuse_kind
 from events.redis.wire import Wire, connect
-from ops.embedders import embedder_of
+from ops.embedders import embed_minutes, embedders_of
 from ops.settings import Settings
 from ops.worker_id import new_worker_id
 from projections.redis.create import StoreIdentity
@@ -27,7 +28,9 @@ LOOK_SECONDS = 1.0
 REST_SECONDS = 20.0
 """After so long without anything to do job workers rest."""
 OFTEN_MINUTES = 5
-"""What is due more often than this keeps them: a start would cost more than their memory is worth."""
+"""What is due more often than this keeps them for longer: a start each minute would cost more than their memory is worth."""
+LONG_REST_SECONDS = 600.0
+"""After so long they rest then too."""
 Tell = Callable[..., None]
 
 
@@ -44,7 +47,8 @@ class JobSchedule:
         self._store_id = identity.store_id
         self._workers = settings.job_workers
         self._tell = tell
-        kinds = kinds_of(settings.extraction, settings.summaries, embeds=embedder_of(settings) is not None)
+        embedders = embedders_of(settings, identity.embedder)
+        kinds = kinds_of(settings.extraction, settings.summaries, embed_minutes=embed_minutes(embedders))
         self._seldom = all((one.every_minutes or settings.lifecycle_minutes) >= OFTEN_MINUTES for one in kinds.values())
         self._cron = Cron(
             self._client,
@@ -54,8 +58,10 @@ class JobSchedule:
             minutes=settings.lifecycle_minutes,
             kinds=kinds,
             tell=tell,
-            due=LinksDue(self._wire, self._store, identity.store_id, identity.tags),
+            due=self._due,
         )
+        told = self._wire, self._store, identity.store_id, identity.tags
+        self._looks = LinksDue(*told), EmbedDue(*told, embedders)
         self._checked = False
         self._trouble = ""
         self._nothing_since: float | None = None
@@ -71,13 +77,17 @@ class JobSchedule:
     def rests(self) -> bool:
         """Whether job workers have nothing to do, and had not for a while, nor will have every minute."""
         since = self._nothing_since
-        return self._seldom and since is not None and monotonic() - since >= REST_SECONDS
+        rest = REST_SECONDS if self._seldom else LONG_REST_SECONDS
+        return since is not None and monotonic() - since >= rest
 
     def stop(self, seconds: float) -> None:
         """Have another lead at once; what takes longer than this is left behind."""
         self._stop.set()
         if self._workers:
             self._thread.join(seconds)
+
+    def _due(self, kind: str, partition: int) -> bool:
+        return all(look(kind, partition) for look in self._looks)
 
     def _leave(self) -> None:
         try:

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense
+from projections.shapes import MeaningCompared
 from projections.views.view import OwnerView
+
+
+@dataclass(slots=True)
+class MeantQuestion:
+    """A question of one call, as far as it is compared by meaning."""
+
+    text: str
+    compares: bool = True
+    """False: it is to go by words."""
+    alone: bool = False
+    """Whether meaning alone is asked for: then what keeps it from being compared is raised."""
+    hidden: str | None = None
+    """Why no embedder may see it."""
+    embedded: dict[str, EmbeddedQuestion | str] = field(default_factory=dict)
+    """Its vectors, by the name of the embedder that was asked; a text where it gave none: why."""
+    told: MeaningCompared | None = None
+    """What is to be told of it where there is no sense: why not, or that nothing has vectors yet."""
 
 
 class Senses(Protocol):
     """A question's vectors, and beside them an owner's."""
 
-    def question(self, text: str) -> EmbeddedQuestion:
-        """A question's vectors, asked for before any view is held: none waits for them. Raises EmbedderFailed."""
+    def ask(self, owner: str, question: MeantQuestion) -> None:
+        """Ask for a question's vectors before any view is held, so that none waits for them, where it is known of whom."""
 
-    def sense(self, view: OwnerView, owner: str, question: EmbeddedQuestion) -> Sense | None:
-        """The sense of a question; None where there is nothing to compare it with. The caller holds the view's lock."""
+    def sense(self, view: OwnerView, owner: str, question: MeantQuestion) -> Sense | None:
+        """The sense of a question under the model that counts for the view; None where there is nothing to compare it with.
+
+        Raises EmbedderFailed or BadSetting where meaning alone was asked for. The caller holds the view's lock.
+        """
 
     def known_vectors(self, view: OwnerView, owner: str) -> KnownVectors | None:
         """The whole vectors that a view's rows have; None where none are kept. The caller holds the view's lock."""

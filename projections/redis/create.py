@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import msgspec
 
+from events.embedders import NONE
 from events.errors import OtherFormat, StoreMismatch
 from events.parameters import PARAMETER_SET
 from events.partitions import FORMAT, MAX_PARTITIONS, STORE_KEY, LogKeys, spread_tags
+from events.redis.clock import redis_micros
 from events.redis.wire import Argument, Wire
 from projections.fold.builds import FIRST_BUILD
 from projections.redis.scripts import CREATE_STORE
@@ -24,6 +26,10 @@ class StoreIdentity(NamedTuple):
     parameter_set: str
     format: str = "1"
     """Of the log: `1` (0.2.0 and before, which told none), `2`, or `1>2` while it is brought over."""
+    embedder: str = NONE
+    """What compares meanings for owners who chose nothing, as was fixed at its creation: none, auto or an embedder's name."""
+    embedder_at: int | None = None
+    """When that was written down, microseconds; None in stores of before."""
 
 
 def read_identity(wire: Wire) -> StoreIdentity | None:
@@ -40,6 +46,8 @@ def read_identity(wire: Wire) -> StoreIdentity | None:
             tags,
             fields["parameter_set"].decode(),
             fields.get("format", b"1").decode(),
+            fields.get("embedder", NONE.encode()).decode(),
+            int(fields["embedder_at"]) if "embedder_at" in fields else None,
         )
     except (KeyError, ValueError, msgspec.MsgspecError) as error:
         raise StoreMismatch(
@@ -76,8 +84,13 @@ def check_format(identity: StoreIdentity) -> None:
     )
 
 
-def open_store(wire: Wire, *, store_id: str, partitions: int) -> StoreIdentity:
-    """The store's identity; a new store takes the `store_id` and `partitions` given. Safe to run at the same time anywhere."""
+def open_store(
+    wire: Wire, *, store_id: str, partitions: int, embedder: Callable[[], str] | None = None
+) -> StoreIdentity:
+    """The store's identity; a new store takes the `store_id` and `partitions` given. Safe to run at the same time anywhere.
+
+    `embedder` tells what a new store has compare meanings; it is asked for a new store alone.
+    """
     identity = read_identity(wire)
     if identity is None:
         tags: Sequence[str] = spread_tags(partitions)
@@ -93,6 +106,8 @@ def open_store(wire: Wire, *, store_id: str, partitions: int) -> StoreIdentity:
             "format",
             FORMAT,
         ]
+        if embedder is not None:
+            fields += ["embedder", embedder(), "embedder_at", redis_micros(wire)]
         wire.run(CREATE_STORE, [STORE_KEY], fields)
         identity = read_identity(wire)
         assert identity is not None

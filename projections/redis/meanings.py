@@ -1,89 +1,160 @@
-"""Meanings: an embedder beside the stored vectors, which together say how near a question is to what an owner's view holds."""
+"""Meanings: embedders beside the stored vectors, which together say how near a question is to what an owner's view holds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import OrderedDict
 from threading import Lock
 from time import monotonic
-from typing import Any
 
+from events.embedders import NONE
 from events.errors import BadSetting, EmbedderFailed
-from projections.embedding.meaning import EmbeddedQuestion, Embedder, KnownVectors, Sense, Vectors, embedded_text
+from projections.embedding.choosing import Chosen, Embedders
+from projections.embedding.letters import LettersIndex
+from projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense, Vectors, embedded_text
 from projections.index.meaning_index import MeaningIndex
 from projections.memory.columns import Rows
+from projections.ranking.senses import MeantQuestion
 from projections.redis.vectors import RedisVectors
+from projections.shapes import Coverage
 from projections.views.view import OwnerView
 
 REST_SECONDS, MOST_REST_SECONDS = 10.0, 60.0
 """How long an embedder that did not answer is left alone, twice as long each time: searches by words need not wait for it."""
+MOST_OWNERS = 4_096
+"""Owners of whom is remembered which embedder their last question wanted."""
 
 
-class Meanings:
-    """Questions and vectors under one model. Safe for threads; a view's lock is its caller's.
+class _Rest:
+    """How an embedder fared that questions were given to. Safe for threads."""
 
-    The embedder is made at first need: what never asks for a meaning does not load a model.
-    """
-
-    def __init__(self, embedder: Callable[[], Embedder], vectors: RedisVectors) -> None:
-        self._make = embedder
-        self._made: Embedder | None = None
-        self._making = Lock()
-        self.vectors = vectors
+    def __init__(self) -> None:
         self._lock = Lock()
         self._failed: EmbedderFailed | None = None
         self._until, self._rest = 0.0, REST_SECONDS
         self._trying = False
 
-    @property
-    def embedder(self) -> Embedder:
-        """The embedder, made once. Raises what making it raises, such as BadSetting where its model is not there."""
-        with self._making:
-            if self._made is None:
-                self._made = self._make()
-            return self._made
-
-    @property
-    def made(self) -> Embedder | None:
-        """The embedder, where it was needed already."""
-        return self._made
-
-    @property
-    def model(self) -> str:
-        """The model whose vectors are compared."""
-        return self.embedder.model
-
-    def question(self, text: str) -> EmbeddedQuestion:
-        """A question's vectors. Raises EmbedderFailed.
-
-        After a failure that was not the question's own the embedder rests, and everybody is refused at once; then one
-        question tries it while the others are still refused.
-        """
+    def refuse(self) -> None:
+        """Raise what it failed with, while it rests or while another question tries it."""
         with self._lock:
             if self._failed is not None and (self._trying or monotonic() < self._until):
                 raise EmbedderFailed(str(self._failed), **self._failed.context)
             self._trying = self._failed is not None
-        try:
-            asked = self.embedder.question(text)
-        except EmbedderFailed as error:
-            if error.context.get("down") is not False:
-                with self._lock:
-                    self._failed, self._until = error, monotonic() + self._rest
-                    self._rest = min(2 * self._rest, MOST_REST_SECONDS)
-            raise
-        finally:
-            with self._lock:
-                self._trying = False
+
+    def ended(self, error: EmbedderFailed | None) -> None:
+        """A question has its vectors, or this error in their place."""
         with self._lock:
-            self._failed, self._rest = None, REST_SECONDS
+            self._trying = False
+            if error is None:
+                self._failed, self._rest = None, REST_SECONDS
+            elif error.context.get("down") is not False:
+                self._failed, self._until = error, monotonic() + self._rest
+                self._rest = min(2 * self._rest, MOST_REST_SECONDS)
+
+    def left(self) -> None:
+        """The question was left for another reason."""
+        with self._lock:
+            self._trying = False
+
+
+class Meanings:
+    """Questions and vectors, each owner's under the model that counts for it. Safe for threads; a view's lock is its caller's.
+
+    An embedder is made at first need: what never asks for a meaning does not load a model, nor does a question of an owner who has
+    no vectors yet.
+    """
+
+    def __init__(self, embedders: Embedders, vectors: RedisVectors) -> None:
+        self.embedders = embedders
+        self.vectors = vectors
+        self._lock = Lock()
+        self._rests: dict[str, _Rest] = {}
+        self._wanted: OrderedDict[str, Chosen] = OrderedDict()
+
+    def chosen(self, view: OwnerView) -> Chosen:
+        """Which embedder counts for a view's owner, as of the view."""
+        return self.embedders.plan.chosen(view.parameters.embedder, lambda: view.index(LettersIndex).of_other_letters)
+
+    def question(self, text: str, chosen: Chosen) -> EmbeddedQuestion:
+        """A question's vectors. Raises EmbedderFailed, and BadSetting where this process lacks the embedder.
+
+        After a failure that was not the question's own an embedder rests, and everybody is refused at once; then one question tries
+        it while the others are still refused.
+        """
+        embedder = self.embedders.get(chosen)
+        with self._lock:
+            rest = self._rests.setdefault(chosen.name, _Rest())
+        rest.refuse()
+        try:
+            asked = embedder.question(text)
+        except EmbedderFailed as error:
+            rest.ended(error)
+            raise
+        except BaseException:
+            rest.left()
+            raise
+        rest.ended(None)
         return asked
 
-    def sense(self, view: OwnerView, owner: str, question: EmbeddedQuestion) -> Sense:
+    def ask(self, owner: str, question: MeantQuestion) -> None:
+        """Ask for a question's vectors before any view is held, where it is known under which model."""
+        chosen = self._foreseen(owner)
+        if chosen is not None and question.compares and question.hidden is None:
+            self._ask(question, chosen)
+
+    def _foreseen(self, owner: str) -> Chosen | None:
+        """What the owner's last question wanted; else what everybody's does where it may be an endpoint: no view waits for one."""
+        with self._lock:
+            if owner in self._wanted:
+                self._wanted.move_to_end(owner)
+                return self._wanted[owner]
+        name, by = self.embedders.plan.base
+        return Chosen(name, name, by) if by == "setting" and ":" in name else None
+
+    def _ask(self, question: MeantQuestion, chosen: Chosen) -> EmbeddedQuestion | str:
+        """The question's vectors under an embedder, or why there are none; asked for once."""
+        kept = question.embedded
+        if chosen.name not in kept:
+            try:
+                kept[chosen.name] = self.question(question.text, chosen)
+            except (EmbedderFailed, BadSetting) as error:
+                if question.alone:
+                    raise
+                kept[chosen.name] = str(error)
+        return kept[chosen.name]
+
+    def sense(self, view: OwnerView, owner: str, question: MeantQuestion) -> Sense | None:
         """The question beside the vectors of the view's rows, for as long as the view's lock is held.
 
-        One round trip where nothing changed. Raises StoreError.
+        One round trip where nothing changed. None where words alone count, or nothing is to be compared, which the question then
+        tells. Raises StoreError, and EmbedderFailed or BadSetting where meaning alone was asked for.
         """
-        index = self._level(view, owner, question.whole.size)
-        model, nothing = self.model, question.pieces[:0]
+        chosen, question.told = self.chosen(view), None
+        if chosen.name == NONE or not question.compares:
+            return None
+        if question.hidden is not None:
+            question.told = {"failed": question.hidden}
+            return None
+        try:
+            index = self._level(view, owner, chosen, None)
+        except BadSetting as error:
+            if question.alone:
+                raise
+            question.told = {"failed": error.message}
+            return None
+        if not (index.known.any() or question.alone):
+            question.told = {"model": index.model, "embedded": 0, "of": index.wanted}
+            return None
+        asked = self._ask(question, chosen)
+        self._remember(owner, chosen)
+        if isinstance(asked, str):
+            question.told = {"failed": asked}
+            return None
+        if index.dimensions != asked.whole.size:
+            index = self._level(view, owner, chosen, asked.whole.size)
+        return self._sensed(index, owner, asked)
+
+    def _sensed(self, index: MeaningIndex, owner: str, question: EmbeddedQuestion) -> Sense:
+        model, nothing = index.model, question.pieces[:0]
 
         def pieces(rows: Rows) -> list[Vectors]:
             keys = [index.key(int(row)) if index.known[int(row)] else b"" for row in rows]
@@ -93,41 +164,78 @@ class Meanings:
 
         return Sense(model, question, index.wholes, index.known, pieces, index.wanted)
 
+    def _remember(self, owner: str, chosen: Chosen) -> None:
+        with self._lock:
+            self._wanted[owner] = chosen
+            self._wanted.move_to_end(owner)
+            while len(self._wanted) > MOST_OWNERS:
+                self._wanted.popitem(last=False)
+
     def known_vectors(self, view: OwnerView, owner: str) -> KnownVectors | None:
         """The vectors of the view's rows, for as long as the view's lock is held; None where the embedder cannot be made.
 
         Nothing is embedded for it. Raises StoreError.
         """
+        chosen = self.chosen(view)
+        if chosen.name == NONE:
+            return None
         try:
-            index = self._level(view, owner, None)
+            index = self._level(view, owner, chosen, None)
         except (BadSetting, EmbedderFailed):
             return None
         return KnownVectors(index.wholes, index.known)
 
-    def coverage(self, view: OwnerView, owner: str) -> dict[str, Any]:
-        """How many of the view's rows have a vector: model, embedded, of (rows with text), share (1 of none); JSON-ready.
+    def coverage(self, view: OwnerView, owner: str) -> Coverage:
+        """How many of the view's rows have a vector: model, embedded, of (rows with text), share (1 of none), and who chose it.
 
         Where the embedder cannot be made, `failed` tells why, and no model is named.
         """
-        try:
-            index = self._level(view, owner, None)
-        except BadSetting as error:
-            of = sum(1 for memory in view.columns if embedded_text(memory))
-            return {"model": None, "embedded": 0, "of": of, "share": 0.0 if of else 1.0, "failed": error.message}
-        embedded = int(index.known.sum())
-        share = round(embedded / index.wanted, 4) if index.wanted else 1.0
-        return {"model": self.model, "embedded": embedded, "of": index.wanted, "share": share}
+        chosen = self.chosen(view)
+        failed = ""
+        if chosen.name != NONE:
+            try:
+                index = self._level(view, owner, chosen, None)
+            except (BadSetting, EmbedderFailed) as error:
+                failed = error.message
+            else:
+                return _coverage(index.model, int(index.known.sum()), index.wanted, chosen)
+        told = _coverage(None, 0, _texts(view), chosen)
+        if failed:
+            told["failed"] = failed
+        return told
 
-    def _level(self, view: OwnerView, owner: str, dimensions: int | None) -> MeaningIndex:
-        """The view's index, level with what is stored."""
-        level, index = self.vectors.changes(owner, self.model), view.known_meaning(self.model)
+    def _level(self, view: OwnerView, owner: str, chosen: Chosen, dimensions: int | None) -> MeaningIndex:
+        """The view's index under the embedder's model, level with what is stored. Raises BadSetting where it cannot be made."""
+        model = self.embedders.get(chosen).model
+        level, index = self.vectors.changes(owner, model), view.known_meaning(model)
         if (
             index is None or index.level != level
         ):  # a secret that was lost or came back shows in the vectors named by it
-            index = view.meaning(self.model, self.vectors.secret(owner))
+            index = view.meaning(model, self.vectors.secret(owner))
         if dimensions is not None:
             index.fit(dimensions)
         wanted = index.to_ask(level)
-        found = self.vectors.wholes(owner, self.model, wanted, index.dimensions or None) if wanted else {}
+        found = self.vectors.wholes(owner, model, wanted, index.dimensions or None) if wanted else {}
         index.answered(level, wanted, found)
         return index
+
+
+def nothing_compared(view: OwnerView) -> Coverage:
+    """The same where the process is set to compare nothing."""
+    return _coverage(None, 0, _texts(view), Chosen(NONE, NONE, "setting"))
+
+
+def _texts(view: OwnerView) -> int:
+    return sum(1 for memory in view.columns if embedded_text(memory))
+
+
+def _coverage(model: str | None, embedded: int, of: int, chosen: Chosen) -> Coverage:
+    share = round(embedded / of, 4) if of else 1.0
+    return {
+        "model": model,
+        "embedded": embedded,
+        "of": of,
+        "share": share,
+        "chosen": chosen.said,
+        "chosen_by": chosen.by,
+    }

@@ -22,6 +22,7 @@ from ops.catch_up import FoldCatchUp
 from ops.joined import JoinedApplication
 from ops.settings import Settings
 from ops.store import open_the_store
+from projections.embedding.choosing import Embedders
 from projections.redis.meanings import Meanings
 from tests.acceptance.helpers.store import Store
 from tests.doubles.embedding import WordEmbedder
@@ -133,7 +134,7 @@ def world(folder: Path, language: Language) -> Iterator[World]:
 
     with open_the_store(Settings(data=folder, partitions=2)) as opened:
         catch_up = FoldCatchUp(opened, tell)
-        meanings = Meanings(lambda: embedder, opened.vectors)
+        meanings = Meanings(Embedders.alone(lambda: embedder), opened.vectors)
         embedder = WordEmbedder()
         application = JoinedApplication(opened, catch_up, tell, meanings=meanings).join()
         worker = FoldWorker(opened.client, opened.identity.tags, "tester")

@@ -9,7 +9,9 @@ from consumers.jobs.embedding import EmbeddingJob
 from events.envelope import prepare
 from events.redis.wire import WirePool
 from events.validation import make_event
+from projections.embedding.choosing import Embedders
 from projections.embedding.meaning import Embedder, Sense, content_key
+from projections.ranking.senses import MeantQuestion
 from projections.redis.meanings import Meanings
 from projections.redis.vectors import RedisVectors
 from projections.redis.view import RedisViews
@@ -31,10 +33,10 @@ class Vectors:
         self.reader = Reader(live.log, self.views, None, self.meanings)
 
     def meanings_by(self, embedder: Embedder) -> Meanings:
-        return Meanings(lambda: embedder, self.vectors)
+        return Meanings(Embedders.alone(lambda: embedder), self.vectors)
 
     def job_by(self, embedder: Embedder | None) -> EmbeddingJob:
-        return EmbeddingJob(self.vectors, None if embedder is None else lambda: embedder)
+        return EmbeddingJob(self.vectors, None if embedder is None else Embedders.alone(lambda: embedder))
 
     def tell(self, owner: str, *events: Told) -> None:
         """Append these events and have them folded."""
@@ -50,7 +52,8 @@ class Vectors:
         """The question's sense, and the ids of the rows."""
         with self.views.view(owner) as (view, _):
             by = meanings or self.meanings
-            sense = by.sense(view, owner, by.question(query))
+            sense = by.sense(view, owner, MeantQuestion(query, alone=True))
+            assert sense is not None
             copied = sense._replace(wholes=sense.wholes.copy(), known=sense.known.copy())
             return copied, [memory.id for memory in view.columns]
 

@@ -42,7 +42,8 @@ def embed(
 
 
 def _told(answer: dict[str, Any]) -> None:
-    done = Text.assemble(("done ", "bold green"), f"{answer['embedded']:,} texts embedded by {answer['model']}")
+    by = ", ".join(answer.get("models", ())) or answer["model"]
+    done = Text.assemble(("done ", "bold green"), f"{answer['embedded']:,} texts embedded by {by}")
     done.append(f", {answer['already']:,} had been, {answer['left']:,} left; {answer['dropped']:,} vectors dropped")
     out.print(done)
     for one in answer["failed"]:

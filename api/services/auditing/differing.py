@@ -21,7 +21,6 @@ from events.log import EventLog
 from projections.laws.modes import Mode
 from projections.memory.record import DAY
 from projections.memory.timelines import recorded_at
-from projections.ranking.senses import Senses
 from projections.redis.view import RedisViews
 from projections.reports.changed import ACCESS, EVENTS, OTHERS, Changed, Sorted, Sorting, owner_differs, sorted_out
 from projections.reports.sides import Beside, Side, moved, text_of
@@ -64,8 +63,8 @@ class _Told(NamedTuple):
 class Differ:
     """Two moments of one store's owners beside each other. Safe for threads."""
 
-    def __init__(self, log: EventLog, reader: Reader, views: RedisViews, meanings: Senses | None) -> None:
-        self._log, self._reader, self._views, self._meanings = log, reader, views, meanings
+    def __init__(self, log: EventLog, reader: Reader, views: RedisViews) -> None:
+        self._log, self._reader, self._views = log, reader, views
 
     def diff(
         self,
@@ -95,7 +94,7 @@ class Differ:
         ranks = check_limit(results, field="results")
         _check_queries(queries)
         span = span_of(line, since, until, as_of, known, self._log.now)
-        asked = Questions(self._reader, self._meanings, queries)
+        asked = Questions(self._reader, owner, queries)
         with self._reader.beside(owner, span.first, span.second) as (first, second):
             zone = second.present.parameters.time_zone
             span.check_order(owner, self._log.partitions, zone, self._log.now())

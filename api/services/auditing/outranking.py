@@ -53,7 +53,7 @@ class Outranking:
             raise refused("language", language, " or ".join(LANGUAGES))
         reader = self._reader
         check_terms(terms, with_meaning=reader.compares_meaning)
-        question, failed = reader.question_of(query, terms)
+        question = reader.question_of(owner, query, terms)
         times = TimesAsked(as_of=as_of, known=known, at=at, after=after, on_progress=on_progress)
         with reader.snapshot(owner, **times) as snapshot:
             for one in (memory_id, other):
@@ -80,7 +80,7 @@ class Outranking:
             "mode": checked,
             "ranking": request.ranking,
             "search_mode": request.search_mode,
-            "meaning": failed,
+            "meaning": None if question.told is None else question.told.get("failed"),
             **told_times(times),
             **place,
         }

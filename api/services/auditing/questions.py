@@ -10,10 +10,8 @@ from api.requests.checks import check_query
 from api.requests.searching import request_of
 from api.services.reading import Reader
 from events.errors import refused
-from projections.embedding.meaning import EmbeddedQuestion
 from projections.laws.modes import Mode
 from projections.ranking.recall import search
-from projections.ranking.senses import Senses
 from projections.reports.sides import Side
 from projections.views.query import ViewQuery
 
@@ -49,17 +47,16 @@ def questions_in(path: Path) -> list[str]:
 class Questions:
     """Questions of one call; their vectors are asked for before any view is held."""
 
-    def __init__(self, reader: Reader, meanings: Senses | None, texts: Sequence[str]) -> None:
+    def __init__(self, reader: Reader, owner: str, texts: Sequence[str]) -> None:
         self.texts = texts
-        self._meanings = meanings
-        self._embedded: dict[str, EmbeddedQuestion | None] = {text: reader.question_of(text, {})[0] for text in texts}
+        self._reader = reader
+        self._asked = {text: reader.question_of(owner, text, {}) for text in texts}
 
     def rank(self, side: Side, query: str, mode: Mode, limit: int) -> list[str]:
         """Ids of a question's results, the best first: those of `search` with nothing else told."""
-        view, with_meaning = side.view, self._meanings is not None
+        view, question = side.view, self._asked.get(query)
+        with_meaning = self._reader.compares_meaning
         request = request_of({}, side.now, view.parameters.time_zone, with_meaning=with_meaning, reasons=False)
-        question, sense = self._embedded.get(query), None
-        if self._meanings is not None and question is not None:
-            sense = self._meanings.sense(view, view.owner, question)
+        sense = None if question is None else self._reader.sense_of(view, view.owner, question)
         found = search(ViewQuery(view, side.now, mode), query, limit, request, sense)
         return [one["id"] for one in found["results"]]

@@ -20,7 +20,6 @@ from events.parameters import ParameterValue
 from events.partitions import partition_of
 from projections.laws import LAWS
 from projections.laws.modes import Mode
-from projections.ranking.senses import Senses
 from projections.reports.sides import Difference, differing, moved, text_of
 from projections.reports.struck_log import stays_told
 from projections.shapes import QuestionMoved, Replayed, ReplayedDiffer
@@ -35,10 +34,9 @@ class ReplayAsked(StrikesAsked, TimesAsked, total=False):
 class Replayer:
     """Folds an owner's own events anew, as they come from the log, beside the records as they are; writes nothing."""
 
-    def __init__(self, log: EventLog, reader: Reader, meanings: Senses | None) -> None:
+    def __init__(self, log: EventLog, reader: Reader) -> None:
         self._partitions = log.partitions
         self._reader = reader
-        self._meanings = meanings
         self.refolder = Refolder(reader, log.partitions)
 
     def replay(
@@ -74,7 +72,7 @@ class Replayer:
         told = named_in(asked)
         strikes = strikes_of(told, partition_of(owner, self._partitions))
         times = times_in(asked)
-        questions = Questions(self._reader, self._meanings, texts)
+        questions = Questions(self._reader, owner, texts)
         wanted = FoldAsked(strikes, alone, forced, profile, offset, most, bool(texts))
         with self.refolder.sides(owner, wanted, times) as sides:
             answer: dict[str, Any] = {

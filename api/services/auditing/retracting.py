@@ -32,7 +32,6 @@ from projections.decide.command import Ids
 from projections.fold.named import names
 from projections.laws.modes import Mode
 from projections.memory.sources import NamedSource
-from projections.ranking.senses import Senses
 from projections.redis.view import RedisViews
 from projections.reports.sides import moved
 from projections.reports.undoing import ACT, UndoStep
@@ -79,14 +78,11 @@ class _Looked(NamedTuple):
 class Retracter:
     """Undoes parts of the histories of one store's owners. Safe for threads."""
 
-    def __init__(
-        self, log: EventLog, views: RedisViews, reader: Reader, writer: Writer, meanings: Senses | None
-    ) -> None:
+    def __init__(self, log: EventLog, views: RedisViews, reader: Reader, writer: Writer) -> None:
         self._log = log
         self._views = views
         self._reader = reader
         self._writer = writer
-        self._meanings = meanings
         self._refolder = Refolder(reader, log.partitions)
 
     def retract(
@@ -118,7 +114,7 @@ class Retracter:
         texts = checked_questions(query, queries)
         call = call._replace(
             wanted=call.wanted._replace(offset=page[0], most=page[1], ranks=bool(texts)),
-            questions=Questions(self._reader, self._meanings, texts),
+            questions=Questions(self._reader, owner, texts),
             mode=check_mode(mode),
             limit=check_limit(limit),
             on_progress=on_progress,
@@ -149,7 +145,7 @@ class Retracter:
             )
         )
         wanted = FoldAsked(strikes, alone, asides=asides)
-        questions = Questions(self._reader, None, ())
+        questions = Questions(self._reader, owner, ())
         return _Call(owner, wanted, told, spoken.actor, spoken.reason, questions, "normal", 1)
 
     def _looked(self, call: _Call) -> _Looked:

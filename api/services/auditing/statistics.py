@@ -19,6 +19,7 @@ from api.services.histories import SCANNED
 from api.services.reading import Reader
 from api.work.patience import current_check, weigh
 from events.catalogue import MemoriesAccessed, ReviewSettled
+from events.embedders import NONE
 from events.envelope import Stored, decode
 from events.errors import DamagedState, LogGap
 from events.text.unreadable import UNREADABLE
@@ -108,7 +109,8 @@ class OwnerStatistics:
         """What the memories are; asked while the snapshot is held."""
         view, columns = snapshot.view, snapshot.view.columns
         normal = seen_at(view, snapshot.now, "normal")
-        vectors = {} if self._meanings is None else {"embedding": self._meanings.coverage(view, owner)}
+        found = None if self._meanings is None else self._meanings.coverage(view, owner)
+        vectors = {} if found is None or found["chosen"] == NONE else {"embedding": found}
         standing = columns.standing()
         live = normal.weights[standing == STATES.index("live")] if len(columns) else normal.weights
         return {

@@ -29,13 +29,13 @@ from events.catalogue import MemoriesAccessed
 from events.errors import refused
 from events.log import EventLog
 from events.partitions import position_text
-from projections.embedding.meaning import EmbeddedQuestion
 from projections.fold.changelog import id_text
 from projections.laws.modes import REASONS, Mode
 from projections.memory.columns import Columns, state_of
 from projections.memory.record import Memory
 from projections.memory.timelines import recorded_at
 from projections.past.kin import EventKin, KinEvent
+from projections.ranking.senses import MeantQuestion
 from projections.redis.view import RedisViews
 from projections.reports.held_scores import HeldScores, held_scores
 from projections.reports.instants import ACTIVATED, SCORE, RowsAsked, Sheet, sheet_of
@@ -102,7 +102,7 @@ class Instants:
         asked = checked(told | {"since": since, "until": until, "points": points, "line": line}, terms)
         times = times_of(asked, as_of, known, after, on_progress)
         place_asked = parse_as_of(as_of, owner, self._log.partitions)
-        question, failed = (None, None) if query is None else self._reader.question_of(query, terms)
+        question = None if query is None else self._reader.question_of(owner, query, terms)
         with self._reader.snapshot(owner, **times) as snapshot:
             place = self._place(owner, snapshot, asked, question)
             instant = place_asked.by_the_clocks_of(snapshot.present.parameters.time_zone).instant
@@ -110,16 +110,17 @@ class Instants:
             most = MOST_CELLS // len(place.ids)
             raise refused("points", points, f"at most {most} for {len(place.ids)} memories: fewer of either")
         held = WeightsHeld(instant, place_asked.seq is not None, self._views.format_began(owner) or 0)
+        failed = None if question is None or question.told is None else question.told.get("failed")
         return self._told(owner, asked, place, held, times, failed)
 
-    def _place(self, owner: str, snapshot: Snapshot, asked: InstantsAsked, question: EmbeddedQuestion | None) -> _Place:
+    def _place(self, owner: str, snapshot: Snapshot, asked: InstantsAsked, question: MeantQuestion | None) -> _Place:
         reader, view = self._reader, snapshot.view
         held, ids = None, asked.ids
         if asked.query is not None:
             zone = view.parameters.time_zone
             request = request_of(asked.terms, snapshot.now, zone, with_meaning=reader.compares_meaning, reasons=False)
             query = ViewQuery(view, snapshot.now, asked.mode)
-            sense = reader.sense_of(view, owner, question)
+            sense = None if question is None else reader.sense_of(view, owner, question)
             held = held_scores(query, asked.query, request, sense, asked.results, ids)
             ids = tuple(dict.fromkeys([*held.best, *ids]))
         today = snapshot.present

@@ -5,20 +5,29 @@ The job itself runs by `consumers`, which `api` may not import: `ops.wiring` han
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from api.requests.checks import check_owner
 from api.services.reading import Reader
 from api.work.runs import RunReport
+from events.embedders import NONE, RULE
 from events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
 from events.log import EventLog
 from events.partitions import partition_of
-from projections.embedding.meaning import embedded_text
-from projections.redis.meanings import Meanings
+from projections.embedding.choosing import SETTING
+from projections.redis.meanings import Meanings, nothing_compared
 
-ALLOWED = "minilm, sentence:NAME or openai:MODEL"
 Progress = Callable[[int, int], None]
+
+
+def nothing_to_embed_with() -> BadSetting:
+    """What is raised where words alone count."""
+    return BadSetting(
+        f"{SETTING}: got none, so there is nothing to embed with; allowed: {RULE}; or give the owner's parameter embedder",
+        setting=SETTING,
+    )
 
 
 class VectorJob(Protocol):
@@ -50,11 +59,8 @@ class Embeddings:
     def coverage(self, owner: str) -> dict[str, Any]:
         """How many of an owner's memories have a vector, of how many that hold text; `model` is null without an embedder."""
         with self._reader.snapshot(check_owner(owner)) as snapshot:
-            if self._meanings is not None:
-                told = self._meanings.coverage(snapshot.view, owner)
-            else:
-                of = sum(1 for memory in snapshot.view.columns if embedded_text(memory))
-                told = {"model": None, "embedded": 0, "of": of, "share": 0.0 if of else 1.0}
+            meanings = self._meanings
+            told = nothing_compared(snapshot.view) if meanings is None else meanings.coverage(snapshot.view, owner)
             return {"owner": owner, **told, "position": snapshot.position} | snapshot.told
 
     def embed(self, owner: str, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, Any]:
@@ -64,7 +70,10 @@ class Embeddings:
         """
         job, partition = self._configured(), partition_of(check_owner(owner), self._log.partitions)
         self._fold([partition])
-        return job.carry_out(owner, on_progress=on_progress).as_dict()
+        answer = job.carry_out(owner, on_progress=on_progress).as_dict()
+        if answer["chosen"] == NONE:
+            raise nothing_to_embed_with()
+        return answer
 
     def embed_all(self, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, Any]:
         """The same for every owner; one that fails is told in `failed` and does not stop the others."""
@@ -72,6 +81,7 @@ class Embeddings:
         self._fold(range(self._log.partitions))
         owners = self._owners()
         counts = dict.fromkeys(("embedded", "dropped", "already", "left"), 0)
+        models = Counter[str]()
         failed: list[dict[str, str]] = []
         for done, owner in enumerate(owners, 1):
             try:
@@ -81,18 +91,18 @@ class Embeddings:
             except EngramlogError as error:
                 failed.append({"owner": owner, "message": error.message})
             else:
+                models.update([answer["model"]] if answer["model"] else [])
                 counts = {name: count + answer[name] for name, count in counts.items()}
                 failed += [{"owner": owner, **one} for one in answer["failed"]]
             on_progress(done, len(owners))
-        model = self._meanings.model if self._meanings is not None else None
-        return {"model": model, "owners": len(owners), **counts, "failed": failed}
+        if not (models or failed or self._meanings is None or self._meanings.embedders.plan.embeds):
+            raise nothing_to_embed_with()
+        model = next(iter(models)) if len(models) == 1 else None
+        return {"model": model, "models": dict(models), "owners": len(owners), **counts, "failed": failed}
 
     def _configured(self) -> VectorJob:
         if self._job is None:
-            raise BadSetting(
-                f"ENGRAMLOG_EMBEDDER: got none, so there is nothing to embed with; allowed: {ALLOWED}",
-                setting="ENGRAMLOG_EMBEDDER",
-            )
+            raise nothing_to_embed_with()
         return self._job
 
     def _fold(self, partitions: range | list[int]) -> None:

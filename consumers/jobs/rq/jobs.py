@@ -88,13 +88,15 @@ SESSIONS: Mapping[str, Kind] = {"sessions": Kind((), 10)}
 """Sessions that ended become episodes, and what replies rest on is noted; scheduled unless the settings say otherwise."""
 LINKING: Mapping[str, Kind] = {LINKS: Kind((), 5)}
 """What is new is linked; scheduled where something was folded since."""
-EMBEDDING: Mapping[str, Kind] = {"embed": Kind((), 1)}
-"""Scheduled beside them where there is an embedder."""
+EMBED = "embed"
+EMBEDDING: Mapping[str, Kind] = {EMBED: Kind((), 1)}
+"""Scheduled beside them where anything may be embedded; more seldom where that is told."""
 
 
-def kinds_of(extraction: str, summaries: str, *, embeds: bool) -> Mapping[str, Kind]:
+def kinds_of(extraction: str, summaries: str, *, embed_minutes: int | None) -> Mapping[str, Kind]:
     """The kinds of jobs that are scheduled, by the settings of the same names."""
-    wanted = ((extraction != OFF, EXTRACTION), (summaries != OFF, SESSIONS), (embeds, EMBEDDING))
+    embedding = {kind: told._replace(every_minutes=embed_minutes) for kind, told in EMBEDDING.items()}
+    wanted = ((extraction != OFF, EXTRACTION), (summaries != OFF, SESSIONS), (embed_minutes is not None, embedding))
     return {**KINDS, **LINKING, **{name: kind for asked, kinds in wanted if asked for name, kind in kinds.items()}}
 
 
@@ -180,7 +182,7 @@ def _asked(kind: str, served: JobResources) -> Lent[Any] | None:
         "sessions": served.summaries == MODEL,
         "upkeep": served.reviewer != RULE,
     }
-    return served.embedder if kind == "embed" else served.chat if by_model.get(kind) else None
+    return served.embedder if kind == EMBED else served.chat if by_model.get(kind) else None
 
 
 def _note_stopped(field: str, store_id: str, reason: str) -> None:
@@ -359,7 +361,7 @@ def _embed(opened: Opened, partition: int) -> Walked:
     lent = served.embedder
     if lent is not None and lent.rests:
         return Walked(0, 0, 0)
-    embedding = EmbeddingJob(opened.vectors, lent, served.tell)
+    embedding = EmbeddingJob(opened.vectors, None if lent is None else lent(), served.tell)
     try:
         done = embedding.walk(partition, stop=lambda: served.stop.is_set() or monotonic() - began > EMBED_SECONDS)
     except (EmbedderFailed, BadSetting, StoreFull) as error:
@@ -384,6 +386,6 @@ JOBS: Mapping[str, Callable[[Opened, int], Walked]] = {
     "extract": _extract,
     "sessions": _sessions,
     LINKS: _links,
-    "embed": _embed,
+    EMBED: _embed,
 }
 """The table that `run` looks up: what is done for one partition, by kind."""

@@ -13,7 +13,7 @@ from consumers.jobs.rq.lent import Lent
 from events.alarms import Alarms
 from events.redis.log import RedisEventLog
 from projections.choices import VIEW_BYTES
-from projections.embedding.meaning import Embedder
+from projections.embedding.choosing import Embedders
 from projections.lifecycle.extracting import RULES
 from projections.models.chat import Chat
 from projections.models.counted import NoteAsked
@@ -28,8 +28,8 @@ class JobResources(NamedTuple):
     tell: Tell
     stop: Flag
     """Set when the process is to stop: the job gives itself up at the next safe place."""
-    embedder: Lent[Embedder] | None = None
-    """What embeds, where that is configured."""
+    embedder: Lent[Embedders] | None = None
+    """What embeds, unless nothing is to."""
     chat: Lent[Chat] | None = None
     """The language model, where one is configured."""
     reviewer: str = RULE

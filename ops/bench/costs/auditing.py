@@ -69,10 +69,10 @@ def measure(server: BenchServer, events: int, rounds: int) -> list[dict[str, Any
 def _questions(log: RedisEventLog, views: RedisViews, reader: Reader, events: int) -> Iterator[tuple[str, Ask]]:
     partition = partition_of(OWNER, log.partitions)
     half = position_text(partition, events // 2)
-    differ, replayer = Differ(log, reader, views, None), Replayer(log, reader, None)
+    differ, replayer = Differ(log, reader, views), Replayer(log, reader)
     told, answers = Events(log, views, reader), Answers(log, views, reader)
     writer = Writer(log, views, reader, lambda _until: None)  # type: ignore[arg-type]
-    records, retracter = Records(log, views, reader, writer), Retracter(log, views, reader, writer, None)
+    records, retracter = Records(log, views, reader, writer), Retracter(log, views, reader, writer)
     found = reader.search(OWNER, QUESTION, mode="review", limit=2, trace=False)["results"]
     best = [one["id"] for one in found]
     yield "events, a page of 100", partial(told.events, OWNER, limit=100)

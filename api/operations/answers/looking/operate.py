@@ -264,9 +264,11 @@ class ChatSet(BaseModel):
 
 
 class EmbedderSet(BaseModel):
-    """The embedder that the settings name."""
+    """What compares meanings for owners who chose nothing."""
 
-    name: str
+    name: str = Field(description="`auto`, or an embedder's name.")
+    chosen_by: Literal["setting", "store"] = Field(description="Where that stands.")
+    missing: list[str] = Field(description="What of it this process lacks, or may not use: there it goes by words.")
     host: str | None = Field(description="Where it is asked; null where it runs in this process.")
     loaded: bool = Field(description="Whether this process needed it since it began.")
     questions_computed: int = Field(description="Questions that this process had embedded since it began.")
@@ -316,7 +318,9 @@ class ModelsUsed(BaseModel):
                 "price_out": 1.5,
             },
             "embedder": {
-                "name": "minilm",
+                "name": "auto",
+                "chosen_by": "store",
+                "missing": [],
                 "host": None,
                 "loaded": True,
                 "questions_computed": 5,
@@ -356,7 +360,7 @@ class ModelsUsed(BaseModel):
     at: str
     since: str | None = Field(description="The first day that is counted; null where nothing is yet.")
     chat: ChatSet | None = Field(description="Null where none is set.")
-    embedder: EmbedderSet | None = Field(description="Null where none is set.")
+    embedder: EmbedderSet | None = Field(description="Null where none counts for owners who chose nothing.")
     used: list[TokensUsedInAll] = Field(description="Since then, by model and use.")
     days: list[TokensUsedADay] = Field(description="The days asked for, the newest first; days are kept for 400.")
     lost: int = Field(description="Questions that this process could not count: the store did not take it.")

@@ -122,7 +122,7 @@ def test_what_is_found_by_meaning_alone_is_found_in_a_replay_too(meant: Vectors,
     meant.tell("ada", created("The kiln broke", "kiln"), created("Clay came late", "clay", day=1))
     meant.job.carry_out("ada")
     found = [one["id"] for one in meant.reader.search("ada", "oven", trace=False, **times)["results"]]
-    replayer = Replayer(meant.live.log, meant.reader, meant.meanings)
+    replayer = Replayer(meant.live.log, meant.reader)
     answer = replayer.replay("ada", query="oven", mode="normal", **times)
     assert found == ["kiln"]
     assert (answer["query"]["today"], answer["query"]["replayed"]) == (["kiln"], ["kiln"])
@@ -137,7 +137,7 @@ def test_what_is_found_by_meaning_alone_is_found_on_both_sides_of_what_changed(m
         [one["id"] for one in meant.reader.search("ada", "oven", trace=False, as_of=of)["results"]]
         for of in (day(1), day(3))
     ]
-    differ = Differ(meant.live.log, meant.reader, meant.views, meant.meanings)
+    differ = Differ(meant.live.log, meant.reader, meant.views)
     (question,) = differ.diff("ada", queries=["oven"], **sides)["questions"]
     assert found[0] == ["kiln"] != found[1]
     assert [question["before"], question["after"]] == found

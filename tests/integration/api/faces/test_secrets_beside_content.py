@@ -18,6 +18,7 @@ from events.envelope import new_event_id
 from events.errors import InputError, InvalidEvent
 from events.partitions import partition_of
 from ops.logs import start_logging, teller
+from projections.embedding.choosing import Embedders
 from projections.redis.meanings import Meanings
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.doubles.embedding import WordEmbedder
@@ -47,7 +48,8 @@ WATCHED = Watched()
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ops.wiring.meanings_of", lambda _settings, opened: Meanings(lambda: WATCHED, opened.vectors))
+        embedders = Embedders.alone(lambda: WATCHED)
+        patch.setattr("ops.wiring.meanings_of", lambda _settings, opened: Meanings(embedders, opened.vectors))
         with embedded_store(tmp_path_factory.mktemp("beside")) as opened:
             yield opened
 

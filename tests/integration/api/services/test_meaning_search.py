@@ -9,6 +9,7 @@ import pytest
 
 from api.services.reading import Reader
 from events.errors import BadSetting, EmbedderFailed, InputError
+from projections.embedding.choosing import Chosen, Embedders
 from projections.embedding.meaning import EmbeddedQuestion
 from projections.redis import meanings as redis_meanings
 from projections.redis.meanings import Meanings
@@ -175,6 +176,7 @@ def test_pages_are_refused_where_what_is_compared_has_changed_since(meant: Vecto
 def test_one_refused_question_does_not_make_the_embedder_rest(
     meant: Vectors, owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    meant.job.carry_out(owner)
     embed = meant.embedder.question
 
     def choosy(text: str) -> EmbeddedQuestion:
@@ -190,6 +192,7 @@ def test_one_refused_question_does_not_make_the_embedder_rest(
 def test_after_a_rest_one_question_tries_the_embedder_while_the_others_go_by_words(
     meant: Vectors, owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    meant.job.carry_out(owner)
     others: list[Any] = []
     clock = [0.0]
     monkeypatch.setattr(redis_meanings, "monotonic", lambda: clock[0])
@@ -197,7 +200,7 @@ def test_after_a_rest_one_question_tries_the_embedder_while_the_others_go_by_wor
     def down(text: str) -> EmbeddedQuestion:
         if text == "trying":
             with pytest.raises(EmbedderFailed) as refusal:
-                meant.meanings.question("meanwhile")
+                meant.meanings.question("meanwhile", Chosen("alone", "alone", "setting"))
             others.append(str(refusal.value))
         raise EmbedderFailed("no answer")
 
@@ -220,7 +223,7 @@ def test_an_embedder_that_is_not_installed_keeps_back_neither_search_nor_counts(
     def missing() -> WordEmbedder:
         raise BadSetting("the embedder words needs a package", setting="embedder")
 
-    meanings = Meanings(missing, meant.vectors)
+    meanings = Meanings(Embedders.alone(missing), meant.vectors)
     reader = Reader(meant.live.log, meant.views, None, meanings)
     answer = reader.search(owner, "kiln", at=NOW)
     assert (answer["results"][0]["id"], answer["meaning"]) == ("kiln", {"failed": "the embedder words needs a package"})

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from projections.choices import RANKINGS
+from projections.embedding.choosing import Embedders
 from projections.laws.modes import MODES
 from projections.ranking.search_request import BY_MEANING
 from projections.redis.meanings import Meanings
@@ -30,7 +31,8 @@ BY_WORDS = [way for way in WAYS if way[1] != "semantic"]
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     embedder = WordEmbedder()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ops.wiring.meanings_of", lambda _settings, opened: Meanings(lambda: embedder, opened.vectors))
+        embedders = Embedders.alone(lambda: embedder)
+        patch.setattr("ops.wiring.meanings_of", lambda _settings, opened: Meanings(embedders, opened.vectors))
         with embedded_store(tmp_path_factory.mktemp("search-peers") / "data") as opened:
             yield opened
 

@@ -164,7 +164,9 @@ def test_a_queue_that_does_not_answer_says_so_and_claims_nothing() -> None:
 
 
 def test_every_kind_that_workers_run_is_told_with_what_it_does(client: redis.Redis, server: RedisServer) -> None:
-    Cron(connect(server.url), STORE, PARTITIONS, "host-1-a", kinds=kinds_of("rules", "rules", embeds=True)).tend(NOW)
+    Cron(connect(server.url), STORE, PARTITIONS, "host-1-a", kinds=kinds_of("rules", "rules", embed_minutes=1)).tend(
+        NOW
+    )
     told = board(client)
     assert {one["kind"] for one in told["kinds"]} == set(JOBS)
     assert [one["kind"] for one in told["kinds"] if not one["what"]] == []

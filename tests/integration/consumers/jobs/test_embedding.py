@@ -21,8 +21,10 @@ from events.partitions import LogKeys, partition_of, spread_tags
 from events.redis.wire import Wire, WirePool, connect
 from ops.settings import Settings
 from ops.wiring import open_application
+from projections.embedding.choosing import Embedders
 from projections.embedding.meaning import Embedder, content_key
 from projections.embedding.vectors import VectorKeys, pack
+from projections.ranking.senses import MeantQuestion
 from projections.redis.vectors import RedisVectors
 from tests.acceptance.helpers.store import Store
 from tests.doubles.embedding import WordEmbedder
@@ -77,7 +79,8 @@ def test_questions_find_what_was_embedded_with_its_pieces(stood: Vectors) -> Non
     stood.job.carry_out("ada")
     assert (stood.nearest("ada", "when does the bus leave"), stood.nearest("ada", "咖啡")) == ("bus", "coffee")
     with stood.views.view("ada") as (view, _):
-        sense = stood.meanings.sense(view, "ada", stood.meanings.question("bus"))
+        sense = stood.meanings.sense(view, "ada", MeantQuestion("bus"))
+        assert sense is not None
         rows = np.arange(2)
         wanted = stood.embedder.texts([view.columns.memories[row].content for row in rows])
         for pieces, one in zip(sense.pieces(rows), wanted, strict=True):
@@ -218,11 +221,12 @@ def test_a_question_costs_one_round_trip_where_nothing_changed(server: RedisServ
         stood.tell("ada", created("not embedded yet", "new", 50))
         live.stop_worker("folder")
         with stood.views.view("ada") as (view, _):
-            question = stood.meanings.question("tea")
+            question = MeantQuestion("tea")
             stood.meanings.sense(view, "ada", question)
             assert commands_asked(stood, lambda: stood.meanings.sense(view, "ada", question)) == 1
             assert commands_asked(stood, lambda: stood.meanings.sense(view, "ada", question)) == 1
             sense = stood.meanings.sense(view, "ada", question)
+            assert sense is not None
             sense.pieces(np.arange(10))
             assert commands_asked(stood, lambda: sense.pieces(np.arange(10))) == 0
         stood.views.close()
@@ -233,7 +237,7 @@ def test_a_text_that_the_embedder_refuses_is_left_out_and_told_and_the_rest_goes
     told: list[tuple[str, dict[str, Any]]] = []
     picky = WordEmbedder(refuses="kiln")
     stood.tell("ada", *said(20))
-    job = EmbeddingJob(stood.vectors, lambda: picky, lambda fact, **facts: told.append((fact, facts)))
+    job = EmbeddingJob(stood.vectors, Embedders.alone(lambda: picky), lambda fact, **facts: told.append((fact, facts)))
     done = job.carry_out("ada")
     assert (done.embedded, done.left) == (18, 2)
     assert {one["id"] for one in done.failed} == {"thing3", "thing13"}
@@ -316,7 +320,8 @@ def test_an_owner_whose_secret_was_lost_is_searched_by_words_loses_its_vectors_a
     assert (stood.fields("ada"), len(stood.fields("bob"))) == (set(), 1)
     assert (stood.known("ada"), stood.known("bob")) == (set(), {"tea"})
     with stood.views.view("ada") as (view, _):
-        assert stood.meanings.coverage(view, "ada") == {"model": "words/1", "embedded": 0, "of": 1, "share": 0.0}
+        told = stood.meanings.coverage(view, "ada")
+        assert (told["model"], told["embedded"], told["of"], told["share"]) == ("words/1", 0, 1, 0.0)
     stood.live.client.hset(table, "ada", lost)
     assert stood.job.carry_out("ada").embedded == 1
     assert (stood.known("ada"), stood.live.differences()) == ({"tea"}, [])
@@ -355,7 +360,8 @@ def test_threads_may_ask_and_embed_at_once(stood: Vectors) -> None:
         try:
             for _ in range(20):
                 with stood.views.view("ada") as (view, _):
-                    sense = stood.meanings.sense(view, "ada", stood.meanings.question("tea"))
+                    sense = stood.meanings.sense(view, "ada", MeantQuestion("tea", alone=True))
+                    assert sense is not None
                     rows = np.flatnonzero(sense.known)[:20]
                     assert all(len(pieces) for pieces in sense.pieces(rows))
         except BaseException as error:
@@ -428,7 +434,7 @@ class Served:
     def __init__(self, stood: Vectors, url: str, embedder: Embedder | None) -> None:
         self.told: list[tuple[str, dict[str, Any]]] = []
         self.store_id = stood.live.identity.store_id
-        lent = None if embedder is None else Lent(lambda: embedder)
+        lent = None if embedder is None else Lent(lambda: Embedders.alone(lambda: embedder))
         self._serving = JobResources(
             url, 10.0, lambda fact, **facts: self.told.append((fact, facts)), threading.Event(), lent
         )
@@ -497,7 +503,7 @@ def test_a_purge_by_hand_takes_the_vectors_along(server: RedisServer) -> None:
         store.tell("ada", created("oats", "oats", 3), created("tea", "tea", 3), deleted("oats", day=4))
         wires = WirePool(connect(server.url))
         vectors = RedisVectors(wires, spread_tags(2))
-        EmbeddingJob(vectors, WordEmbedder).carry_out("ada")
+        EmbeddingJob(vectors, Embedders.alone(WordEmbedder)).carry_out("ada")
         assert vectors.count("ada", "words/1") == 2
         assert application.cleaner.clean("ada")["counts"]["purge"] == 1
         (secret,) = application.log.secrets_of(["ada"]).values()

@@ -219,7 +219,7 @@ def test_the_job_looks_only_at_owners_to_whom_something_was_said(live: Live, ser
 
 @pytest.mark.parametrize(("summaries", "scheduled"), [("extractive", True), ("model", True), ("off", False)])
 def test_it_is_scheduled_every_ten_minutes_unless_it_is_off(live: Live, summaries: str, scheduled: bool) -> None:
-    kinds = {name: kind for name, kind in kinds_of("off", summaries, embeds=False).items() if name != LINKS}
+    kinds = {name: kind for name, kind in kinds_of("off", summaries, embed_minutes=None).items() if name != LINKS}
     cron = Cron(live.client, "test", 1, "scheduler", kinds=kinds)
     ten = 600_000
     now = cron.now_ms() // ten * ten

@@ -17,6 +17,7 @@ from events.parameters import PARAMETER_SET
 from events.partitions import REBUILD_KEY, STORE_KEY, LogKeys, partition_of
 from events.redis.wire import Wire, WirePool
 from ops.upgrade import told_beforehand
+from projections.embedding.choosing import Embedders
 from projections.embedding.meaning import embedded_text
 from projections.embedding.vectors import VectorKeys, pack
 from projections.fold.builds import FIRST_BUILD, BuildKeys
@@ -175,7 +176,7 @@ def test_vectors_that_0_2_0_named_by_what_anybody_can_make_go_and_are_computed_a
     wires = WirePool(old.client)
     vectors = RedisVectors(wires, old.tags)
     for partition in range(PARTITIONS):
-        EmbeddingJob(vectors, WordEmbedder).walk(partition)
+        EmbeddingJob(vectors, Embedders.alone(WordEmbedder)).walk(partition)
     names = set(vectors.stored("ada", "words/1"))
     assert names
     assert names.isdisjoint(blake2b(text.encode(), digest_size=16).digest() for text in texts)

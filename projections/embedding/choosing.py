@@ -1,0 +1,111 @@
+"""Which embedder counts for an owner, and the embedders of a process. The choice is pure; ADR 0093 has the rule as a table.
+
+What counts is said by the owner's parameter, else by the process's setting, else by what the store was made with. What a process
+may use is another thing: models that are built in unless it is set to none, and others only where its own setting names the same.
+So nobody who may write to a store has contents sent to an address, a model downloaded, or code imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Literal, NamedTuple
+
+from events.embedders import AUTO, BUILT_IN, MINILM, NONE, STORE, USE
+from events.errors import BadSetting
+from projections.embedding.meaning import Embedder
+
+By = Literal["owner", "setting", "store"]
+SETTING = "ENGRAMLOG_EMBEDDER"
+
+
+class Chosen(NamedTuple):
+    """What counts for an owner."""
+
+    name: str
+    """The embedder's name; `none` where words alone count."""
+    said: str
+    """The same as it stands where it was chosen: `auto`, or the name."""
+    by: By
+    """Where it stands: the owner's parameter, the process's setting, or the store."""
+    lacking: str = ""
+    """Why this process may not use it; empty where it may."""
+
+
+class EmbedderPlan(NamedTuple):
+    """What the process is set to use, None where nothing was set, and what the store was made with."""
+
+    setting: str | None = None
+    default: str = NONE
+
+    @property
+    def base(self) -> tuple[str, Literal["setting", "store"]]:
+        """What counts for owners who chose nothing."""
+        return (self.default, "store") if self.setting is None else (self.setting, "setting")
+
+    @property
+    def embeds(self) -> bool:
+        """Whether anything is embedded for owners who chose nothing."""
+        return self.base[0] != NONE
+
+    def chosen(self, parameter: str, other_letters: Callable[[], bool]) -> Chosen:
+        """What counts for an owner with this parameter; `other_letters` is asked under `auto` alone."""
+        said, by = _by_owner(parameter) if parameter != STORE and self.setting != NONE else self.base
+        name = said if said != AUTO else USE if other_letters() else MINILM
+        return Chosen(name, said, by, self._lacking(name))
+
+    def _lacking(self, name: str) -> str:
+        if name in (NONE, self.setting, *BUILT_IN):
+            return ""
+        return f"the embedder {name} counts here, and this process is not set to use it: set {SETTING} to the same"
+
+
+def _by_owner(parameter: str) -> tuple[str, By]:
+    return parameter, "owner"
+
+
+class Embedders:
+    """The embedders of a process, by name, each made when it is first needed. Safe for threads."""
+
+    def __init__(self, make: Callable[[str], Embedder], plan: EmbedderPlan) -> None:
+        """`make` gives the embedder of a name. It raises BadSetting where what it needs is not there."""
+        self._make = make
+        self.plan = plan
+        self._lock = Lock()
+        self._locks: dict[str, Lock] = {}
+        self._made: dict[str, Embedder] = {}
+        self._lacking: list[str] | None = None
+
+    @classmethod
+    def alone(cls, make: Callable[[], Embedder], name: str = "alone") -> Embedders:
+        """One embedder for whoever chose none of his own."""
+        return cls(lambda _name: make(), EmbedderPlan(name))
+
+    def get(self, chosen: Chosen) -> Embedder:
+        """The embedder that counts. Raises BadSetting where this process lacks it, or may not use it."""
+        if chosen.lacking:
+            raise BadSetting(chosen.lacking, setting=SETTING)
+        with self._lock:
+            making = self._locks.setdefault(chosen.name, Lock())
+        with making:  # of others nobody waits
+            if chosen.name not in self._made:
+                self._made[chosen.name] = self._make(chosen.name)
+            return self._made[chosen.name]
+
+    def lacking(self) -> list[str]:
+        """Models that are built in and not there in this process, by name."""
+        if self._lacking is None:
+            self._lacking = sorted(name for name in BUILT_IN if not self._is_there(name))
+        return self._lacking
+
+    def _is_there(self, name: str) -> bool:
+        try:
+            self._make(name)
+        except BadSetting:
+            return False
+        return True
+
+    @property
+    def made(self) -> dict[str, Embedder]:
+        """Those that were needed, by name."""
+        return dict(self._made)
