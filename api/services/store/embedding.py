@@ -15,9 +15,9 @@ from events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
 from events.log import EventLog
 from events.partitions import partition_of
 from projections.embedding.meaning import embedded_text
+from projections.embedding.names import NAMED
 from projections.redis.meanings import Meanings
 
-ALLOWED = "minilm, sentence:NAME or openai:MODEL"
 Progress = Callable[[int, int], None]
 
 
@@ -90,7 +90,7 @@ class Embeddings:
     def _configured(self) -> VectorJob:
         if self._job is None:
             raise BadSetting(
-                f"ENGRAMLOG_EMBEDDER: got none, so there is nothing to embed with; allowed: {ALLOWED}",
+                f"ENGRAMLOG_EMBEDDER: got none, so there is nothing to embed with; allowed: {NAMED}",
                 setting="ENGRAMLOG_EMBEDDER",
             )
         return self._job
