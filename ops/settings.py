@@ -21,7 +21,7 @@ from pydantic import (
 )
 from redis.connection import parse_url
 
-from events.embedders import NONE, RULE, is_embedder_name
+from events.embedders import AUTO, NONE
 from events.entry import LOCAL
 from events.errors import BadSetting
 from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
@@ -34,6 +34,7 @@ from ops.allowed import number_allowed
 from ops.environment import data_folder, refuse_unknown, told_by
 from projections.choices import VIEW_BYTES
 from projections.embedding.endpoint_wire import base_url, checked_key
+from projections.embedding.names import NAMED, embedder_kind
 
 SECRET = ("_KEY", "_TOKEN")
 """What the names of settings that are secrets end with."""
@@ -215,8 +216,8 @@ class Settings(BaseModel):
     @field_validator("embedder")
     @classmethod
     def _known_embedder(cls, value: str | None) -> str | None:
-        if value and not is_embedder_name(value):
-            raise ValueError(RULE)
+        if value and value != AUTO and embedder_kind(value) is None:
+            raise ValueError(f"none, auto, {NAMED}")
         return value or None
 
     @field_validator("url", "embedder_url", "model_url")

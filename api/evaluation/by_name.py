@@ -17,6 +17,7 @@ from events.errors import refused
 from events.parameters import Profile
 from projections.embedding.embedder import embedder_named
 from projections.embedding.meaning import Embedder
+from projections.embedding.names import NAMED
 from projections.ranking.search_request import SearchRequest
 
 Watch = Callable[[str], AbstractContextManager[Progress]]
@@ -52,9 +53,7 @@ class EvaluationNames(NamedTuple):
             return request, None
         model = embedder_named(self.embedder, url=self.url, key=os.environ.get("ENGRAMLOG_EMBEDDER_KEY"))
         if model is None and self.search_mode == "semantic":
-            raise refused(
-                "embedder", self.embedder, "minilm, sentence:NAME or openai:MODEL: semantic compares meanings"
-            )
+            raise refused("embedder", self.embedder, f"{NAMED}: semantic compares meanings")
         return request, model
 
 

@@ -135,7 +135,7 @@ class EmbeddingJob:
                 error.context["embedder"] = chosen.name
                 raise
         if done.left == len(done.failed):
-            self._note(owner, self._mark, f"{known.version}{_TAB}{_named(chosen, known.records)}")
+            self._note(owner, self._mark, f"{known.version}{_TAB}{_named(chosen, known.records, done.model)}")
         return done
 
     def _fill(
@@ -282,7 +282,7 @@ class EmbeddingJob:
         if down and self._likely(one).name in down and not self._vectors.models_of(one.name):
             return  # there is nothing to take away either
         if not self._concerned(one):
-            self._note(one.name, mark, f"{one.version}{_TAB}{one.chose}".rstrip())
+            self._note(one.name, mark, one.version + (_TAB + one.chose if one.chose else ""))
             return
         try:
             done = self._carry_out(one.name, lambda _done, _total: None, stop, down)
@@ -319,7 +319,7 @@ class EmbeddingJob:
     def _likely(self, one: _Owner) -> Chosen:
         """What counts for an owner, where its letters are as they were."""
         assert self._embedders is not None, "without embedders nothing counts"
-        return self._embedders.plan.chosen(one.embedder, lambda: USE in one.chose.split(_TAB))
+        return self._embedders.plan.chosen(one.embedder, lambda: USE in one.chose.split(_TAB)[:2])
 
     def _model_then(self, one: _Owner) -> str | None:
         """The model that counted for an owner when it was last seen, where it still counts as far as settings tell; else None."""
@@ -356,7 +356,7 @@ class EmbeddingJob:
             if len(ids) == MOST_CHANGED or not is_secret(secret):
                 return True
             # Letters move by what wants or loses a vector, and by a further memory whose text has one.
-            if one.chose.startswith(AUTO + _TAB) and one.chose.rpartition(_TAB)[2] != str(records):
+            if one.chose.startswith(AUTO + _TAB) and one.chose.split(_TAB)[2] != str(records):
                 return True
             raws = wire.call("HMGET", keys.records(owner), *ids) if ids else []
             memories = [
@@ -387,6 +387,6 @@ def walked_to(wire: Wire, keys: BuildKeys) -> str:
     return f"{keys.build}/{int(wire.call('HGET', keys.checkpoint, 'seq') or 0)}"
 
 
-def _named(chosen: Chosen, records: int) -> str:
+def _named(chosen: Chosen, records: int, model: str | None) -> str:
     """What counts for an owner with so many memories, as a mark holds it."""
-    return _TAB.join((chosen.said, chosen.name, str(records)))
+    return _TAB.join((chosen.said, chosen.name, str(records), model or NO_MODEL))

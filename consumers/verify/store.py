@@ -6,7 +6,7 @@ import msgspec
 
 from consumers.verify.scan import keys_like, pairs
 from consumers.verify.verdict import Findings
-from events.embedders import MOST_NAMED, is_embedder_name
+from events.embedders import AUTO, MOST_NAMED
 from events.parameters import PARAMETER_SET
 from events.partitions import (
     ACCEPTED_KEY,
@@ -20,6 +20,7 @@ from events.partitions import (
     spread_tags,
 )
 from events.redis.wire import Wire
+from projections.embedding.names import embedder_kind
 from projections.redis.model_uses import is_day_key
 
 FIELDS = {b"store_id", b"partitions", b"tags", b"parameter_set", b"format"}
@@ -62,5 +63,5 @@ def _compare_identity(found: dict[bytes, bytes], store_id: str | None, verdict: 
         verdict.differs("the store's parameter set", known=PARAMETER_SET)
     if found.keys() >= EMBEDDER:
         named, at = found[b"embedder"].decode("utf-8", "backslashreplace"), found[b"embedder_at"]
-        if not (is_embedder_name(named) and at.isdigit() and len(at) <= MOST_DIGITS):
+        if not ((named == AUTO or embedder_kind(named) is not None) and at.isdigit() and len(at) <= MOST_DIGITS):
             verdict.differs("the store's embedder, and when it was chosen", stored=named[:MOST_NAMED])

@@ -5,6 +5,7 @@ A vector of a text that no memory holds any more is a difference only where the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import quote, unquote
 
 import numpy as np
@@ -27,9 +28,8 @@ def compare_vectors(wire: Wire, keys: BuildKeys, found: Keys, oracle: Oracle, ve
         model = unquote(named.decode())
         key = tables.changes(model) if mark == b"ven" else tables.seen(model)
         for raw, value in pairs(wire, key):
-            parts = [value] if mark == b"ven" else value.split(b"/")
             known = raw.decode("utf-8", "replace") in oracle.owners
-            if not (known and all(map(_is_count, parts)) and len(parts) == (1 if mark == b"ven" else 2)):
+            if not (known and (_is_count(value) if mark == b"ven" else _is_mark(value))):
                 verdict.differs("a mark of vectors that nothing writes", key=key, owner=_text(raw))
     models = {unquote(named.decode()).encode() for _, named in found.models} | {b""}
     looked = any(owner.state.applied for owner in oracle.owners.values())  # else a walk marks its model and nobody
@@ -37,21 +37,31 @@ def compare_vectors(wire: Wire, keys: BuildKeys, found: Keys, oracle: Oracle, ve
         build, _, seq = at.partition(b"/")
         if (looked and model_raw not in models) or (at != b"0" and not (is_build(_text(build)) and _is_count(seq))):
             verdict.differs("a mark of vectors that nothing writes", key=tables.models, model=_text(model_raw))
+    walks = [unquote(named.decode()) for mark, named in sorted(found.models) if mark == b"vea"]
     for table, named, owner in sorted(found.vectors):
-        _compare_owner(wire, keys, table, unquote(named.decode()), owner, oracle, verdict)
+        looks = [mark.split(b"\t") for walk in walks if (mark := wire.call("HGET", tables.seen(walk), owner))]
+        _compare_owner(wire, keys, (table, unquote(named.decode())), owner, looks, oracle, verdict)
 
 
 def _compare_owner(
-    wire: Wire, keys: BuildKeys, table: bytes, model: str, owner: str, oracle: Oracle, verdict: Findings
+    wire: Wire,
+    keys: BuildKeys,
+    where: tuple[bytes, str],
+    owner: str,
+    looks: Sequence[Sequence[bytes]],
+    oracle: Oracle,
+    verdict: Findings,
 ) -> None:
-    tables = VectorKeys(keys.tag)
+    """`where`: table and model; `looks`: what walks noted of the owner, in parts."""
+    (table, model), tables = where, VectorKeys(keys.tag)
     key = tables.wholes(model, owner) if table == b"vec" else tables.pieces(model, owner)
     if quote(model, safe="") not in key or owner not in oracle.owners:
         verdict.differs("vectors of an owner that the log does not know", key=key)
         return
     mine = oracle.owners[owner]
     version = f"{version_of(keys.build)}/{mine.state.applied}".encode()
-    looked_at = wire.call("HGET", tables.seen(model), owner) == version
+    marks = [mark for mark in looks if mark[0] == version]
+    looked_at, filled = bool(marks), any(mark[-1] == model.encode() for mark in marks)
     if not mine.secret:
         verdict.differs("vectors of an owner without a secret", key=key)
         return
@@ -68,8 +78,15 @@ def _compare_owner(
             verdict.differs("a vector that is not finite", key=key, content=name.hex())
         if len(name) != KEY_BYTES or (looked_at and name not in wanted):
             verdict.differs("a vector of a text that no memory holds", key=key, content=name.hex())
-    if looked_at and len(sizes) > 1:
+    if filled and len(sizes) > 1:
         verdict.differs("vectors of several sizes under one model", key=key, sizes=sorted(sizes))
+
+
+def _is_mark(value: bytes) -> bool:
+    """A version, and what counted for the owner where that is known: as it stands, its name, how many memories, the model."""
+    version, *chose = value.split(b"\t")
+    parts = version.split(b"/")
+    return len(parts) == 2 and all(map(_is_count, parts)) and (not chose or (len(chose) == 4 and _is_count(chose[2])))
 
 
 def _is_count(value: bytes) -> bool:

