@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from api.evaluation.meaning import kept_vectors
+from api.evaluation.meaning import EvaluationVectors, kept_vectors, vectors_by_letters
 from api.evaluation.over_time import MeasuredOverTime, evaluate_over_time
 from api.evaluation.search import EvaluationAnswer, Progress, differences, evaluate, read_saved, save
 from api.exchange.long_texts import check_way
 from api.requests.checks import check_mode, check_ranking, check_search_mode
+from events.embedders import AUTO, MINILM, USE
 from events.errors import refused
 from events.parameters import Profile
 from projections.embedding.embedder import embedder_named
@@ -40,8 +41,8 @@ class EvaluationNames(NamedTuple):
     long_turns: str
     include_faded: bool | None
 
-    def checked(self) -> tuple[SearchRequest, Embedder | None]:
-        """How it is searched, and by which model. Raises InputError and BadSetting."""
+    def checked(self) -> tuple[SearchRequest, Sequence[Embedder]]:
+        """How it is searched, and by which model; `auto` names two. Raises InputError, BadSetting."""
         request = SearchRequest(
             check_ranking(self.ranking), check_search_mode(self.search_mode), include_faded=self.include_faded
         )
@@ -50,19 +51,34 @@ class EvaluationNames(NamedTuple):
         if self.profile is not None and self.profile not in get_args(Profile):
             raise refused("profile", self.profile, ", ".join(get_args(Profile)))
         if self.search_mode == "keyword":
-            return request, None
-        model = embedder_named(self.embedder, url=self.url, key=os.environ.get("ENGRAMLOG_EMBEDDER_KEY"))
-        if model is None and self.search_mode == "semantic":
-            raise refused("embedder", self.embedder, f"{NAMED}: semantic compares meanings")
-        return request, model
+            return request, ()
+        key = os.environ.get("ENGRAMLOG_EMBEDDER_KEY")
+        wanted = (MINILM, USE) if self.embedder == AUTO else (self.embedder,)
+        models = [made for name in wanted if (made := embedder_named(name, url=self.url, key=key)) is not None]
+        if not models and self.search_mode == "semantic":
+            raise refused("embedder", self.embedder, f"auto, {NAMED}: semantic compares meanings")
+        return request, models
+
+    @contextmanager
+    def vectors_of(self, models: Sequence[Embedder]) -> Iterator[EvaluationVectors | None]:
+        """Vectors by these models, in the file that was told; None of none."""
+        match models:
+            case []:
+                yield None
+            case [one]:
+                with kept_vectors(one, self.vectors) as kept:
+                    yield kept
+            case [latin, other, *_]:
+                with vectors_by_letters(latin, other, self.vectors) as by_letters:
+                    yield by_letters
 
 
 def evaluate_named(names: EvaluationNames, watch: Watch, saved: Path | None, against: Path | None) -> EvaluationAnswer:
     """`evaluate`; the answer is saved where that is asked for, and compared with one that was."""
-    request, model = names.checked()
+    request, models = names.checked()
     before = None if against is None else read_saved(against)
     with ExitStack() as stack:
-        kept = None if model is None else stack.enter_context(kept_vectors(model, names.vectors))
+        kept = stack.enter_context(names.vectors_of(models))
         answer = evaluate(
             names.folder,
             request,
@@ -86,9 +102,9 @@ def evaluate_named_over_time(names: EvaluationNames, watch: Watch, saved: Path |
     """`evaluate_over_time`; refused together with one law or one instant, which it would not keep to."""
     if names.profile is not None or names.later:
         raise refused("over_time", True, "all laws and instants: without profile and later")
-    request, model = names.checked()
+    request, models = names.checked()
     with ExitStack() as stack:
-        kept = None if model is None else stack.enter_context(kept_vectors(model, names.vectors))
+        kept = stack.enter_context(names.vectors_of(models))
         answer = evaluate_over_time(
             names.folder,
             request,

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from events.errors import refused
+from projections.embedding.letters import LettersIndex
 from projections.embedding.meaning import (
     NO_SECRET,
     EmbeddedQuestion,
@@ -59,6 +60,10 @@ class KeptVectors:
             done += len(keys)
             on_progress(done, len(missing))
 
+    def asked(self, view: OwnerView, owner: str, text: str) -> Sense:
+        """A question beside the vectors of the view's rows."""
+        return self.sense(view, owner, self.question(text))
+
     def sense(self, view: OwnerView, _owner: str, question: EmbeddedQuestion) -> Sense:
         """The question beside the vectors of the view's rows."""
         index = view.meaning(self._embedder.model, NO_SECRET)
@@ -85,16 +90,60 @@ class KeptVectors:
         return found
 
 
+class VectorsByLetters:
+    """The same by two models: a conversation's under the one that `auto` takes for an owner with its letters."""
+
+    def __init__(self, latin: KeptVectors, other: KeptVectors) -> None:
+        self._latin, self._other = latin, other
+        self._used = set[str]()
+
+    @property
+    def model(self) -> str:
+        """Those that were needed."""
+        return ", ".join(sorted(self._used)) or self._latin.model
+
+    def fill(self, views: Iterable[OwnerView], on_progress: Progress) -> None:
+        """As `KeptVectors` does, the conversations of one model after those of the other."""
+        known = list(views)
+        for kept in (self._latin, self._other):
+            if mine := [view for view in known if self._of(view) is kept]:
+                self._used.add(kept.model)
+                kept.fill(mine, on_progress)
+
+    def asked(self, view: OwnerView, owner: str, text: str) -> Sense:
+        """A question beside the vectors of the view's rows, under the view's model."""
+        return self._of(view).asked(view, owner, text)
+
+    def _of(self, view: OwnerView) -> KeptVectors:
+        return self._other if view.index(LettersIndex).of_other_letters else self._latin
+
+
+EvaluationVectors = KeptVectors | VectorsByLetters
+
+
 @contextmanager
 def kept_vectors(embedder: Embedder, path: Path | None) -> Iterator[KeptVectors]:
     """Vectors in a file, or in memory where none is told. Raises InputError where the file cannot be used."""
+    with _database(path) as database:
+        yield KeptVectors(database, embedder)
+
+
+@contextmanager
+def vectors_by_letters(latin: Embedder, other: Embedder, path: Path | None) -> Iterator[VectorsByLetters]:
+    """The same by two models."""
+    with _database(path) as database:
+        yield VectorsByLetters(KeptVectors(database, latin), KeptVectors(database, other))
+
+
+@contextmanager
+def _database(path: Path | None) -> Iterator[sqlite3.Connection]:
     try:
         database = sqlite3.connect(":memory:" if path is None else path)
         database.execute(_TABLE)
     except sqlite3.Error as error:
         raise refused("vectors", str(path), f"a file that eval wrote, or one that can be made ({error})") from None
     try:
-        yield KeptVectors(database, embedder)
+        yield database
     finally:
         database.close()
 

@@ -9,7 +9,7 @@ from typing import TypedDict
 import msgspec
 
 from api.choices import LEAVE
-from api.evaluation.meaning import KeptVectors
+from api.evaluation.meaning import EvaluationVectors
 from api.evaluation.search import Progress, ask, asked_at, measured, read_set
 from projections.laws import LAWS
 from projections.laws.modes import Mode
@@ -55,7 +55,7 @@ def evaluate_over_time(
     *,
     linked: bool = False,
     long_turns: str = LEAVE,
-    vectors: KeptVectors | None = None,
+    vectors: EvaluationVectors | None = None,
     on_embedding: Progress = _unheard,
 ) -> MeasuredOverTime:
     """`evaluate` under each law, 0, 30, 180 and 365 days after the last turn (or each question's own time), in both modes.

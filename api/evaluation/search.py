@@ -17,7 +17,7 @@ import orjson
 
 from api.choices import LEAVE
 from api.evaluation.folder import TURNS, DatasetQuestion, read_questions, read_views
-from api.evaluation.meaning import KeptVectors
+from api.evaluation.meaning import EvaluationVectors
 from api.exchange.importing import ImportReport
 from events.errors import refused
 from projections.fold.owner import OwnerState
@@ -60,7 +60,7 @@ def evaluate(
     profile: str | None = None,
     linked: bool = False,
     long_turns: str = LEAVE,
-    vectors: KeptVectors | None = None,
+    vectors: EvaluationVectors | None = None,
     on_embedding: Progress = lambda _done, _total: None,
 ) -> EvaluationAnswer:
     """Hit rates, recall, mean reciprocal rank and latency, over all questions with evidence and by category.
@@ -133,11 +133,11 @@ def asked_at(
 
 
 def ask(
-    asked: ViewQuery, question: DatasetQuestion, request: SearchRequest, vectors: KeptVectors | None
+    asked: ViewQuery, question: DatasetQuestion, request: SearchRequest, vectors: EvaluationVectors | None
 ) -> QuestionOutcome:
     """Where the evidence of a question stands."""
     start = perf_counter()
-    sense = None if vectors is None else vectors.sense(asked.view, question.owner, vectors.question(question.text))
+    sense = None if vectors is None else vectors.asked(asked.view, question.owner, question.text)
     search(asked, question.text, SHOWN, request, sense)
     taken = perf_counter() - start
     found = [result["id"] for result in search(asked, question.text, DEPTH, request, sense)["results"]]

@@ -42,6 +42,9 @@ BEGINNING: Sequence[tuple[str, float, str, str, str]] = (
 )
 
 
+ASKED_BY_MEANING = "What is her profession?"
+
+
 def day(number: float) -> datetime:
     """The instant `number` days into the story."""
     return START + timedelta(days=number)
@@ -130,6 +133,23 @@ class Demo:
         )
         secret = self._app.reader.get(OWNER, "locker", trace=False)
         self._out.print(f"get {OWNER} locker   ->  {escape(secret['memory'])}")
+
+    def by_meaning(self) -> None:
+        """One step more: what shares no word with the question. It is told where no model compares meanings."""
+        counts = self._app.embeddings.coverage(OWNER)
+        if counts["model"] is None:
+            self._out.print("[dim]meanings are not compared here; for that: pip install 'engramlog\\[meaning]'[/]")
+            return
+        self._say(
+            "14",
+            "Found by meaning",
+            "She writes Chinese too, so a model of both languages counts for her; the question shares no word with the answer.",
+        )
+        done = self._app.embeddings.embed(OWNER)
+        self._out.print(
+            f"[dim]{done['embedded']} texts embedded by {done['model']} ({done['chosen']}), on this machine[/]"
+        )
+        self._search(ASKED_BY_MEANING, "normal", day(6.0))
 
     def _say(self, number: str, title: str, text: str) -> None:
         self._out.print()

