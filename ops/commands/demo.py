@@ -141,7 +141,7 @@ class Demo:
             self._out.print("[dim]meanings are not compared here; for that: pip install 'engramlog\\[meaning]'[/]")
             return
         self._say(
-            "14",
+            "13",
             "Found by meaning",
             "She writes Chinese too, so a model of both languages counts for her; the question shares no word with the answer.",
         )

@@ -1,9 +1,9 @@
 """Whether an owner writes in letters other than Latin: what `auto` goes by. Pure.
 
-A text counts where such letters outweigh its Latin ones, a Han character, kana or Hangul syllable as three: so neither an emoji, an
-accent, a formula's Greek letter nor a name in another script makes a text one of them. An owner counts from a tenth of the texts
-on, or from twenty of them however many others there are. Both counts move with each change of a row; nothing is remembered of what
-is gone, so the same memories give the same answer in every process, after a rebuild, and of the past.
+A text counts where such letters weigh no less than its Latin ones, a Han character, kana or Hangul syllable as three: so neither
+an emoji, an accent, a formula's Greek letter nor a name in another script makes a text one of them. An owner counts from a tenth
+of the texts on, or from twenty of them however many others there are. Both counts move with each change of a row; nothing is
+remembered of what is gone: the same memories give the same answer in every process, after a rebuild, and of the past.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def is_of_other_letters(text: str) -> bool:
     if text.isascii():
         return False
     others = _IDEOGRAPH_WEIGHT * len(_EACH_IDEOGRAPH.findall(text)) + len(_EACH_OTHER.findall(text))
-    return others > 0 and others > len(_EACH_LATIN.findall(text))
+    return others > 0 and others >= len(_EACH_LATIN.findall(text))
 
 
 def owner_of_other_letters(of_other_letters: int, texts: int) -> bool:
