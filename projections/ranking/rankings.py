@@ -65,10 +65,14 @@ def by_text(found: Direct, seen: Visibility) -> Ranked:
 
 
 def cosines(sense: Sense | None, rows: Rows) -> Floats:
-    """Cosine of the question's and the rows' whole vectors, not below 0; 0 where a row has none, shape (len(rows),)."""
+    """Cosine of the question's and the rows' whole vectors, without what all of the model's share, and not below 0.
+
+    0 where a row has none; shape (len(rows),).
+    """
     if sense is None:
         return np.zeros(rows.size)
-    near: Floats = np.clip((sense.wholes[rows] @ sense.question.whole).astype(np.float64), 0.0, 1.0)
+    there, near = sense.known[rows], np.zeros(rows.size)
+    near[there] = np.clip(sense.cosines(rows[there]), 0.0, 1.0)
     return near
 
 

@@ -15,6 +15,8 @@ from projections.embedding import openai as model_openai
 from projections.embedding import sentence as model_sentence
 from projections.embedding import use as model_use
 from projections.embedding.embedder import MOST_QUESTIONS, CachingEmbedder, embedder_named
+from projections.embedding.meaning import Vectors
+from projections.embedding.usual import TEXTS, usual_of
 from tests.doubles.embedding import WordEmbedder
 
 
@@ -152,3 +154,46 @@ def test_many_threads_may_ask() -> None:
         answers = list(pool.map(remembered.question, questions))
     for question, asked in zip(questions, answers, strict=True):
         np.testing.assert_array_equal(asked.whole, words.question(question).whole)
+
+
+def test_what_is_usual_of_the_model_is_measured_with_the_first_question_and_told_with_each() -> None:
+    words = WordEmbedder()
+    remembered = CachingEmbedder(words)
+    assert words.asked == []
+    first, other = remembered.question("who?"), remembered.question("where?")
+    assert words.asked == [list(TEXTS)]
+    assert first.usual is other.usual
+    assert first.usual is not None
+    assert first.usual.spread == usual_of(np.stack([one.whole for one in words.texts(TEXTS)])).spread
+
+
+def test_a_failure_of_measuring_is_a_failure_of_the_question_and_is_tried_again() -> None:
+    words = WordEmbedder()
+    remembered = CachingEmbedder(words)
+    words.down = True
+    with pytest.raises(EmbedderFailed):
+        remembered.question("who?")
+    words.down = False
+    assert remembered.question("who?").usual is not None
+
+
+def test_many_threads_measure_once() -> None:
+    words = WordEmbedder()
+    remembered = CachingEmbedder(words)
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(remembered.question, [f"question {at}" for at in range(40)]))
+    assert words.asked == [list(TEXTS)]
+    assert len({id(asked.usual) for asked in answers}) == 1
+
+
+def test_an_endpoint_is_measured_with_the_patience_of_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoint = model_openai.OpenAI("small", url="http://127.0.0.1:1/v1", key="k")
+    patience: list[model_openai.EndpointPatience] = []
+
+    def wholes(texts: list[str], asked: model_openai.EndpointPatience) -> list[Vectors]:
+        patience.append(asked)
+        return [whole for _ in texts for whole in np.eye(1, 4, dtype=np.float32)]
+
+    monkeypatch.setattr(endpoint, "_wholes", wholes)
+    CachingEmbedder(endpoint).question("who?")
+    assert patience == [model_openai.FOR_QUESTIONS] * 2

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from projections.embedding.meaning import EmbeddedQuestion, Sense, Vectors
+from projections.embedding.meaning import EmbeddedQuestion, Sense, Usual, Vectors
 from projections.laws.law import Floats
-from projections.ranking.conversation_meaning import SETTINGS, legible, meaning_values, meant, only_meant
+from projections.ranking.conversation_meaning import (
+    SETTINGS,
+    legible,
+    meaning_values,
+    meant,
+    nearness_of_withheld,
+    only_meant,
+)
 from projections.ranking.conversation_question import QuestionReading, read_question
 from projections.ranking.conversation_terms import Stage, over_best
 from projections.views.view import OwnerView
@@ -43,12 +51,16 @@ def sense_of(
     words: tuple[str, ...] = (),
     known: Sequence[bool] | None = None,
     asked: Vectors | None = None,
+    usual: Usual | None = None,
+    model: str = "hand-made",
+    towards: Vectors | None = None,
 ) -> Sense:
     """The question points east; without `words` its embedder gives wholes only."""
     flags = np.ones(len(wholes), dtype=bool) if known is None else np.array(known)
-    question = EmbeddedQuestion(vectors(EAST)[0], vectors() if asked is None else asked, words)
+    whole = vectors(EAST)[0] if towards is None else towards
+    question = EmbeddedQuestion(whole, vectors() if asked is None else asked, words, usual)
     held = list(pieces) or [vectors()] * len(wholes)
-    return Sense("hand-made", question, wholes, flags, lambda rows: [held[row] for row in rows.tolist()], len(wholes))
+    return Sense(model, question, wholes, flags, lambda rows: [held[row] for row in rows.tolist()], len(wholes))
 
 
 ALL = np.arange(len(TEXTS))
@@ -171,3 +183,83 @@ def test_a_view_without_shown_memories_gives_nothing() -> None:
     nobody = np.zeros(0, dtype=np.int64)
     assert not meant(view, QUERY, reading, np.zeros_like(own), nobody, sense_of(ONE_NEAR)).own.any()
     assert not only_meant(view, reading, nobody, sense_of(ONE_NEAR)).own.any()
+
+
+COMMON = 0.9
+"""The length of what all vectors share: cosines of unrelated texts are about its square, .81."""
+
+
+def crowded(*rows: Sequence[float]) -> Vectors:
+    """The same vectors, of length 1, in one corner of a space of one dimension more."""
+    apart = vectors(*rows) * np.float32(np.sqrt(1 - COMMON**2))
+    return np.column_stack([apart, np.full(len(apart), COMMON, np.float32)])
+
+
+CENTRE = Usual(np.array([0, 0, COMMON], np.float32), 0.2)
+CROWDED = crowded(NORTH, EAST, NORTH, NORTH)
+
+
+def test_vectors_that_share_a_large_common_part_find_what_they_find_without_it() -> None:
+    view = view_of(*TEXTS)
+    reading, own = heard_in(view)
+    plain = sense_of(ONE_NEAR)
+    shared = sense_of(CROWDED, usual=CENTRE, towards=crowded(EAST)[0])
+    for ask in (
+        lambda sense: meant(view, QUERY, reading, own, ALL, sense),
+        lambda sense: only_meant(view, reading, ALL, sense),
+    ):
+        np.testing.assert_allclose(ask(shared).own, ask(plain).own, atol=1e-5)
+    found = only_meant(view, reading, ALL, shared).own
+    assert found.tolist() == pytest.approx([0, 1, 0, 0, 0], abs=1e-5)
+
+
+def test_a_withheld_row_lends_what_it_would_lend_without_the_common_part() -> None:
+    reading, _ = heard_in(view_of(*TEXTS))
+    shown, wanted = np.array([True, False, True, True]), np.array([False, True, False, False])
+    crowd = sense_of(CROWDED, usual=CENTRE, towards=crowded(EAST)[0])
+    plain = nearness_of_withheld(QUERY, reading, sense_of(ONE_NEAR), shown, wanted)
+    shared = nearness_of_withheld(QUERY, reading, crowd, shown, wanted)
+    assert shared.rows.tolist() == plain.rows.tolist() == [1]
+    np.testing.assert_allclose(shared.values, plain.values, atol=1e-5)
+
+
+def test_of_an_owner_of_one_memory_with_a_common_part_what_is_near_is_found_and_what_is_not_is_not() -> None:
+    view = view_of("a bow for the cello")
+    reading, _ = heard_in(view)
+    for whole, near in ((EAST, 1.0), (NORTH, 0.0)):
+        sense = sense_of(crowded(whole), usual=CENTRE, towards=crowded(EAST)[0])
+        assert only_meant(view, reading, np.arange(1), sense).own[0] == pytest.approx(near, abs=1e-5)
+
+
+def test_how_far_unrelated_texts_differ_decides_what_it_is_to_stand_out() -> None:
+    view = view_of(*TEXTS[:2])
+    reading, own = heard_in(view)
+    hardly = vectors(NORTH, (0.05, 0.99875))
+    near = []
+    for spread in (0.05, 0.1, 0.4):
+        usual = Usual(np.zeros(2, np.float32), spread)
+        near.append(float(meant(view, QUERY, reading, own, np.arange(2), sense_of(hardly, usual=usual)).own[1]))
+    # A rise of 0.03235 (above): more than half of 0.05, so it counts fully; then 0.647 and 0.16175 of it.
+    assert near == pytest.approx([0.4 / 0.6, 0.647 * 0.4 / 0.6, 0.16175 * 0.4 / 0.6], abs=1e-3)
+
+
+TALK = ("violin strings", "a bow", "rain all day", "a cat")
+"""Two speakers in turn."""
+
+
+@pytest.mark.parametrize("model", SETTINGS.measured)
+def test_a_model_of_whole_vectors_has_the_shares_that_were_measured_for_it(model: str) -> None:
+    notes = view_of(*TEXTS)
+    talk = viewed(
+        *(
+            replace(created(text, f"m{at}", at / 1440, who, speaker=who, source=who), extra={"session_id": "s"})
+            for at, (text, who) in enumerate(zip(TALK, ("user", "assistant") * 2, strict=True))
+        )
+    )
+    shares = SETTINGS.measured[model]
+    for view, share, turns in ((notes, shares.notes, False), (talk, shares.dialogue, True)):
+        reading, own = heard_in(view)
+        assert reading.dialogue is turns
+        found = meant(view, QUERY, reading, own, ALL, sense_of(ONE_NEAR, model=model))
+        ratio = share / (1 - share)
+        assert found.own[1] / found.own[0] == pytest.approx(ratio)

