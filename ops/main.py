@@ -48,12 +48,13 @@ STAYING = frozenset({"up", "console", "mcp", "worker", "bench"})
 def _spare(words: Sequence[str]) -> None:
     """Take from a short process what only a long one gains by: early looks for garbage, and threads for multiplying vectors.
 
-    OpenBLAS starts its threads when numpy is imported, and they spin: 0.08 s of CPU on two cores. Only an embedder multiplies.
+    OpenBLAS starts its threads when numpy is imported, and they spin: 0.08 s of CPU on two cores. Only an embedder
+    multiplies, and a question is one short text.
     """
     if next((word for word in words if not word.startswith("-")), "") in STAYING:
         return
     look_seldom()
-    named = any(word.startswith("--embedder") for word in words)
+    named = "embed" in words[:1] or any(word.startswith("--embedder") for word in words)
     if not named and told_by(os.environ, ["embedder"]).get("embedder", "none") == "none":
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
