@@ -70,6 +70,8 @@ class WithheldFromBlock(TypedDict):
 
 class BlockAsItWas(TypedDict):
     text: str
+    stable: NotRequired[str | None]
+    turn: NotRequired[str | None]
     tokens: int
     tokens_then: int | None
     as_it_was: bool | None
@@ -89,6 +91,7 @@ class HowMade(TypedDict):
     proactive: bool
     include_faded: bool | None
     trust: str | None
+    stable_budget: NotRequired[int | None]
 
 class Injected(TypedDict):
     position: str
@@ -288,6 +291,7 @@ class ContextParts(TypedDict):
     time: str
     core: list[ContextLine]
     instructions: list[ContextLine]
+    profile: NotRequired[list[ContextLine]]
     remembered: list[ContextLine]
     retrieved: list[ContextLine]
     tools: list[ContextLine]
@@ -297,6 +301,12 @@ class ContextSearch(TypedDict):
     found: int
     withheld: dict[str, int]
 
+class ContextSizes(TypedDict):
+    stable: int
+    turn: int
+    conversation: int
+    left_out: dict[str, int]
+
 class Recorded(TypedDict):
     status: str
     position: NotRequired[str | None]
@@ -304,6 +314,9 @@ class Recorded(TypedDict):
 class ContextBlockAlone(TypedDict):
     owner: str
     block: str
+    stable: NotRequired[str | None]
+    turn: NotRequired[str | None]
+    sizes: NotRequired[ContextSizes | None]
     tokens: int
     budget: int
     language: str

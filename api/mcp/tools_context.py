@@ -12,7 +12,7 @@ from api.choices import BUDGET
 from api.mcp.connection import Connection
 from api.mcp.shapes import ContextAnswer, ContextIds, ContextPart
 from api.mcp.tools_search import IncludeFaded
-from api.services.context import MOST_BUDGET
+from api.requests.context_wanted import MOST_BUDGET
 from projections.prompt.block import LEAST_BUDGET, SECTIONS
 
 
