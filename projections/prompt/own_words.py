@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from events.trust import ASSERTED, ORDER
 from projections.language.extraction.rules import TurnText, extract
 from projections.language.extraction.shape import ExtractedStatement
 from projections.memory.columns import Columns
@@ -49,6 +50,19 @@ def _read(turn: Memory, memory: Memory, zone: str) -> list[ExtractedStatement]:
     return [one for one in told if one.asserted and one.content == memory.content]
 
 
+def _told_by_itself(memory: Memory, columns: Columns) -> bool:
+    """Whether the user wrote it, and the words are his; a merge has them where it keeps those of one that it joins."""
+    if memory.merged_from:
+        rows = (columns.row(one) for one in memory.merged_from)
+        joined = [columns.memories[row] for row in rows if row is not None]
+        return any(one.content == memory.content and not one.merged_from and _is_his(one) for one in joined)
+    return _is_his(memory)
+
+
+def _is_his(memory: Memory) -> bool:
+    return memory.source == "user" and memory.trust == ORDER[ASSERTED] and memory.revised_by is None
+
+
 class OwnWords:
     """Readings of turns, kept level with a view: a turn is read once for a memory, until one of the two changes."""
 
@@ -63,8 +77,8 @@ class OwnWords:
 
     def holds(self, memory: Memory, columns: Columns, standing: np.ndarray, rules: Rules) -> bool:
         """Whether the user told it: by itself and in nobody else's words since, or in a turn that says just this."""
-        if memory.source == "user":
-            return memory.revised_by is None
+        if _told_by_itself(memory, columns):
+            return True
         return any(self._says(turn, memory, rules.zone) for turn in _turns(memory, columns, standing, rules))
 
     def _says(self, turn: Memory, memory: Memory, zone: str) -> bool:
