@@ -17,16 +17,21 @@ _BY_ITSELF = "each access by itself: data.accesses, in schema_version 2; sums of
 
 
 def shown_in(data: MemoriesAccessed) -> tuple[str, ...]:
-    """The memories that were shown, each once, in the order in which they were first."""
+    """The memories that were shown, each once, in the order in which they were first; a block's profile is no access."""
     ids = [hit.memory_id for hit in data.hits]
     for one in data.accesses:
         ids += one.shown
     return tuple(dict.fromkeys(ids))
 
 
+def profile_in(data: MemoriesAccessed) -> tuple[str, ...]:
+    """The memories that stood in a block as who the user is: told in every prompt, which is no access."""
+    return () if data.block is None or data.block.stable is None else data.block.stable.profile
+
+
 def problem_with_accesses(data: MemoriesAccessed, version: int, size: int) -> Objection | None:
     """Why validation does not take these accesses, in an event of a schema version and of so many bytes; or None."""
-    if not data.hits and not data.accesses:
+    if not data.hits and not data.accesses and not profile_in(data):
         return Objection("data.accesses", "nothing", f"what was shown: {_BY_ITSELF}")
     if not data.accesses:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from hashlib import sha256
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -12,8 +13,10 @@ from api.choices import BUDGET
 from api.mcp.connection import Connection
 from api.mcp.shapes import ContextAnswer, ContextIds, ContextPart
 from api.mcp.tools_search import IncludeFaded
-from api.services.context import MOST_BUDGET
-from projections.prompt.block import LEAST_BUDGET, SECTIONS
+from api.requests.context_wanted import MOST_BUDGET
+from projections.prompt.block import LEAST_BUDGET, PARTS
+
+_ID_DIGITS = 16
 
 
 class ContextTools:
@@ -37,6 +40,18 @@ class ContextTools:
         ] = BUDGET,
         proactive: Annotated[bool, Field(description="Search for memories that may matter.")] = True,
         include_faded: IncludeFaded = None,
+        split: Annotated[
+            bool,
+            Field(
+                description="In two parts: stable, the same from turn to turn, with who the user is, and turn. block is empty then."
+            ),
+        ] = False,
+        have_stable: Annotated[
+            str | None,
+            Field(
+                max_length=64, description="With split: the stable_id that you have; stable comes only if it changed."
+            ),
+        ] = None,
     ) -> ContextAnswer:
         """Everything to know before you answer, in one block within a budget of tokens.
 
@@ -46,16 +61,22 @@ class ContextTools:
         """
         with self._connection.session() as asked:
             ask = partial(asked.application.contexts.context, session=session, turn_id=turn_id, budget=budget)
-            told: Mapping[str, Any] = ask(asked.owner, text, proactive=proactive, include_faded=include_faded)
-        names = ("block", "tokens", "budget", "session", "turn_id", "dropped", "left_out", "position", "behind")
+            searching = {"proactive": proactive, "include_faded": include_faded}
+            told: Mapping[str, Any] = ask(asked.owner, text, split=split, **searching)
+        stable = told["stable"]
+        stable_id = None if stable is None else sha256(stable.encode()).hexdigest()[:_ID_DIGITS]
+        names = ("turn", "sizes", "tokens", "budget", "session", "turn_id", "dropped", "left_out", "position", "behind")
         parts = {
             part: [
                 ContextPart(kind=one["kind"], id=one["id"], closeness=one.get("closeness"))
                 for one in told["parts"][part]
             ]
-            for part in SECTIONS[1:]
+            for part in PARTS
         }
         return ContextAnswer(
+            block="" if split else told["block"],
+            stable=None if stable_id == have_stable else stable,
+            stable_id=stable_id,
             parts=ContextIds(**parts),
             memory_keys=told["injected"],
             recorded=told["recorded"]["status"],

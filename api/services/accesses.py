@@ -174,6 +174,7 @@ class AccessRecorder:
         memory_ids: Sequence[str],
         *,
         key: Sequence[str],
+        beside: Sequence[str] = (),
         asked: BlockRequest | None = None,
         together: Sequence[str] = (),
         turn_id: str | None = None,
@@ -184,7 +185,8 @@ class AccessRecorder:
     ) -> AppendReceipt | None:
         """These memories were put into a prompt, in this order: one event, appended at once (memory.md, section 2).
 
-        Its id derives from `key` and the ids, so telling it again does nothing: the receipt then says `conflict` and where
+        `beside`: what stood there too and is no access, as how the block was made tells: who the user is. No law hears of it.
+        Its id derives from `key` and all the ids, so telling it again does nothing: the receipt then says `conflict` and where
         it stands. `asked`: what tells it from others beside the key, where words do. `together`: those of them that one search
         found. `made`: how the block was made, given the owner's secret. None where the append failed, which is told and
         dropped. More memories than an event may name stand in several; the receipt is the first one's.
@@ -197,10 +199,11 @@ class AccessRecorder:
                 pools.append(_Pool())
             pools[-1].add(one, size)
         groups = (tuple(together[:3]),) if len(together) > 1 else ()
+        told = [*memory_ids, *beside]
         try:
             naming = self._log.naming(owner) if asked is not None or made is not None else None
             if asked is not None and naming is not None:
-                key = self._keyed(naming, key, asked, memory_ids)
+                key = self._keyed(naming, key, asked, told)
             block = None if made is None or naming is None else made(naming.secret)
             prepared = []
             for number, pool in enumerate(pools):
@@ -217,7 +220,7 @@ class AccessRecorder:
                     occurred_at=from_micros(now),
                     actor="system",
                     now=now,
-                    event_id=injection_id(owner, key, memory_ids, number),
+                    event_id=injection_id(owner, key, told, number),
                     session_id=session_id,
                     by=self._itself(principal),
                 )

@@ -7,41 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple, Unpack
+from typing import Unpack
 
 from api.choices import BUDGET
-from api.requests.checks import MAX_QUERY, check_id_of, check_limit, check_owner, check_query
-from api.requests.snapshots import Snapshot
+from api.requests.checks import check_id_of, check_owner
+from api.requests.context_wanted import context_wanted
 from api.requests.talking import TalkAsked, read_talk
 from api.requests.timelines import LineTerms, told_lines
 from api.services.accesses import AccessRecorder, BlockRequest, Read
+from api.services.looking.context_made import MadeBlock, SearchedQuery, made_of, told_parts
 from api.services.reading import Reader
-from events.errors import InputError, refused
 from events.log import EventLog
-from events.partitions import position_text
 from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
-from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
-from projections.memory.trust import check_trust
-from projections.memory.working_memory import Conversation, set_aside_among
-from projections.prompt.block import LEAST_BUDGET, TITLES, Block, Line, build
-from projections.prompt.gathering import (
-    AskedTurn,
-    Close,
-    Valued,
-    Wanted,
-    always,
-    closest,
-    material,
-    rules_of,
-)
+from projections.language.prompt_text import TokenCount, estimated_tokens
+from projections.prompt.gathering import Wanted
 from projections.prompt.recipe import Handed, Searching, recipe
-from projections.ranking.proactive import MOST_RESULTS, closenesses, searches
-from projections.redis.said import Recent
+from projections.ranking.proactive import searches
 from projections.redis.view import RedisViews
-from projections.shapes import ContextBlock, ContextLine, ContextParts, Recorded, Result
-from projections.views.view import OwnerView
+from projections.shapes import ContextBlock, Recorded
 
-MOST_BUDGET = 100_000
 CANDIDATES = 20
 """Results of a search that are looked at: some of them may not stand in a prompt."""
 
@@ -88,6 +72,8 @@ class Contexts:
         language: str | None = None,
         include_faded: bool | None = None,
         trust: str | None = None,
+        split: bool = False,
+        stable_budget: int | None = None,
         trace: bool = True,
         inspect: bool = False,
         **times: Unpack[LineTerms],
@@ -98,12 +84,16 @@ class Contexts:
         `trace`: record the memories as injected, once for a turn; of the past nothing is, for no model is handed that block.
         `inspect`: somebody only looks at the block: that is recorded instead, and no memory gains by it.
         `trust`: nothing that is trusted less stands in it, but for what was said in this conversation.
+        `split`: in two parts, `stable`, the same bytes from turn to turn while nothing about its memories changes, and `turn`;
+        `stable_budget`: tokens of the budget that the first may take, two fifths unless told. `block` is then both.
         `include_faded`: as a search has it; what is long ago stands below what is fresh, and says so.
         A block about the past is the one of then, but for what was deleted since or is held to be more sensitive today.
         Raises InputError naming the field.
         """
         check_owner(owner)
-        wanted = _checked(text, budget, threshold, searches, messages, sensitive, language, check_trust(trust))
+        wanted = context_wanted(
+            text, budget, threshold, searches, messages, sensitive, language, trust, split, stable_budget
+        )
         for field, value in (("session", session), ("turn_id", turn_id)):
             if value is not None:
                 check_id_of(field, value)
@@ -117,9 +107,9 @@ class Contexts:
             with self._reader.snapshot(owner, **lines) as snapshot:
                 if past is None and said.applied != snapshot.view.state.applied and tried < TRIES:
                     continue  # folded meanwhile: the conversation and the memories would be of two instants
-                made = _made(snapshot, said, found, request, wanted, self._count)
+                made = made_of(snapshot, said, found, request, wanted, self._count)
                 break
-        block, talk = made.block, made.talk
+        block, talk, halves = made.block, made.talk, made.halves
         if not trace or past is not None:
             recorded: Recorded = {"status": "off"}
         elif inspect:
@@ -135,6 +125,9 @@ class Contexts:
         return {
             "owner": owner,
             "block": block.text,
+            "stable": None if halves is None else halves.stable.block.text,
+            "turn": None if halves is None else halves.turn.text,
+            "sizes": made.sizes,
             "tokens": block.tokens,
             "budget": budget,
             "language": wanted.language,
@@ -177,13 +170,16 @@ class Contexts:
         fresh = [one for one in block.memories if one not in talk.injected]
         if not fresh:
             return {"status": "already" if block.memories else "nothing"}
+        profile = [line.id for line in block.parts.get("profile", [])]
         retrieved = {line.id for line in block.parts["retrieved"]} & set(fresh)
         first = ([hit["id"] for hit in one.results[:3] if hit["id"] in retrieved] for one in found)
         place = ("turn", talk.turn_id) if talk.turn_id else ("text", talk.session or "", str(talk.last_seq))
-        handed = Handed(block.text, block.tokens, made.now, made.upto, made.close)
+        stable = None if made.halves is None else made.halves.stable
+        handed = Handed(block.text, block.tokens, made.now, made.upto, made.close, stable)
         receipt = self._accesses.inject(
             request.owner,
-            fresh,
+            [one for one in fresh if one not in profile],
+            beside=[one for one in fresh if one in profile],
             key=place,
             asked=None if talk.turn_id else BlockRequest(text, talk.last_seq),
             together=next((hits for hits in first if len(hits) > 1), ()),
@@ -195,107 +191,3 @@ class Contexts:
         if receipt is None or receipt.position is None:
             return {"status": "lost"}
         return {"status": "appended" if receipt.status == "appended" else "already", "position": receipt.position}
-
-
-class SearchedQuery(NamedTuple):
-    """What one search found, best first."""
-
-    query: str
-    results: list[Result]
-    withheld: dict[str, int]
-    """How many further matches normal mode keeps back, by reason."""
-
-    def valued(self, view: OwnerView) -> Valued:
-        """The same with how close each is to the turn."""
-        return Valued(self.results, closenesses(view, self.query, self.results))
-
-
-class MadeBlock(NamedTuple):
-    """A block with what it was made of."""
-
-    block: Block
-    talk: Conversation
-    time: str
-    close: list[Close]
-    close_enough: list[int]
-    """How much of each search was close enough."""
-    left_out: dict[str, int]
-    now: int
-    position: str
-    upto: str
-    """The position of the owner's newest event that it was made of."""
-
-
-def _made(
-    snapshot: Snapshot,
-    said: Recent,
-    found: list[SearchedQuery],
-    request: TalkAsked,
-    wanted: Wanted,
-    count: TokenCount,
-) -> MadeBlock:
-    """The block of a snapshot and of what was said."""
-    view, now = snapshot.view, snapshot.now
-    gone = {one.seq for one in set_aside_among(said.said, view.state.asides)}
-    talk = request.talk([one for one in said.said if one.seq not in gone])
-    rules = rules_of(view, wanted, None if snapshot.past is None else snapshot.present)
-    asked, holds = AskedTurn(request.text, talk), always(view, now, talk, rules)
-    valued = [one.valued(view) for one in found]
-    close, close_enough = closest(view, valued, asked, wanted.threshold, rules, holds, MOST_RESULTS)
-    held = material(view, now, snapshot.partition, asked, wanted.messages, rules, holds, close)
-    left_out = dict(holds.left_out)
-    if gone:
-        left_out["said by a source that is set aside"] = len(gone)
-    upto = position_text(snapshot.partition, view.state.seq)
-    block = build(held, wanted.budget, wanted.language, count)
-    return MadeBlock(block, talk, held.time, close, close_enough, left_out, now, snapshot.position, upto)
-
-
-def _checked(
-    text: str,
-    budget: int,
-    threshold: float,
-    most_searches: int,
-    messages: int,
-    sensitive: bool,
-    language: str | None,
-    trust: int,
-) -> Wanted:
-    try:
-        check_query(text)
-    except InputError as error:
-        raise refused("text", error.context["got"], f"some text in UTF-8 of at most {MAX_QUERY:,} characters") from None
-    if not LEAST_BUDGET <= budget <= MOST_BUDGET:
-        raise refused("budget", budget, f"a whole number of tokens from {LEAST_BUDGET} to {MOST_BUDGET}")
-    if not 0 <= threshold <= 1:
-        raise refused("threshold", threshold, "a number from 0 to 1")
-    if not 0 <= messages <= WORKING_MESSAGES:
-        raise refused("messages", messages, f"a whole number from 0 to {WORKING_MESSAGES}")
-    if language is not None and language not in TITLES:
-        raise refused("language", language, ", ".join(TITLES))
-    check_limit(most_searches, 10, "searches")
-    return Wanted(budget, messages, sensitive, language or ("zh" if is_chinese(text) else "en"), threshold, trust)
-
-
-def told_parts(time: str, block: Block) -> ContextParts:
-    """Everything in a block by id, part by part."""
-    return {
-        "time": time,
-        "core": _told(block.parts["core"]),
-        "instructions": _told(block.parts["instructions"]),
-        "remembered": _told(block.parts["remembered"]),
-        "retrieved": _told(block.parts["retrieved"]),
-        "tools": _told(block.parts["tools"]),
-    }
-
-
-def _told(lines: list[Line]) -> list[ContextLine]:
-    told: list[ContextLine] = []
-    for line in lines:
-        one: ContextLine = {"kind": line.kind, "id": line.id, "note": line.note, "text": line.text}
-        if line.relevance is not None:
-            one["closeness"] = line.relevance
-        if line.long_ago:
-            one["long_ago"] = True
-        told.append(one)
-    return told

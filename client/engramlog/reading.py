@@ -33,8 +33,13 @@ def context(
     trace: bool | None = None,
     include_faded: bool | None = None,
     trust: str | None = None,
+    split: bool | None = None,
+    stable_budget: int | None = None,
 ) -> Plan[ContextBlock]:
     """The block to put into a prompt before the turn `text` is answered, of at most `budget` tokens, and the ids in it.
+
+    `split=True`: in two parts, `stable`, which stays the same from turn to turn and belongs at the beginning of a prompt that a
+    provider keeps, and `turn`; the first may take `stable_budget` tokens, two fifths of the budget if not given.
 
     What is not given is as the service has it. Memories in it are recorded as injected, once for a turn, unless `trace=False`;
     a block about the past (`as_of`, `known`) records nothing. `trust`: nothing that is trusted less stands in it.
@@ -48,6 +53,7 @@ def context(
         "trust": trust,
     }
     shown = {"budget": budget, "messages": messages, "sensitive": sensitive, "language": language, "trace": trace}
+    shown |= {"split": split, "stable_budget": stable_budget}
     told = {name: value for name, value in {**place, **found, **shown}.items() if value is not None}
     request = posted(path_of(scope.whose(owner), "context"), {"text": text, **told})
     return ContextBlock.model_validate((yield from ask(scope, request)))

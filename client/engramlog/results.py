@@ -243,6 +243,8 @@ class ContextParts(Result):
     time: str
     core: list[ContextLine]
     instructions: list[ContextLine] = []
+    profile: list[ContextLine] = []
+    """Who the user is, by what he said; in two parts alone."""
     remembered: list[ContextLine]
     retrieved: list[ContextLine]
     tools: list[ContextLine]
@@ -258,10 +260,26 @@ class ContextSearch(Result):
     """Further matches that normal mode does not show, by reason."""
 
 
+class ContextSizes(Result):
+    """What the two parts take beside the whole conversation, in tokens as estimated."""
+
+    stable: int
+    turn: int
+    conversation: int
+    """All turns with this owner that stand, as a prompt without memory would hold them."""
+    left_out: dict[str, int] = {}
+    """Lasting memories that may not stand in the profile, by reason."""
+
+
 class ContextBlock(Lagging):
     """What to put into a prompt, and everything in it by id."""
 
     block: str
+    stable: str | None = None
+    """Asked with `split`: what stays the same from turn to turn, word for word; empty where nothing does."""
+    turn: str | None = None
+    """Asked with `split`: the time, and what is of this turn."""
+    sizes: ContextSizes | None = None
     tokens: int
     budget: int
     language: str

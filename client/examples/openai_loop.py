@@ -1,8 +1,9 @@
 """A chat with memory over any OpenAI-compatible endpoint, in plain HTTP: `python openai_loop.py http://127.0.0.1:8000/v1 MODEL`.
 
-Before each reply the service tells what to put before the model: what was said so far and what may matter, with ids. Afterwards
-what was said is recorded, and the memories that the model says it used are reinforced. When the chat ends, what the user stated
-becomes typed memories. The service has to run: `engramlog up`; a third argument is its address where that is not the usual one.
+Before each reply the service tells what to put before the model, with ids: first what stays the same from turn to turn, which a
+provider's cache holds, then what was said so far and what may matter. Afterwards what was said is recorded, and the memories that
+the model says it used are reinforced. When the chat ends, what the user stated becomes typed memories. The service has to run:
+`engramlog up`; a third argument is its address where that is not the usual one.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ USED = re.compile(r"\s*\[used:([^\]]*)\]\s*\Z")
 def reply(memory: Memory, model: httpx2.Client, model_name: str, text: str, session: str | None = None) -> str:
     """What the model answers, with what is remembered in view; then remember what both said."""
     turn = str(uuid4())
-    known = memory.context(text, turn_id=turn, session=session)
-    messages = [{"role": "system", "content": f"{known.block}\n{HINT}"}, {"role": "user", "content": text}]
+    known = memory.context(text, turn_id=turn, session=session, split=True)
+    stable = {"role": "system", "content": f"{HINT}\n{known.stable}"}
+    messages = [stable, {"role": "system", "content": known.turn}, {"role": "user", "content": text}]
     answer = model.post("chat/completions", json={"model": model_name, "messages": messages})
     answer.raise_for_status()
     said: dict[str, Any] = answer.json()["choices"][0]["message"]

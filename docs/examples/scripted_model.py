@@ -37,7 +37,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer."""
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))["messages"]
-        said = {"role": "assistant", "content": answer(asked[0]["content"], asked[-1]["content"])}
+        known = "\n".join(one["content"] for one in asked[:-1])
+        said = {"role": "assistant", "content": answer(known, asked[-1]["content"])}
         body = json.dumps({"choices": [{"index": 0, "message": said}]}).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")

@@ -11,6 +11,7 @@ from events.catalogue.conversation import BlockMade as BlockMade
 from events.catalogue.conversation import BroughtUp as BroughtUp
 from events.catalogue.conversation import Hit as Hit
 from events.catalogue.conversation import MemoriesAccessed, ToolResultRecorded, TurnRecorded, TurnsExtracted
+from events.catalogue.conversation import StableMade as StableMade
 from events.catalogue.memory import (
     MemoryCompressed,
     MemoryCreated,

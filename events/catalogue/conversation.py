@@ -88,10 +88,19 @@ class BroughtUp(Shape, frozen=True, kw_only=True):
     long_ago: bool = False
 
 
+class StableMade(Shape, frozen=True, kw_only=True):
+    """The stable one of two parts: how many tokens it might take, the language of its titles, and the profile that stood in it."""
+
+    budget: Annotated[int, Field(ge=0, le=100_000)]
+    language: Word
+    profile: Annotated[tuple[Id, ...], Field(max_length=100)] = ()
+
+
 class BlockMade(Shape, frozen=True, kw_only=True):
     """How the block was made that memories were put into a prompt with: enough to make it again, and none of its words.
 
-    `digest` and `asked` are keyed with the owner's secret: of the whole text of the block, and of what was asked.
+    `digest` and `asked` are keyed with the owner's secret: of the whole text of the block, and of what was asked. `stable` is there
+    where it was handed out in two parts: the text is then both, one after the other.
     """
 
     at: Time
@@ -109,6 +118,7 @@ class BlockMade(Shape, frozen=True, kw_only=True):
     include_faded: bool | None = None
     trust: Trust | None = None
     retrieved: Annotated[tuple[BroughtUp, ...], Field(max_length=100)] = ()
+    stable: StableMade | None = None
 
 
 class MemoriesAccessed(Shape, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from events.accesses import shown_in
+from events.accesses import profile_in, shown_in
 from events.catalogue import BlockMade, MemoriesAccessed, ToolResultRecorded, TurnRecorded
 from events.envelope import Stored, decode, micros
 from events.trust import ASSERTED, lowest
@@ -65,6 +65,7 @@ class Injection(NamedTuple):
 
     seq: int
     ids: tuple[str, ...]
+    """Who the user is first, where the block told it."""
     turn_id: str | None
     session: str | None
     at: int
@@ -95,7 +96,8 @@ def read_said(stored: Stored) -> Said | None:
         return ToolResult(stored.seq, data.tool, data.text, data.turn_id, session, at, by_of(stored, event.actor))
     if isinstance(data, MemoriesAccessed) and data.via == "injection":
         read_at = next((one.position for one in data.accesses), None)
-        return Injection(stored.seq, shown_in(data), data.turn_id, session, at, data.block, read_at, stored.principal)
+        ids = tuple(dict.fromkeys((*profile_in(data), *shown_in(data))))
+        return Injection(stored.seq, ids, data.turn_id, session, at, data.block, read_at, stored.principal)
     return None
 
 

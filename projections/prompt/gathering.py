@@ -48,6 +48,10 @@ class Wanted(NamedTuple):
     threshold: float
     trust: int
     """How far a memory must be trusted, as records have it."""
+    stable: int | None = None
+    """Tokens that the stable one of two parts may take; None: everything in one block."""
+    stable_language: str | None = None
+    """Of its titles; None: that of its lines."""
 
 
 class Valued(NamedTuple):
@@ -80,11 +84,13 @@ class Always(NamedTuple):
 
     standing: StandingLines
     instructions: list[Memory]
+    told: frozenset[str] = frozenset()
+    """Ids of what the stable one of two parts tells."""
 
     @property
     def ids(self) -> set[str]:
         """Of these memories, which are not brought up a second time."""
-        return {one.id for one in (*self.standing.core, *self.standing.episodes, *self.instructions)}
+        return {one.id for one in (*self.standing.core, *self.standing.episodes, *self.instructions)} | self.told
 
     @property
     def left_out(self) -> Counter[str]:

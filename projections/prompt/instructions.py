@@ -13,18 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from projections.language.extraction.instructing import INSTRUCTION
-from projections.language.extraction.rules import TurnText, extract
 from projections.memory.columns import Columns
-from projections.memory.deletion_view import turns_behind
-from projections.memory.kind import is_turn
 from projections.memory.record import Memory
 from projections.prompt.lines import Rules, why_not
+from projections.prompt.own_words import NOT_THE_USERS, own_words
 
 MOST_INSTRUCTIONS = 10
 MOST_LOOKED_AT = 100
 """Of the newest, where many may not stand here."""
-NOT_THE_USERS = "not the user's words"
-"""Why a memory that is called an instruction does not stand in a prompt."""
 
 
 class Instructions(NamedTuple):
@@ -56,16 +52,4 @@ def standing_instructions(columns: Columns, rules: Rules) -> Instructions:
 
 def _is_the_users(memory: Memory, columns: Columns, standing: np.ndarray, rules: Rules) -> bool:
     """Whether a turn of the user that stands unchanged asks for it, in its own words."""
-    behind = (turn_id for turn_id in turns_behind(memory) if turn_id not in rules.forgotten)
-    return any(_asks(turn_id, memory, columns, standing) for turn_id in behind)
-
-
-def _asks(turn_id: str, memory: Memory, columns: Columns, standing: np.ndarray) -> bool:
-    row = columns.row(turn_id)
-    if row is None or standing[row] not in (Columns.LIVE, Columns.MERGED):
-        return False
-    turn = columns.memories[row]
-    if not is_turn(turn) or turn.source != "user" or turn.versions or turn.speaker != memory.speaker:
-        return False
-    told = extract(TurnText(turn_id, turn.content, "user", turn.speaker))
-    return any(one.kind == INSTRUCTION and one.asserted and one.content == memory.content for one in told)
+    return any(one.kind == INSTRUCTION for one in own_words(memory, columns, standing, rules))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, get_args
 
-from events.catalogue import BlockMade, BroughtUp
+from events.catalogue import BlockMade, BroughtUp, StableMade
 from events.entry import SECRET_BYTES, keyed
 from events.envelope import from_micros
 from events.trust import ORDER
@@ -17,6 +17,7 @@ from events.vocabulary import Trust
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.memory.record import SECRET
 from projections.prompt.gathering import Close, Wanted
+from projections.prompt.two_parts import StablePart
 
 _DIGEST_BYTES = 16
 
@@ -40,6 +41,8 @@ class Handed(NamedTuple):
     upto: str
     """The position of the owner's newest event that it was made of."""
     close: Sequence[Close]
+    stable: StablePart | None = None
+    """Of two parts the stable one."""
 
 
 def recipe(handed: Handed, asked: str, wanted: Wanted, searching: Searching, secret: bytes) -> BlockMade:
@@ -61,7 +64,14 @@ def recipe(handed: Handed, asked: str, wanted: Wanted, searching: Searching, sec
         include_faded=searching.include_faded,
         trust=next((one for one in trusts if one == searching.trust), None),
         retrieved=tuple(_brought(one) for one in handed.close),
+        stable=_stable(handed.stable, wanted),
     )
+
+
+def _stable(part: StablePart | None, wanted: Wanted) -> StableMade | None:
+    if part is None or wanted.stable is None:
+        return None
+    return StableMade(budget=wanted.stable, language=part.language, profile=part.profile)
 
 
 def _brought(one: Close) -> BroughtUp:
@@ -72,7 +82,10 @@ def _brought(one: Close) -> BroughtUp:
 def wanted_of(made: BlockMade) -> Wanted:
     """How the block was wanted."""
     trust = 0 if made.trust is None else ORDER[made.trust]
-    return Wanted(made.budget, made.messages, made.sensitive, made.language, made.threshold, trust)
+    wanted = Wanted(made.budget, made.messages, made.sensitive, made.language, made.threshold, trust)
+    if made.stable is None:
+        return wanted
+    return wanted._replace(stable=made.stable.budget, stable_language=made.stable.language)
 
 
 def close_of(made: BlockMade) -> list[Close]:

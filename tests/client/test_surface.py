@@ -222,7 +222,15 @@ def _everything(verb: str, **given: Any) -> dict[str, Any]:
     }
     values |= {"recorded_since": "2026-01-01", "recorded_until": "2100-01-01", "kinds": ["create"], "law": "ebbinghaus"}
     values |= {"metadata": {"page": 4, "checked": True}}
-    values |= {"budget": 800, "threshold": 0.5, "searches": 2, "messages": 5, "language": "zh"}
+    values |= {
+        "budget": 800,
+        "threshold": 0.5,
+        "searches": 2,
+        "messages": 5,
+        "language": "zh",
+        "split": True,
+        "stable_budget": 100,
+    }
     values |= {"proactive": True, "sensitive": True, "actor": "user"}
     values |= {
         "categories": ["fact"],

@@ -15,6 +15,9 @@ def block(answer: ContextBlock, console: Console = out) -> None:
     """The block alone on standard output; what was left out on standard error."""
     console.print(Text(answer["block"]), soft_wrap=True)
     said = [f"{answer['tokens']:,} of {answer['budget']:,} tokens, position {answer['position']}{times_of(answer)}"]
+    if (sizes := answer["sizes"]) is not None:
+        parts = f"stable part {sizes['stable']:,}, this turn's {sizes['turn']:,}"
+        said.append(f"{parts}, the whole conversation {sizes['conversation']:,}")
     if answer["dropped"]:
         said.append(f"no room for: {plain(answer['dropped'])}")
     if answer["left_out"]:

@@ -60,7 +60,7 @@ function Block({ owner, injected }) {
   const [open, setOpen] = useState(true);
   return html`<${Panel} title=${t("answers.block")} actions=${html`<${Chip} tone=${same[0]} title=${reasonWords(block.why_code) ?? block.why}>${t(`answers.block.${same[1]}`)}<//> <${Copy} text=${block.text} /> <${Button} kind="quiet" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${open ? "▴" : "▾"}<//>`}>
     <p class="muted"><${When} at=${injected.at} /> · <${To} parts=${["owners", owner, "log"]} params=${{ at: injected.position }}><${Id} text=${injected.position} /><//> · <${Reason} text=${block.why} code=${block.why_code} values=${{ memory: block.withheld.map((one) => `${plain(one.id)} (${t(has(`mark.${one.reason}`) ? `mark.${one.reason}` : `reason.${one.reason}`)})`).join(", ") }} /> ${made && html`· ${t("ask.context.used", { tokens: number(block.tokens), budget: number(made.budget) })}`}</p>
-    ${open && html`<pre tabindex="0"><${Said} text=${block.text} /></pre>`}
+    ${open && (typeof block.stable === "string" ? [block.stable, block.turn] : [block.text]).filter(Boolean).map((text, index) => html`<pre key=${index} tabindex="0"><${Said} text=${text} /></pre>`)}
     ${injected.read_at && html`<${Button} onClick=${() => setParams({ as_of: injected.read_at })}>${t("answers.moment")}<//>`}
   <//>`;
 }

@@ -152,6 +152,8 @@ class BlockAsItWas(BaseModel):
     model_config = exampled(_BLOCK)
 
     text: str = Field(description="As it is made again, without what is not told today; empty where it cannot be made.")
+    stable: str | None = Field(None, description="Of two parts the one that stays the same from turn to turn.")
+    turn: str | None = Field(None, description="Of two parts the one of this turn.")
     tokens: int
     tokens_then: int | None = Field(
         description="What was handed out took; null of injections from before that was recorded."
@@ -180,6 +182,9 @@ class HowMade(BaseModel):
     proactive: bool
     include_faded: bool | None
     trust: str | None
+    stable_budget: int | None = Field(
+        None, description="Of two parts, what the stable one might take; null of one block."
+    )
 
 
 class Injected(BaseModel):
@@ -204,7 +209,9 @@ class InjectedMemory(BaseModel):
     model_config = exampled(_MEMORY)
 
     id: str
-    part: str | None = Field(description="core, instructions, remembered or retrieved; null where the block lacks it.")
+    part: str | None = Field(
+        description="core, instructions, profile, remembered or retrieved; null where the block lacks it."
+    )
     rank: int | None = Field(description="Its place among the memories of the block, from 1.")
     closeness: float | None = Field(description="How close it was to the turn, 0 to 1, where a search brought it.")
     long_ago: bool

@@ -16,6 +16,8 @@ _RETRIEVED: Example = {
 }
 _MESSAGE: Example = {"kind": "turn", "id": "D4:6", "note": "assistant", "text": "Good evening, Alice"}
 _TOOL: Example = {"kind": "tool", "id": "3:126", "note": "weather", "text": "city: Berlin; temp: 4"}
+_LIVES: Example = {"kind": "memory", "id": "home", "note": "2026-11-20", "text": "User lives in Lisbon"}
+_SIZES: Example = {"stable": 62, "turn": 118, "conversation": 12_480, "left_out": {}}
 _TURN: Example = {
     "turn_id": "D4:7",
     "role": "user",
@@ -55,6 +57,7 @@ class ContextParts(BaseModel):
             "time": "2026-11-22 09:30 Sunday (UTC)",
             "core": [_CORE],
             "instructions": [],
+            "profile": [_LIVES],
             "remembered": [_MESSAGE],
             "retrieved": [_RETRIEVED],
             "tools": [_TOOL],
@@ -64,6 +67,7 @@ class ContextParts(BaseModel):
     time: str
     core: list[ContextLine]
     instructions: list[ContextLine] = Field(description="What the user asked for, from then on, newest first.")
+    profile: list[ContextLine] = Field([], description="Who the user is, by what he said; in two parts alone.")
     remembered: list[ContextLine]
     retrieved: list[ContextLine]
     tools: list[ContextLine]
@@ -77,6 +81,19 @@ class ContextSearch(BaseModel):
     query: str
     found: int = Field(description="Memories close enough that may stand in a prompt.")
     withheld: dict[str, int] = Field(description="Further matches that normal mode does not show, by reason.")
+
+
+class ContextSizes(BaseModel):
+    """What the two parts take beside the whole conversation, in tokens as estimated."""
+
+    model_config = exampled(_SIZES)
+
+    stable: int
+    turn: int
+    conversation: int = Field(
+        description="All turns with this owner that stand, as a prompt without memory would hold them."
+    )
+    left_out: dict[str, int] = Field(description="Lasting memories that may not stand in the profile, by reason.")
 
 
 class Recorded(BaseModel):
@@ -97,6 +114,9 @@ class ContextBlock(LinesTold, Placed):
         {
             "owner": "alice",
             "block": "<memory>\nWhat follows was recorded earlier. ...\n</memory>",
+            "stable": None,
+            "turn": None,
+            "sizes": None,
             "tokens": 148,
             "budget": 1500,
             "language": "en",
@@ -106,6 +126,7 @@ class ContextBlock(LinesTold, Placed):
                 "time": "2026-11-22 09:30 Sunday (UTC)",
                 "core": [_CORE],
                 "instructions": [],
+                "profile": [],
                 "remembered": [_MESSAGE],
                 "retrieved": [_RETRIEVED],
                 "tools": [_TOOL],
@@ -124,6 +145,12 @@ class ContextBlock(LinesTold, Placed):
 
     owner: str
     block: str
+    stable: str | None = Field(
+        None,
+        description="In two parts: what stays the same from turn to turn, word for word; empty where nothing does.",
+    )
+    turn: str | None = Field(None, description="In two parts: the time, and what is of this turn.")
+    sizes: ContextSizes | None = Field(None, description="In two parts: what each takes.")
     tokens: int
     budget: int
     language: str

@@ -53,6 +53,8 @@ NOTHING_RECORDED = (
 
 NO_BLOCK: BlockAsItWas = {
     "text": "",
+    "stable": None,
+    "turn": None,
     "tokens": 0,
     "tokens_then": None,
     "as_it_was": None,
@@ -279,6 +281,7 @@ def _injected(one: Injection, block: BlockAsItWas, read: _Read) -> Injected:
             "proactive": made.proactive,
             "include_faded": made.include_faded,
             "trust": made.trust,
+            "stable_budget": None if made.stable is None else made.stable.budget,
         },
         "block": block,
     }

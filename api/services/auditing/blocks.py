@@ -22,6 +22,7 @@ from projections.prompt.block import Block, Line, build
 from projections.prompt.gathering import AskedTurn, always, material, rules_of
 from projections.prompt.lines import HIDDEN, Rules
 from projections.prompt.recipe import asked_digest, block_digest, close_of, wanted_of
+from projections.prompt.two_parts import TwoParts, in_two, stable_part
 from projections.redis.said import Recent
 from projections.redis.view import RedisViews
 from projections.shapes import BlockAsItWas, InjectedMemory, WithheldFromBlock
@@ -35,6 +36,13 @@ OTHERWISE = "rules, settings or what is hidden today changed since, or something
 SAME = "the digest of the text agrees with what was recorded when it was handed out"
 GONE = "not told today: {}"
 ELSE_SAME = "; the digest agrees once these are put back"
+
+
+class _Again(NamedTuple):
+    """A block as rules of then or of today make it, and its parts where it is in two."""
+
+    block: Block
+    halves: TwoParts | None
 
 
 class BlockAgain(NamedTuple):
@@ -79,14 +87,20 @@ class BlocksAgain:
         gone = {one.seq for one in set_aside_among(said.said, view.state.asides)}
         asked = AskedTurn(request.text, request.talk([one for one in said.said if one.seq not in gone]))
 
-        def block(rules: Rules) -> Block:
-            holds = always(view, now, asked.talk, rules)
+        def block(rules: Rules) -> _Again:
+            holds, stable = always(view, now, asked.talk, rules), None
+            if made.stable is not None:
+                stable = stable_part(view, holds, rules, wanted, self._count, made.stable.profile)
+                holds = holds._replace(told=frozenset(stable.block.memories))
             close = [one for one in close_of(made) if one.memory_id not in holds.ids]
             held = material(view, now, snapshot.partition, asked, wanted.messages, rules, holds, close)
-            return build(held, wanted.budget, wanted.language, self._count)
+            if stable is None:
+                return _Again(build(held, wanted.budget, wanted.language, self._count), None)
+            halves = in_two(stable, held, wanted, self._count)
+            return _Again(halves.whole, halves)
 
         today = rules_of(view, wanted, snapshot.present)
-        then, shown = block(rules_of(view, wanted)), block(today)
+        then, (shown, halves) = block(rules_of(view, wanted)).block, block(today)
         withheld = list(_withheld(snapshot, injection, then, shown, today))
         same = (
             None if injection.block is None or made.digest is None else made.digest == block_digest(secret, shown.text)
@@ -94,6 +108,8 @@ class BlocksAgain:
         why = self._why(injection, words, then, withheld, same, secret)
         told: BlockAsItWas = {
             "text": shown.text,
+            "stable": None if halves is None else halves.stable.block.text,
+            "turn": None if halves is None else halves.turn.text,
             "tokens": shown.tokens,
             "tokens_then": None if injection.block is None else made.tokens,
             "as_it_was": same,

@@ -71,5 +71,5 @@ def test_a_day_of_an_agent_goes_as_it_is_told(folder: Path) -> None:
 
 def test_the_tour_has_every_step_of_the_loop() -> None:
     commands = "\n".join(step.command for step in steps_of(PAGE))
-    assert commands.count("openai_loop.py") == 3
+    assert commands.count("openai_loop.py") == 4
     assert all(f"engramlog {name} me" in commands for name in ("facts", "uses", "history", "list", "context"))

@@ -22,9 +22,14 @@ def test_evidence_claim_resolves_to_source(doors: Doors, reader: Reads) -> None:
     doors.jobs(owner)
     doors.remember("http", owner, "I like tea")
     with connected("sync", doors.running.url, owner=owner) as memory:
-        injected = memory.context("do I live in Lisbon, own a canoe, and like tea", threshold=0.1, trace=False).injected
+        asked = "do I live in Lisbon, own a canoe, and like tea"
+        injected = memory.context(asked, threshold=0.1, trace=False).injected
         assert len(injected) >= 3, "claims reached it"
-        for one in injected:
+        halves = memory.context(asked, threshold=0.1, trace=False, split=True)
+        profile = [one.id for one in halves.parts.profile]
+        assert profile, "claims reached the stable part too"
+        assert all(f"- [{one}] " in (halves.stable or "") for one in profile)
+        for one in dict.fromkeys([*injected, *halves.injected]):
             stored = [event for event in memory.history(one).changes if event.memory == one]
             assert stored, f"{one} is of no event"
             for turn in memory.get(one).source_turns:

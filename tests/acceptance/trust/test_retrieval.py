@@ -40,12 +40,32 @@ def test_prompt_recall_is_fenced_as_data(doors: Doors, door: str, attack: Attack
         doors.accept(owner, memory_id)
     with connected("sync", doors.running.url, owner=owner) as memory:
         answer = memory.context(WORDINGS[attack.language].question, trace=False)
-    first, said, *lines, last = answer.block.splitlines()
-    assert (first, last, answer.injected) == ("<memory>", "</memory>", [memory_id]), "the memory did reach the block"
-    assert QUOTED[attack.language] in said
+    assert answer.injected == [memory_id], "the memory did reach the block"
+    _is_fenced(answer.block, memory_id, attack.language)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda one: f"{one.kind} {one.language}")
+@pytest.mark.parametrize("part", ["stable", "turn"])
+def test_prompt_recall_is_fenced_as_data_in_both_parts(doors: Doors, part: str, attack: Attack) -> None:
+    """The same where the context is in two parts, of which the stable one is read before every answer."""
+    owner = doors.owner()
+    text = attack.told(Canary("Bokimu", "Talepo"))
+    with connected("sync", doors.running.url, owner=owner) as memory:
+        told = memory.add(text, category="identity" if part == "stable" else "fact")
+        answer = memory.context(WORDINGS[attack.language].question, trace=False, split=True, language=attack.language)
+    assert answer.injected == [told.id], "the memory did reach the part"
+    _is_fenced((answer.stable if part == "stable" else answer.turn) or "", told.id or "", attack.language)
+    assert answer.block.count("<memory>") == answer.block.count("</memory>") == (2 if part == "stable" else 1)
+
+
+def _is_fenced(block: str, memory_id: str, language: str) -> None:
+    """One line of the list of memories, the last, between the marks; what hides is gone."""
+    first, said, *lines, last = block.splitlines()
+    assert (first, last) == ("<memory>", "</memory>")
+    assert QUOTED[language] in said
     [line] = [one for one in lines if "hedgehogs" in one or "刺猬" in one]
     assert line.startswith(f"- [{memory_id}] "), "it is one entry of a list of memories"
     assert lines[-1] == line, "nothing of it stands below"
     assert "<" not in line
     assert ">" not in line
-    assert not re.search("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e01ef]", answer.block)
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e01ef]", block)

@@ -122,6 +122,7 @@ WANTED = st.fixed_dictionaries(
         "include_faded": st.sampled_from([True, False, None]),
         "trust": st.sampled_from([None, "inferred", "asserted"]),
         "proactive": st.booleans(),
+        "split": st.booleans(),
     },
 )
 

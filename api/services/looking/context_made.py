@@ -1,0 +1,127 @@
+"""A context block of one instant: what searches found, what was said, what always holds, in one block or in two parts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from api.requests.snapshots import Snapshot
+from api.requests.talking import TalkAsked
+from events.partitions import position_text
+from projections.index.talk_tokens import TalkTokens
+from projections.language.prompt_text import TokenCount, estimated_tokens
+from projections.memory.working_memory import Conversation, Turn, set_aside_among
+from projections.prompt.block import Block, Line, build
+from projections.prompt.gathering import AskedTurn, Close, Valued, Wanted, always, closest, material, rules_of
+from projections.prompt.two_parts import TwoParts, in_two, stable_part
+from projections.ranking.proactive import MOST_RESULTS, closenesses
+from projections.redis.said import Recent
+from projections.shapes import ContextLine, ContextParts, ContextSizes, Result
+from projections.views.view import OwnerView
+
+
+class SearchedQuery(NamedTuple):
+    """What one search found, best first."""
+
+    query: str
+    results: list[Result]
+    withheld: dict[str, int]
+    """How many further matches normal mode keeps back, by reason."""
+
+    def valued(self, view: OwnerView) -> Valued:
+        """The same with how close each is to the turn."""
+        return Valued(self.results, closenesses(view, self.query, self.results))
+
+
+class MadeBlock(NamedTuple):
+    """A block with what it was made of."""
+
+    block: Block
+    """The whole: of two parts both, one after the other."""
+    halves: TwoParts | None
+    talk: Conversation
+    time: str
+    close: list[Close]
+    close_enough: list[int]
+    """How much of each search was close enough."""
+    left_out: dict[str, int]
+    conversation: int | None
+    """Tokens of all that was said, where the block is in two parts."""
+    now: int
+    position: str
+    upto: str
+    """The position of the owner's newest event that it was made of."""
+
+    @property
+    def sizes(self) -> ContextSizes | None:
+        """What the parts take beside the whole conversation; None of one block."""
+        if self.halves is None or self.conversation is None:
+            return None
+        stable, turn = self.halves.stable, self.halves.turn
+        return {
+            "stable": stable.block.tokens,
+            "turn": turn.tokens,
+            "conversation": self.conversation,
+            "left_out": stable.left_out,
+        }
+
+
+def made_of(
+    snapshot: Snapshot,
+    said: Recent,
+    found: list[SearchedQuery],
+    request: TalkAsked,
+    wanted: Wanted,
+    count: TokenCount,
+) -> MadeBlock:
+    """The block of a snapshot and of what was said."""
+    view, now = snapshot.view, snapshot.now
+    gone = {one.seq for one in set_aside_among(said.said, view.state.asides)}
+    talk = request.talk([one for one in said.said if one.seq not in gone])
+    rules = rules_of(view, wanted, None if snapshot.past is None else snapshot.present)
+    asked, holds = AskedTurn(request.text, talk), always(view, now, talk, rules)
+    stable = None if wanted.stable is None else stable_part(view, holds, rules, wanted, count)
+    if stable is not None:
+        holds = holds._replace(told=frozenset(stable.block.memories))
+    valued = [one.valued(view) for one in found]
+    close, close_enough = closest(view, valued, asked, wanted.threshold, rules, holds, MOST_RESULTS)
+    held = material(view, now, snapshot.partition, asked, wanted.messages, rules, holds, close)
+    left_out = dict(holds.left_out)
+    if gone:
+        left_out["said by a source that is set aside"] = len(gone)
+    upto = position_text(snapshot.partition, view.state.seq)
+    halves = None if stable is None else in_two(stable, held, wanted, count)
+    block = build(held, wanted.budget, wanted.language, count) if halves is None else halves.whole
+    whole = None if halves is None else _whole_conversation(view, said, gone)
+    return MadeBlock(block, halves, talk, held.time, close, close_enough, left_out, whole, now, snapshot.position, upto)
+
+
+def _whole_conversation(view: OwnerView, said: Recent, gone: set[int]) -> int:
+    """Tokens of every turn that is a memory, and of the newest ones that are none."""
+    turns = (one for one in said.said if isinstance(one, Turn) and one.seq not in gone)
+    bare = sum(estimated_tokens(one.text) for one in turns if view.columns.row(one.turn_id) is None)
+    return view.index(TalkTokens).total + bare
+
+
+def told_parts(time: str, block: Block) -> ContextParts:
+    """Everything in a block by id, part by part."""
+    return {
+        "time": time,
+        "core": _told(block.parts["core"]),
+        "instructions": _told(block.parts["instructions"]),
+        "profile": _told(block.parts.get("profile", [])),
+        "remembered": _told(block.parts["remembered"]),
+        "retrieved": _told(block.parts["retrieved"]),
+        "tools": _told(block.parts["tools"]),
+    }
+
+
+def _told(lines: list[Line]) -> list[ContextLine]:
+    told: list[ContextLine] = []
+    for line in lines:
+        one: ContextLine = {"kind": line.kind, "id": line.id, "note": line.note, "text": line.text}
+        if line.relevance is not None:
+            one["closeness"] = line.relevance
+        if line.long_ago:
+            one["long_ago"] = True
+        told.append(one)
+    return told

@@ -1,0 +1,114 @@
+"""A block in two parts: what stands in which, what is told once, and the budget that both share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from projections.language.prompt_text import estimated_tokens
+from projections.memory.working_memory import conversation
+from projections.prompt.block import CLOSE, LEAST_BUDGET, OPEN, Line, Material
+from projections.prompt.gathering import Wanted, always, rules_of
+from projections.prompt.two_parts import StablePart, in_two, stable_part, stable_room
+from projections.views.view import OwnerView
+from tests.given.events import Told, at, created, promoted
+from tests.given.views import viewed
+from tests.unit.projections.lifecycle.test_judging import carried_out, turn
+
+NOW = at(30)
+WANTED = Wanted(1_500, 30, False, "en", 0.7, 0, 600)
+HELD = Material(
+    "2024-01-31 08:00 Wednesday (UTC)",
+    [Line("memory", "core", "never in the turn's part")],
+    [Line("turn", "t1", "Hello there", "user")],
+    [Line("memory", "r1", "I like tea", "2024-01-01"), Line("memory", "r2", "User lives in Lisbon")],
+    [Line("tool", "3:9", "city: Berlin", "weather")],
+    instructions=[Line("memory", "in", "never here either")],
+)
+
+
+def stable_of(view: OwnerView, wanted: Wanted = WANTED, **more: Any) -> StablePart:
+    rules = rules_of(view, wanted)
+    holds = always(view, NOW, conversation([], "hello"), rules)
+    return stable_part(view, holds, rules, wanted, estimated_tokens, **more)
+
+
+def by_operator(told: Told) -> Told:
+    return Told(told.data, told.day, "operator")
+
+
+SAID = [turn("Always answer in French.", "t1", 1), turn("I live in Lisbon.", "t2", 2)]
+LIFE = [*SAID, created("Her name is Ada", "name", 3), by_operator(promoted("core", "name", 4))]
+
+
+def test_the_stable_part_reads_core_instructions_profile_and_tells_no_time() -> None:
+    (frame, *lines) = stable_of(carried_out(*LIFE)).block.text.split("\n")[1:-1]
+    assert frame.startswith("What follows was recorded earlier.")
+    assert [line.split("] ", 1)[-1] for line in lines] == [
+        "[Always holds]",
+        "2024-01-04: Her name is Ada",
+        "[What the user asked for, from then on]",
+        "2024-04-10, user, inferred: User has a standing request: Always answer in French",
+        "[Who the user is, by what he said]",
+        "2024-04-10, user, inferred: User lives in Lisbon",
+    ]
+
+
+def test_its_titles_are_in_the_language_of_its_lines_unless_one_is_told() -> None:
+    view = carried_out(turn("我住在成都。", "t1", 1))
+    assert "[用户是谁（据其所说）]" in stable_of(view).block.text
+    assert "[Who the user is" in stable_of(view, WANTED._replace(stable_language="en")).block.text
+
+
+def test_where_nothing_stands_in_it_it_is_empty() -> None:
+    for view, wanted in (
+        (viewed(created("The kiln broke", category="fact")), WANTED),
+        (carried_out(*LIFE), WANTED._replace(stable=0)),
+    ):
+        stable = stable_of(view, wanted)
+        assert (stable.block.text, stable.block.tokens, stable.profile) == ("", 0, ())
+
+
+def test_the_turns_part_has_the_time_and_all_that_is_of_the_turn_and_repeats_nothing() -> None:
+    stable = stable_of(carried_out(turn("I live in Lisbon.", "t2", 2)))
+    both = in_two(stable, HELD, WANTED, estimated_tokens)
+    assert both.turn.text.split("\n")[2:-1] == [
+        "[Time]",
+        "2024-01-31 08:00 Wednesday (UTC)",
+        "[This conversation so far]",
+        "- [t1] user: Hello there",
+        "[Memories that may matter here]",
+        "- [r1] 2024-01-01: I like tea",
+        "[What tools found last turn]",
+        "- [3:9] weather: city: Berlin",
+    ]
+    assert both.whole.text == f"{stable.block.text}\n{both.turn.text}"
+    assert both.whole.text.split("\n").count(OPEN) == both.whole.text.split("\n").count(CLOSE) == 2
+    assert set(both.whole.memories) == {*stable.profile, "r1"}
+
+
+@pytest.mark.parametrize("count", [estimated_tokens, len, lambda text: len(text) ** 2 // 400])
+@pytest.mark.parametrize("budget", [80, 90, 120, 200, 400, 1_500])
+def test_both_together_are_never_over_the_budget(count: Any, budget: int) -> None:
+    view = carried_out(*LIFE, *(turn(f"I live in city number {n}.", f"c{n}", 5 + n) for n in range(3)))
+    wanted = WANTED._replace(budget=budget, stable=stable_room(budget, None))
+    rules = rules_of(view, wanted)
+    stable = stable_part(view, always(view, NOW, conversation([], "hi"), rules), rules, wanted, count)
+    both = in_two(stable, HELD, wanted, count)
+    assert count(both.whole.text) == both.whole.tokens <= budget
+    assert stable.block.tokens <= (wanted.stable or 0)
+
+
+def test_the_stable_part_takes_two_fifths_unless_told_and_leaves_room_for_the_other() -> None:
+    assert [stable_room(1_500, None), stable_room(1_500, 100), stable_room(1_500, 0)] == [600, 100, 0]
+    assert stable_room(LEAST_BUDGET, None) == 0
+    assert stable_room(LEAST_BUDGET + 10, None) == 10
+
+
+def test_made_again_by_the_ids_of_its_profile_it_is_the_same() -> None:
+    view = carried_out(*LIFE, *(turn(f"I love the number {n}.", f"n{n}", 5 + n) for n in range(12)))
+    for room in (60, 90, 140, 600):
+        first = stable_of(view, WANTED._replace(stable=room))
+        again = stable_of(view, WANTED._replace(stable=room, stable_language=first.language), chosen=first.profile)
+        assert again.block.text == first.block.text
