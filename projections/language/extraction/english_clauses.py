@@ -40,6 +40,7 @@ _IF = regex(
     r"|in (?:my|the|a|this|that) (?:\w+ )?(?:novel|story|dream|game|book|script|scenario|role|example|poem|song))\b",
     re.IGNORECASE,
 )
+_JOKES = regex(r"\b(?:joking|kidding|just a joke|pulling your leg)\b", re.IGNORECASE)
 _REPORTS = regex(
     r"\b(?:says?|said|told \w+|asks?|asked|replied|wrote|claims?|claimed|thinks?|goes|went like|like|quote)[:,]?\s*$",
     re.IGNORECASE,
@@ -134,5 +135,5 @@ def _whole(sentence: str, pieces: list[tuple[int, int]]) -> Iterator[tuple[int, 
 
 
 def _supposes(sentence: str) -> bool:
-    """Whether the sentence holds a condition; "I wonder if" holds an indirect question instead."""
-    return any(not _INDIRECT.search(sentence[: found.start()]) for found in _IF.finditer(sentence))
+    """Whether the sentence holds a condition or is a joke; "I wonder if" holds an indirect question instead."""
+    return _JOKES.search(sentence) is not None or any(not _INDIRECT.search(sentence[: found.start()]) for found in _IF.finditer(sentence))

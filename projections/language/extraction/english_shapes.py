@@ -127,7 +127,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.7, loose=True,
     ),
     ExtractionRule(
-        rf"^My (?P<object>(?!(?:main|biggest|next|only|first|last|question|goal|problem|issue|code|app|understanding|score|result"
+        rf"^My (?P<object>(?!(?:character|hero|heroine|avatar|protagonist|narrator|villain|main|biggest|next|only|first|last|question|goal|problem|issue|code|app|understanding|score|result"
         rf"|current|original|draft)\b)(?:new |old )?[\w-]+(?:,[^,]{{1,40}},)? {_ADVERB}{PAST}.*)$",
         "fact", "fact", 0.65, sharp=True,
     ),
