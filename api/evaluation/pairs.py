@@ -23,6 +23,8 @@ from projections.language.contradiction.relation import Relation, compare
 OPPOSED = frozenset(("contradict", "contradicts", "contradiction", "negated", "antonym"))
 """Labels that mean: these two cannot both hold. Any other label means that they can."""
 UNSORTED = "without kind"
+REWRITE = "rewrite"
+"""Kind of pairs of which one text was made of the other, not said freely: rules compare them as such."""
 RULES = "rules"
 """What judges where no model is asked."""
 MEASURED = ("precision", "recall", "f1", "accuracy", "sure_precision")
@@ -87,18 +89,23 @@ def _pair(line: bytes, number: int) -> LabelledPair:
 
 
 def evaluate_pairs(
-    pairs: Sequence[LabelledPair], on_progress: Progress = lambda _done, _total: None, judge: Judge = compare
+    pairs: Sequence[LabelledPair], on_progress: Progress = lambda _done, _total: None, judge: Judge | None = None
 ) -> dict[str, Any]:
     """Precision, recall, F1 and accuracy of telling contradiction, over all pairs and by kind; and what each label became.
 
     `sure` counts the contradictions that may be acted upon; `sure_precision` is the share of them that are labelled so.
-    A share of nothing is left out.
+    `judge`: None for the rules. A share of nothing is left out.
     """
     outcomes: list[tuple[LabelledPair, Relation]] = []
     for number, pair in enumerate(pairs, 1):
-        outcomes.append((pair, judge(pair.new, pair.known)))
+        told = _by_rules(pair) if judge is None else judge(pair.new, pair.known)
+        outcomes.append((pair, told))
         on_progress(number, len(pairs))
     return told_of(outcomes)
+
+
+def _by_rules(pair: LabelledPair) -> Relation:
+    return compare(pair.new, pair.known, rewritten=pair.kind == REWRITE)
 
 
 def told_of(outcomes: Sequence[tuple[LabelledPair, Relation]]) -> dict[str, Any]:

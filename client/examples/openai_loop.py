@@ -32,7 +32,8 @@ def reply(memory: Memory, model: httpx2.Client, model_name: str, text: str, sess
     said: dict[str, Any] = answer.json()["choices"][0]["message"]
     spoken = USED.sub("", said["content"])
     said_now = [{"role": "user", "content": text, "id": turn}, {"role": "assistant", "content": spoken}]
-    memory.add(said_now, session=session)
+    # What only asks is recorded and not kept; what it states all the same is kept when the chat ends.
+    memory.add(said_now, session=session, remember=() if text.endswith(("?", "？")) else ("user",))
     named = USED.search(said["content"])
     for one in {one.strip() for one in named[1].split(",")} & set(known.injected) if named else ():
         memory.reinforce(one, outcome="used")

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from events.catalogue import TurnsExtracted
 from events.trust import TRUSTS
 from projections.checks import Check, counted, unchecked
-from projections.language.extraction.rules import TurnReading, TurnText, questions, read_turn
+from projections.language.extraction.rules import TurnReading, TurnText, only_asks, questions, read_turn
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.judge.correcting import judge
 from projections.lifecycle.judge.judging import JOB, ReadTurn, Verdict
@@ -87,7 +87,8 @@ def mark(unread: Sequence[ReadTurn], by: str, now: int, *, after: int, **told: o
 def unkept(view: OwnerView, said: Sequence[working_memory.Said]) -> list[Decision]:
     """Memories for turns of people that were recorded and have none: every turn stays retrievable, as after an import.
 
-    But for turns of which only what somebody deleted tells: they do not come back as memories.
+    But for turns that only ask, which tell nothing, and turns of which only what somebody deleted tells: those do not come
+    back as memories.
     """
     kept, forgotten = view.index(TurnIndex), deleted_turns(view.columns)
     found: dict[str, Decision] = {}
@@ -100,6 +101,7 @@ def unkept(view: OwnerView, said: Sequence[working_memory.Said]) -> list[Decisio
             or one.turn_id in forgotten
             or view.get(one.turn_id) is not None
             or not one.text.strip()
+            or only_asks(TurnText(one.turn_id, one.text))
         ):
             continue
         data = memory_of_turn(one.turn_id, one.text, source="user", speaker=one.name)

@@ -48,11 +48,12 @@ class Relation(NamedTuple):
     """It was told by shared characters alone: so two replies to one question contradict each other, and hardly anything else."""
 
 
-def compare(new: str, known: str) -> Relation:
+def compare(new: str, known: str, *, rewritten: bool = False) -> Relation:
     """The relation of two texts in English, Chinese or both; never raises. Time grows with their length.
 
     Contradicts and unrelated are symmetric. "Same" means that `new` adds nothing to `known`, "refines" that it adds
-    something and takes nothing away. Beyond `MOST_READ` characters of each nothing is read, and none is the same but an equal.
+    something and takes nothing away. `rewritten`: one was made of the other, so that shared characters tell what it is about
+    (ADR 0097). Beyond `MOST_READ` characters of each nothing is read, and none is the same but an equal.
     """
     whole = len(new) <= MOST_READ and len(known) <= MOST_READ
     if new == known or (whole and difference(new, known) is None):
@@ -68,11 +69,13 @@ def compare(new: str, known: str) -> Relation:
     a, b = (said_known, said_new) if swapped else (said_new, said_known)
     aligned = align(a, b)
     reason = next(_contradictions(a, b, aligned), None)
-    alike = next(_by_characters(a, b), None) if reason is None else None
+    alike = next(_by_characters(a, b, rewritten=rewritten), None) if reason is None else None
     if told := reason or alike:
         return Relation("contradicts", _plainly_negated(a, b, aligned), (told,), by_characters=reason is None)
     if slots_new and said_new.size <= FEW_WORDS and agreements(slots_new, slots_known) == slots_new:
         return Relation("same", False, (f"the same value: {slots_new[0]}",))
+    if next(_by_characters(a, b, rewritten=True), None):
+        return Relation("unrelated", False, ("one denies something",))
     lefts = (aligned.left_b, aligned.left_a) if swapped else (aligned.left_a, aligned.left_b)
     return _beside(aligned, *lefts, whole=whole)
 
@@ -125,8 +128,11 @@ def _contradictions(a: ParsedText, b: ParsedText, aligned: Alignment) -> Iterato
             yield f"opposites: {one} / {other}"
 
 
-def _by_characters(a: ParsedText, b: ParsedText) -> Iterator[str]:
-    """What needs no words: where the segmenter cut two Chinese statements differently, their characters still tell."""
+def _by_characters(a: ParsedText, b: ParsedText, *, rewritten: bool) -> Iterator[str]:
+    """What needs no words: where the segmenter cut two Chinese statements differently, their characters still tell.
+
+    Of two free statements that share characters a denial tells nothing: it is in as many that agree.
+    """
     if not a.chinese and not b.chinese:
         return
     alike = _alike(a.text, b.text)
@@ -134,7 +140,7 @@ def _by_characters(a: ParsedText, b: ParsedText) -> Iterator[str]:
         return
     if answer(a.text) * answer(b.text) < 0:
         yield "one answers yes, the other no"
-    if bool(a.denied) != bool(b.denied):
+    if rewritten and bool(a.denied) != bool(b.denied):
         yield f"one denies something, and {alike:.0%} of the characters are shared"
 
 

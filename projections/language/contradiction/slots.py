@@ -13,6 +13,7 @@ from projections.language.contradiction.places import different_places, place_at
 from projections.language.contradiction.slot_rules import read_slots
 from projections.language.contradiction.slots_chinese import CHINESE
 from projections.language.contradiction.slots_english import ENGLISH
+from projections.language.extraction.times import of_another_time
 from projections.language.patterns import regex
 from projections.language.scripts import HAN
 
@@ -50,15 +51,19 @@ _PLACES = frozenset(("home", "origin", "whereabouts"))
 def slots(text: str) -> tuple[Slot, ...]:
     """The slots of a text in one writing (`negation.written`), each name once; never raises.
 
-    What a text gives two different values ("in May, no, in June") is left out.
+    What a text gives two different values ("in May, no, in June") is left out, and so is a place that was somebody's once or is
+    his for a while.
     """
     found: dict[tuple[str, str], str | None] = {}
+    before = ""
     for clause in _CLAUSE.finditer(text):
-        for subject, name, value in _read(clause[0].strip()):
-            if name in _PLACES and _elsewhere(value, text, clause.end()):
+        said = clause[0].strip()
+        for subject, name, value in _read(said):
+            if name in _PLACES and (_elsewhere(value, text, clause.end()) or of_another_time(f"{before}, {said}", None)):
                 continue
             key = subject, name
             found[key] = value if found.get(key, value) == value else None
+        before = said if text[clause.end() : clause.end() + 1] == "," else ""
     return tuple(Slot(*key, value) for key, value in found.items() if value is not None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 from projections.language import kin
@@ -41,6 +42,16 @@ _HOME = regex(lambda: rf"({_who()})?{_ADVERBS}(?:住在?|定居在?|搬到了?|�
 _ORIGIN = regex(lambda: rf"({_who()})?{_ADVERBS}(?:来自|老家(?:就)?(?:是|在)|籍贯是?|是从|出生在|出生于)")
 _IS_FROM = regex(lambda: rf"^({_who()})?{_ADVERBS}(?=[{HAN}])")
 _AT = regex(lambda: rf"({_who()})?{_ADVERBS}(?:人)?(?<![住居搬存])在(?=[{HAN}])")
+_LEADS_IN = regex(
+    "(?:嗯|是的?|对|那|啊|哦|呢|好|没有?|不|吧|不过|但是?|而且|所以|因为|其实|确实|的确|当然|知道|我|现在|目前|一直|已经|刚|最近|今年|家|也|都|还|就|人"
+    "|[，, ])*"
+)
+"""What may stand before a place that is the speaker's own where nobody is named: else it is somebody else's."""
+_WAS = regex(
+    "那会儿?|那阵|那段|大学时|年轻|当年|早年|(?:住|待|呆|生活|工作|上班|上学|读书|打工|当兵)(?:过|了[^，。]{1,5}(?:年|个?月|天|周|阵子)(?!了))"
+)
+"""Said of a time that is over, or may be."""
+_SCHOOLS = regex("大学|学院|学校|中学|高中|公司|银行|集团|医院")
 _STAYS = regex(rf"(?:市|省|这边|那边|的)?[{HAN}]{{0,4}}?(?:工作|上班|上学|读书|念书|读大学|上大学|生活|定居|打工|当兵)")
 _FROM_THERE = regex(rf"(?:市|省|县)?[{HAN}]{{0,5}}?(?:的|人)[啊呀呢哦了]?$")
 _COUNT = regex(
@@ -94,9 +105,21 @@ def _born(found: re.Match[str], _clause: str) -> Said | None:
     return "year of birth", f"year {year}"
 
 
+def _is_now_and_his(found: re.Match[str], clause: str) -> bool:
+    """Whether a place is said of now, and of somebody who is named or of the speaker: not 我同学在上海, 我在上海工作过."""
+    if _WAS.search(clause):
+        return False
+    return found[1] is not None or _LEADS_IN.fullmatch(clause, 0, found.start()) is not None
+
+
+def _place(name: str) -> Callable[[re.Match[str], str], Said | None]:
+    says = place_after(name)
+    return lambda found, clause: says(found, clause) if _is_now_and_his(found, clause) else None
+
+
 def _whereabouts(found: re.Match[str], clause: str) -> Said | None:
     place = place_at_start(clause[found.end() :])
-    if place is None:
+    if place is None or not _is_now_and_his(found, clause):
         return None
     rest = clause[found.end() + place[1] :]
     stays = not rest.strip("了的啊呀呢哦市这边") or _STAYS.match(rest)
@@ -105,7 +128,9 @@ def _whereabouts(found: re.Match[str], clause: str) -> Said | None:
 
 def _is_from(found: re.Match[str], clause: str) -> Said | None:
     place = place_at_start(clause[found.end() :])
-    if place is None or "是" not in found[0] or not _FROM_THERE.match(clause, found.end() + place[1]):
+    if place is None or "是" not in found[0] or _SCHOOLS.search(clause, found.end()):
+        return None
+    if not _FROM_THERE.match(clause, found.end() + place[1]):
         return None
     return "origin", place[0]
 
@@ -151,8 +176,8 @@ CHINESE = SlotLanguage(
     rules=(
         SlotRule(_AGE, _age),
         SlotRule(_BORN, _born),
-        SlotRule(_HOME, place_after("home")),
-        SlotRule(_ORIGIN, place_after("origin")),
+        SlotRule(_HOME, _place("home")),
+        SlotRule(_ORIGIN, _place("origin")),
         SlotRule(_AT, _whereabouts),
         SlotRule(_IS_FROM, _is_from),
         SlotRule(_COUNT, _counted),

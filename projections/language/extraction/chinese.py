@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 
 from projections.language.extraction.chinese_rules import COMPILED
+from projections.language.extraction.chinese_shapes import COMPILED as GENERAL
+from projections.language.extraction.chinese_shapes import subject_of, with_subject
 from projections.language.extraction.shape import Clause, ExtractedStatement, ExtractionRule, StatedTriple, TurnText
 from projections.language.extraction.times import limited_to, of_another_time, set_in
 from projections.language.extraction.triples_chinese import chinese_fact, degree_of, named, parted
@@ -21,8 +23,10 @@ _ASKS = regex(
     "|可不可以|要不要|会不会|好不好"
     r"|对不对|呢$|(?:你|您).{0,6}(?:吗|呢)|难道|是否|请问"
 )
+_GOES_ON_NOW = regex("(?<=我)(?P<said>[^，？?你]{0,10}(?:正|在|还|着|才|都|可|没)[^，？?吗]{2,30})呢$")
+"""呢 that says that something is going on, or how much: no question."""
 _SUPPOSES = regex(
-    r"在(?:我的)?(?:梦|小说|故事|游戏|剧本)里|假装|扮演|如果|要是|假如|假设|假使|倘若|若是|万一|的话|除非|即使|就算|哪怕|当.{1,10}时(?:候)?$"
+    r"(?:开|说)(?:个|着)?玩笑|骗你|逗你|在(?:我的)?(?:梦|小说|故事|游戏|剧本)里|假装|扮演|如果|要是|假如|假设|假使|倘若|若是|万一|的话|除非|即使|就算|哪怕|当.{1,10}时(?:候)?$"
 )
 _UNSURE = regex(
     "可能|也许|或许|大概|好像|似乎|应该|估计|说不定|没准|恐怕|但愿|仿佛|差点|本来想|原本想|听说|据说|据称|梦见"
@@ -66,6 +70,8 @@ _TITLE = regex("《[^》]*》")
 _TO_COME = regex("^我?(?:明天|后天|下周|下个?月|明年|今晚)")
 _GOES_ON = regex("而是|名?叫做?|名字[叫是]|《")
 _OPEN_END = regex(r"(?:时|时候|后|之后|之前|以来|期间|中|里|的|和|跟|与|在)$")
+_IS_OF = regex("[是在][^，。]{1,12}的$")
+"""我是做外贸的: here 的 leads to nothing."""
 _FOR_NOW = regex("最近|现在|目前|这几天|这段时间|近来")
 _WHERE = regex("(?P<place>.{2,18})(?P<does>工作|上班|上学|读书|读研|读博|任教|实习)")
 _PEOPLE = regex(
@@ -84,13 +90,16 @@ def chinese_clauses(text: str) -> Iterator[Clause]:
         said = sentence[0]
         pieces = [(one.start(), one.end()) for one in _CLAUSE.finditer(said)]
         pieces = list(_joined(said, pieces))
-        doubtful, reported, before = _SUPPOSES.search(said) is not None, False, ""
+        doubtful, reported, before, subject = _SUPPOSES.search(said) is not None, False, "", ""
         asks = said.rstrip().endswith(("?", "？")) or said.rstrip("。！!?？… ").endswith("吗")
         for place, (a, b) in enumerate(pieces):
             piece = said[a:b].strip(" 。！!；;…")
             after = said[slice(*pieces[place + 1])] if place + 1 < len(pieces) else ""
-            asked = bool(_ASKS.search(piece)) or (asks and (place == len(pieces) - 1 or len(pieces) == 1))
-            yield Clause(text[sentence.start() + a : sentence.start() + b], sentence.start() + a, sentence.start() + b,
+            asked = bool(_ASKS.search(_GOES_ON_NOW.sub(r"\g<said>", piece))) or (asks and (place == len(pieces) - 1 or len(pieces) == 1))
+            written = text[sentence.start() + a : sentence.start() + b]
+            told = with_subject(_FILLERS.sub("", piece), subject)
+            subject = subject_of(told)
+            yield Clause(told if told != _FILLERS.sub("", piece) else written, sentence.start() + a, sentence.start() + b,
                          not (asked or doubtful or reported or _OTHERS.search(piece)), asked, before, after)  # fmt: skip
             before = piece
             reported = reported or (_REPORTS.search(piece) is not None)
@@ -118,7 +127,7 @@ def chinese_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | No
     correction = bool(_CORRECTS.search(said) or _CORRECTS.search(f"{clause.before}，"))
     said = _FILLERS.sub("", said).strip("，：: ")
     said = re.sub(r"(?<=[^了吗])(?:呢|啊|呀|哦|啦|(?<!嘻)哈|嘛|吧|的说)+$|(?<=了)[啊呀哦啦哈]+$", "", said)
-    for pattern, rule in COMPILED:
+    for pattern, rule in (*COMPILED, *GENERAL):
         found = pattern.match(said)
         if found is not None:
             return _stated(clause, turn, said, found, rule, correction)
@@ -197,7 +206,7 @@ def _says_something(said: str, thing: str, rule: ExtractionRule) -> bool:
         or _OUTSIDE.search(thing.replace("我的", "自己的"))
         or _RUNS_ON.search(_TITLE.sub("", thing))
         or _LEFT_OPEN.search(said)
-        or _OPEN_END.search(said)
+        or (_OPEN_END.search(said) and not _IS_OF.search(said))
     ):
         return False
     return len(thing) >= (1 if rule.loose else 3)

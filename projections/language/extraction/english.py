@@ -6,6 +6,8 @@ import re
 
 from projections.language import kin
 from projections.language.extraction.english_rules import COMPILED
+from projections.language.extraction.english_shapes import COMPILED as GENERAL
+from projections.language.extraction.english_shapes import FAVOURITE, LEADING_TIME, PAST, TIMED
 from projections.language.extraction.shape import Clause, ExtractedStatement, ExtractionRule, StatedTriple, TurnText
 from projections.language.extraction.third_person import VERBS, in_third, third_person
 from projections.language.extraction.times import limited_to, of_another_time, set_in
@@ -39,6 +41,8 @@ _FILLERS = regex(
     re.IGNORECASE,
 )
 _CALLED = regex(r"^(?:[A-Z]\w+[,!]\s+)(?=(?:I|My)\b)")
+_ELIDED = regex(rf"^(?:Just|Finally|Recently) (?={PAST})")
+"""A subject that is left out: "Just got back from Rome"."""
 _MILD = regex(
     "^(I(?:'m|'ve|'ll| am| have| was)?)((?: (?:really|also|just|super|totally|absolutely|definitely|actually"
     "|honestly|truly|kinda"
@@ -80,9 +84,11 @@ _NO_OBJECT = regex(
     "|set up|tested|used|added|had"
     "|implemented|found|accepted|borrowed|gave|saw|hit|raised|earned|created|designed|fixed|lost|spent|scheduled"
     "|booked)"
-    r" (?:by|on|at|in|for|with|as|to|up|out|back|it|down|over|through|along|away|from|that|how|why)\b",
+    r" (?:by|on|at|in|for|with|as|to|up|out|back(?! from \w)|it|down|over|through|along|away|from|that|how|why)\b",
     re.IGNORECASE,
 )
+_ENDS_EARLY = regex(r"^\w+ (?:after|before|since|while|during|because|so|too|again|well|much|really|somehow)\b", re.IGNORECASE)
+"""A verb without what it is done to."""
 _OPEN_END = regex(
     r"\s+(?:and|or|but|with|of|to|for|the|a|an|my|in|on|at|that|which|because|so|as|like|about|from|by|is|are)$",
     re.IGNORECASE,
@@ -112,7 +118,11 @@ def english_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | No
     said, correction = _opened(clause.text)
     said, denied = _not_but(said)
     correction = correction or denied is not None or _CORRECTS.match(clause.before.strip().casefold()) is not None
-    for pattern, rule in COMPILED:
+    timed = LEADING_TIME.match(said)
+    if timed is not None:  # "Last month I moved" is read as "I moved", with its time before it
+        said = re.sub("^my", "My", said[timed.end() :])
+        clause = clause._replace(before=timed["time"])
+    for pattern, rule in (*COMPILED, *GENERAL):
         found = pattern.match(said)
         if found is not None:
             return _stated(clause, turn, found, rule, correction, denied)
@@ -130,6 +140,7 @@ def _opened(text: str) -> tuple[str, bool]:
         said,
         flags=re.IGNORECASE,
     )
+    said = FAVOURITE.sub(r"My favourite is \g<thing>", _ELIDED.sub("I ", said))
     for _ in range(2):
         said = _CALLED.sub("", _FILLERS.sub("", said))
         said = re.sub(r"^(?:[A-Z]\w+[,!] )(?=(?:I|my|My)\b)", "", said)
@@ -145,7 +156,7 @@ def _stated(
 ) -> ExtractedStatement | None:
     said, groups = _of_age(found) if rule.predicate == "is aged" else found.string, found.groupdict()
     thing = (groups.get("object") or groups.get("object2") or "").strip(" ,.")
-    if not _says_something(said, thing, rule):
+    if not _says_something(said, thing, rule, timed=bool(_led_by(clause))):
         return None
     ended = bool(re.search(r"\b(?:no longer|any ?more|any longer|stopped|quit|given up|gave up)\b", said))
     name = turn.name or "User"
@@ -178,8 +189,15 @@ def _of_age(found: re.Match[str]) -> str:
 
 def _within_its_time(clause: Clause, content: str) -> str:
     """The content with the time that its sentence sets beside the clause: "In 2010, Ann moved to Boston"."""
-    when, until = in_third(set_in(clause.before)), in_third(limited_to(clause.after))
-    return ", ".join(part for part in (when, content, until) if part)
+    when, until = in_third(_led_by(clause) or set_in(clause.before)), in_third(limited_to(clause.after))
+    return ", ".join(part for part in (f"{when[:1].upper()}{when[1:]}", content, until) if part)
+
+
+def _led_by(clause: Clause) -> str:
+    """The time that stands before the clause; else an empty string."""
+    before = clause.before.strip(" ,.")
+    found = LEADING_TIME.match(f"{before}, I")
+    return before if found is not None and found["time"] == before else ""
 
 
 def _ended(thing: str, name: str) -> str:
@@ -198,7 +216,7 @@ def _not_but(said: str) -> tuple[str, str | None]:
     return f"{start}{second}", f"{start}{found[1]}"
 
 
-def _says_something(said: str, thing: str, rule: ExtractionRule) -> bool:
+def _says_something(said: str, thing: str, rule: ExtractionRule, *, timed: bool) -> bool:
     """Whether the clause stands by itself: it names what it is about, and points at nothing outside."""
     words = said.split()
     if not 2 <= len(words) <= 45 or _POINTS.match(thing) or _OPEN_END.search(said) or "```" in said:
@@ -212,14 +230,15 @@ def _says_something(said: str, thing: str, rule: ExtractionRule) -> bool:
         or said.count("`") % 2
     ):
         return False
-    if _NO_OBJECT.match(thing):
+    if _NO_OBJECT.match(thing) or (rule.sharp and _ENDS_EARLY.match(thing)):
         return False
     told = [
         word for word in re.findall(r"[A-Za-z][\w'+.-]*|\d[\w.,:%-]*", thing) if word.casefold() not in _EMPTY_WORDS
     ]
     if rule.loose:
         return bool(told)
-    return len(told) >= 3 or (len(told) >= 2 and any(word[0].isupper() or word[0].isdigit() for word in told))
+    sharp = timed or TIMED.search(said) is not None or any(word[0].isupper() or word[0].isdigit() for word in told)
+    return len(told) >= 2 and (sharp or (len(told) >= 3 and not rule.sharp))
 
 
 def _somebody_else(said: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from projections.language.extraction.shape import Clause
+from projections.language.extraction.third_person import VERBS, singular
 from projections.language.patterns import regex
 
 _PERSON = r"I|I'm|I've|I'll|I'd|he|she|they|we|it|it's|you|my|our|his|her|their|there|this|that|now|then|let's|what|how"
@@ -13,14 +14,14 @@ _SENTENCE = regex(r"[^.!?\n;]+(?:\.(?=[\w/])[^.!?\n;]+)*[.!?;]*")
 _CUT = regex(
     r"(?:,|\s-|\s–|—)?\s+(?:and|but|so|because|'?cause|as|since|while|although|though|plus|whereas)\s+(?="
     rf"(?:{_PERSON})\b)"
-    r"|,\s+(?=(?:can|could|how|what|would|do|does|did|is|are|should|which|where|when|why|who|maybe|please|any"
+    r"|,\s+(?=(?:can|could|how|what|would|do|does|did|is|are|was|were|should|which|where|when|why|who(?!'s\b)|maybe|please|any"
     "|right|you|but"
     "|so|especially|considering|given|like when|I|I'm|I've|I'll|I'd|my|it's|and now|now|though|even though"
     "|although|because"
     r"|since|if|as|we|he|she|they|isn't|don't|doesn't|thanks|haha|lol|also|plus|'?cause|which|making|it"
     r"|remember that|remember,|don't forget|keep in mind|from now on)\b)"
-    r"|\s+and\s+(?=(?:want|wants|need|would|am|have|had to|can't|hope|feel|felt|was|don't|got to|it's)\b)"
-    r"|\s+[-–—]+\s+|,?\s+(?=(?:can you|could you|would you|will you)\b)|\s+(?=because|since I|though I)",
+    r"|,\s+and\s+(?=with\b)|\s+and\s+(?=(?:want|wants|need|would|am|have|had to|can't|hope|feel|felt|was|don't|got to|it's)\b)"
+    r"|\s*[-–—]+\s+|,?\s+(?=(?:can you|could you|would you|will you)\b)|\s+(?=because|since I|though I)",
     re.IGNORECASE,
 )
 _ASKS = regex(
@@ -39,11 +40,30 @@ _IF = regex(
     r"|in (?:my|the|a|this|that) (?:\w+ )?(?:novel|story|dream|game|book|script|scenario|role|example|poem|song))\b",
     re.IGNORECASE,
 )
+_JOKES = regex(r"\b(?:joking|kidding|just a joke|pulling your leg)\b", re.IGNORECASE)
 _REPORTS = regex(
     r"\b(?:says?|said|told \w+|asks?|asked|replied|wrote|claims?|claimed|thinks?|goes|went like|like|quote)[:,]?\s*$",
     re.IGNORECASE,
 )
 _QUOTED = regex(r"[\"“«]([^\"”»]{1,2000})[\"”»]|(?<!\w)'([^'\n]{3,200})'(?!\w)")
+_ONE_OF_MINE = regex(r"^\W*(?:(?:\w+ ){0,3})my (?:\w+ ){0,2}\w+$", re.IGNORECASE)
+_SUBJECT = regex(
+    lambda: (
+        r"^\W*(?:(?:and|but|so|well|hi|hey|yes|yeah|also|oh),? )*"
+        r"(?:(?P<mine>[Mm]y (?:\w+ ){1,2}?(?=\w+s\b))|I(?:'m\b| am\b"
+        rf"| (?:also |now |currently |still |usually )?(?:{'|'.join(sorted(VERBS))})\b))"
+    )
+)
+_SECOND_VERB = regex(
+    lambda: (
+        r",? and (?P<rest>(?:also |now |currently |usually |often |always )?"
+        rf"(?:(?P<own>{'|'.join(sorted(VERBS - _NOUNS_TOO))})|(?:{'|'.join(sorted(map(singular, VERBS - _NOUNS_TOO)))}))"
+        r" (?:in|at|as|on|the|an?|my|for|with|about|it|two|three|\d+|(?!I\b)[A-Z]\w*|\w+(?:ing|s))\b.*)$"
+    )
+)
+_NOUNS_TOO = frozenset({"drink", "exercise", "practice", "plan", "use", "run", "wake", "want", "train", "sleep", "come"})
+_OPEN_TO_MORE = regex(r"\bto \w|\b(?:can|will|would|could|should|might|do|does|did|not)\b|n't\b")
+"""What a second verb may go with rather than with the subject."""
 _FIRST_PERSON = regex(r"\b(?:I|I'm|I've|my|me|we|you)\b", re.IGNORECASE)
 
 
@@ -64,7 +84,7 @@ def _of_sentence(text: str, hushed: str, start: int, end: int) -> Iterator[Claus
     sentence = hushed[start:end]
     asks, doubtful = sentence.rstrip().endswith("?"), _supposes(sentence)
     cuts = [0, *(at for found in _CUT.finditer(sentence) for at in (found.start(), found.end())), len(sentence)]
-    pieces = [(cuts[i], cuts[i + 1]) for i in range(0, len(cuts) - 1, 2)]
+    pieces = list(_whole(sentence, [(cuts[i], cuts[i + 1]) for i in range(0, len(cuts) - 1, 2)]))
     asking = [bool(_ASKS.match(sentence[a:b].strip())) for a, b in pieces]
     if asks and not any(asking):
         asking = [True] * len(pieces)
@@ -78,10 +98,42 @@ def _of_sentence(text: str, hushed: str, start: int, end: int) -> Iterator[Claus
         reported = reported or bool(_REPORTS.search(before))
         asked = question or (asks and "?" in piece)
         asserted = not (asked or doubtful or reported)
-        yield Clause(text[start + a : start + b], start + a, start + b, asserted, asked, before, after)
+        clause = Clause(text[start + a : start + b], start + a, start + b, asserted, asked, before, after)
+        yield from _each_verb(clause)
         before = piece
 
 
+def _each_verb(clause: Clause) -> Iterator[Clause]:
+    """ "I live in Graz and play the cello" as two clauses, each with its subject."""
+    led = _SUBJECT.match(clause.text)
+    second = None if led is None else _SECOND_VERB.search(clause.text, led.end())
+    if led is None or second is None or _OPEN_TO_MORE.search(clause.text, led.end(), second.start()):
+        yield clause
+        return
+    if (led["mine"] is None) != (second["own"] is not None):
+        yield clause
+        return
+    at = clause.start + second.start()
+    subject = (led["mine"] or "I").strip()
+    yield clause._replace(text=clause.text[: second.start()], end=at)
+    rest = clause.text[second.start("rest") :]
+    yield from _each_verb(clause._replace(text=f"{subject} {rest}", start=clause.start + second.start("rest"), before=""))
+
+
+def _whole(sentence: str, pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The pieces, but "my sister and I" in one."""
+    held: tuple[int, int] | None = None
+    for a, b in pieces:
+        if held is not None and _ONE_OF_MINE.match(sentence[slice(*held)]) and sentence.startswith("I", a):
+            held = (held[0], b)
+            continue
+        if held is not None:
+            yield held
+        held = (a, b)
+    if held is not None:
+        yield held
+
+
 def _supposes(sentence: str) -> bool:
-    """Whether the sentence holds a condition; "I wonder if" holds an indirect question instead."""
-    return any(not _INDIRECT.search(sentence[: found.start()]) for found in _IF.finditer(sentence))
+    """Whether the sentence holds a condition or is a joke; "I wonder if" holds an indirect question instead."""
+    return _JOKES.search(sentence) is not None or any(not _INDIRECT.search(sentence[: found.start()]) for found in _IF.finditer(sentence))

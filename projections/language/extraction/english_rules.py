@@ -104,7 +104,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "(?: and I)? (?:just |recently )?(?P<object>(?:lives?|works?|loves?|likes?|passed away|died|started"
         "|graduated|moved|adopted|bought|gave|suggested|recommended|invited|joined|went|got|won|visited|took)"
         r"\b .+)$",
-        "fact", "fact", 0.75,
+        "fact", "fact", 0.75, loose=True,
     ),
     ExtractionRule(
         r"^My (?:all-time |absolute |new |old )?favou?rite (?P<slot>[\w -]{2,40}?) (?:is|are|was|has to be"
@@ -207,6 +207,11 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         f"^I(?:'ve| have) (?:also |recently |already |just |now |successfully )?(?P<object>{PARTICIPLE} .+)$",
         "fact", "fact", 0.7,
+    ),
+    ExtractionRule(
+        r"^I (?:also |recently |just |already |finally |once |actually )*got (?P<object>(?!excited|interested|confused|bored|tired"
+        r"|used|started|stuck|inspired|distracted|carried)(?:\w+ed|hurt|sick|laid off|burnt)\b.*)$",
+        "fact", "fact", 0.7, loose=True,
     ),
     ExtractionRule(
         r"^(?P<when>(?:Yesterday|Today|Last \w+|This (?:morning|week|weekend|month|year)|Two \w+ ago|A "

@@ -59,6 +59,12 @@ def extract(turn: TurnText) -> list[ExtractedStatement]:
     return list(read_turn(turn).statements)
 
 
+def only_asks(turn: TurnText) -> bool:
+    """Whether the turn is a question and nothing else: it tells nothing that is to be found again."""
+    said = [one for one in clauses(talk_of(turn.text).text) if any(map(str.isalnum, one.text))]
+    return bool(said) and all(one.question for one in said) and not any(one.asserted for one in extract(turn))
+
+
 def _hints(folded: str, hints: Iterable[str]) -> bool:
     """Whether a text may hold what has one of these in it: most need not be looked at."""
     return any(hint in folded for hint in hints)
@@ -173,6 +179,7 @@ __all__ = [
     "TurnReading",
     "TurnText",
     "extract",
+    "only_asks",
     "questions",
     "read_turn",
 ]  # fmt: skip

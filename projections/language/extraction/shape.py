@@ -91,6 +91,8 @@ class ExtractionRule(NamedTuple):
     """The predicate is denied by the verb itself: "I hate it" denies `likes`."""
     loose: bool = False
     """The object may be a single plain word."""
+    sharp: bool = False
+    """A name, a number or a time must be told."""
 
 
 class Clause(NamedTuple):

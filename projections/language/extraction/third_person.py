@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from projections.language.extraction.english_shapes import PAST
 from projections.language.patterns import regex
 
 _TO_THIRD = (
@@ -31,13 +32,22 @@ VERBS = frozenset(_PRESENT.split())
 _FIRST_WORD = regex(
     r"^I (?P<adverb>(?:always|usually|often|sometimes|still|currently|normally|generally|no longer|never|also) )?(?P<verb>\w+)\b"
 )
+_BASE = regex(
+    rf"(?!{PAST}|\w+ed$|(?:am|can|cannot|could|will|would|may|might|must|should|shall|had|did|was|were|have|got|felt|thought|said|knew|told"
+    r"|heard|understood|meant|forgot|began|also|just|really|never|already|once|even|first|only|still|now|then|always|often|sometimes|soon|almost|so|too|used|kept|dreamt|learnt|tried|\w+ly)$)[a-z]+$"
+)
+"""A verb as one says it of now."""
 _LEAD = regex(r"(.{1,40}?),? I ")
 _AND_VERB = regex(r"^ and (\w+)\b")
+_WITH_MINE = regex(r"^My ([^,]{1,40}?) and I\b")
 _SOLO = regex(r"^I\b")
 
 
 def third_person(said: str, name: str) -> str:
     """The clause about its speaker by name: "I love my dog" -> "Ann loves their dog"."""
+    both = _WITH_MINE.match(said)
+    if both is not None:
+        return f"{name} and their {in_third(both[1])}{in_third(said[both.end() :])}"
     if said.startswith("My "):
         return f"{name}'s {in_third(said[3:])}"
     if said.startswith("Call me "):
@@ -51,16 +61,17 @@ def third_person(said: str, name: str) -> str:
         if found:
             return f"{lead}{name} {into}{in_third(said[found.end() :])}"
     found = _FIRST_WORD.match(said)
-    if found is not None and found["verb"] in VERBS:
+    if found is not None and (found["verb"] in VERBS or _BASE.match(found["verb"])):
         tail = in_third(said[found.end() :])
         second = _AND_VERB.match(tail)
         if second is not None and second[1] in VERBS:
-            tail = f" and {_singular(second[1])}{tail[second.end() :]}"
-        return f"{lead}{name} {found['adverb'] or ''}{_singular(found['verb'])}{tail}"
+            tail = f" and {singular(second[1])}{tail[second.end() :]}"
+        return f"{lead}{name} {found['adverb'] or ''}{singular(found['verb'])}{tail}"
     return f"{lead}{name}{in_third(_SOLO.sub('', said))}"
 
 
-def _singular(verb: str) -> str:
+def singular(verb: str) -> str:
+    """The verb as said of one person: "live" becomes "lives"."""
     if verb.endswith(("s", "sh", "ch", "x", "o")):
         return f"{verb}es"
     return f"{verb[:-1]}ies" if verb.endswith("y") and verb[-2] not in "aeiou" else f"{verb}s"

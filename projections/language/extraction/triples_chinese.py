@@ -11,6 +11,7 @@ import re
 from projections.language import kin
 from projections.language.extraction.shape import StatedTriple
 from projections.language.patterns import regex
+from projections.language.scripts import HAN
 
 MOST_LETTERS, MOST_LETTERS_TO_DO = 16, 24
 """Of an object that is a thing, and of one that is something to be done."""
@@ -57,6 +58,7 @@ _AGED = regex(
         f"^我的?(?P<who>{kin.chinese()})(?:今年|现在|已经|刚)*(?P<object>[\\d一二三四五六七八九十]{{1,3}}岁)(?:了|半)*$"
     )
 )
+_NAME = regex(rf"(?!我)[{HAN}]{{1,4}}(?<!人)|[A-Za-z][\w·. -]{{0,14}}")
 _PURPOSE = regex(
     "(?:散步|游泳|玩耍?|吃饭|购物|锻炼|跑步|逛街?|旅游|旅行|看电影|学习|参观|写生|工作|上班|买[^，。]{1,8}|吃[^，。]{1,8}|看[^，。]{1,8}"
     "|观看[^，。]{1,8}|欣赏[^，。]{1,8}|参加[^，。]{1,8}|喝[^，。]{1,6}|玩了?[^，。]{1,8}|和[^，。]{1,10}|跟[^，。]{1,10}|拍照|运动|健身|度假|降温|放松|休息)$"
@@ -97,7 +99,7 @@ def chinese_fact(said: str, name: str) -> StatedTriple | None:
     if (found := _AGED.match(said)) is not None:
         return StatedTriple(f"{name}的{found['who']}", "年龄", found["object"])
     if (found := _OF_KIN.match(said)) is not None:
-        thing = _object(found["object"])
+        thing = _called(found["object"]) if found["verb"] == "叫" else _object(found["object"])
         verb = _KIN_VERBS.get(found["verb"], found["verb"])
         return None if thing is None else StatedTriple(f"{name}的{found['who']}", verb, thing)
     for pattern, predicate in _RULES:
@@ -139,6 +141,11 @@ def _fact(found: re.Match[str], predicate: str, name: str) -> StatedTriple | Non
     often = groups.get("often") is not None
     return StatedTriple(name, predicate or verb, named(thing, name), bool(groups.get("never")),
                 degree_of(found.string) if often else None)  # fmt: skip
+
+
+def _called(text: str) -> str | None:
+    """A name: 张志强, of which 张 is no measure word; None where it is none."""
+    return text if _NAME.fullmatch(text) and not _POINTS.search(text) else None
 
 
 def _object(text: str) -> str | None:
