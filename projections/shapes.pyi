@@ -1762,6 +1762,7 @@ class Explanation(TypedDict):
     keywords: NotRequired[list[KeywordMatched] | None]
     replaces: NotRequired[list[str] | None]
     tags: NotRequired[list[str] | None]
+    asked_by: NotRequired[list[str] | None]
 
 class Result(Card):
     score: float
@@ -1781,6 +1782,7 @@ class Understood(TypedDict):
     speakers: list[str]
     since: NotRequired[str | None]
     until: NotRequired[str | None]
+    parts: NotRequired[list[str] | None]
 
 class Expanded(TypedDict):
     original: list[str]
