@@ -283,6 +283,7 @@ class ContextLine(TypedDict):
     text: str
     closeness: NotRequired[float | None]
     long_ago: NotRequired[bool | None]
+    asked_by: NotRequired[list[str] | None]
 
 class ContextParts(TypedDict):
     time: str
@@ -296,6 +297,7 @@ class ContextSearch(TypedDict):
     query: str
     found: int
     withheld: dict[str, int]
+    parts: list[str]
 
 class Recorded(TypedDict):
     status: str

@@ -30,12 +30,12 @@ from projections.prompt.gathering import (
     Valued,
     Wanted,
     always,
-    closest,
     material,
     rules_of,
 )
 from projections.prompt.recipe import Handed, Searching, recipe
-from projections.ranking.proactive import MOST_RESULTS, closenesses, searches
+from projections.prompt.whole import brought_up
+from projections.ranking.proactive import closenesses, searches
 from projections.redis.said import Recent
 from projections.redis.view import RedisViews
 from projections.shapes import ContextBlock, ContextLine, ContextParts, Recorded, Result
@@ -83,6 +83,7 @@ class Contexts:
         proactive: bool = True,
         threshold: float = THRESHOLD,
         searches: int = MOST_SEARCHES,
+        whole: bool | None = None,
         messages: int = WORKING_MESSAGES,
         sensitive: bool = False,
         language: str | None = None,
@@ -94,6 +95,7 @@ class Contexts:
     ) -> ContextBlock:
         """The block to put into a prompt before `text` is answered, and everything in it by id.
 
+        `whole`: fill the block with what answers a question, whatever the threshold; or (false) with the five closest at most.
         `messages`: how many of working memory, 0 where the agent has them anyway. `sensitive`: also texts of sensitivity 2.
         `trace`: record the memories as injected, once for a turn; of the past nothing is, for no model is handed that block.
         `inspect`: somebody only looks at the block: that is recorded instead, and no memory gains by it.
@@ -103,7 +105,9 @@ class Contexts:
         Raises InputError naming the field.
         """
         check_owner(owner)
-        wanted = _checked(text, budget, threshold, searches, messages, sensitive, language, check_trust(trust))
+        wanted = _checked(
+            text, budget, threshold, searches, messages, sensitive, language, check_trust(trust)
+        )._replace(whole=whole)
         for field, value in (("session", session), ("turn_id", turn_id)):
             if value is not None:
                 check_id_of(field, value)
@@ -140,11 +144,11 @@ class Contexts:
             "language": wanted.language,
             "session": talk.session,
             "turn_id": talk.turn_id,
-            "parts": told_parts(made.time, block),
+            "parts": with_parts(told_parts(made.time, block), found),
             "injected": block.memories,
             "recorded": recorded,
             "searches": [
-                {"query": one.query, "found": made.close_enough[at], "withheld": one.withheld}
+                {"query": one.query, "found": made.close_enough[at], "withheld": one.withheld, "parts": one.parts}
                 for at, one in enumerate(found)
             ],
             "dropped": block.dropped,
@@ -165,7 +169,12 @@ class Contexts:
             for query in searches(text, most)
         }
         return [
-            SearchedQuery(query, answer["results"], {one["reason"]: one["count"] for one in answer["withheld"]})
+            SearchedQuery(
+                query,
+                answer["results"],
+                {one["reason"]: one["count"] for one in answer["withheld"]},
+                answer["understood"].get("parts") or [],
+            )
             for query, answer in answers.items()
         ]
 
@@ -204,6 +213,8 @@ class SearchedQuery(NamedTuple):
     results: list[Result]
     withheld: dict[str, int]
     """How many further matches normal mode keeps back, by reason."""
+    parts: list[str]
+    """The parts of it that had a share each."""
 
     def valued(self, view: OwnerView) -> Valued:
         """The same with how close each is to the turn."""
@@ -241,7 +252,7 @@ def _made(
     rules = rules_of(view, wanted, None if snapshot.past is None else snapshot.present)
     asked, holds = AskedTurn(request.text, talk), always(view, now, talk, rules)
     valued = [one.valued(view) for one in found]
-    close, close_enough = closest(view, valued, asked, wanted.threshold, rules, holds, MOST_RESULTS)
+    close, close_enough = brought_up(view, now, valued, asked, wanted, rules, holds)
     held = material(view, now, snapshot.partition, asked, wanted.messages, rules, holds, close)
     left_out = dict(holds.left_out)
     if gone:
@@ -275,6 +286,15 @@ def _checked(
         raise refused("language", language, ", ".join(TITLES))
     check_limit(most_searches, 10, "searches")
     return Wanted(budget, messages, sensitive, language or ("zh" if is_chinese(text) else "en"), threshold, trust)
+
+
+def with_parts(told: ContextParts, found: list[SearchedQuery]) -> ContextParts:
+    """The same, each memory that was brought up with the parts of the question that it answers."""
+    asked = {one["id"]: one["explain"].get("asked_by") for search in found[:1] for one in search.results}
+    for line in told["retrieved"]:
+        if (parts := asked.get(line["id"])) is not None:
+            line["asked_by"] = parts
+    return told
 
 
 def told_parts(time: str, block: Block) -> ContextParts:
