@@ -152,5 +152,7 @@ def blocks_measured(outcomes: Sequence[BlockOutcome]) -> BlocksMeasured:
         "near": round(fmean(one.near for one in outcomes), 4),
         "memories": round(fmean(len(one.memories) for one in outcomes), 2),
         "tokens": round(fmean(tokens), 1),
-        "tokens_p95": round(quantiles(tokens, n=20)[-1], 1) if len(tokens) > 1 else float(tokens[0]),
+        "tokens_p95": round(quantiles(tokens, n=20, method="inclusive")[-1], 1)
+        if len(tokens) > 1
+        else float(tokens[0]),
     }

@@ -31,7 +31,7 @@ _AROUND = regex(
     2,
 )
 _LISTED = regex(
-    r"^(?P<head>.*[,:])\s*(?P<a>[^,:.?!;]{2,120}?),?\s+(?:or|and|versus|vs\.?)\s+(?P<b>[^,:.?!;]{2,120})(?P<tail>[^\w]*)$",
+    r"^(?P<head>.*[,:])\s*(?P<a>[^,:.?!;]{2,120}?),?\s+(?P<joined>or|and|versus|vs\.?)\s+(?P<b>[^,:.?!;]{2,120})(?P<tail>[^\w]*)$",
     2,
 )
 _NAMED = regex(rf"(?P<a>{_NAME}(?:, {_NAME}){{0,3}}),? (?:and|or|and/or|versus|vs\.?|than) (?P<b>{_NAME})(?:'s|’s)?")
@@ -46,9 +46,9 @@ _SPLIT = regex(r",\s*")
 _THING = "[^，,。：:；;？?！!、]"
 _HAN_PAIR = regex(
     rf"(?:^|[，,：:])(?:比较|对比)(?:一下)?(?P<e>{_THING}{{2,40}}?)(?:和|跟|与)(?P<f>{_THING}{{2,40}}?)(?=的|[，,。？?]|$)"
-    rf"|(?:^|[，,：:])(?P<a>{_THING}{{2,40}}?)(?:(?:和|跟|与|、|同)(?P<b>{_THING}{{2,40}}?)"
-    r"(?P<tail>哪|谁|相比|比较|之间|(?<![成首京古故])都|各自|分别|有什么|的区别|的不同|更|先|早|晚|一样)"
-    rf"|(?:还是|或者)(?![不没很会要想觉感])(?P<c>{_THING}{{2,40}}?)(?=哪|谁|更|[，,？?]|$)"
+    rf"|(?:^|[，,：:])(?P<a>{_THING}{{2,40}}?)(?<![的地得])(?:(?:和(?![平谐气睦])|跟|与|、|同(?![学事时样]))(?P<b>{_THING}{{2,40}}?)"
+    r"(?P<tail>哪[个一件家种]|谁|相比|比较|之间|(?<![成首京古故])都|各自|分别|有什么|的区别|的不同|更|先|早|晚|一样)"
+    rf"|(?:还是|或者)(?![不没很会要想觉感])(?P<c>{_THING}{{2,40}}?)(?=哪[个一件家种]|谁|更|[，,？?]|$)"
     rf"|比(?![赛较如方])(?P<d>{_THING}{{2,40}}?)(?=更|早|晚|先|[吗？?]))"
 )
 _HAN_ALSO = regex("、|和|跟|与")
@@ -69,12 +69,13 @@ def _of_english(text: str) -> list[str]:
         if (match := _AROUND.search(text)) is not None and match["a"].casefold() not in {"before", "more"}:
             things = _SPLIT.split(match["a"])
             return [_each(match["head"], one, match["tail"]) for one in (*things, match["b"])][:MOST_COMPARED]
-        if (match := _LISTED.search(text)) is not None:
-            earlier = [one for one in _SPLIT.split(match["head"].rstrip(",:"))[1:] if len(one) < 120]
-            head = _SPLIT.split(match["head"])[0]
-            return [_each(head, one, "") for one in (*earlier, match["a"], match["b"])][:MOST_COMPARED]
-        if (match := _THAN.search(text)) is not None:
+        if (match := _THAN.search(text)) is not None and "," not in match["a"]:
             return [match["a"], f"{_frame(match['a'])} {match['b']}"]
+    match = _LISTED.search(text)
+    if match is not None and (_CUE.search(text) or match["joined"].casefold() != "and"):
+        earlier = [one for one in _SPLIT.split(match["head"].rstrip(",:"))[1:] if len(one) < 120]
+        head = _SPLIT.split(match["head"])[0]
+        return [_each(head, one, "") for one in (*earlier, match["a"], match["b"])][:MOST_COMPARED]
     match = _NAMED.search(text)
     if match is not None and match.start() > 0 and match["a"].casefold() != match["b"].casefold():
         head, tail = text[: match.start()], text[match.end() :]

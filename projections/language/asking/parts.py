@@ -80,5 +80,6 @@ def asks(text: str) -> bool:
 
 def _kept(parts: Iterable[str]) -> tuple[str, ...]:
     """Those that say something, each once, five at most; none where that leaves no two."""
-    found = dict.fromkeys(one for part in parts if says_something(one := part.strip(" \t,;，；、")))
+    told = (" ".join(part.split()).strip(" ,;，；、") for part in parts)
+    found = dict.fromkeys(one for one in told if says_something(one))
     return tuple(found)[:MOST_PARTS] if len(found) > 1 else ()

@@ -140,7 +140,7 @@ def renamed(question: str, people: Iterable[Somebody]) -> Sequence[str]:
         for match in pattern.finditer(question):
             if _relation(match["role"].casefold()) == _relation(one.role) and one.name not in question:
                 told.setdefault(f"{question[: match.start()]}{one.name}{question[match.end() :]}")
-        if one.name in question and not any(_relation(role) == _relation(one.role) for role in roles_in(question)):
+        if one.name in question and one.role not in question.casefold():
             role = f"我{one.role}" if holds_han(one.role) else f"my {one.role}"
             told.setdefault(question.replace(one.name, role))
     return tuple(told)[:MOST_RENAMED]
