@@ -70,6 +70,8 @@ class WithheldFromBlock(TypedDict):
 
 class BlockAsItWas(TypedDict):
     text: str
+    stable: NotRequired[str | None]
+    turn: NotRequired[str | None]
     tokens: int
     tokens_then: int | None
     as_it_was: bool | None
@@ -89,6 +91,7 @@ class HowMade(TypedDict):
     proactive: bool
     include_faded: bool | None
     trust: str | None
+    stable_budget: NotRequired[int | None]
 
 class Injected(TypedDict):
     position: str
@@ -283,11 +286,13 @@ class ContextLine(TypedDict):
     text: str
     closeness: NotRequired[float | None]
     long_ago: NotRequired[bool | None]
+    asked_by: NotRequired[list[str] | None]
 
 class ContextParts(TypedDict):
     time: str
     core: list[ContextLine]
     instructions: list[ContextLine]
+    profile: NotRequired[list[ContextLine]]
     remembered: list[ContextLine]
     retrieved: list[ContextLine]
     tools: list[ContextLine]
@@ -296,6 +301,13 @@ class ContextSearch(TypedDict):
     query: str
     found: int
     withheld: dict[str, int]
+    parts: list[str]
+
+class ContextSizes(TypedDict):
+    stable: int
+    turn: int
+    conversation: int
+    left_out: dict[str, int]
 
 class Recorded(TypedDict):
     status: str
@@ -304,6 +316,9 @@ class Recorded(TypedDict):
 class ContextBlockAlone(TypedDict):
     owner: str
     block: str
+    stable: NotRequired[str | None]
+    turn: NotRequired[str | None]
+    sizes: NotRequired[ContextSizes | None]
     tokens: int
     budget: int
     language: str
@@ -1766,6 +1781,7 @@ class Explanation(TypedDict):
     keywords: NotRequired[list[KeywordMatched] | None]
     replaces: NotRequired[list[str] | None]
     tags: NotRequired[list[str] | None]
+    asked_by: NotRequired[list[str] | None]
 
 class Result(Card):
     score: float
@@ -1785,6 +1801,7 @@ class Understood(TypedDict):
     speakers: list[str]
     since: NotRequired[str | None]
     until: NotRequired[str | None]
+    parts: NotRequired[list[str] | None]
 
 class Expanded(TypedDict):
     original: list[str]

@@ -6,7 +6,7 @@ search, as of just after the conversation's last turn, or of the question's own 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median, quantiles
@@ -46,6 +46,8 @@ class QuestionOutcome:
     question: DatasetQuestion
     ranks: tuple[int, ...]
     seconds: float
+    near: bool = False
+    """Whether of all evidence the turn itself, or one directly before or after it in its session, is among the first ten."""
     current_first: bool | None = None
     """Whether what holds now stands above what it replaced; None where the question names no such pair, or neither is found."""
 
@@ -98,7 +100,7 @@ def evaluate(
             name: measured([one for one in outcomes if one.question.category == name])
             for name in sorted({one.question.category for one in outcomes})
         },
-        "latency_ms": _latency([one.seconds for one in outcomes]),
+        "latency_ms": latency([one.seconds for one in outcomes]),
     }
 
 
@@ -143,7 +145,17 @@ def ask(
     found = [result["id"] for result in search(asked, question.text, DEPTH, request, sense)["results"]]
     places = {memory_id: rank for rank, memory_id in enumerate(found, 1)}
     ranks = tuple(sorted(places[one] for one in question.evidence if one in places))
-    return QuestionOutcome(question, ranks, taken, _current_first(question, places))
+    return QuestionOutcome(
+        question, ranks, taken, near_all(asked.view, question, found[:SHOWN]), _current_first(question, places)
+    )
+
+
+def near_all(view: OwnerView, question: DatasetQuestion, shown: Collection[str]) -> bool:
+    """Whether of all evidence the turn itself, or a direct neighbour of it in its session, is among the ids shown."""
+    view.conversation.settle()
+    index, known = view.conversation, {view.columns.row(one) for one in shown}
+    rows = [view.columns.row(one) for one in question.evidence]
+    return all(row is not None and bool(known & {row, int(index.previous[row]), int(index.next[row])}) for row in rows)
 
 
 def _current_first(question: DatasetQuestion, places: dict[str, int]) -> bool | None:
@@ -155,13 +167,19 @@ def _current_first(question: DatasetQuestion, places: dict[str, int]) -> bool | 
 
 
 def measured(outcomes: Sequence[QuestionOutcome]) -> dict[str, float]:
-    """hit@k: any evidence among the first k; recall@10: the share of it there; mrr: 1 / rank of its first."""
+    """What was found, as shares of the questions.
+
+    hit@k: any evidence among the first k; all@10: all of it among the first ten, near@10: of all of it the turn itself or a direct
+    neighbour; recall@10: the share of it there; mrr: 1 / rank of its first.
+    """
     if not outcomes:
         return {"questions": 0}
     told: dict[str, float] = {"questions": len(outcomes)}
     for cut in CUTS:
         told[f"hit@{cut}"] = round(fmean(bool(one.ranks) and one.ranks[0] <= cut for one in outcomes), 4)
     shares = [sum(rank <= SHOWN for rank in one.ranks) / len(one.question.evidence) for one in outcomes]
+    told["all@10"] = round(fmean(share == 1.0 for share in shares), 4)
+    told["near@10"] = round(fmean(one.near for one in outcomes), 4)
     told["recall@10"] = round(fmean(shares), 4)
     told["mrr"] = round(fmean(1 / one.ranks[0] if one.ranks else 0.0 for one in outcomes), 4)
     pairs = [one.current_first for one in outcomes if one.current_first is not None]
@@ -170,7 +188,8 @@ def measured(outcomes: Sequence[QuestionOutcome]) -> dict[str, float]:
     return told
 
 
-def _latency(seconds: Sequence[float]) -> dict[str, float]:
+def latency(seconds: Sequence[float]) -> dict[str, float]:
+    """p50 and p95, milliseconds; nothing of fewer than two."""
     if len(seconds) < 2:
         return {}
     return {"p50": round(median(seconds) * 1e3, 3), "p95": round(quantiles(seconds, n=20)[-1] * 1e3, 3)}

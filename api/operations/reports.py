@@ -109,6 +109,15 @@ CONTEXT = Operation(
         Parameter("threshold", float, "How close a memory must be to the turn, 0 to 1.", THRESHOLD, (0.7,)),
         Parameter("searches", int, "Searches at the most, 1 to 10.", MOST_SEARCHES, (3,)),
         Parameter(
+            "whole",
+            bool | None,
+            "Up to 20 memories that answer it, whatever the threshold; or the five closest at most. Untold: where a turn asks and"
+            " something is close, ten, or 20 for what has several parts.",
+            None,
+            (True,),
+            option=Option(("--whole/--no-whole",)),
+        ),
+        Parameter(
             "messages",
             int,
             "Messages of the conversation so far, 0 to 30: 0 where the agent has them anyway.",

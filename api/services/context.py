@@ -15,7 +15,7 @@ from api.requests.context_wanted import context_wanted
 from api.requests.talking import TalkAsked, read_talk
 from api.requests.timelines import LineTerms, told_lines
 from api.services.accesses import AccessRecorder, BlockRequest, Read
-from api.services.looking.context_made import MadeBlock, SearchedQuery, made_of, told_parts
+from api.services.looking.context_made import MadeBlock, SearchedQuery, made_of, told_parts, with_parts
 from api.services.reading import Reader
 from events.log import EventLog
 from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
@@ -67,6 +67,7 @@ class Contexts:
         proactive: bool = True,
         threshold: float = THRESHOLD,
         searches: int = MOST_SEARCHES,
+        whole: bool | None = None,
         messages: int = WORKING_MESSAGES,
         sensitive: bool = False,
         language: str | None = None,
@@ -80,6 +81,7 @@ class Contexts:
     ) -> ContextBlock:
         """The block to put into a prompt before `text` is answered, and everything in it by id.
 
+        `whole`: fill the block with what answers a question, whatever the threshold; or (false) with the five closest at most.
         `messages`: how many of working memory, 0 where the agent has them anyway. `sensitive`: also texts of sensitivity 2.
         `trace`: record the memories as injected, once for a turn; of the past nothing is, for no model is handed that block.
         `inspect`: somebody only looks at the block: that is recorded instead, and no memory gains by it.
@@ -93,7 +95,7 @@ class Contexts:
         check_owner(owner)
         wanted = context_wanted(
             text, budget, threshold, searches, messages, sensitive, language, trust, split, stable_budget
-        )
+        )._replace(whole=whole)
         for field, value in (("session", session), ("turn_id", turn_id)):
             if value is not None:
                 check_id_of(field, value)
@@ -133,11 +135,11 @@ class Contexts:
             "language": wanted.language,
             "session": talk.session,
             "turn_id": talk.turn_id,
-            "parts": told_parts(made.time, block),
+            "parts": with_parts(told_parts(made.time, block), found),
             "injected": block.memories,
             "recorded": recorded,
             "searches": [
-                {"query": one.query, "found": made.close_enough[at], "withheld": one.withheld}
+                {"query": one.query, "found": made.close_enough[at], "withheld": one.withheld, "parts": one.parts}
                 for at, one in enumerate(found)
             ],
             "dropped": block.dropped,
@@ -158,7 +160,12 @@ class Contexts:
             for query in searches(text, most)
         }
         return [
-            SearchedQuery(query, answer["results"], {one["reason"]: one["count"] for one in answer["withheld"]})
+            SearchedQuery(
+                query,
+                answer["results"],
+                {one["reason"]: one["count"] for one in answer["withheld"]},
+                answer["understood"].get("parts") or [],
+            )
             for query, answer in answers.items()
         ]
 

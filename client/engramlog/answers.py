@@ -240,6 +240,8 @@ class HowMade(Result):
     proactive: bool
     include_faded: bool | None
     trust: str | None
+    stable_budget: int | None = None
+    """Of two parts, what the stable one might take; null of one block."""
 
 
 class WithheldFromBlock(Result):
@@ -257,6 +259,10 @@ class BlockAsItWas(Result):
 
     text: str
     """As it is made again, without what is not told today; empty where it cannot be made."""
+    stable: str | None = None
+    """Of two parts the one that stays the same from turn to turn."""
+    turn: str | None = None
+    """Of two parts the one of this turn."""
     tokens: int
     tokens_then: int | None
     """What was handed out took; null of injections from before that was recorded."""
@@ -288,7 +294,7 @@ class InjectedMemory(Result):
 
     id: str
     part: str | None
-    """core, instructions, remembered or retrieved; null where the block lacks it."""
+    """core, instructions, profile, remembered or retrieved; null where the block lacks it."""
     rank: int | None
     """Its place among the memories of the block, from 1."""
     closeness: float | None

@@ -16,6 +16,7 @@ from projections.memory.record import Memory
 from projections.memory.working_memory import Conversation
 from projections.prompt.block import Line, Material
 from projections.prompt.instructions import standing_instructions
+from projections.prompt.keeping import kept_first
 from projections.prompt.lines import (
     Rules,
     StandingLines,
@@ -52,6 +53,8 @@ class Wanted(NamedTuple):
     """Tokens that the stable one of two parts may take; None: everything in one block."""
     stable_language: str | None = None
     """Of its titles; None: that of its lines."""
+    whole: bool | None = None
+    """Whether a turn that asks is answered as a whole: whatever the threshold, never, or (None) where something passes it."""
 
 
 class Valued(NamedTuple):
@@ -167,13 +170,14 @@ def material(
     tools, hidden = tool_lines(talk, asked.text, partition, rules)
     if hidden:
         holds.left_out["tool result"] += hidden
+    retrieved = _retrieved(view, close, rules)
     return Material(
         time_line(now, rules.zone, rules.language),
         [holding_line(one, rules) for one in standing.core],
         [*episodes, *told],
-        _retrieved(view, close, rules),
+        retrieved,
         tools,
-        {"remembered": keeping_order(len(episodes), len(told))},
+        {"remembered": keeping_order(len(episodes), len(told)), **kept_first(view, retrieved)},
         is_earlier(talk, standing.episodes, now),
         [holding_line(one, rules) for one in holds.instructions],
     )

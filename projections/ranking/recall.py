@@ -12,6 +12,7 @@ from projections.memory.tags import contextual_match
 from projections.ranking import conversation
 from projections.ranking.behind_evidence import behind_evidence
 from projections.ranking.brought import brought_to_mind
+from projections.ranking.in_parts import plan_of, shared
 from projections.ranking.long_ago import with_long_ago
 from projections.ranking.outdated import admits, lending, without_corrected
 from projections.ranking.ranked import Ranked, best
@@ -36,7 +37,14 @@ from projections.views.query import ViewQuery
 def ranking_of(asked: ViewQuery, query: str, request: SearchRequest, sense: Sense | None = None) -> Ranking:
     """All matches that the mode shows and the filters let through, with their scores."""
     this, (ranked, replaced) = with_long_ago(understood(asked, query, request, sense), _current_first)
-    return Ranking(this, _relevant(this, ranked), replaced)
+    if this.reading is None or not request.parts or (request.search_mode == "semantic" and this.sense is not None):
+        return Ranking(this, _relevant(this, ranked), replaced)
+
+    def ranks(part: str) -> Lifted:
+        return with_long_ago(understood(asked, part, request, None), _current_first)[1]
+
+    found = shared(this, ranked, replaced, plan_of(this), ranks)
+    return Ranking(this, _relevant(this, found.ranked), found.replaced, found.plan)
 
 
 def search(
@@ -51,13 +59,13 @@ def search(
 
     `sense`: the question's meaning; without, hybrid goes by words. How many results there are in all is told as `total`.
     """
-    this, ranked, replaced = ranking_of(asked, query, request, sense)
+    this, ranked, replaced, plan = ranking_of(asked, query, request, sense)
     pages = best(ranked.scores, ranked.rows, offset + limit)
     answer: FoundAlone = {
-        "results": results(this, ranked, pages[offset:], replaced),
+        "results": results(this, ranked, pages[offset:], replaced, plan),
         "total": int(ranked.rows.size),
         "search_mode": this.request.search_mode,
-        "understood": understood_as(this),
+        "understood": understood_as(this, plan),
         "expanded": widened(this),
         "meaning": None if this.sense is None else embedded(this.sense),
         "withheld": withheld(this),

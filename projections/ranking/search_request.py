@@ -87,6 +87,8 @@ class SearchRequest(NamedTuple):
     where the owner's parameters have it so."""
     reasons: bool = True
     """Whether results tell what their score and weight are made of."""
+    parts: bool = True
+    """Whether each part of a question has its share of the first ten, under `conversation`."""
 
 
 PLAIN = SearchRequest()

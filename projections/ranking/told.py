@@ -14,6 +14,7 @@ from projections.ranking.brought import path_told
 from projections.ranking.conversation_dates import told
 from projections.ranking.conversation_weights import TERM_WEIGHTS
 from projections.ranking.keyword_match import expanded
+from projections.ranking.parted import Plan
 from projections.ranking.ranked import Ranked
 from projections.ranking.rankings import relevance_of, text_score
 from projections.ranking.running import RunningSearch, plain_bm25
@@ -25,7 +26,9 @@ MOST_WITHHELD = 5
 """Withheld memories named for each reason, the best matches."""
 
 
-def results(this: RunningSearch, ranked: Ranked, order: Rows, replaced: Mapping[int, list[str]]) -> list[Result]:
+def results(
+    this: RunningSearch, ranked: Ranked, order: Rows, replaced: Mapping[int, list[str]], plan: Plan
+) -> list[Result]:
     rows = ranked.rows[order]
     memories = [this.view.columns.memories[int(row)] for row in rows]
     brought = _brought(this, [memory.id for memory in memories]) if this.request.reasons else []
@@ -39,6 +42,8 @@ def results(this: RunningSearch, ranked: Ranked, order: Rows, replaced: Mapping[
         if this.request.reasons:
             explained = _explained(this, ranked, int(at), brought[number], reading.factors)
         _tell_more(this, ranked, row, replaced, explained)
+        if row in plan.brought:
+            explained["asked_by"] = [plan.parts[one] for one in plan.brought[row]]
         if this.request.reasons and this.request.ranking == "published":
             explained["keywords"] = relevance.keywords.matched(number)
         result: Result = {
@@ -102,8 +107,15 @@ def _terms(bm25: Mapping[str, float], text: float) -> dict[str, float]:
     return {term: round(value / whole * text, 6) for term, value in bm25.items()}
 
 
-def understood_as(this: RunningSearch) -> Understood:
-    """Whom and what times the question names, as far as they count in the ranking."""
+def understood_as(this: RunningSearch, plan: Plan) -> Understood:
+    """Whom and what times the question names, as far as they count in the ranking; and its parts, where each has its share."""
+    told = _named(this)
+    if plan.parts:
+        told["parts"] = list(plan.parts)
+    return told
+
+
+def _named(this: RunningSearch) -> Understood:
     reading, columns, shown = this.reading, this.view.columns, this.seen.shown
     if reading is None:
         return {"times": [], "speakers": []}

@@ -114,7 +114,7 @@ def _held(ranked: Ranked, at: int, share: float, *, long_ago: bool) -> HeldScore
         value = float(part[at])
         if name == _WEIGHT:
             met = True
-        elif met or name in (_LONG_AGO, "current", "context"):
+        elif met or name in (_LONG_AGO, "current", "context", "share"):
             if value:
                 after.append((name, value))
         else:

@@ -47,6 +47,9 @@ class ContextLine(BaseModel):
     text: str = Field(description="As recorded, on one line; the block may hold less of it.")
     closeness: float | None = Field(default=None, description="How close a retrieved memory is to the turn, 0 to 1.")
     long_ago: bool | None = Field(default=None, description="True: it is old, and only told as it matches the turn.")
+    asked_by: list[str] | None = Field(
+        default=None, description="Of a question of several parts those that it answers best."
+    )
 
 
 class ContextParts(BaseModel):
@@ -76,11 +79,16 @@ class ContextParts(BaseModel):
 class ContextSearch(BaseModel):
     """A search that was made unasked."""
 
-    model_config = exampled({"query": "What do I drink in the morning?", "found": 1, "withheld": {"compressed": 2}})
+    model_config = exampled(
+        {"query": "What do I drink in the morning?", "found": 1, "withheld": {"compressed": 2}, "parts": []}
+    )
 
     query: str
     found: int = Field(description="Memories close enough that may stand in a prompt.")
     withheld: dict[str, int] = Field(description="Further matches that normal mode does not show, by reason.")
+    parts: list[str] = Field(
+        description="The parts of the question that had a share each; none where it asks for one thing."
+    )
 
 
 class ContextSizes(BaseModel):
@@ -133,7 +141,9 @@ class ContextBlock(LinesTold, Placed):
             },
             "injected": ["name", "coffee"],
             "recorded": {"status": "appended", "position": "3:132"},
-            "searches": [{"query": "What do I drink in the morning?", "found": 1, "withheld": {"compressed": 2}}],
+            "searches": [
+                {"query": "What do I drink in the morning?", "found": 1, "withheld": {"compressed": 2}, "parts": []}
+            ],
             "dropped": {},
             "left_out": {"negated": 1},
             "read_back": "all",

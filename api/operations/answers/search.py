@@ -50,6 +50,9 @@ class Explanation(BaseModel):
     )
     replaces: list[str] | None = Field(default=None, description="Matching memories that this one replaced.")
     tags: list[str] | None = Field(default=None, description="Context tags, where the search asked for some.")
+    asked_by: list[str] | None = Field(
+        default=None, description="The parts of the question that brought it among the first ten."
+    )
 
 
 class Result(Card):
@@ -90,6 +93,11 @@ class Understood(BaseModel):
         default=None, description="The instant from which on was searched, where `since` is told."
     )
     until: str | None = Field(default=None, description="The instant before which was searched, where `until` is told.")
+    parts: list[str] | None = Field(
+        default=None,
+        description="The parts of the question that have a share each of the first ten results, where it has several: what it"
+        " asks besides, one for each thing that it compares, or the name for a role.",
+    )
 
 
 class Expanded(BaseModel):

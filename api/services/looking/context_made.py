@@ -11,9 +11,10 @@ from projections.index.talk_tokens import TalkTokens
 from projections.language.prompt_text import TokenCount, estimated_tokens
 from projections.memory.working_memory import Conversation, Turn, set_aside_among
 from projections.prompt.block import Block, Line, build
-from projections.prompt.gathering import AskedTurn, Close, Valued, Wanted, always, closest, material, rules_of
+from projections.prompt.gathering import AskedTurn, Close, Valued, Wanted, always, material, rules_of
 from projections.prompt.two_parts import TwoParts, in_two, stable_part
-from projections.ranking.proactive import MOST_RESULTS, closenesses
+from projections.prompt.whole import brought_up
+from projections.ranking.proactive import closenesses
 from projections.redis.said import Recent
 from projections.shapes import ContextLine, ContextParts, ContextSizes, Result
 from projections.views.view import OwnerView
@@ -26,6 +27,8 @@ class SearchedQuery(NamedTuple):
     results: list[Result]
     withheld: dict[str, int]
     """How many further matches normal mode keeps back, by reason."""
+    parts: list[str]
+    """The parts of it that had a share each."""
 
     def valued(self, view: OwnerView) -> Valued:
         """The same with how close each is to the turn."""
@@ -83,7 +86,7 @@ def made_of(
     if stable is not None:
         holds = holds._replace(told=frozenset(stable.block.memories))
     valued = [one.valued(view) for one in found]
-    close, close_enough = closest(view, valued, asked, wanted.threshold, rules, holds, MOST_RESULTS)
+    close, close_enough = brought_up(view, now, valued, asked, wanted, rules, holds)
     held = material(view, now, snapshot.partition, asked, wanted.messages, rules, holds, close)
     left_out = dict(holds.left_out)
     if gone:
@@ -100,6 +103,15 @@ def _whole_conversation(view: OwnerView, said: Recent, gone: set[int]) -> int:
     turns = (one for one in said.said if isinstance(one, Turn) and one.seq not in gone)
     bare = sum(estimated_tokens(one.text) for one in turns if view.columns.row(one.turn_id) is None)
     return view.index(TalkTokens).total + bare
+
+
+def with_parts(told: ContextParts, found: list[SearchedQuery]) -> ContextParts:
+    """The same, each memory that was brought up with the parts of the question that it answers."""
+    asked = {one["id"]: one["explain"].get("asked_by") for search in found[:1] for one in search.results}
+    for line in told["retrieved"]:
+        if (parts := asked.get(line["id"])) is not None:
+            line["asked_by"] = parts
+    return told
 
 
 def told_parts(time: str, block: Block) -> ContextParts:

@@ -95,7 +95,9 @@ def chinese_clauses(text: str) -> Iterator[Clause]:
         for place, (a, b) in enumerate(pieces):
             piece = said[a:b].strip(" 。！!；;…")
             after = said[slice(*pieces[place + 1])] if place + 1 < len(pieces) else ""
-            asked = bool(_ASKS.search(_GOES_ON_NOW.sub(r"\g<said>", piece))) or (asks and (place == len(pieces) - 1 or len(pieces) == 1))
+            asked = bool(_ASKS.search(_GOES_ON_NOW.sub(r"\g<said>", piece))) or (
+                asks and (place == len(pieces) - 1 or len(pieces) == 1)
+            )
             written = text[sentence.start() + a : sentence.start() + b]
             told = with_subject(_FILLERS.sub("", piece), subject)
             subject = subject_of(told)

@@ -87,7 +87,9 @@ _NO_OBJECT = regex(
     r" (?:by|on|at|in|for|with|as|to|up|out|back(?! from \w)|it|down|over|through|along|away|from|that|how|why)\b",
     re.IGNORECASE,
 )
-_ENDS_EARLY = regex(r"^\w+ (?:after|before|since|while|during|because|so|too|again|well|much|really|somehow)\b", re.IGNORECASE)
+_ENDS_EARLY = regex(
+    r"^\w+ (?:after|before|since|while|during|because|so|too|again|well|much|really|somehow)\b", re.IGNORECASE
+)
 """A verb without what it is done to."""
 _OPEN_END = regex(
     r"\s+(?:and|or|but|with|of|to|for|the|a|an|my|in|on|at|that|which|because|so|as|like|about|from|by|is|are)$",

@@ -49,9 +49,7 @@ _OFTEN = (
     f"|spring|autumn|fall|season|time|{WEEKDAY})|once a|twice a|(?:two|three|four|five|\\d+) times a"
     f"|on (?:weekends|weekdays|(?:{WEEKDAY})s)|daily|weekly|monthly|before bed|all the time|most (?:days|mornings|evenings)"
 )
-_TIME_WORDS = (
-    rf"(?:day|night|week|weekend|month|year|morning|evening|afternoon|summer|winter|spring|autumn|fall|{MONTH}|{WEEKDAY})"
-)
+_TIME_WORDS = rf"(?:day|night|week|weekend|month|year|morning|evening|afternoon|summer|winter|spring|autumn|fall|{MONTH}|{WEEKDAY})"
 LEADING_TIME = regex(
     rf"(?P<time>(?:yesterday|today|tonight|earlier|(?:early |late |mid-?)?(?:last|this|the other|every|each|most|on|in|back in"
     rf"|over the|one|over|during) (?:\w+ ){{0,2}}?{_TIME_WORDS}s?|(?:a|an|one|two|three|four|five|six|\d{{1,2}}"

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from api.evaluation.attacks import ATTACKS, WORDINGS, Attack, Canary
-from projections.ranking.proactive import MOST_RESULTS
+from projections.prompt.whole import MOST_TOGETHER
 from tests.acceptance.trust.doors import DOORS, Doors
 from tests.given.client import connected
 
@@ -27,7 +27,7 @@ def test_retrieval_k_is_an_upper_bound(doors: Doors, limit: int) -> None:
             block = memory.context("hedgehog in the garden", budget=budget, trace=False)
             assert block.tokens <= budget
             told = set(re.findall(r"Hedgehog \d+", block.block))
-            assert 1 <= len(told) <= MOST_RESULTS, "it holds some"
+            assert 1 <= len(told) <= MOST_TOGETHER, "it holds some"
 
 
 @pytest.mark.parametrize("door", DOORS)

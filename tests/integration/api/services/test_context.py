@@ -211,9 +211,9 @@ def test_without_proactive_search_nothing_is_searched_for(store: Store) -> None:
 
 def test_a_lower_threshold_lets_more_in(store: Store) -> None:
     owner = known(store, coffee(), created("Mornings in the workshop are cold", "cold"))
-    assert ids(asked(store, owner), "retrieved") == ["coffee"]
-    assert set(ids(asked(store, owner, threshold=0.1), "retrieved")) == {"coffee", "cold"}
-    assert ids(asked(store, owner, threshold=1.0), "retrieved") in ([], ["coffee"])
+    assert ids(asked(store, owner, whole=False), "retrieved") == ["coffee"]
+    assert set(ids(asked(store, owner, whole=False, threshold=0.1), "retrieved")) == {"coffee", "cold"}
+    assert ids(asked(store, owner, whole=False, threshold=1.0), "retrieved") in ([], ["coffee"])
 
 
 def test_the_conversation_so_far_and_the_sessions_episodes_are_remembered(store: Store) -> None:
@@ -590,3 +590,62 @@ def test_a_core_memory_holds_for_years_under_every_law(store: Store, profile: st
     store.tell(owner, created("Her name is Ada", "name", tier="core", category="fact"), created("It rained", "rain"))
     store.app.living.choose(owner, profile=profile)
     assert asked(store, owner, "Did it rain?", include_faded=False)["injected"] == ["name"]
+
+
+# --- the whole answer
+
+
+ROUNDS = [created(f"I drink coffee number {one} in the morning of a long day", f"cup{one}") for one in range(12)]
+
+
+def test_a_turn_that_asks_brings_more_than_what_is_close_and_one_that_tells_does_not(store: Store) -> None:
+    owner = known(store, *ROUNDS)
+    assert len(ids(asked(store, owner), "retrieved")) == 10
+    assert len(ids(asked(store, owner, "I drink coffee in the morning."), "retrieved")) <= 5
+    assert len(ids(asked(store, owner, whole=False), "retrieved")) <= 5
+    assert len(ids(asked(store, owner, "How many cups of coffee do I drink in the morning?"), "retrieved")) == 12
+
+
+def test_nothing_close_brings_nothing_unless_the_whole_answer_is_wanted(store: Store) -> None:
+    owner = known(store, created("The kiln in the shed broke", "kiln"))
+    question = "Who in the family would know how to mend an old broken thing like a shed?"
+    assert ids(asked(store, owner, question), "retrieved") == []
+    assert ids(asked(store, owner, question, whole=True), "retrieved") == ["kiln"]
+
+
+def test_what_is_asked_for_in_order_stands_in_the_order_of_time(store: Store) -> None:
+    owner = known(store, *(created(f"I visited city {one}", f"city{one}", one) for one in range(8)))
+    told = ids(asked(store, owner, "In what order did I visit every city?"), "retrieved")
+    assert told == [f"city{one}" for one in range(8)]
+
+
+def test_a_question_brings_the_turn_that_answers_what_it_finds(store: Store) -> None:
+    talk = (
+        created("Which glaze suits the tall kiln vase?", "asks", 0, source="assistant"),
+        created("Celadon, I would say", "answers", 1),
+        created("Lunch was late", "lunch", 2),
+    )
+    owner = known(store, *(Told(one.data, one.day, one.actor, {"session_id": "s1"}) for one in talk))
+    answer = asked(store, owner, "Which glaze suits the tall vase best?", messages=0, session="s2")
+    told = {line["id"]: line for line in answer["parts"]["retrieved"]}
+    assert "closeness" in told["asks"]
+    assert "closeness" not in told["answers"], "it stands there for its neighbour"
+
+
+def test_the_parts_of_a_question_and_what_each_brought_are_told(store: Store) -> None:
+    owner = known(store, created("The chess club is dear", "chess"), created("The pottery class is cheap", "pottery"))
+    answer = asked(store, owner, "Which is dearer, the chess club or the pottery class?", whole=True)
+    (search, *_) = answer["searches"]
+    assert len(search["parts"]) == 2
+    told = {line["id"]: line.get("asked_by") for line in answer["parts"]["retrieved"]}
+    assert set(told) == {"chess", "pottery"}
+
+
+@pytest.mark.parametrize("gone", [negated("cup3"), deleted("cup3")], ids=["negated", "deleted"])
+def test_a_whole_answer_holds_nothing_that_may_not_stand_there(store: Store, gone: Told) -> None:
+    owner = known(
+        store, *ROUNDS, gone, created("My phone number for coffee is +43 660 1234567", "phone", sensitivity=2)
+    )
+    told = ids(asked(store, owner, "How many coffees do I drink in the morning?", whole=True), "retrieved")
+    assert "cup4" in told
+    assert not {"cup3", "phone"} & set(told)

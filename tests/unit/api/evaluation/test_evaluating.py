@@ -55,7 +55,14 @@ def test_the_evidence_s_ranks_are_measured_by_category(tmp_path: Path) -> None:
     assert (told["conversations"], told["memories"], told["questions"], told["without_evidence"]) == (2, 5, 2, 1)
     # The question itself matches best, then its asker's next turn, then the answer.
     hits = {"hit@1": 0.0, "hit@3": 1.0, "hit@5": 1.0, "hit@10": 1.0}
-    assert told["categories"]["answered"] == {"questions": 1, **hits, "recall@10": 1.0, "mrr": 0.3333}
+    assert told["categories"]["answered"] == {
+        "questions": 1,
+        **hits,
+        "all@10": 1.0,
+        "near@10": 1.0,
+        "recall@10": 1.0,
+        "mrr": 0.3333,
+    }
     assert told["categories"]["without category"]["hit@1"] == 1.0
     assert (told["set"], told["ranking"], told["mode"]) == (tmp_path.name, "conversation", "review")
     assert steps == [(1, 2), (2, 2)]

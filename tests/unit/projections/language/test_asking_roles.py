@@ -1,0 +1,67 @@
+"""Who somebody is to the user, and a question said with the name for the role, or the role for the name."""
+
+from __future__ import annotations
+
+import pytest
+
+from projections.language.asking.roles import Somebody, may_name, people_in, renamed, roles_in
+
+ANNA, LI = Somebody("sister", "Anna"), Somebody("表哥", "李强")
+
+
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("My sister is called Anna and lives in Graz.", [ANNA]),
+        ("my older brother Tom plays chess", [Somebody("brother", "Tom")]),
+        ("Karen is my boss", [Somebody("boss", "Karen")]),
+        ("My mom's name is Ruth Miller", [Somebody("mom", "Ruth Miller")]),
+        ("我表哥叫李强，在上海工作", [LI]),
+        ("李强是我表哥", [LI]),
+        ("我的猫叫小黑", [Somebody("猫", "小黑")]),
+        ("my sister is nice", []),
+        ("his sister is called Anna", []),
+        ("我表哥很高兴", []),
+        ("", []),
+    ],
+)
+def test_a_text_introduces_people(text: str, people: list[Somebody]) -> None:
+    assert people_in(text) == people
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What does my sister do?", ("What does Anna do?",)),
+        ("What does Anna do?", ("What does my sister do?",)),
+        ("我表哥做什么工作？", ("李强做什么工作？",)),
+        ("李强住在哪里？", ("我表哥住在哪里？",)),
+        ("What does my brother do?", ()),
+        ("What does my sister Anna do?", ()),
+        ("What is tea?", ()),
+    ],
+)
+def test_a_question_is_said_the_other_way(question: str, told: tuple[str, ...]) -> None:
+    assert tuple(renamed(question, [ANNA, LI])) == told
+
+
+def test_a_word_for_a_relative_stands_for_the_others_of_its_meaning() -> None:
+    assert list(renamed("Where was my mother born?", [Somebody("mom", "Ruth")])) == ["Where was Ruth born?"]
+
+
+def test_whom_nobody_names_is_not_looked_for() -> None:
+    assert not may_name("what is the best tea?")
+    assert may_name("what does my sister drink?")
+    assert roles_in("what does his sister drink?") == []
+
+
+def test_a_question_is_said_twice_more_at_most() -> None:
+    many = [Somebody("sister", f"Anna{number}") for number in range(100)]
+    assert len(renamed("What does my sister do?", many)) == 2
+
+
+@pytest.mark.parametrize(
+    "hostile", ["my sister " * 10_000, "我表哥叫" * 10_000, "My brother is called " * 5_000 + "Tom"]
+)
+def test_a_hostile_text_is_read_up_to_a_bound(hostile: str) -> None:
+    assert len(people_in(hostile)) <= 1_000
