@@ -614,7 +614,7 @@ class InboxItem(TypedDict):
     item: str
     kind: str
     memory_id: str
-    about: NotRequired[list[str]]
+    about: list[str]
     memory: str | None
     would_say: str | None
     reason: str | None

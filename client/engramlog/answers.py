@@ -1388,8 +1388,8 @@ class InboxItem(Result):
     `readmission`: the user said again what was rejected; `suggested_merge`, `suggested_link`: what might be
     done with two memories; or `proposal`."""
     memory_id: str
-    about: list[str] = []
-    """Ids of the two that a suggestion is about."""
+    about: list[str]
+    """Ids of the two that a suggestion is about; none of anything else."""
     memory: str | None
     """What it says; null of a readmission: no memory says it now."""
     would_say: str | None

@@ -11,6 +11,7 @@ each of the two, and where one of them is said in other words. What a person wou
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -19,10 +20,12 @@ from events.catalogue import MemoryDeleted
 from events.trust import PROPOSED
 from projections.checks import Check, counted, unchecked
 from projections.decide.merging import contradicts
+from projections.embedding.centred import centred
 from projections.embedding.meaning import KnownVectors, Vectors
 from projections.language.polarity import wording
 from projections.language.prompt_text import cut, is_chinese, one_line
 from projections.language.similar import similarity
+from projections.lifecycle.asked_again import asked_again
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.joining import may_be_compared
 from projections.lifecycle.may_merge import framed_apart, may_merge
@@ -30,7 +33,7 @@ from projections.memory.columns import Columns, Rows, state_of
 from projections.memory.creating import suggestion
 from projections.memory.kind import is_statement
 from projections.memory.record import UNCOMPRESSED, Memory
-from projections.memory.suggestion import Suggested, is_of_suggestion, suggested_by, suggestion_id
+from projections.memory.suggestion import ASKED, PREFIX, Suggested, is_of_suggestion, suggested_by, suggestion_id
 from projections.views.view import OwnerView
 
 JOB: Final = "suggest"
@@ -42,7 +45,6 @@ NEAREST = 3
 LEAST_COSINE = 0.6
 LEAST_SHARED = 0.25
 """Of the words of two that may be linked: by meaning alone models bring together what is built alike."""
-_SHRINK = 10
 _BLOCK = 256
 _MOST_QUOTED = 160
 """Characters of each of the two that a suggestion quotes."""
@@ -60,17 +62,15 @@ def suggestions(view: OwnerView, now: int, check: Check = unchecked) -> list[Dec
 
     `view.vectors_today` are the vectors of its rows; without them nothing is compared.
     """
-    known = [one for one in view.columns if is_of_suggestion(one.id) and state_of(one) == Columns.PROPOSED]
-    going = [one for one in (_going(view, one) for one in known) if one is not None]
+    known = [one for one in view.columns if one.id.startswith((PREFIX, ASKED)) and state_of(one) == Columns.PROPOSED]
+    going = [one for one in (_going(view, one) for one in known if is_of_suggestion(one.id)) if one is not None]
     room = MOST_WAITING - len(known) + len(going)
-    made: list[Decision] = []
     if view.vectors_today is None or room <= 0:
         return going
-    for pair in _pairs(view, view.vectors_today, check):
-        decided = _made(view, pair, now)
-        if decided is not None and len(made) < room:
-            made.append(decided)
-    return [*going, *made]
+    pairs = _pairs(view, view.vectors_today, check)
+    found = (one for pair in pairs if (one := _made(view, pair, now)) is not None)
+    again = asked_again(view, view.vectors_today, JOB, now, check)
+    return [*going, *islice(chain(again, found), room)]
 
 
 def _made(view: OwnerView, pair: _Pair, now: int) -> Decision | None:
@@ -129,7 +129,7 @@ def _pairs(view: OwnerView, vectors: KnownVectors, check: Check) -> list[_Pair]:
     rows = np.array([row for row in fit.tolist() if _is_fit(memories[row])][-MOST_COMPARED:], dtype=np.int64)
     if rows.size < 2:
         return []
-    near = _nearest(_centred(vectors.wholes[rows]), check)
+    near = _nearest(centred(vectors.wholes[rows]), check)
     found = []
     for at, others in counted(enumerate(near), check, len(near)):
         for other, cosine in others:
@@ -139,15 +139,6 @@ def _pairs(view: OwnerView, vectors: KnownVectors, check: Check) -> list[_Pair]:
                 if suggested is not None:
                     found.append(_Pair(suggested, cosine, a, b))
     return sorted(found, key=lambda one: (-one.cosine, one.a.id, one.b.id))
-
-
-def _centred(wholes: Vectors) -> Vectors:
-    """Vectors without what all have in common, of length 1; those that are nothing else stay as they are."""
-    mean = wholes.mean(axis=0) * (len(wholes) / (len(wholes) + _SHRINK))
-    apart = wholes - mean
-    length = np.linalg.norm(apart, axis=1, keepdims=True)
-    centred: Vectors = np.where(length > 1e-6, apart / np.maximum(length, 1e-6), wholes).astype(np.float32)
-    return centred
 
 
 def _nearest(wholes: Vectors, check: Check) -> list[list[tuple[int, float]]]:

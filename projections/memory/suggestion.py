@@ -15,6 +15,8 @@ Suggested = Literal["merge", "link"]
 KIND: Final = "suggestion"
 PREFIX: Final = "suggestion-"
 """What ids of suggestions begin with; then what is suggested, a full stop, and a keyed name of the two."""
+ASKED: Final = "asked-"
+"""What ids of questions begin with that were asked again in other words."""
 LINKED: Final = "semantic"
 """The link of two memories that belong together by their meaning."""
 

@@ -35,7 +35,7 @@ class InboxItem(BaseModel):
         " memories; or `proposal`."
     )
     memory_id: str
-    about: list[str] = Field(default_factory=list, description="Ids of the two that a suggestion is about.")
+    about: list[str] = Field(description="Ids of the two that a suggestion is about; none of anything else.")
     memory: str | None = Field(description="What it says; null of a readmission: no memory says it now.")
     would_say: str | None = Field(description="What would be said then; null where nothing would, and of a proposal.")
     reason: str | None = Field(description="Why, as whoever wanted it says.")

@@ -203,3 +203,50 @@ def test_one_of_the_two_is_gone_and_it_can_only_be_rejected() -> None:
     with pytest.raises(NotFound):
         done_as_suggested(viewed(*gone.events).get, suggestion_in(story), "")
     assert done_as_suggested(viewed(*gone.events).get, "m0", "") == ()
+
+
+ASKED = (
+    "How can I reset the router at home?",
+    "Is there a way to restart the wifi router?",
+    "Which button resets my home router?",
+)
+
+
+def asked(*texts: str, source: str = "user") -> Story:
+    turns = (
+        created(text, f"t{n}", n, source_turns=(f"t{n}",), kind="episode", source=source)
+        for n, text in enumerate(texts)
+    )
+    return memory.given(*turns, *(created(text, f"m{n}", n) for n, text in enumerate(PLAIN)))
+
+
+ALIKE_ASKED: Near = {text: (1.0, 0.1 * n) for n, text in enumerate(ASKED)}
+
+
+def test_what_is_asked_three_times_in_other_words_is_proposed_once() -> None:
+    story = asked(*ASKED)
+    [one] = planned(story, ALIKE_ASKED)
+    assert isinstance(one.data, MemoryCreated)
+    assert (one.trust, one.data.kind, one.data.summarises) == ("proposed", "question", ("t0", "t1", "t2"))
+    assert one.data.content == f"User has asked several times: {ASKED[0]}"
+    after = carried_out(story, ALIKE_ASKED)
+    assert planned(after, ALIKE_ASKED) == []
+    rejected = after.given(deleted(one.data.memory_id, 31))
+    assert planned(rejected, ALIKE_ASKED) == []
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param(ASKED[:2], id="twice"),
+        pytest.param((ASKED[0],) * 3, id="in the same words: the judge counts them"),
+        pytest.param(("How are you today?", "How do you do?", "Hey, how is it going?"), id="greetings"),
+        pytest.param(tuple(f"{text} " + "I moved house and all is new here. " * 3 for text in ASKED), id="told beside"),
+    ],
+)
+def test_what_was_not_asked_three_times_in_other_words_is_not(texts: tuple[str, ...]) -> None:
+    assert planned(asked(*texts), {text: (1.0, 0.1 * n) for n, text in enumerate(texts)}) == []
+
+
+def test_what_an_assistant_asks_is_not_asked_by_the_user() -> None:
+    assert planned(asked(*ASKED, source="assistant"), ALIKE_ASKED) == []
