@@ -256,7 +256,7 @@ class JoinedApplication(Application):
     def _lifecycle(self) -> LifecycleJobs:
         from consumers.jobs.lifecycle import LifecycleJobs
 
-        return LifecycleJobs(self.log, self.views, self._catch_up)
+        return LifecycleJobs(self.log, self.views, self._catch_up, self._meanings)
 
     def _wire(self) -> Wire:
         return Wire(self._store.client)

@@ -181,12 +181,12 @@ CLEANUP = Operation(
         Parameter(
             "jobs",
             list[str],
-            "sweep, review, merge, link, replay, levels or abstract; sweep and review if not given.",
+            "sweep, review, merge, link, replay, levels, abstract or suggest; sweep and review if not given.",
             list(BY_HAND),
             (["sweep", "review"],),
             option=Option(
                 ("--job",),
-                "sweep, review, merge, link, replay, levels or abstract; as often as needed. Without: sweep and review.",
+                "sweep, review, merge, link, replay, levels, abstract or suggest; as often as needed. Without: sweep and review.",
             ),
         ),
     ),

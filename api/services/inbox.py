@@ -37,6 +37,7 @@ from projections.decide.answering import (
 from projections.decide.command import EVENT
 from projections.decide.commands import Tell
 from projections.decide.rejecting import also_proposed, is_double, rejection, values_said
+from projections.decide.suggested import done_as_suggested, merge_suggested, suggestion_of
 from projections.fold.inbox import MOST_WAITING
 from projections.fold.reasons import NOBODYS, reason_told
 from projections.language.sensitivity.text_level import detect_sensitivity
@@ -44,6 +45,7 @@ from projections.language.statements import statement
 from projections.memory.columns import Columns, state_of
 from projections.memory.record import SECRET
 from projections.memory.rejection import refusing
+from projections.memory.suggestion import suggested_kind
 from projections.shapes import Answered, InboxItem, InboxPage
 from projections.views.query import card
 from projections.views.view import WITHHELD, OwnerView
@@ -102,7 +104,9 @@ class Inbox:
 
         def said(found: InboxPlace) -> tuple[EventData, ...]:
             if not found.on:
-                return (MemoryMentioned(memory_id=found.memory_id),)
+                with self._reader.snapshot(owner) as snapshot:
+                    done = done_as_suggested(snapshot.view.get, found.memory_id, reason)
+                return done or (MemoryMentioned(memory_id=found.memory_id),)
             data = self._event(owner, found.seq).data
             if found.values:
                 made = self._free_id(owner, data.memory_id, found.item)
@@ -122,6 +126,8 @@ class Inbox:
                 made = self._free_id(owner, data.memory_id, found.item)
                 return accepted_again(data, found.item, found.values, reason, memory_id=made, content=content)
             with self._reader.snapshot(owner) as snapshot:
+                if done := done_as_suggested(snapshot.view.get, found.memory_id, reason, content):
+                    return done
                 memory = self._reader.memory(snapshot, owner, found.memory_id)
             return edited(memory, content, found.item, found.on, reason)
 
@@ -141,6 +147,8 @@ class Inbox:
                 return (MemoryDeleted(memory_id=found.memory_id, reason=reason),)
             with self._reader.snapshot(owner) as snapshot:
                 memory = self._reader.memory(snapshot, owner, found.memory_id)
+                if suggestion_of(snapshot.view.get, found.memory_id) is not None:
+                    return (MemoryDeleted(memory_id=found.memory_id, reason=reason),)
                 is_only_a_double = is_double(snapshot.view.columns, memory, ())
                 values = () if is_only_a_double else values_said(memory, snapshot.view.get)
                 others = also_proposed(snapshot.view.columns, memory) if values else ()
@@ -242,6 +250,7 @@ class Inbox:
     def _item(self, snapshot: Snapshot, one: InboxPlace, stored: Stored) -> InboxItem:
         event = decode(stored.kind, stored.body)
         memory = None if one.values else snapshot.view.get(one.memory_id)
+        suggestion = suggestion_of(snapshot.view.get, one.memory_id)
         says = self._would_say(snapshot.view, one, event.data)
         reason = getattr(event.data, "reason", "")
         ours = NOBODYS if event.actor in ("user", "assistant") else reason_told(reason)
@@ -249,6 +258,7 @@ class Inbox:
             "item": one.item,
             "kind": _kind(one, event.data),
             "memory_id": one.memory_id,
+            "about": [] if suggestion is None else list(suggestion.summarises),
             "memory": None if memory is None else card(memory, "full")["memory"],
             "would_say": None if says is None else _shown(says),
             "reason": _shown(reason) if reason else None,
@@ -262,7 +272,9 @@ class Inbox:
 
     def _would_say(self, view: OwnerView, one: InboxPlace, data: EventData) -> str | None:
         """What would be said then, unless that was deleted or rejected since; nothing of a proposal."""
-        says, brings = would_say(data) if one.on else None, view.get(getattr(data, "replaced_by", None) or "")
+        if not one.on:
+            return merge_suggested(view.get, one.memory_id)
+        says, brings = would_say(data), view.get(getattr(data, "replaced_by", None) or "")
         if one.values or says is None:
             return says
         if brings is not None and state_of(brings) >= Columns.REJECTED:
@@ -283,7 +295,7 @@ class Inbox:
 def _kind(one: InboxPlace, data: EventData) -> str:
     if one.again:
         return CHANGES[MemoryMentioned]
-    return CHANGES.get(type(data), PROPOSAL) if one.on else PROPOSAL
+    return CHANGES.get(type(data), PROPOSAL) if one.on else suggested_kind(one.memory_id) or PROPOSAL
 
 
 def _shown(text: str) -> str:

@@ -2007,7 +2007,7 @@ def cleanup(
     """Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.
 
     `dry_run`: Tell what a run would do right now, and change nothing.
-    `jobs`: sweep, review, merge, link, replay, levels or abstract; sweep and review if not given.
+    `jobs`: sweep, review, merge, link, replay, levels, abstract or suggest; sweep and review if not given.
     """
     told = yield from ask(
         scope, posted(path_of(scope.whose(owner), "cleanup"), given({"dry_run": dry_run, "jobs": jobs}))

@@ -16,19 +16,21 @@ import numpy as np
 
 from events.entry import principal_of
 from events.envelope import Prepared, from_micros
-from events.errors import ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreUnavailable
+from events.errors import ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreUnavailable, refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import LogKeys, parse_position, partition_of, position_text
 from events.redis.wire import Wire
 from events.standing import Speaker
 from events.validation import make_event, ready
 from projections.checks import Bounds, Check, unchecked
+from projections.embedding.meaning import KnownVectors
 from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.fold.changelog import id_text
 from projections.fold.owner import PROJECTION_VERSION
-from projections.lifecycle import JOBS, LEVELS, Decision, Plan, plan
+from projections.lifecycle import JOBS, LEVELS, SUGGEST, Decision, Plan, plan
 from projections.lifecycle.rereading import levels_today
 from projections.memory.columns import Columns
+from projections.ranking.senses import Senses
 from projections.redis.view import PartitionStanding, RedisViews
 from projections.views.view import OwnerView
 
@@ -81,15 +83,18 @@ def deleted_in(view: OwnerView) -> dict[str, int]:
 
 
 class LifecycleJobs:
-    """Runs lifecycle jobs on one store. `settle` folds, where no worker does."""
+    """Runs lifecycle jobs on one store. `settle` folds, where no worker does; `senses` has the vectors that `suggest` compares."""
 
     reviewer = RULE
     """Who answers in a review."""
 
-    def __init__(self, log: EventLog, views: RedisViews, settle: Settle = folded_by_workers) -> None:
+    def __init__(
+        self, log: EventLog, views: RedisViews, settle: Settle = folded_by_workers, senses: Senses | None = None
+    ) -> None:
         self._log = log
         self._views = views
         self._settle = settle
+        self._senses = senses
 
     def look(
         self, owner: str, see: Callable[[OwnerView, int], Seen], *, now: int | None = None, check: Check = unchecked
@@ -134,14 +139,22 @@ class LifecycleJobs:
         return self.carry_out_plan(owner, planner, now=now, on_progress=on_progress, check=check)
 
     def _planned(self, view: OwnerView, now: int, jobs: Sequence[str], check: Check) -> list[Decision]:
-        """What the jobs would do. Where levels are asked for, the owner's entries are read again first."""
-        if LEVELS not in jobs:
-            return plan(view, now, jobs, check)
-        view.judged_today = self._levels_today(view, check)
+        """What the jobs would do. What a job compares with the owner's state is read before, and forgotten after it."""
+        if LEVELS in jobs:
+            view.judged_today = self._levels_today(view, check)
         try:
+            if SUGGEST in jobs:
+                view.vectors_today = self._vectors_today(view)
             return plan(view, now, jobs, check)
         finally:
-            view.judged_today = None
+            view.judged_today = view.vectors_today = None
+
+    def _vectors_today(self, view: OwnerView) -> KnownVectors:
+        """The vectors of the view's rows. Raises InputError where none are kept of this owner."""
+        found = None if self._senses is None else self._senses.known_vectors(view, view.owner)
+        if found is None:
+            raise refused("jobs", SUGGEST, "an embedder: meanings are compared (docs/embedding.md)")
+        return found
 
     def _levels_today(self, view: OwnerView, check: Check) -> dict[str, int]:
         seqs = self._views.changelogs.seqs(view.owner)[: view.state.applied]

@@ -50,7 +50,7 @@ def text_of(texts: Sequence[str]) -> str:
 
 def _fuller(text: str, newest: str) -> bool:
     """Whether a text says all that the newest says, and only adds to it."""
-    return set(wording(newest)) < set(wording(text)) and not _apart(text, newest)
+    return set(wording(newest)) < set(wording(text)) and not contradicts(text, newest)
 
 
 def _adds(sentence: str, kept: str) -> bool:
@@ -60,12 +60,12 @@ def _adds(sentence: str, kept: str) -> bool:
         return False
     for one in sentences(kept):
         numbers_or_names = (difference(sentence, one) or "").startswith(_APART)
-        if numbers_or_names or similarity(sentence, one) >= ON_ONE_THING or _apart(sentence, one):
+        if numbers_or_names or similarity(sentence, one) >= ON_ONE_THING or contradicts(sentence, one):
             return False
     return True
 
 
-def _apart(one: str, other: str) -> bool:
+def contradicts(one: str, other: str) -> bool:
     """Whether two texts deny, or may contradict, each other."""
     return (
         polarity(one) != polarity(other)

@@ -12,6 +12,8 @@ from projections.lifecycle.joining import links, merges
 from projections.lifecycle.rehearsing import rehearsals
 from projections.lifecycle.rereading import raises
 from projections.lifecycle.reviewing import reviews
+from projections.lifecycle.suggesting import JOB as SUGGEST
+from projections.lifecycle.suggesting import suggestions
 from projections.lifecycle.sweep import sweep
 from projections.views.view import OwnerView
 
@@ -29,6 +31,7 @@ JOBS: Mapping[str, Job] = {
     "replay": rehearsals,
     LEVELS: raises,
     "abstract": abstractions,
+    SUGGEST: suggestions,
 }
 """In the order in which they run: what is deleted is neither reviewed nor merged."""
 EXTRACTION: Mapping[str, Job] = {"extract": extractions}
@@ -49,4 +52,4 @@ def plan(view: OwnerView, now: int, jobs: Sequence[str] = tuple(JOBS), check: Ch
     return decisions
 
 
-__all__ = ["EXTRACTION", "JOBS", "LEVELS", "Decision", "Job", "Plan", "plan"]
+__all__ = ["EXTRACTION", "JOBS", "LEVELS", "SUGGEST", "Decision", "Job", "Plan", "plan"]

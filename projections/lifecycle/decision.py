@@ -20,8 +20,8 @@ class Decision(NamedTuple):
 
     job: str
     action: str
-    """compress, delete, purge, promote, keep, merge, link, replay, raise, abstract; of extraction keep_turn, add, update, boost,
-    use, negate, flag, assert, refuse, delete, read; of sessions summarise, use."""
+    """compress, delete, purge, promote, keep, merge, link, replay, raise, abstract, suggest; of extraction keep_turn, add,
+    update, boost, use, negate, flag, assert, refuse, delete, read; of sessions summarise, use."""
     ids: tuple[str, ...]
     due_at: int
     """When it fell due, microseconds: the same whenever the job runs."""

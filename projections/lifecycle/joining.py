@@ -78,7 +78,7 @@ def links_of(view: OwnerView, fresh: Collection[str], now: int, check: Check = u
     rows = [row for one in sorted(fresh) if (row := view.columns.row(one)) is not None]
     memories, looked = view.columns.memories, dict[int, set[SimilarPair]]()
     framing, bags = _Framing(memories, view.parameters), cache(lambda row: bag_of(memories[row].content))
-    comparable = _may_be_compared(view)
+    comparable = may_be_compared(view)
 
     def best(row: int) -> set[SimilarPair]:
         known = looked.get(row)
@@ -162,10 +162,11 @@ def _linked(a: Memory, b: Memory, weight: float) -> bool:
 
 def _comparable(view: OwnerView) -> list[Memory]:
     """Live memories whose text may be compared: none that is secret."""
-    return [view.columns.memories[row] for row in np.flatnonzero(_may_be_compared(view)).tolist()]
+    return [view.columns.memories[row] for row in np.flatnonzero(may_be_compared(view)).tolist()]
 
 
-def _may_be_compared(view: OwnerView) -> Flags:
+def may_be_compared(view: OwnerView) -> Flags:
+    """Rows of live memories whose text may be compared: none that is secret."""
     columns = view.columns
     found: Flags = (columns.state == Columns.LIVE) & (columns.sensitivity < SECRET)
     return found

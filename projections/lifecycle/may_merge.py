@@ -38,7 +38,7 @@ def may_merge(a: Memory, b: Memory, parameters: Parameters) -> str | None:
     return (
         _unfit(a)
         or _unfit(b)
-        or _framed_apart(a, b, parameters)
+        or framed_apart(a, b, parameters)
         or _tied(a, b)
         or _worded_apart(a.content, b.content)
         or _unlike(a.content, b.content, parameters.merge_similarity)
@@ -71,7 +71,8 @@ def _frame(memory: Memory, parameters: Parameters) -> tuple[str | int | None, ..
     return memory.category, memory.kind, memory.tier, memory.project, memory.speaker, source, day
 
 
-def _framed_apart(a: Memory, b: Memory, parameters: Parameters) -> str | None:
+def framed_apart(a: Memory, b: Memory, parameters: Parameters) -> str | None:
+    """What besides their words keeps two memories from being merged, or None."""
     pairs = zip(_FRAME, _frame(a, parameters), _frame(b, parameters), strict=True)
     return next((f"different {name}" for name, of_a, of_b in pairs if of_a != of_b), None)
 

@@ -58,6 +58,12 @@ def pattern(memory_id: str, text: str, because: str, evidence: Sequence[str], **
     return created(memory_id, text, **(told | fields))
 
 
+def suggestion(memory_id: str, text: str, because: str, about: Sequence[str], **fields: Any) -> MemoryCreated:
+    """What might be done with two memories, for a person to answer."""
+    told: dict[str, Any] = {"kind": "suggestion", "source": "system", "summarises": tuple(about), "because": because}
+    return created(memory_id, text, **(told | fields))
+
+
 def correction(memory_id: str, content: str, of: Memory, *, source: str, turn_id: str | None = None) -> MemoryCreated:
     """What holds instead of a memory: like it in all but its words. What corrects a core memory is an ordinary one."""
     return created(

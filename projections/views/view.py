@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar, cast
 from events.naming import Naming
 from events.parameters import DEFAULTS, Parameters
 from projections.checks import UNBOUNDED, Bounds, Check, counted, unchecked
+from projections.embedding.meaning import KnownVectors
 from projections.fold.evolve import parameters_of
 from projections.fold.owner import OwnerHistory, OwnerState
 from projections.index.associations import AssociationIndex
@@ -75,6 +76,8 @@ class OwnerView(SearchedTexts):
         """Memory id -> since when its deletion is known, microseconds; None: the dates that were told are believed."""
         self.judged_today: Mapping[str, int] | None = None
         """Memory id -> its level by the rules of today, read off the log again; None: nobody did."""
+        self.vectors_today: KnownVectors | None = None
+        """Vectors of the rows, while somebody compares them; else, and where there are none, None."""
         self.purged_since: Collection[str] = ()
         """Of a past, ids of what is purged today: what they corrected is not told, though they came later."""
         self.naming = Naming(owner, b"")

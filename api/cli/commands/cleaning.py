@@ -33,6 +33,7 @@ DONE = {
     "replay": "replayed",
     "raise": "raised",
     "abstract": "abstracted",
+    "suggest": "suggested",
 }
 """What was done, by action."""
 COLOURS = {"delete": "red", "purge": "red", "promote": "green"}
@@ -40,8 +41,9 @@ COLOURS = {"delete": "red", "purge": "red", "promote": "green"}
 
 MORE = """**sweep** compresses, deletes softly and purges what was deleted 30 days ago; **review** promotes, keeps or deletes
 (tiered profile; by rule, or by a model where ENGRAMLOG_REVIEWER says so); **merge**, **link**, **replay**,
-**levels** (what newer rules of sensitivity find in old entries) and **abstract** (patterns of what was said on several days;
-what is not certain waits in the inbox) run only when named.
+**levels** (what newer rules of sensitivity find in old entries), **abstract** (patterns of what was said on several days;
+what is not certain waits in the inbox) and **suggest** (what says the same or belongs together by meaning, where an embedder
+is configured: it waits in the inbox) run only when named.
 Deletions can be undone for 30 days (`restore`). A purge takes the content out of every record, view, search, export and
 history; *the log still holds the text* until contents are sealed."""
 

@@ -122,6 +122,8 @@ words({
   "inbox.kind.merge": ["would be merged", "将被合并"],
   "inbox.kind.deletion": ["would be deleted", "将被删除"],
   "inbox.kind.reaffirmation": ["would hold again", "将重新成立"],
+  "inbox.kind.suggested_merge": ["two seem to say the same", "两条似乎说的是同一件事"],
+  "inbox.kind.suggested_link": ["two seem to belong together", "两条似乎有关联"],
   "inbox.kind.readmission": ["was rejected, and was said again", "曾被拒绝，又被提及"],
   "inbox.kind.proposal": ["is proposed", "提议"],
   "inbox.by": ["by {actor}", "由 {actor}"],

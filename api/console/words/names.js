@@ -91,6 +91,7 @@ words({
   "kind.turn": ["turn", "轮次"],
   "kind.episode": ["episode", "情景"],
   "kind.pattern": ["pattern", "模式"],
+  "kind.suggestion": ["suggestion", "建议"],
   "kind.instruction": ["instruction", "指令"],
   "kind.pitfall": ["pitfall", "易错点"],
   "kind.question": ["question", "问题"],

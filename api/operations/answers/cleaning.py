@@ -45,7 +45,9 @@ class Decided(BaseModel):
     model_config = exampled(EXAMPLE_DECISION)
 
     job: str
-    action: str = Field(description="compress, delete, purge, promote, keep, merge, link, replay, raise or abstract.")
+    action: str = Field(
+        description="compress, delete, purge, promote, keep, merge, link, replay, raise, abstract or suggest."
+    )
     ids: list[str] = Field(description="The memories that it is about.")
     due_at: str = Field(description="When it fell due: the same whenever the jobs run.")
     reason: str

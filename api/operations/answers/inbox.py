@@ -10,6 +10,7 @@ _ITEM = {
     "item": "018f3c1e-7b2a-7000-8000-000000000003",
     "kind": "negation",
     "memory_id": "kiln",
+    "about": [],
     "memory": "The kiln fires at 1240 degrees",
     "would_say": "The kiln fires at 1180 degrees",
     "reason": "I think it is 1180",
@@ -30,9 +31,11 @@ class InboxItem(BaseModel):
     )
     kind: str = Field(
         description="`negation`, `revision`, `merge`, `deletion`: what would be done to it; `reaffirmation`: it would hold again;"
-        " `readmission`: the user said again what was rejected; or `proposal`."
+        " `readmission`: the user said again what was rejected; `suggested_merge`, `suggested_link`: what might be done with two"
+        " memories; or `proposal`."
     )
     memory_id: str
+    about: list[str] = Field(description="Ids of the two that a suggestion is about; none of anything else.")
     memory: str | None = Field(description="What it says; null of a readmission: no memory says it now.")
     would_say: str | None = Field(description="What would be said then; null where nothing would, and of a proposal.")
     reason: str | None = Field(description="Why, as whoever wanted it says.")

@@ -189,6 +189,15 @@ def _words_of(content: str) -> dict[str, None]:
     return dict.fromkeys(tokens(core(content)))
 
 
+def asks_something(question: str) -> bool:
+    """Whether a question is about something: no greeting, no *what do you think?*, nothing that only points."""
+    if _POINTS.search(question):
+        return False
+    said = tokens(_GREETING.sub("", question))
+    words = [word for word in said if word not in _POLITE and not (len(word) == 2 and set(word) & _POLITE)]
+    return len(words) >= LEAST_WORDS
+
+
 class Candidates:
     """Known memories by speaker, found by shared words. Dropped ones are found no more. For one look at a view."""
 
@@ -248,11 +257,7 @@ class Candidates:
 
     def put_question(self, question: str, turn: TurnText) -> KnownMemory | None:
         """Take in a question, if it asks about something."""
-        if _POINTS.search(question):
-            return None
-        said = tokens(_GREETING.sub("", question))
-        words = [word for word in said if word not in _POLITE and not (len(word) == 2 and set(word) & _POLITE)]
-        if len(words) < LEAST_WORDS:
+        if not asks_something(question):
             return None
         return self.put(KnownMemory(f"{turn.turn_id} {question}", question, "fact", "question", 1, []), turn.speaker)
 

@@ -79,6 +79,13 @@ class Verdict(NamedTuple):
     """The memory that is negated, or may be contradicted."""
 
 
+def often_asked(name: str | None, question: str) -> str:
+    """What a memory says of a question that is asked again and again, in the question's language; `name`: who asks."""
+    if question.isascii():
+        return f"{name or 'User'} has asked several times: {question}"
+    return f"{name or '用户'}多次问过：{question}"
+
+
 class JudgeRun:
     """One run over an owner's turns; `projections.lifecycle.judge.proposing` has it carry out what a model proposes."""
 
@@ -205,9 +212,7 @@ class JudgeRun:
         if len(first.turns) < ASKED_OFTEN or not heard.unread:
             return None
         name, words = heard.turn.name, first.content
-        content = f"{name or 'User'} has asked several times: {words}"
-        if not words.isascii():
-            content = f"{name or '用户'}多次问过：{words}"
+        content = often_asked(name, words)
         said = ExtractedStatement(content, "fact", "question", 1, True, 0.7, (0, 0))
         known = next((one for one in self._shelf.of_kind("question") if same_words(one.content, content)), None)
         if known is not None:

@@ -1,0 +1,96 @@
+"""Questions that were asked again in other words: proposed as what somebody keeps asking (ADR 0100). Pure.
+
+The judge counts a question that is asked again in the same words. Here turns that are a question and little else are compared by
+their vectors, as recorded: three of one speaker that ask the same, of which rules tell at least two apart, are proposed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from events.trust import PROPOSED
+from projections.checks import Check, counted
+from projections.embedding.centred import centred
+from projections.embedding.meaning import KnownVectors
+from projections.language.extraction.rules import TurnText, questions
+from projections.language.similar import similarity
+from projections.lifecycle.decision import Decision
+from projections.lifecycle.judge.candidates import asks_something
+from projections.lifecycle.judge.judging import ASKED_OFTEN, often_asked
+from projections.memory.columns import Columns, state_of
+from projections.memory.creating import suggestion
+from projections.memory.kind import is_turn
+from projections.memory.record import UNCOMPRESSED, Memory
+from projections.memory.suggestion import ASKED
+from projections.views.view import OwnerView
+
+LEAST_COSINE = 0.6
+LEAST_SHARE = 0.6
+"""Of a turn's letters that its question must have: then the turn's vector is the question's."""
+MOST_COMPARED = 2_000
+"""Turns that are compared, the newest."""
+MOST_NAMED = 20
+"""Turns that a proposal names, the newest."""
+
+
+class _Asked(NamedTuple):
+    row: int
+    turn: Memory
+    question: str
+
+
+def asked_again(view: OwnerView, vectors: KnownVectors, job: str, now: int, check: Check) -> Iterator[Decision]:
+    """Proposals of what was asked three times or more in other words, the most often asked first."""
+    rows: list[int] = np.flatnonzero(vectors.known[: len(view.columns)]).tolist()
+    found = [one for one in (_asked(view, row) for row in counted(rows, check, len(rows))) if one is not None]
+    found = found[-MOST_COMPARED:]
+    if len(found) < ASKED_OFTEN:
+        return
+    wholes = centred(vectors.wholes[[one.row for one in found]])
+    near = wholes @ wholes.T >= LEAST_COSINE
+    taken: set[int] = set()
+    for at in sorted(range(len(found)), key=lambda one: (-int(near[one].sum()), one)):
+        beside = (other for other in np.flatnonzero(near[at]).tolist() if other not in taken)
+        group = [other for other in beside if found[other].turn.speaker == found[at].turn.speaker]
+        if at in taken or len(group) < ASKED_OFTEN:
+            continue
+        taken.update(group)
+        if decided := _decided(view, [found[one] for one in group], found[at], job, now):
+            yield decided
+
+
+def _asked(view: OwnerView, row: int) -> _Asked | None:
+    """A turn that is a question and little else; None for anything else."""
+    memory = view.columns.memories[row]
+    if memory.source != "user" or memory.sensitivity >= UNCOMPRESSED or state_of(memory) != Columns.LIVE:
+        return None
+    if memory.is_negated or not is_turn(memory):
+        return None
+    asked = questions(TurnText(memory.id, memory.content, "user", memory.speaker))
+    if len(asked) != 1 or len(asked[0]) < LEAST_SHARE * len(memory.content) or not asks_something(asked[0]):
+        return None
+    return _Asked(row, memory, asked[0])
+
+
+def _decided(view: OwnerView, group: Sequence[_Asked], middle: _Asked, job: str, now: int) -> Decision | None:
+    """The event that proposes it; None where rules find all of them alike, or one of them was named by a proposal before."""
+    least = view.parameters.merge_similarity
+    if all(similarity(one.question, middle.question) >= least for one in group):
+        return None
+    turns = [one.turn for one in sorted(group, key=lambda one: one.turn.created_seq)][-MOST_NAMED:]
+    ids = tuple(one.id for one in turns)
+    known = (one for one in view.columns if one.id.startswith(ASKED))
+    if any(not set(one.summarises).isdisjoint(ids) for one in known):
+        return None
+    memory_id = f"{ASKED}{view.naming.made('asked again', *ids)}"
+    name = middle.turn.speaker if middle.turn.speaker not in (None, "user") else None
+    why = f"asked in {len(group)} turns, in other words"
+    level = max(one.sensitivity for one in turns) or None
+    text = often_asked(name, middle.question)
+    data = suggestion(memory_id, text, why, ids, kind="question", speaker=middle.turn.speaker, sensitivity=level)
+    due, seq = min(turns[-1].created_at, now), max(one.changed_seq for one in turns)
+    once = ("suggestion", memory_id)
+    return Decision(job, job, (memory_id, *ids), due, seq, why, data, said_at=due, once=once, trust=PROPOSED)

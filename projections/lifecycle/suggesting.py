@@ -1,0 +1,177 @@
+"""Suggestions: what says the same, or belongs together, by its meaning is proposed to a person (ADR 0100). Pure.
+
+    v' = v - n / (n + 10) * mean of the owner's n statements, of length 1      so that no model has a floor
+    merge: cosine' >= 0.6, and one says all that the other says in the same frame, contradicting nothing of it
+    link:  cosine' >= 0.6, and 0.25 to 0.5 of their words are shared: what shares more is linked without a question
+
+Each of the two is among the three nearest of the other. A suggestion changes nothing before a person accepts it; it goes with
+each of the two, and where one of them is said in other words. What a person would not have is not suggested again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from events.catalogue import MemoryDeleted
+from events.trust import PROPOSED
+from projections.checks import Check, counted, unchecked
+from projections.decide.merging import contradicts
+from projections.embedding.centred import centred
+from projections.embedding.meaning import KnownVectors, Vectors
+from projections.language.polarity import wording
+from projections.language.prompt_text import cut, is_chinese, one_line
+from projections.language.similar import similarity
+from projections.lifecycle.asked_again import asked_again
+from projections.lifecycle.decision import Decision
+from projections.lifecycle.joining import may_be_compared
+from projections.lifecycle.may_merge import framed_apart, may_merge
+from projections.memory.columns import Columns, Rows, state_of
+from projections.memory.creating import suggestion
+from projections.memory.kind import is_statement
+from projections.memory.record import UNCOMPRESSED, Memory
+from projections.memory.suggestion import ASKED, PREFIX, Suggested, is_of_suggestion, suggested_by, suggestion_id
+from projections.views.view import OwnerView
+
+JOB: Final = "suggest"
+MOST_WAITING = 20
+"""Suggestions that wait for one owner at a time: no rule that is not certain fills an inbox."""
+MOST_COMPARED = 10_000
+"""Statements that are compared, the newest: a hundred million cosines, some seconds."""
+NEAREST = 3
+LEAST_COSINE = 0.6
+LEAST_SHARED = 0.25
+"""Of the words of two that may be linked: by meaning alone models bring together what is built alike."""
+_BLOCK = 256
+_MOST_QUOTED = 160
+"""Characters of each of the two that a suggestion quotes."""
+
+
+class _Pair(NamedTuple):
+    suggested: Suggested
+    cosine: float
+    a: Memory
+    b: Memory
+
+
+def suggestions(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
+    """The suggestions that there are to make, the nearest first, and before them those that go.
+
+    `view.vectors_today` are the vectors of its rows; without them nothing is compared.
+    """
+    known = [one for one in view.columns if one.id.startswith((PREFIX, ASKED)) and state_of(one) == Columns.PROPOSED]
+    going = [one for one in (_going(view, one) for one in known if is_of_suggestion(one.id)) if one is not None]
+    room = MOST_WAITING - len(known) + len(going)
+    if view.vectors_today is None or room <= 0:
+        return going
+    pairs = _pairs(view, view.vectors_today, check)
+    found = (one for pair in pairs if (one := _made(view, pair, now)) is not None)
+    again = asked_again(view, view.vectors_today, JOB, now, check)
+    return [*going, *islice(chain(again, found), room)]
+
+
+def _made(view: OwnerView, pair: _Pair, now: int) -> Decision | None:
+    """The event that makes a suggestion; None where it was made before, whatever became of it."""
+    memory_id = _id_of(view, pair.suggested, pair.a, pair.b)
+    if view.get(memory_id) is not None:
+        return None
+    ids = (pair.a.id, pair.b.id)
+    why = f"cosine {pair.cosine:.2f} above what the owner's statements have in common"
+    levels = max(pair.a.sensitivity, pair.b.sensitivity)
+    told = {"confidence": round(min(pair.cosine, 1.0), 6), "sensitivity": levels or None}
+    data = suggestion(memory_id, _text_of(pair), why, ids, **told)
+    due = min(max(pair.a.updated_at, pair.b.updated_at), now)
+    seq = max(pair.a.changed_seq, pair.b.changed_seq)
+    once = ("suggestion", memory_id)
+    return Decision(JOB, JOB, (memory_id, *ids), due, seq, why, data, said_at=due, once=once, trust=PROPOSED)
+
+
+def _id_of(view: OwnerView, suggested: Suggested, a: Memory, b: Memory) -> str:
+    """Made of the two and what they say: said in other words, it is another suggestion."""
+    parts = sorted((one.id, one.content) for one in (a, b))
+    return suggestion_id(suggested, view.naming.made("suggestion", *(part for one in parts for part in one)))
+
+
+def _text_of(pair: _Pair) -> str:
+    a, b = (cut(one_line(one.content), _MOST_QUOTED) for one in (pair.a, pair.b))
+    if is_chinese(a) or is_chinese(b):
+        return f"「{a}」和「{b}」" + ("说的似乎是同一件事" if pair.suggested == "merge" else "似乎有关联")
+    return f'"{a}" and "{b}" seem to ' + ("say the same" if pair.suggested == "merge" else "belong together")
+
+
+def _going(view: OwnerView, known: Memory) -> Decision | None:
+    """That a suggestion goes of which one of the two no longer stands, or says something else."""
+    suggested = suggested_by(known)
+    pieces = [one for one in map(view.get, known.summarises) if one is not None and _is_fit(one)]
+    if suggested is not None and len(pieces) == 2 and _id_of(view, suggested, *pieces) == known.id:
+        return None
+    seq = max([known.changed_seq, *(one.changed_seq for one in pieces)])
+    since = max([known.created_at, *(one.stamp for one in pieces)])
+    reason = "one of the two no longer stands as it was"
+    data = MemoryDeleted(memory_id=known.id, policy="auto_cleanup", reason=reason)
+    return Decision(JOB, "delete", (known.id,), since, seq, reason, data)
+
+
+def _is_fit(memory: Memory) -> bool:
+    """Whether a memory may be suggested: it states something by itself, stands, and is neither sensitive nor in doubt."""
+    stands = state_of(memory) == Columns.LIVE and not memory.is_negated and memory.retired_at is None
+    return stands and memory.sensitivity < UNCOMPRESSED and not memory.waiting and is_statement(memory)
+
+
+def _pairs(view: OwnerView, vectors: KnownVectors, check: Check) -> list[_Pair]:
+    """What may be suggested, the nearest first."""
+    memories = view.columns.memories
+    size = min(vectors.known.size, len(memories))
+    fit = np.flatnonzero(vectors.known[:size] & may_be_compared(view)[:size])
+    rows = np.array([row for row in fit.tolist() if _is_fit(memories[row])][-MOST_COMPARED:], dtype=np.int64)
+    if rows.size < 2:
+        return []
+    near = _nearest(centred(vectors.wholes[rows]), check)
+    found = []
+    for at, others in counted(enumerate(near), check, len(near)):
+        for other, cosine in others:
+            if at < other and any(one == at for one, _ in near[other]):
+                a, b = memories[rows[at]], memories[rows[other]]
+                suggested = _suggested(view, a, b)
+                if suggested is not None:
+                    found.append(_Pair(suggested, cosine, a, b))
+    return sorted(found, key=lambda one: (-one.cosine, one.a.id, one.b.id))
+
+
+def _nearest(wholes: Vectors, check: Check) -> list[list[tuple[int, float]]]:
+    """For each vector up to three others at the least cosine or above, the nearest first."""
+    near: list[list[tuple[int, float]]] = []
+    starts = range(0, len(wholes), _BLOCK)
+    for start in counted(starts, check, len(starts), every=1):
+        cosines = wholes[start : start + _BLOCK] @ wholes.T
+        for at, row in enumerate(cosines, start):
+            row[at] = -1.0
+            near.append([(int(other), float(row[other])) for other in _best(row)])
+    return near
+
+
+def _best(cosines: Vectors) -> Iterator[int]:
+    enough: Rows = np.flatnonzero(cosines >= LEAST_COSINE)
+    return iter(enough[np.lexsort((enough, -cosines[enough]))][:NEAREST].tolist())
+
+
+def _suggested(view: OwnerView, a: Memory, b: Memory) -> Suggested | None:
+    """What of two that are near may be suggested; None where they are joined, contradict each other, or say the same by rule."""
+    if _tied(a, b) or contradicts(a.content, b.content) or may_merge(a, b, view.parameters) is None:
+        return None
+    said_a, said_b = set(wording(a.content)), set(wording(b.content))
+    if (said_a <= said_b or said_b <= said_a) and framed_apart(a, b, view.parameters) is None:
+        return "merge"
+    shared = similarity(a.content, b.content)
+    linked = any(edge.to == b.id for edge in a.edges) or any(edge.to == a.id for edge in b.edges)
+    return "link" if LEAST_SHARED <= shared < view.parameters.related_similarity and not linked else None
+
+
+def _tied(a: Memory, b: Memory) -> bool:
+    return any(
+        other.id in (*one.conflicts, *one.merged_from, one.corrects, one.superseded_by)
+        for one, other in ((a, b), (b, a))
+    )

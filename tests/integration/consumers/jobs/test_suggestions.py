@@ -1,0 +1,124 @@
+"""Suggestions in a real store, with a real model: they wait in the inbox, and a person's answer is what is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from api.operations.answers import InboxPage
+from events.errors import InputError, NotFound
+from projections.shapes import InboxItem
+from tests.acceptance.helpers.store import Store, embedded_store
+from tests.given.events import created
+
+JOB = ("suggest",)
+OTHERS = ("User drives a red van to work", "User reads before going to bed", "User has two cats and a parrot")
+SHORT, FULL = "User is 44", "User is 44 years old"
+SIGNED, KEEN = "Melanie signed up for a pottery class yesterday", "Melanie is a big fan of pottery"
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    path: Path = tmp_path_factory.mktemp("suggestions")
+    with embedded_store(path, embedder="minilm") as store:
+        yield store
+
+
+@pytest.fixture
+def store(opened: Store) -> Store:
+    return opened
+
+
+def say(store: Store, *texts: str) -> str:
+    """An owner who said this and other things, with the vectors of all of it."""
+    owner, day = store.owner(), store.yesterday
+    told = (*texts, *OTHERS)
+    store.tell(owner, *(created(text, f"m{n}", day - 9 + n, kind="fact") for n, text in enumerate(told)))
+    assert store.app.embeddings.embed(owner)["left"] == 0
+    return owner
+
+
+def waiting(store: Store, owner: str) -> list[InboxItem]:
+    page = store.app.inbox.page(owner)
+    InboxPage.model_validate(page)
+    return page["items"]
+
+
+def suggested(store: Store, *texts: str) -> tuple[str, InboxItem]:
+    owner = say(store, *texts)
+    assert store.app.cleaner.clean(owner, jobs=JOB)["counts"] == {"suggest": 1}
+    [item] = waiting(store, owner)
+    return owner, item
+
+
+def test_a_dry_run_tells_it_and_a_run_makes_it_once(store: Store) -> None:
+    owner = say(store, SHORT, FULL)
+    before = store.head(owner)
+    foreseen = store.app.cleaner.clean(owner, jobs=JOB, dry_run=True)
+    assert (foreseen["counts"], store.head(owner)) == ({"suggest": 1}, before)
+    done = store.app.cleaner.clean(owner, jobs=JOB)
+    assert done["decisions"] == foreseen["decisions"]
+    assert store.app.cleaner.clean(owner, jobs=JOB)["decisions"] == []
+    assert store.app.cleaner.clean(owner)["decisions"] == []
+    assert store.listed(owner) == {f"m{n}" for n in range(5)}
+
+
+def test_a_merge_is_told_with_its_words_and_done_once_it_is_accepted(store: Store) -> None:
+    owner, item = suggested(store, SHORT, FULL)
+    assert (item["kind"], item["about"], item["would_say"]) == ("suggested_merge", ["m0", "m1"], FULL)
+    done = store.app.inbox.accept(owner, item["item"], key="yes")
+    assert store.app.inbox.accept(owner, item["item"], key="yes")["changes"] == done["changes"]
+    found = {one["memory"] for one in store.reader.list(owner)["memories"]}
+    assert found == {FULL, *OTHERS}
+    assert waiting(store, owner) == []
+    assert store.app.cleaner.clean(owner, jobs=JOB)["decisions"] == []
+
+
+def test_a_merge_in_his_own_words_says_these(store: Store) -> None:
+    owner, item = suggested(store, SHORT, FULL)
+    store.app.inbox.edit(owner, item["item"], "User turned 44 this year")
+    assert {one["memory"] for one in store.reader.list(owner)["memories"]} == {"User turned 44 this year", *OTHERS}
+
+
+def test_an_accepted_link_is_an_association_and_has_no_words(store: Store) -> None:
+    owner, item = suggested(store, SIGNED, KEEN)
+    assert (item["kind"], item["about"], item["would_say"]) == ("suggested_link", ["m0", "m1"], None)
+    with pytest.raises(InputError):
+        store.app.inbox.edit(owner, item["item"], "anything")
+    store.app.inbox.accept(owner, item["item"])
+    assert [one["to"] for one in store.reader.get(owner, "m0")["edges"]] == ["m1"]
+    assert store.listed(owner) == {f"m{n}" for n in range(5)}
+
+
+def test_what_is_rejected_is_not_asked_again_and_keeps_no_value_out(store: Store) -> None:
+    owner, item = suggested(store, SIGNED, KEEN)
+    store.app.inbox.reject(owner, item["item"])
+    assert waiting(store, owner) == []
+    assert store.app.cleaner.clean(owner, jobs=JOB)["decisions"] == []
+    assert not store.reader.get(owner, "m0")["edges"]
+    assert store.listed(owner) == {f"m{n}" for n in range(5)}
+
+
+def test_it_goes_with_each_of_the_two(store: Store) -> None:
+    owner, item = suggested(store, SIGNED, KEEN)
+    store.delete(owner, "m0")
+    assert waiting(store, owner) == []
+    with pytest.raises(NotFound):
+        store.app.inbox.accept(owner, item["item"])
+
+
+def test_search_in_normal_mode_never_tells_it(store: Store) -> None:
+    owner, item = suggested(store, SIGNED, KEEN)
+    assert item["item"] not in store.found(owner, "pottery belongs together")
+    assert item["item"] in store.found(owner, "pottery belongs together", mode="review")
+
+
+def test_without_an_embedder_it_is_refused_in_words(tmp_path: Path) -> None:
+    with embedded_store(tmp_path) as bare:
+        owner = bare.owner()
+        bare.tell(owner, created(SHORT, "m0", 0), created(FULL, "m1", 1))
+        with pytest.raises(InputError, match="embedder") as refused:
+            bare.app.cleaner.clean(owner, jobs=JOB)
+        assert refused.value.context["field"] == "jobs"
