@@ -631,6 +631,7 @@ class InboxItem(TypedDict):
     item: str
     kind: str
     memory_id: str
+    about: list[str]
     memory: str | None
     would_say: str | None
     reason: str | None

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypedDict
 
 from api.choices import BUDGET, LEAVE
 from api.evaluation.folder import DatasetQuestion
-from api.evaluation.meaning import KeptVectors
+from api.evaluation.meaning import EvaluationVectors
 from api.evaluation.search import EvaluationAnswer, Progress, asked_at, latency, near_all, read_set
 from projections.choices import MOST_SEARCHES, THRESHOLD
 from projections.fold.owner import OwnerState
@@ -77,7 +77,7 @@ def evaluate_blocks(
     profile: str | None = None,
     linked: bool = False,
     long_turns: str = LEAVE,
-    vectors: KeptVectors | None = None,
+    vectors: EvaluationVectors | None = None,
     on_embedding: Progress = lambda _done, _total: None,
 ) -> EvaluationAnswer:
     """What the context block of each question holds, over all and by category, in normal mode. Raises as `evaluate`."""
@@ -114,7 +114,11 @@ def evaluate_blocks(
 
 
 def block_of(
-    at: ViewQuery, question: DatasetQuestion, request: SearchRequest, asked: BlockAsked, vectors: KeptVectors | None
+    at: ViewQuery,
+    question: DatasetQuestion,
+    request: SearchRequest,
+    asked: BlockAsked,
+    vectors: EvaluationVectors | None,
 ) -> BlockOutcome:
     """The block of one question, and whether its evidence is in it."""
     start = perf_counter()
@@ -124,11 +128,15 @@ def block_of(
 
 
 def _made(
-    at: ViewQuery, question: DatasetQuestion, request: SearchRequest, asked: BlockAsked, vectors: KeptVectors | None
+    at: ViewQuery,
+    question: DatasetQuestion,
+    request: SearchRequest,
+    asked: BlockAsked,
+    vectors: EvaluationVectors | None,
 ) -> Block:
     view, text, found = at.view, question.text, list[Valued]()
     for query in searches(text, MOST_SEARCHES):
-        sense = None if vectors is None else vectors.sense(view, question.owner, vectors.question(query))
+        sense = None if vectors is None else vectors.asked(view, question.owner, query)
         results = search(at, query, CANDIDATES, request, sense)["results"]
         found.append(Valued(results, closenesses(view, query, results)))
     language = "zh" if is_chinese(text) else "en"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from api.evaluation.blocks import BlockAsked, evaluate_blocks
 from api.evaluation.by_name import EvaluationNames, Watch
-from api.evaluation.meaning import kept_vectors
 from api.evaluation.search import EvaluationAnswer, differences, read_saved, save
 from events.errors import refused
 from projections.prompt.block import LEAST_BUDGET
@@ -19,14 +18,14 @@ def evaluate_blocks_named(
     names: EvaluationNames, asked: BlockAsked, watch: Watch, saved: Path | None, against: Path | None
 ) -> EvaluationAnswer:
     """`evaluate_blocks`; the answer is saved where that is asked for, and compared with one that was."""
-    request, model = names.checked()
+    request, models = names.checked()
     if not LEAST_BUDGET <= asked.budget <= MOST_BUDGET:
         raise refused("budget", asked.budget, f"a whole number of tokens from {LEAST_BUDGET} to {MOST_BUDGET}")
     if not 0 <= asked.threshold <= 1:
         raise refused("threshold", asked.threshold, "a number from 0 to 1")
     before = None if against is None else read_saved(against)
     with ExitStack() as stack:
-        kept = None if model is None else stack.enter_context(kept_vectors(model, names.vectors))
+        kept = stack.enter_context(names.vectors_of(models))
         answer = evaluate_blocks(
             names.folder,
             request,

@@ -1395,8 +1395,11 @@ class InboxItem(Result):
     """What it is answered by: the id of the event that waits, or of the memory that is proposed."""
     kind: str
     """`negation`, `revision`, `merge`, `deletion`: what would be done to it; `reaffirmation`: it would hold again;
-    `readmission`: the user said again what was rejected; or `proposal`."""
+    `readmission`: the user said again what was rejected; `suggested_merge`, `suggested_link`: what might be
+    done with two memories; or `proposal`."""
     memory_id: str
+    about: list[str]
+    """Ids of the two that a suggestion is about; none of anything else."""
     memory: str | None
     """What it says; null of a readmission: no memory says it now."""
     would_say: str | None
@@ -2188,7 +2191,7 @@ class Decided(Result):
 
     job: str
     action: str
-    """compress, delete, purge, promote, keep, merge, link, replay, raise or abstract."""
+    """compress, delete, purge, promote, keep, merge, link, replay, raise, abstract or suggest."""
     ids: list[str]
     """The memories that it is about."""
     due_at: str

@@ -153,7 +153,9 @@ class LifecycleJobs:
         """The vectors of the view's rows. Raises InputError where none are kept of this owner."""
         found = None if self._senses is None else self._senses.known_vectors(view, view.owner)
         if found is None:
-            raise refused("jobs", SUGGEST, "an embedder: meanings are compared (docs/embedding.md)")
+            raise refused(
+                "jobs", SUGGEST, f"an embedder that counts for {view.owner} and is here: vectors are compared"
+            )
         return found
 
     def _levels_today(self, view: OwnerView, check: Check) -> dict[str, int]:

@@ -8,8 +8,11 @@ remembered of what is gone: the same memories give the same answer in every proc
 
 from __future__ import annotations
 
+import numpy as np
+
 from projections.embedding.meaning import embedded_text
 from projections.language.patterns import regex
+from projections.laws.modes import Flags
 from projections.memory.record import Memory
 
 ONE_IN = 10
@@ -55,6 +58,11 @@ class LettersIndex:
         self._counts[self._rows[row]] -= 1
         self._counts[now] += 1
         self._rows[row] = now
+
+    def latin(self, rows: int) -> Flags:
+        """Which of the first so many rows hold text that is not of other letters, shape (rows,)."""
+        found: Flags = np.frombuffer(bytes(self._rows[:rows]).ljust(rows, b"\0"), np.uint8) == 1
+        return found
 
     @property
     def of_other_letters(self) -> bool:

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from threading import Lock
 from time import monotonic
 
-from events.embedders import NONE
+from events.embedders import MINILM, NONE
 from events.errors import BadSetting, EmbedderFailed
 from projections.embedding.choosing import Chosen, Embedders
 from projections.embedding.letters import LettersIndex
@@ -174,7 +174,7 @@ class Meanings:
     def known_vectors(self, view: OwnerView, owner: str) -> KnownVectors | None:
         """The vectors of the view's rows, for as long as the view's lock is held; None where the embedder cannot be made.
 
-        Nothing is embedded for it. Raises StoreError.
+        Nothing is embedded for it, and what MiniLM cannot read counts as having none. Raises StoreError.
         """
         chosen = self.chosen(view)
         if chosen.name == NONE:
@@ -183,7 +183,10 @@ class Meanings:
             index = self._level(view, owner, chosen, None)
         except (BadSetting, EmbedderFailed):
             return None
-        return KnownVectors(index.wholes, index.known)
+        known = index.known
+        if chosen.name == MINILM:
+            known = known & view.index(LettersIndex).latin(known.size)
+        return KnownVectors(index.wholes, known)
 
     def coverage(self, view: OwnerView, owner: str) -> Coverage:
         """How many of the view's rows have a vector: model, embedded, of (rows with text), share (1 of none), and who chose it.

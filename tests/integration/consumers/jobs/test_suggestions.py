@@ -122,3 +122,8 @@ def test_without_an_embedder_it_is_refused_in_words(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="embedder") as refused:
             bare.app.cleaner.clean(owner, jobs=JOB)
         assert refused.value.context["field"] == "jobs"
+
+
+def test_what_the_model_cannot_read_is_compared_with_nothing(store: Store) -> None:
+    owner = say(store, "用户会弹吉他", "用户会弹吉他和钢琴", "用户最近去了厦门", "用户喜欢鼓浪屿")
+    assert store.app.cleaner.clean(owner, jobs=JOB)["decisions"] == []
