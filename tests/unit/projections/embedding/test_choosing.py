@@ -7,9 +7,9 @@ from threading import Thread
 
 import pytest
 
-from events.embedders import BUILT_IN
 from events.errors import BadSetting
-from projections.embedding.choosing import Chosen, EmbedderPlan, Embedders
+from events.text.embedder_names import BUILT_IN
+from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
 from tests.doubles.embedding import WordEmbedder
 
 
@@ -77,7 +77,7 @@ def test_each_embedder_is_made_once_however_many_ask() -> None:
         return WordEmbedder(name)
 
     embedders = Embedders(make, EmbedderPlan("auto"))
-    wanted = [Chosen(name, "auto", "setting") for name in BUILT_IN] * 8
+    wanted = [EmbedderChosen(name, "auto", "setting") for name in BUILT_IN] * 8
     threads = [Thread(target=embedders.get, args=(one,)) for one in wanted]
     for thread in threads:
         thread.start()
@@ -96,4 +96,4 @@ def test_what_is_not_there_is_told_and_made_by_nobody() -> None:
     embedders = Embedders(make, EmbedderPlan(None, "auto"))
     assert (embedders.lacking(), embedders.made) == (["use"], {})
     with pytest.raises(BadSetting, match="needs a package"):
-        embedders.get(Chosen("use", "auto", "store"))
+        embedders.get(EmbedderChosen("use", "auto", "store"))
