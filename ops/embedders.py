@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from events.embedders import AUTO, BUILT_IN, MINILM, NONE, USE
 from events.errors import BadSetting
+from events.text.embedder_names import AUTO, BUILT_IN, MINILM, NONE, USE
 from ops.settings import Settings
-from projections.embedding.choosing import Chosen, EmbedderPlan, Embedders
+from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
 from projections.embedding.meaning import Embedder
 from projections.redis.meanings import Meanings
 
@@ -64,7 +64,7 @@ def chosen_at_start(embedders: Embedders) -> dict[str, Any]:
         return {"embedder": name, "by": by, "missing": ", ".join(missing), "alarm": True}
     if name == AUTO:
         return {"embedder": name, "by": by}
-    return {"embedder": name, "by": by, "model": embedders.get(Chosen(name, name, by)).model}
+    return {"embedder": name, "by": by, "model": embedders.get(EmbedderChosen(name, name, by)).model}
 
 
 def missing_of(embedders: Embedders) -> list[str]:

@@ -21,10 +21,10 @@ from pydantic import (
 )
 from redis.connection import parse_url
 
-from events.embedders import AUTO, NONE
 from events.entry import LOCAL
 from events.errors import BadSetting
 from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
+from events.text.embedder_names import AUTO, NONE
 from events.text.invisible import INVISIBLE
 from events.text.urls import shown
 from events.trust import ASSERTED

@@ -13,9 +13,9 @@ from api.evaluation.over_time import MeasuredOverTime, evaluate_over_time
 from api.evaluation.search import EvaluationAnswer, Progress, differences, evaluate, read_saved, save
 from api.exchange.long_texts import check_way
 from api.requests.checks import check_mode, check_ranking, check_search_mode
-from events.embedders import AUTO, MINILM, USE
 from events.errors import refused
 from events.parameters import Profile
+from events.text.embedder_names import AUTO, MINILM, USE
 from projections.embedding.embedder import embedder_named
 from projections.embedding.meaning import Embedder
 from projections.embedding.names import NAMED

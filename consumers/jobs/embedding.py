@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 from consumers.fold.folder import Tell, silent
 from consumers.jobs.owner_texts import OwnerTexts, Text, is_secret, live_build, read_texts, version_text
-from events.embedders import AUTO, NONE, USE
 from events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
 from events.partitions import partition_of
 from events.redis.wire import Argument, Wire
-from projections.embedding.choosing import Chosen, Embedders
+from events.text.embedder_names import AUTO, NONE, USE
+from projections.embedding.choosing import EmbedderChosen, Embedders
 from projections.embedding.meaning import Embedded, Embedder, content_key, embedded_text
 from projections.embedding.vectors import VectorKeys
 from projections.fold.builds import BuildKeys, version_of
@@ -316,7 +316,7 @@ class EmbeddingJob:
             if cursor == b"0":
                 return
 
-    def _likely(self, one: _Owner) -> Chosen:
+    def _likely(self, one: _Owner) -> EmbedderChosen:
         """What counts for an owner, where its letters are as they were."""
         assert self._embedders is not None, "without embedders nothing counts"
         return self._embedders.plan.chosen(one.embedder, lambda: USE in one.chose.split(_TAB)[:2])
@@ -387,6 +387,6 @@ def walked_to(wire: Wire, keys: BuildKeys) -> str:
     return f"{keys.build}/{int(wire.call('HGET', keys.checkpoint, 'seq') or 0)}"
 
 
-def _named(chosen: Chosen, records: int, model: str | None) -> str:
+def _named(chosen: EmbedderChosen, records: int, model: str | None) -> str:
     """What counts for an owner with so many memories, as a mark holds it."""
     return _TAB.join((chosen.said, chosen.name, str(records), model or NO_MODEL))

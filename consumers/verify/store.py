@@ -6,7 +6,6 @@ import msgspec
 
 from consumers.verify.scan import keys_like, pairs
 from consumers.verify.verdict import Findings
-from events.embedders import AUTO, MOST_NAMED
 from events.parameters import PARAMETER_SET
 from events.partitions import (
     ACCEPTED_KEY,
@@ -20,6 +19,7 @@ from events.partitions import (
     spread_tags,
 )
 from events.redis.wire import Wire
+from events.text.embedder_names import AUTO, MOST_NAMED
 from projections.embedding.names import embedder_kind
 from projections.redis.model_uses import is_day_key
 

@@ -11,15 +11,15 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Literal, NamedTuple
 
-from events.embedders import AUTO, BUILT_IN, MINILM, NONE, STORE, USE
 from events.errors import BadSetting
+from events.text.embedder_names import AUTO, BUILT_IN, MINILM, NONE, STORE, USE
 from projections.embedding.meaning import Embedder
 
 By = Literal["owner", "setting", "store"]
 SETTING = "ENGRAMLOG_EMBEDDER"
 
 
-class Chosen(NamedTuple):
+class EmbedderChosen(NamedTuple):
     """What counts for an owner."""
 
     name: str
@@ -48,11 +48,11 @@ class EmbedderPlan(NamedTuple):
         """Whether anything is embedded for owners who chose nothing."""
         return self.base[0] != NONE
 
-    def chosen(self, parameter: str, other_letters: Callable[[], bool]) -> Chosen:
+    def chosen(self, parameter: str, other_letters: Callable[[], bool]) -> EmbedderChosen:
         """What counts for an owner with this parameter; `other_letters` is asked under `auto` alone."""
         said, by = _by_owner(parameter) if parameter != STORE and self.setting != NONE else self.base
         name = said if said != AUTO else USE if other_letters() else MINILM
-        return Chosen(name, said, by, self._lacking(name))
+        return EmbedderChosen(name, said, by, self._lacking(name))
 
     def _lacking(self, name: str) -> str:
         if name in (NONE, self.setting, *BUILT_IN):
@@ -81,7 +81,7 @@ class Embedders:
         """One embedder for whoever chose none of his own."""
         return cls(lambda _name: make(), EmbedderPlan(name))
 
-    def get(self, chosen: Chosen) -> Embedder:
+    def get(self, chosen: EmbedderChosen) -> Embedder:
         """The embedder that counts. Raises BadSetting where this process lacks it, or may not use it."""
         if chosen.lacking:
             raise BadSetting(chosen.lacking, setting=SETTING)

@@ -12,6 +12,7 @@ import numpy as np
 
 from projections.embedding.meaning import embedded_text
 from projections.language.patterns import regex
+from projections.language.scripts import HAN, HIRAGANA, KATAKANA
 from projections.laws.modes import Flags
 from projections.memory.record import Memory
 
@@ -20,7 +21,7 @@ ONE_IN = 10
 ENOUGH = 20
 """... or from so many of them, which more texts in Latin letters do not outweigh."""
 _IDEOGRAPH_WEIGHT = 3
-_IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+_IDEOGRAPHS = f"{HAN}{HIRAGANA}{KATAKANA}\uac00-\ud7a3"
 _LATIN = "A-Za-zªºÀ-ÖØ-öø-ʯᴀ-ᶿḀ-ỿⁱⁿₐ-ₜⅠ-ↈⱠ-ⱿꜢ-ꟿꬰ-ꭤﬀ-ﬆＡ-Ｚａ-ｚ\U0001d400-\U0001d7ff"
 _EACH_IDEOGRAPH = regex(f"[{_IDEOGRAPHS}]")
 _EACH_LATIN = regex(f"[{_LATIN}]")

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from events.embedders import NONE
 from events.errors import OtherFormat, StoreMismatch
 from events.parameters import PARAMETER_SET
 from events.partitions import FORMAT, MAX_PARTITIONS, STORE_KEY, LogKeys, spread_tags
 from events.redis.clock import redis_micros
 from events.redis.wire import Argument, Wire
+from events.text.embedder_names import NONE
 from projections.fold.builds import FIRST_BUILD
 from projections.redis.scripts import CREATE_STORE
 

@@ -6,9 +6,9 @@ from collections import OrderedDict
 from threading import Lock
 from time import monotonic
 
-from events.embedders import MINILM, NONE
 from events.errors import BadSetting, EmbedderFailed
-from projections.embedding.choosing import Chosen, Embedders
+from events.text.embedder_names import MINILM, NONE
+from projections.embedding.choosing import EmbedderChosen, Embedders
 from projections.embedding.letters import LettersIndex
 from projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense, Vectors, embedded_text
 from projections.index.meaning_index import MeaningIndex
@@ -68,13 +68,13 @@ class Meanings:
         self.vectors = vectors
         self._lock = Lock()
         self._rests: dict[str, _Rest] = {}
-        self._wanted: OrderedDict[str, Chosen] = OrderedDict()
+        self._wanted: OrderedDict[str, EmbedderChosen] = OrderedDict()
 
-    def chosen(self, view: OwnerView) -> Chosen:
+    def chosen(self, view: OwnerView) -> EmbedderChosen:
         """Which embedder counts for a view's owner, as of the view."""
         return self.embedders.plan.chosen(view.parameters.embedder, lambda: view.index(LettersIndex).of_other_letters)
 
-    def question(self, text: str, chosen: Chosen) -> EmbeddedQuestion:
+    def question(self, text: str, chosen: EmbedderChosen) -> EmbeddedQuestion:
         """A question's vectors. Raises EmbedderFailed, and BadSetting where this process lacks the embedder.
 
         After a failure that was not the question's own an embedder rests, and everybody is refused at once; then one question tries
@@ -101,16 +101,16 @@ class Meanings:
         if chosen is not None and question.compares and question.hidden is None:
             self._ask(question, chosen)
 
-    def _foreseen(self, owner: str) -> Chosen | None:
+    def _foreseen(self, owner: str) -> EmbedderChosen | None:
         """What the owner's last question wanted; else what everybody's does where it may be an endpoint: no view waits for one."""
         with self._lock:
             if owner in self._wanted:
                 self._wanted.move_to_end(owner)
                 return self._wanted[owner]
         name, by = self.embedders.plan.base
-        return Chosen(name, name, by) if by == "setting" and ":" in name else None
+        return EmbedderChosen(name, name, by) if by == "setting" and ":" in name else None
 
-    def _ask(self, question: MeantQuestion, chosen: Chosen) -> EmbeddedQuestion | str:
+    def _ask(self, question: MeantQuestion, chosen: EmbedderChosen) -> EmbeddedQuestion | str:
         """The question's vectors under an embedder, or why there are none; asked for once."""
         kept = question.embedded
         if chosen.name not in kept:
@@ -164,7 +164,7 @@ class Meanings:
 
         return Sense(model, question, index.wholes, index.known, pieces, index.wanted)
 
-    def _remember(self, owner: str, chosen: Chosen) -> None:
+    def _remember(self, owner: str, chosen: EmbedderChosen) -> None:
         with self._lock:
             self._wanted[owner] = chosen
             self._wanted.move_to_end(owner)
@@ -207,7 +207,7 @@ class Meanings:
             told["failed"] = failed
         return told
 
-    def _level(self, view: OwnerView, owner: str, chosen: Chosen, dimensions: int | None) -> MeaningIndex:
+    def _level(self, view: OwnerView, owner: str, chosen: EmbedderChosen, dimensions: int | None) -> MeaningIndex:
         """The view's index under the embedder's model, level with what is stored. Raises BadSetting where it cannot be made."""
         model = self.embedders.get(chosen).model
         level, index = self.vectors.changes(owner, model), view.known_meaning(model)
@@ -225,14 +225,14 @@ class Meanings:
 
 def nothing_compared(view: OwnerView) -> Coverage:
     """The same where the process is set to compare nothing."""
-    return _coverage(None, 0, _texts(view), Chosen(NONE, NONE, "setting"))
+    return _coverage(None, 0, _texts(view), EmbedderChosen(NONE, NONE, "setting"))
 
 
 def _texts(view: OwnerView) -> int:
     return sum(1 for memory in view.columns if embedded_text(memory))
 
 
-def _coverage(model: str | None, embedded: int, of: int, chosen: Chosen) -> Coverage:
+def _coverage(model: str | None, embedded: int, of: int, chosen: EmbedderChosen) -> Coverage:
     share = round(embedded / of, 4) if of else 1.0
     return {
         "model": model,

@@ -19,9 +19,9 @@ from api.services.histories import SCANNED
 from api.services.reading import Reader
 from api.work.patience import current_check, weigh
 from events.catalogue import MemoriesAccessed, ReviewSettled
-from events.embedders import NONE
 from events.envelope import Stored, decode
 from events.errors import DamagedState, LogGap
+from events.text.embedder_names import NONE
 from events.text.unreadable import UNREADABLE
 from projections.checks import Check
 from projections.fold.changelog import Entry

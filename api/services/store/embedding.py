@@ -12,10 +12,10 @@ from typing import Any, Protocol
 from api.requests.checks import check_owner
 from api.services.reading import Reader
 from api.work.runs import RunReport
-from events.embedders import NONE, RULE
 from events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
 from events.log import EventLog
 from events.partitions import partition_of
+from events.text.embedder_names import NONE, RULE
 from projections.embedding.choosing import SETTING
 from projections.redis.meanings import Meanings, nothing_compared
 

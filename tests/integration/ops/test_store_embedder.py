@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from consumers.verify.store import verify_store
-from events.embedders import AUTO
 from events.errors import BadSetting
 from events.partitions import STORE_KEY
 from events.redis.clock import redis_micros
 from events.redis.wire import Wire
+from events.text.embedder_names import AUTO
 from ops.embedders import chosen_at_start, embed_minutes, embedders_of, missing_of
 from ops.settings import Settings, load_settings
 from ops.store import open_the_store

