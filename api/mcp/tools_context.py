@@ -61,8 +61,9 @@ class ContextTools:
         """
         with self._connection.session() as asked:
             ask = partial(asked.application.contexts.context, session=session, turn_id=turn_id, budget=budget)
-            searching: dict[str, Any] = {"proactive": proactive, "include_faded": include_faded}
-            told: Mapping[str, Any] = ask(asked.owner, text, split=split, **searching)
+            told: Mapping[str, Any] = ask(
+                asked.owner, text, proactive=proactive, include_faded=include_faded, split=split
+            )
         stable = told["stable"]
         stable_id = None if stable is None else sha256(stable.encode()).hexdigest()[:_ID_DIGITS]
         names = ("turn", "sizes", "tokens", "budget", "session", "turn_id", "dropped", "left_out", "position", "behind")

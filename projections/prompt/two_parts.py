@@ -56,9 +56,13 @@ def stable_part(
     count: TokenCount,
     chosen: Sequence[str] | None = None,
 ) -> StablePart:
-    """What always holds, what the user asked for, who he is; of a block that is made again the profile is as it was `chosen`."""
+    """What always holds, what the user asked for, who he is; of a block that is made again the profile is as it was `chosen`.
+
+    What always holds stands in the order in which it was said: uses move importance, by which one block orders it.
+    """
     left_out: dict[str, int] = {}
-    standing = [*holds.standing.core, *holds.instructions]
+    core = sorted(holds.standing.core, key=lambda one: (one.tier != "system", one.created_at, one.created_seq, one.id))
+    standing = [*core, *holds.instructions]
     if chosen is None:
         profile, reasons = profile_of(view, rules, frozenset(one.id for one in standing))
         left_out = dict(reasons)
@@ -74,7 +78,7 @@ def stable_part(
     rules = rules._replace(language=language)
     material = Material(
         "",
-        [holding_line(one, rules) for one in holds.standing.core],
+        [holding_line(one, rules) for one in core],
         instructions=[holding_line(one, rules) for one in holds.instructions],
         profile=[holding_line(one, rules) for one in profile],
     )

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from api.requests.snapshots import Snapshot
 from api.requests.talking import TalkAsked
+from api.work.patience import current_check
 from events.partitions import position_text
 from projections.index.talk_tokens import TalkTokens
 from projections.language.prompt_text import TokenCount, estimated_tokens
@@ -102,7 +103,7 @@ def _whole_conversation(view: OwnerView, said: Recent, gone: set[int]) -> int:
     """Tokens of every turn that is a memory, and of the newest ones that are none."""
     turns = (one for one in said.said if isinstance(one, Turn) and one.seq not in gone)
     bare = sum(estimated_tokens(one.text) for one in turns if view.columns.row(one.turn_id) is None)
-    return view.index(TalkTokens).total + bare
+    return view.index(TalkTokens, current_check()).total + bare
 
 
 def with_parts(told: ContextParts, found: list[SearchedQuery]) -> ContextParts:

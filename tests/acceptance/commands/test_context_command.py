@@ -172,3 +172,15 @@ def test_what_cannot_be_asked_is_refused(http: HttpStore, asked: dict[str, Any])
 
 def test_uses_of_an_unknown_memory_are_not_found(http: HttpStore) -> None:
     assert http.client.get("/v1/owners/alice/memories/tea/uses").status_code == 404
+
+
+def test_in_two_parts_both_are_on_standard_output_and_their_tokens_are_told_beside(cli: Cli) -> None:
+    known(cli)
+    told = cli("context", "ada", ASKS, "--split", "--stable-budget", "300")
+    rows = told.out.splitlines()
+    assert (rows.count("<memory>"), rows.count("</memory>")) == (2, 2)
+    assert "stable part " in told.err
+    assert "the whole conversation " in told.err
+    answer = cli.json("context", "ada", ASKS, "--split", "--stable-budget", "300")
+    assert answer["block"] == f"{answer['stable']}\n{answer['turn']}"
+    cli("context", "ada", ASKS, "--stable-budget", "300", code=2)

@@ -165,3 +165,35 @@ def test_a_message_of_which_something_was_taken_back_says_so_wherever_an_agent_m
     assert all(one["memory_key"] and one["at"] for one in corrected)
     (line,) = [line for line in context["block"].splitlines() if line.startswith(f"- [{first}]")]
     assert "User moved to Porto" in line.partition("I live in Lisbon")[0]
+
+
+def test_in_two_parts_the_stable_one_comes_again_only_once_it_has_changed(
+    application: Application,
+) -> None:
+    owner = f"context-{next(NUMBERS)}"
+    server = in_process(application, owner)
+    told = application.rememberer.add(owner, "I live in Lisbon", category="identity")
+
+    async def talking(agent: Agent) -> Any:
+        first = await agent.call("memory_context", text=ASKS, split=True)
+        again = await agent.call("memory_context", text="我喝什么？", split=True, have_stable=first["stable_id"])
+        return first, again, await agent.call("memory_context", text=ASKS)
+
+    first, again, one = talk(server, talking)
+    assert (first["block"], first["memory_keys"], [part["id"] for part in first["parts"]["profile"]]) == (
+        "",
+        [told["id"]],
+        [told["id"]],
+    )
+    assert f"- [{told['id']}] " in first["stable"]
+    assert (again["stable"], again["stable_id"], bool(again["turn"])) == (None, first["stable_id"], True)
+    assert again["sizes"]["stable"] == first["sizes"]["stable"] > 0
+    assert (one["stable"], one["turn"], one["sizes"], bool(one["block"])) == (None, None, None, True)
+    application.rememberer.add(owner, "I speak Italian", category="skill")
+
+    async def later(agent: Agent) -> Any:
+        return await agent.call("memory_context", text=ASKS, split=True, have_stable=first["stable_id"])
+
+    changed = talk(server, later)
+    assert "Italian" in changed["stable"]
+    assert changed["stable_id"] != first["stable_id"]

@@ -12,7 +12,7 @@ from projections.prompt.block import CLOSE, LEAST_BUDGET, OPEN, Line, Material
 from projections.prompt.gathering import Wanted, always, rules_of
 from projections.prompt.two_parts import StablePart, in_two, stable_part, stable_room
 from projections.views.view import OwnerView
-from tests.given.events import Told, at, created, promoted
+from tests.given.events import Told, at, created, promoted, reinforced
 from tests.given.views import viewed
 from tests.unit.projections.lifecycle.test_judging import carried_out, turn
 
@@ -112,3 +112,19 @@ def test_made_again_by_the_ids_of_its_profile_it_is_the_same() -> None:
         first = stable_of(view, WANTED._replace(stable=room))
         again = stable_of(view, WANTED._replace(stable=room, stable_language=first.language), chosen=first.profile)
         assert again.block.text == first.block.text
+
+
+def test_a_use_of_what_always_holds_does_not_change_its_place() -> None:
+    """Uses raise importance, by which one block orders it."""
+    told = [created(f"Her number is {n}", f"n{n}", n) for n in range(3)]
+    told += [by_operator(promoted("core", f"n{n}", 5 + n)) for n in range(3)]
+    before = stable_of(viewed(*told)).block
+    used = [reinforced(f"n{n}", 10 + day, outcome="used") for day, n in enumerate((2, 2, 1))]
+    assert [line.id for line in before.parts["core"]] == ["n0", "n1", "n2"]
+    view = viewed(*told, *used)
+    assert [one.id for one in always(view, NOW, conversation([], "hello"), rules_of(view, WANTED)).standing.core] != [
+        "n0",
+        "n1",
+        "n2",
+    ]
+    assert stable_of(view).block.text == before.text
