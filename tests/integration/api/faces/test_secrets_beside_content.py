@@ -243,13 +243,14 @@ def test_no_log_line_holds_a_secret_in_an_id_a_reason_or_a_refusal() -> None:
 def test_a_query_that_looks_secret_is_not_recorded_nor_given_to_an_embedder_and_the_answer_says_so(
     store: Store, query: str, value: str
 ) -> None:
-    WATCHED.given.clear()
     owner = store.owner()
     store.tell(
         owner,
         created("I like tea", "tea", store.yesterday),
         created("The password of the shed, 密码", "shed", store.yesterday),
     )
+    store.app.embeddings.embed(owner)  # else nothing would be asked anyway
+    WATCHED.given.clear()
     answer = store.reader.search(owner, query)
     assert answer["meaning"] == {"failed": QUERY_HIDDEN}
     assert [one["id"] for one in answer["results"]] == ["shed"]  # by words
