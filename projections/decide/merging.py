@@ -67,7 +67,11 @@ def _adds(sentence: str, kept: str) -> bool:
 
 def _apart(one: str, other: str) -> bool:
     """Whether two texts deny, or may contradict, each other."""
-    return polarity(one) != polarity(other) or opposite(one, other) or compare(one, other, rewritten=True).kind == "contradicts"
+    return (
+        polarity(one) != polarity(other)
+        or opposite(one, other)
+        or compare(one, other, rewritten=True).kind == "contradicts"
+    )
 
 
 def _as_harmless(told: str, texts: Sequence[str]) -> bool:

@@ -59,7 +59,9 @@ def slots(text: str) -> tuple[Slot, ...]:
     for clause in _CLAUSE.finditer(text):
         said = clause[0].strip()
         for subject, name, value in _read(said):
-            if name in _PLACES and (_elsewhere(value, text, clause.end()) or of_another_time(f"{before}, {said}", None)):
+            if name in _PLACES and (
+                _elsewhere(value, text, clause.end()) or of_another_time(f"{before}, {said}", None)
+            ):
                 continue
             key = subject, name
             found[key] = value if found.get(key, value) == value else None

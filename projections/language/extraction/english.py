@@ -87,7 +87,9 @@ _NO_OBJECT = regex(
     r" (?:by|on|at|in|for|with|as|to|up|out|back(?! from \w)|it|down|over|through|along|away|from|that|how|why)\b",
     re.IGNORECASE,
 )
-_ENDS_EARLY = regex(r"^\w+ (?:after|before|since|while|during|because|so|too|again|well|much|really|somehow)\b", re.IGNORECASE)
+_ENDS_EARLY = regex(
+    r"^\w+ (?:after|before|since|while|during|because|so|too|again|well|much|really|somehow)\b", re.IGNORECASE
+)
 """A verb without what it is done to."""
 _OPEN_END = regex(
     r"\s+(?:and|or|but|with|of|to|for|the|a|an|my|in|on|at|that|which|because|so|as|like|about|from|by|is|are)$",
@@ -237,8 +239,11 @@ def _says_something(said: str, thing: str, rule: ExtractionRule, *, timed: bool)
     ]
     if rule.loose:
         return bool(told)
-    sharp = timed or TIMED.search(said) is not None or any(word[0].isupper() or word[0].isdigit() for word in told)
-    return len(told) >= 2 and (sharp or (len(told) >= 3 and not rule.sharp))
+    timed = timed or TIMED.search(said) is not None
+    named = any(word[0].isupper() or word[0].isdigit() for word in told)
+    if rule.sharp:
+        return len(told) >= (2 if timed else 3) and (timed or named)
+    return len(told) >= (2 if timed or named else 3)
 
 
 def _somebody_else(said: str) -> bool:

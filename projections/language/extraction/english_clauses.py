@@ -61,7 +61,9 @@ _SECOND_VERB = regex(
         r" (?:in|at|as|on|the|an?|my|for|with|about|it|two|three|\d+|(?!I\b)[A-Z]\w*|\w+(?:ing|s))\b.*)$"
     )
 )
-_NOUNS_TOO = frozenset({"drink", "exercise", "practice", "plan", "use", "run", "wake", "want", "train", "sleep", "come"})
+_NOUNS_TOO = frozenset(
+    {"drink", "exercise", "practice", "plan", "use", "run", "wake", "want", "train", "sleep", "come"}
+)
 _OPEN_TO_MORE = regex(r"\bto \w|\b(?:can|will|would|could|should|might|do|does|did|not)\b|n't\b")
 """What a second verb may go with rather than with the subject."""
 _FIRST_PERSON = regex(r"\b(?:I|I'm|I've|my|me|we|you)\b", re.IGNORECASE)
@@ -117,7 +119,9 @@ def _each_verb(clause: Clause) -> Iterator[Clause]:
     subject = (led["mine"] or "I").strip()
     yield clause._replace(text=clause.text[: second.start()], end=at)
     rest = clause.text[second.start("rest") :]
-    yield from _each_verb(clause._replace(text=f"{subject} {rest}", start=clause.start + second.start("rest"), before=""))
+    yield from _each_verb(
+        clause._replace(text=f"{subject} {rest}", start=clause.start + second.start("rest"), before="")
+    )
 
 
 def _whole(sentence: str, pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -136,4 +140,6 @@ def _whole(sentence: str, pieces: list[tuple[int, int]]) -> Iterator[tuple[int, 
 
 def _supposes(sentence: str) -> bool:
     """Whether the sentence holds a condition or is a joke; "I wonder if" holds an indirect question instead."""
-    return _JOKES.search(sentence) is not None or any(not _INDIRECT.search(sentence[: found.start()]) for found in _IF.finditer(sentence))
+    return _JOKES.search(sentence) is not None or any(
+        not _INDIRECT.search(sentence[: found.start()]) for found in _IF.finditer(sentence)
+    )

@@ -91,7 +91,11 @@ def test_two_verbs_of_one_subject_are_two_statements(text: str, contents: list[s
 
 @pytest.mark.parametrize(
     "text",
-    ["I want to live in Graz and play the cello.", "I like to cook and write.", "I love the self-acceptance and love theme."],
+    [
+        "I want to live in Graz and play the cello.",
+        "I like to cook and write.",
+        "I love the self-acceptance and love theme.",
+    ],
 )
 def test_a_second_verb_that_hangs_on_another_is_no_statement_of_its_own(text: str) -> None:
     assert len(stated(text)) == 1
@@ -143,23 +147,35 @@ def test_what_goes_on_is_no_question() -> None:
     assert told("我在成都上班呢") == [("identity", "用户在成都上班")]
 
 
-@pytest.mark.parametrize(("text", "name"), [("我爸爸叫张志强", "张志强"), ("我爸爸叫王伟", "王伟"), ("我女儿叫Anna", "Anna")])
+@pytest.mark.parametrize(
+    ("text", "name"), [("我爸爸叫张志强", "张志强"), ("我爸爸叫王伟", "王伟"), ("我女儿叫Anna", "Anna")]
+)
 def test_a_surname_is_no_measure_word(text: str, name: str) -> None:
     (one,) = stated(text)
-    assert one.triple is not None and (one.triple.predicate, one.triple.object) == ("名字", name)
+    assert one.triple is not None
+    assert (one.triple.predicate, one.triple.object) == ("名字", name)
 
 
 def test_being_told_to_do_something_is_no_name() -> None:
     assert told("我妈妈叫我回家") == []
 
 
-@pytest.mark.parametrize("text", ["Where do I live?", "Where do I live? And what do I love?", "我住在哪里？", "你喜欢什么？"])
+@pytest.mark.parametrize(
+    "text", ["Where do I live?", "Where do I live? And what do I love?", "我住在哪里？", "你喜欢什么？"]
+)
 def test_a_turn_that_only_asks_is_told_from_one_that_states(text: str) -> None:
     assert only_asks(TurnText("t1", text))
 
 
 @pytest.mark.parametrize(
-    "text", ["I live in Graz.", "I live in Graz, what can I do there?", "Can you remember that I live in Graz?", "我住在成都，你呢？", ""]
+    "text",
+    [
+        "I live in Graz.",
+        "I live in Graz, what can I do there?",
+        "Can you remember that I live in Graz?",
+        "我住在成都，你呢？",
+        "",
+    ],
 )
 def test_a_turn_that_states_something_does_not_only_ask(text: str) -> None:
     assert not only_asks(TurnText("t1", text))
