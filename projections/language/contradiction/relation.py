@@ -74,10 +74,10 @@ def compare(new: str, known: str, *, rewritten: bool = False) -> Relation:
         return Relation("contradicts", _plainly_negated(a, b, aligned), (told,), by_characters=reason is None)
     if slots_new and said_new.size <= FEW_WORDS and agreements(slots_new, slots_known) == slots_new:
         return Relation("same", False, (f"the same value: {slots_new[0]}",))
-    if next(_by_characters(a, b, rewritten=True), None):
-        return Relation("unrelated", False, ("one denies something",))
     lefts = (aligned.left_b, aligned.left_a) if swapped else (aligned.left_a, aligned.left_b)
-    return _beside(aligned, *lefts, whole=whole)
+    # Where one denies something that was not told, no word tells that the two are one.
+    told_apart = next(_by_characters(a, b, rewritten=True), None) is not None
+    return _beside(aligned, *lefts, whole=whole and not told_apart)
 
 
 def _beside(aligned: Alignment, left_new: Counter[str], left_known: Counter[str], *, whole: bool) -> Relation:

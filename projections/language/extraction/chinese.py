@@ -99,9 +99,12 @@ def chinese_clauses(text: str) -> Iterator[Clause]:
                 asks and (place == len(pieces) - 1 or len(pieces) == 1)
             )
             written = text[sentence.start() + a : sentence.start() + b]
-            told = with_subject(_FILLERS.sub("", piece), subject)
-            subject = subject_of(told)
-            yield Clause(told if told != _FILLERS.sub("", piece) else written, sentence.start() + a, sentence.start() + b,
+            if len(pieces) > 1:
+                opened = _FILLERS.sub("", piece)
+                told = with_subject(opened, subject)
+                subject = subject_of(told) if after else ""
+                written = told if told != opened else written
+            yield Clause(written, sentence.start() + a, sentence.start() + b,
                          not (asked or doubtful or reported or _OTHERS.search(piece)), asked, before, after)  # fmt: skip
             before = piece
             reported = reported or (_REPORTS.search(piece) is not None)

@@ -239,8 +239,11 @@ def _says_something(said: str, thing: str, rule: ExtractionRule, *, timed: bool)
     ]
     if rule.loose:
         return bool(told)
-    sharp = timed or TIMED.search(said) is not None or any(word[0].isupper() or word[0].isdigit() for word in told)
-    return len(told) >= 2 and (sharp or (len(told) >= 3 and not rule.sharp))
+    timed = timed or TIMED.search(said) is not None
+    named = any(word[0].isupper() or word[0].isdigit() for word in told)
+    if rule.sharp:
+        return len(told) >= (2 if timed else 3) and (timed or named)
+    return len(told) >= (2 if timed or named else 3)
 
 
 def _somebody_else(said: str) -> bool:

@@ -54,15 +54,16 @@ _SUBJECT = regex(
         rf"| (?:also |now |currently |still |usually )?(?:{'|'.join(sorted(VERBS))})\b))"
     )
 )
+_NOUNS_TOO = frozenset(
+    {"drink", "exercise", "practice", "plan", "use", "run", "wake", "want", "train", "sleep", "come"}
+)
+"""Verbs that are as often nouns, or hang on another."""
 _SECOND_VERB = regex(
     lambda: (
         r",? and (?P<rest>(?:also |now |currently |usually |often |always )?"
         rf"(?:(?P<own>{'|'.join(sorted(VERBS - _NOUNS_TOO))})|(?:{'|'.join(sorted(map(singular, VERBS - _NOUNS_TOO)))}))"
         r" (?:in|at|as|on|the|an?|my|for|with|about|it|two|three|\d+|(?!I\b)[A-Z]\w*|\w+(?:ing|s))\b.*)$"
     )
-)
-_NOUNS_TOO = frozenset(
-    {"drink", "exercise", "practice", "plan", "use", "run", "wake", "want", "train", "sleep", "come"}
 )
 _OPEN_TO_MORE = regex(r"\bto \w|\b(?:can|will|would|could|should|might|do|does|did|not)\b|n't\b")
 """What a second verb may go with rather than with the subject."""

@@ -53,13 +53,15 @@ _TIME_WORDS = rf"(?:day|night|week|weekend|month|year|morning|evening|afternoon|
 LEADING_TIME = regex(
     rf"(?P<time>(?:yesterday|today|tonight|earlier|(?:early |late |mid-?)?(?:last|this|the other|every|each|most|on|in|back in"
     rf"|over the|one|over|during) (?:\w+ ){{0,2}}?{_TIME_WORDS}s?|(?:a|an|one|two|three|four|five|six|\d{{1,2}}"
-    rf"|a few|a couple of|several) (?:\w+ )?{_TIME_WORDS}s? ago|(?:back )?in (?:19|20)\d\d|on (?:{MONTH}) \d{{1,2}}(?:st|nd|rd|th)?)"
+    rf"|a few|a couple of|several) (?:\w+ )?{_TIME_WORDS}s?"
+    rf" ago|(?:back )?in (?:19|20)\d\d|on (?:{MONTH}) \d{{1,2}}(?:st|nd|rd|th)?)"
     r"(?: (?:morning|evening|afternoon|night|week|ago))?),? (?=(?:I|I've|I'm|[Mm]y)\b)",
     re.IGNORECASE,
 )
 """A time that stands before the subject: "Last month I moved"."""
 TIMED = regex(
-    rf"\b(?:yesterday|today|tonight|tomorrow|ago|(?:last|this|next|every|each|past) (?:\w+ )?(?:{_TIME_WORDS}|time)|for the first time)\b",
+    rf"\b(?:yesterday|today|tonight|tomorrow|ago|(?:last|this|next|every|each|past) (?:\w+ )?(?:{_TIME_WORDS}|time)"
+    r"|for the first time)\b",
     re.IGNORECASE,
 )
 """Words that say when, or how often."""
@@ -93,8 +95,8 @@ RULES: tuple[ExtractionRule, ...] = (
         "short_term_preference", "plan", 0.65, loose=True,
     ),
     ExtractionRule(
-        r"^I(?:'m| am) (?:such )?an? (?P<object>(?!(?:(?:huge|big|total|real|massive|super|great) )*(?:fan|lover|nerd|geek)$)(?:[\w-]+ ){0,3}(?:fan|lover|enthusiast|buff|nerd|addict|fanatic|junkie|geek))\b"
-        r"(?P<of>(?: of .+)?)$",
+        r"^I(?:'m| am) (?:such )?an? (?P<object>(?!(?:(?:huge|big|total|real|massive|super|great) )*(?:fan|lover|nerd|geek)$)"
+        r"(?:[\w-]+ ){0,3}(?:fan|lover|enthusiast|buff|nerd|addict|fanatic|junkie|geek))\b(?P<of>(?: of .+)?)$",
         "stable_preference", "user_preference", 0.8, "is", loose=True,
     ),
     ExtractionRule(
@@ -112,24 +114,30 @@ RULES: tuple[ExtractionRule, ...] = (
         "stable_preference", "fact", 0.7, loose=True,
     ),
     ExtractionRule(
-        rf"^I(?:'ve| have) been {_ADVERB}(?P<object>(?!(?:{_INNER_NOW})\b)\w+ing (?=.*(?:\b(?:since|for)\b|\d|[A-Z])).+)$",
+        rf"^I(?:'ve| have) been {_ADVERB}(?P<object>(?!(?:{_INNER_NOW})\b)\w+ing "
+        r"(?=.*(?:\bsince\b|\bfor (?:\d|an? |the (?:last|past)|one|two|three|four|five|six|over|about|almost"
+        r"|several|many|years|months|ages)|\bwith (?:\w+ ){0,3}[A-Z]|\b(?:every|each|daily|weekly)\b)).+)$",
         "fact", "fact", 0.7, sharp=True,
     ),
     ExtractionRule(
         lambda: (
             rf"^My (?P<who>{_one_of_mine()}{_NAME}{_ASIDE}) (?:and I )?{_ADVERB}"
-            rf"(?P<object>(?:{PAST}|{_NOT_SAYING}[a-z]{{2,15}}s\b|(?:is|are|was|were) (?:an? |from |\d|called |named |allergic |[a-z]+ing )"
-            r"|has (?:an? |two |three |\w+ed )|have (?:an? |two )|speaks?|live|work|love|like|passed away|died|can )"
+            rf"(?P<object>(?:{PAST}|{_NOT_SAYING}[a-z]{{2,15}}s\b|(?:is|are|was|were) (?:an? |from |\d|called |named |allergic "
+            r"|[a-z]+ing )|has (?:an? |two |three |\w+ed )|have (?:an? |two )|speaks?|live|work|love|like|passed away|died|can )"
             r"(?: .+)?|passed away|died)$"
         ),
         "fact", "fact", 0.7, loose=True,
     ),
     ExtractionRule(
-        rf"^My (?P<object>(?!(?:character|hero|heroine|avatar|protagonist|narrator|villain|main|biggest|next|only|first|last|question|goal|problem|issue|code|app|understanding|score|result"
-        rf"|current|original|draft)\b)(?:new |old )?[\w-]+(?:,[^,]{{1,40}},)? {_ADVERB}{PAST}.*)$",
+        rf"^My (?P<object>(?!(?:character|hero|heroine|avatar|protagonist|narrator|villain|main|biggest|next|only|first|last"
+        rf"|question|goal|problem|issue|code|app|understanding"
+        rf"|score|result|current|original|draft)\b)(?:new |old )?[\w-]+(?:,[^,]{{1,40}},)? {_ADVERB}{PAST}.*)$",
         "fact", "fact", 0.65, sharp=True,
     ),
-    ExtractionRule(rf"^I(?:'ve| have) {_ADVERB}(?P<object>{DONE} .+)$", "fact", "fact", 0.65, sharp=True),
+    ExtractionRule(
+        rf"^I(?:'ve| have) {_ADVERB}(?P<object>{DONE} (?=.*(?:\d|\b(?:ago|last|recently|since|so far|yet|today|yesterday)\b)).+)$",
+        "fact", "fact", 0.65, sharp=True,
+    ),
     ExtractionRule(rf"^I {_ADVERB}(?P<object>{PAST} .+)$", "fact", "fact", 0.65, sharp=True),
 )  # fmt: skip
 """After those of `english_rules`, in this order."""

@@ -210,3 +210,9 @@ def test_what_was_made_since_a_memory_went_is_found_afterwards() -> None:
     found = retracting(*TALK, *told)
     assert [one.id for one in found.missed("t1")] == ["late"]
     assert retracting(*TALK, typed("User adopted a hedgehog", "late", 1)).missed("t1") == ()
+
+
+def test_a_recorded_turn_that_only_asks_does_not_become_a_memory_by_itself() -> None:
+    texts = ("Where do I live?", "I live in Graz, where can I swim?", "我住在哪里？", "我住在成都。")
+    said = [Turn(n, f"e{n}", f"r{n}", "user", None, text, None, None, 0) for n, text in enumerate(texts, 20)]
+    assert [one.ids for one in unkept(viewed(*TALK), said)] == [("r21",), ("r23",)]

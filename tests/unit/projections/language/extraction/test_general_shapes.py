@@ -152,7 +152,8 @@ def test_what_goes_on_is_no_question() -> None:
 )
 def test_a_surname_is_no_measure_word(text: str, name: str) -> None:
     (one,) = stated(text)
-    assert one.triple is not None and (one.triple.predicate, one.triple.object) == ("名字", name)
+    assert one.triple is not None
+    assert (one.triple.predicate, one.triple.object) == ("名字", name)
 
 
 def test_being_told_to_do_something_is_no_name() -> None:
