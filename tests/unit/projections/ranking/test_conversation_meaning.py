@@ -20,6 +20,7 @@ from projections.ranking.conversation_meaning import (
 )
 from projections.ranking.conversation_question import QuestionReading, read_question
 from projections.ranking.conversation_terms import Stage, over_best
+from projections.ranking.rankings import cosines
 from projections.views.view import OwnerView
 from tests.given.events import at, created
 from tests.given.views import viewed
@@ -247,15 +248,20 @@ TALK = ("violin strings", "a bow", "rain all day", "a cat")
 """Two speakers in turn."""
 
 
+def talk_of(*texts: str) -> OwnerView:
+    return viewed(
+        *(
+            replace(created(text, f"m{at}", at / 1440, who, speaker=who, source=who), extra={"session_id": "s"})
+            for at, text in enumerate(texts)
+            for who in [("user", "assistant")[at % 2]]
+        )
+    )
+
+
 @pytest.mark.parametrize("model", SETTINGS.measured)
 def test_a_model_of_whole_vectors_has_the_shares_that_were_measured_for_it(model: str) -> None:
     notes = view_of(*TEXTS)
-    talk = viewed(
-        *(
-            replace(created(text, f"m{at}", at / 1440, who, speaker=who, source=who), extra={"session_id": "s"})
-            for at, (text, who) in enumerate(zip(TALK, ("user", "assistant") * 2, strict=True))
-        )
-    )
+    talk = talk_of(*TALK)
     shares = SETTINGS.measured[model]
     for view, share, turns in ((notes, shares.notes, False), (talk, shares.dialogue, True)):
         reading, own = heard_in(view)
@@ -263,3 +269,11 @@ def test_a_model_of_whole_vectors_has_the_shares_that_were_measured_for_it(model
         found = meant(view, QUERY, reading, own, ALL, sense_of(ONE_NEAR, model=model))
         ratio = share / (1 - share)
         assert found.own[1] / found.own[0] == pytest.approx(ratio)
+
+
+def test_the_published_ranking_reads_cosines_without_the_common_part_and_none_of_rows_without_vectors() -> None:
+    crowd = crowded(NORTH, EAST, (-1.0, 0.0), EAST)
+    crowd[3] = 0
+    sense = sense_of(crowd, usual=CENTRE, towards=crowded(EAST)[0], known=[True, True, True, False])
+    assert cosines(sense, np.array([1, 0, 2, 3])).tolist() == pytest.approx([1, 0, 0, 0], abs=1e-5)
+    assert cosines(None, ALL).tolist() == [0, 0, 0, 0]
