@@ -27,45 +27,35 @@ class ContextTools:
 
     def memory_context(
         self,
-        text: Annotated[str, Field(description="What the user just said, in their own words.")],
+        text: Annotated[str, Field(description="What the user just said, word for word.")],
         session: Annotated[
-            str | None, Field(description="Id of the conversation; that of the newest message if not given.")
+            str | None, Field(description="Id of the conversation; the newest message's if not given.")
         ] = None,
         turn_id: Annotated[
             str | None,
-            Field(description="Id of what was said, as add_turns told it: injections are recorded for it once."),
+            Field(description="Id of what was said, as add_turns told it; recorded for it once."),
         ] = None,
         budget: Annotated[
             int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens the block may take, as estimated.")
         ] = BUDGET,
-        proactive: Annotated[bool, Field(description="Search for memories that may matter.")] = True,
+        proactive: Annotated[bool, Field(description="Search for what may matter.")] = True,
         include_faded: IncludeFaded = None,
-        split: Annotated[
-            bool,
-            Field(
-                description="In two parts: stable, the same from turn to turn, with who the user is, and turn. block is empty then."
-            ),
-        ] = False,
-        have_stable: Annotated[
-            str | None,
-            Field(
-                max_length=64, description="With split: the stable_id that you have; stable comes only if it changed."
-            ),
-        ] = None,
+        stable_id: Annotated[str, Field(description="For two parts: new, or the stable_id you have.")] = "",
     ) -> ContextAnswer:
-        """Everything to know before you answer, in one block within a budget of tokens.
+        """Everything to know before you answer, within a budget of tokens.
 
-        The time, what holds, what the user asked for, the conversation, memories that may matter, what tools found last turn.
-        Use it once at the beginning of a turn. What is in it is recorded as put before you; secrets and what no longer holds
+        The time, what holds, what the user asked for, the conversation, what may matter, what tools found last turn.
+        Use it once, as a turn begins. What is in it is recorded as put before you; secrets and what no longer holds
         never are.
         """
         with self._connection.session() as asked:
             ask = partial(asked.application.contexts.context, session=session, turn_id=turn_id, budget=budget)
+            split = stable_id != ""
             told: Mapping[str, Any] = ask(
                 asked.owner, text, proactive=proactive, include_faded=include_faded, split=split
             )
         stable = told["stable"]
-        stable_id = None if stable is None else sha256(stable.encode()).hexdigest()[:_ID_DIGITS]
+        now = None if stable is None else sha256(stable.encode()).hexdigest()[:_ID_DIGITS]
         names = ("turn", "sizes", "tokens", "budget", "session", "turn_id", "dropped", "left_out", "position", "behind")
         parts = {
             part: [
@@ -76,8 +66,8 @@ class ContextTools:
         }
         return ContextAnswer(
             block="" if split else told["block"],
-            stable=None if stable_id == have_stable else stable,
-            stable_id=stable_id,
+            stable=None if now == stable_id else stable,
+            stable_id=now,
             parts=ContextIds(**parts),
             memory_keys=told["injected"],
             recorded=told["recorded"]["status"],

@@ -175,8 +175,8 @@ def test_in_two_parts_the_stable_one_comes_again_only_once_it_has_changed(
     told = application.rememberer.add(owner, "I live in Lisbon", category="identity")
 
     async def talking(agent: Agent) -> Any:
-        first = await agent.call("memory_context", text=ASKS, split=True)
-        again = await agent.call("memory_context", text="我喝什么？", split=True, have_stable=first["stable_id"])
+        first = await agent.call("memory_context", text=ASKS, stable_id="new")
+        again = await agent.call("memory_context", text="我喝什么？", stable_id=first["stable_id"])
         return first, again, await agent.call("memory_context", text=ASKS)
 
     first, again, one = talk(server, talking)
@@ -192,7 +192,7 @@ def test_in_two_parts_the_stable_one_comes_again_only_once_it_has_changed(
     application.rememberer.add(owner, "I speak Italian", category="skill")
 
     async def later(agent: Agent) -> Any:
-        return await agent.call("memory_context", text=ASKS, split=True, have_stable=first["stable_id"])
+        return await agent.call("memory_context", text=ASKS, stable_id=first["stable_id"])
 
     changed = talk(server, later)
     assert "Italian" in changed["stable"]
