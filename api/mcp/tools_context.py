@@ -36,6 +36,13 @@ class ContextTools:
             int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens the block may take, as estimated.")
         ] = BUDGET,
         proactive: Annotated[bool, Field(description="Search for memories that may matter.")] = True,
+        whole: Annotated[
+            bool | None,
+            Field(
+                description="true: up to 20 memories that answer it, however close; use it where the user asks about the past."
+                " false: the five closest at most."
+            ),
+        ] = None,
         include_faded: IncludeFaded = None,
     ) -> ContextAnswer:
         """Everything to know before you answer, in one block within a budget of tokens.
@@ -46,7 +53,9 @@ class ContextTools:
         """
         with self._connection.session() as asked:
             ask = partial(asked.application.contexts.context, session=session, turn_id=turn_id, budget=budget)
-            told: Mapping[str, Any] = ask(asked.owner, text, proactive=proactive, include_faded=include_faded)
+            told: Mapping[str, Any] = ask(
+                asked.owner, text, proactive=proactive, whole=whole, include_faded=include_faded
+            )
         names = ("block", "tokens", "budget", "session", "turn_id", "dropped", "left_out", "position", "behind")
         parts = {
             part: [
