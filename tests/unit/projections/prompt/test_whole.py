@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from projections.choices import MOST_RESULTS
 from projections.memory.working_memory import conversation
 from projections.prompt.block import build
 from projections.prompt.gathering import AskedTurn, Valued, Wanted, always, material, rules_of
 from projections.prompt.whole import MOST_ANSWERING, MOST_TOGETHER, brought_up
-from projections.ranking.proactive import MOST_RESULTS
 from projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, negated
 from tests.given.views import asked, viewed
