@@ -6,6 +6,8 @@ RANKINGS = ("conversation", "text", "published", "overlap", "associative")
 SEARCH_MODES = ("keyword", "semantic", "hybrid")
 THRESHOLD = 0.7
 """Least closeness of what is put into a prompt unasked."""
+MOST_RESULTS = 5
+"""Memories that are put into a prompt for being close."""
 MOST_SEARCHES = 3
 """Searches for one turn."""
 WORKING_MESSAGES = 30

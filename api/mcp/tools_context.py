@@ -39,6 +39,9 @@ class ContextTools:
             int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens the block may take, as estimated.")
         ] = BUDGET,
         proactive: Annotated[bool, Field(description="Search for what may matter.")] = True,
+        whole: Annotated[
+            bool | None, Field(description="true: all that answers a question; false: the five closest.")
+        ] = None,
         include_faded: IncludeFaded = None,
         stable_id: Annotated[str, Field(description="For two parts: new, or the stable_id you have.")] = "",
     ) -> ContextAnswer:
@@ -52,7 +55,7 @@ class ContextTools:
             ask = partial(asked.application.contexts.context, session=session, turn_id=turn_id, budget=budget)
             split = stable_id != ""
             told: Mapping[str, Any] = ask(
-                asked.owner, text, proactive=proactive, include_faded=include_faded, split=split
+                asked.owner, text, proactive=proactive, whole=whole, include_faded=include_faded, split=split
             )
         stable = told["stable"]
         now = None if stable is None else sha256(stable.encode()).hexdigest()[:_ID_DIGITS]

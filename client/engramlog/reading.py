@@ -24,6 +24,7 @@ def context(
     proactive: bool | None = None,
     threshold: float | None = None,
     searches: int | None = None,
+    whole: bool | None = None,
     messages: int | None = None,
     sensitive: bool | None = None,
     language: str | None = None,
@@ -43,12 +44,14 @@ def context(
 
     What is not given is as the service has it. Memories in it are recorded as injected, once for a turn, unless `trace=False`;
     a block about the past (`as_of`, `known`) records nothing. `trust`: nothing that is trusted less stands in it.
+    `whole`: up to twenty memories that answer it, whatever the threshold; False: the five closest at most.
     """
     place = {"session": session, "turn_id": turn_id, "after": after, "as_of": spelled(as_of), "known": spelled(known)}
     found = {
         "proactive": proactive,
         "threshold": threshold,
         "searches": searches,
+        "whole": whole,
         "include_faded": include_faded,
         "trust": trust,
     }

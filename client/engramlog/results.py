@@ -143,6 +143,8 @@ class Explanation(Result):
     """Matching memories that this one replaced."""
     tags: list[str] | None = None
     """Context tags, where the search asked for some."""
+    asked_by: list[str] | None = None
+    """Of a question of several parts those that it answers best."""
 
 
 class Hit(Card):
@@ -181,6 +183,8 @@ class Understood(Result):
     """From when on was searched, where `since` is told."""
     until: datetime | None = None
     """Before when, where `until` is told."""
+    parts: list[str] | None = None
+    """The parts of the question, where each has a share of the first ten results."""
 
 
 class Expanded(Result):
@@ -235,6 +239,8 @@ class ContextLine(Result):
     """As recorded; the block may hold less of it."""
     closeness: float | None = None
     long_ago: bool = False
+    asked_by: list[str] | None = None
+    """Of a question of several parts those that it answers best."""
 
 
 class ContextParts(Result):
@@ -258,6 +264,8 @@ class ContextSearch(Result):
     """Memories close enough that may stand in a prompt."""
     withheld: dict[str, int]
     """Further matches that normal mode does not show, by reason."""
+    parts: list[str] = []
+    """The parts of the question that had a share each; none where it asks for one thing."""
 
 
 class ContextSizes(Result):

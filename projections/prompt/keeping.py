@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from projections.choices import MOST_RESULTS
 from projections.prompt.block import Line
-from projections.ranking.proactive import MOST_RESULTS
 from projections.views.view import OwnerView
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from projections.choices import MOST_RESULTS
 from projections.index.conversation_index import NONE
 from projections.language.asking.parts import asked_parts, asks
 from projections.language.conversation_words import ends_asking
@@ -18,7 +19,6 @@ from projections.memory.record import LEVELS, Memory
 from projections.prompt.gathering import Always, AskedTurn, Close, Valued, Wanted, closest
 from projections.prompt.keeping import made_at
 from projections.prompt.lines import Rules, said_already, why_not
-from projections.ranking.proactive import MOST_RESULTS
 from projections.views.corrected import seen_at
 from projections.views.view import OwnerView
 

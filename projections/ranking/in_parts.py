@@ -20,7 +20,7 @@ from projections.ranking.running import RunningSearch
 
 SHOWN = 10
 """Places among which every part has its share."""
-KEPT = 4
+KEPT = 5
 """Of these, the first that are the whole question's own."""
 ABOVE = 1e-6
 PART = "share"

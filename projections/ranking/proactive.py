@@ -13,7 +13,6 @@ from projections.language.asked_words import says_something, without_question_wo
 from projections.language.extractive import sentences, words
 from projections.views.view import OwnerView
 
-MOST_RESULTS = 5
 LONGEST = 1_000
 """Characters of a turn that are searched for as one: of a longer one its last, where people ask."""
 

@@ -239,6 +239,7 @@ def _everything(verb: str, **given: Any) -> dict[str, Any]:
         "inspect": True,
         "reasons": False,
         "include_faded": True,
+        "whole": True,
         "trust": "inferred",
         "reveal": True,
     } | given

@@ -32,6 +32,9 @@ instants = (
 )
 
 
+_TEXTS = {"half_life_by_kind": ["", "fact=1,episode=7.5,preference=9999"], "embedder": ["store", "none", "auto", "use"]}
+
+
 def parameter_values(name: str, least: float) -> st.SearchStrategy[ParameterValue]:
     """Values that the parameter's schema allows; where it allows any above 0, those from `least`."""
     schema = schema_of(name)
@@ -40,7 +43,7 @@ def parameter_values(name: str, least: float) -> st.SearchStrategy[ParameterValu
     if schema["type"] == "boolean":
         return st.booleans()
     if schema["type"] == "string":
-        return st.sampled_from(["", "fact=1,episode=7.5,preference=9999"] if name == "half_life_by_kind" else ["UTC"])
+        return st.sampled_from(_TEXTS.get(name, ["UTC"]))
     low, high = schema.get("minimum", least), schema["maximum"]
     if schema["type"] == "integer":
         return st.integers(low, high) | st.sampled_from([low, high])

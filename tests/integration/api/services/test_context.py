@@ -619,19 +619,6 @@ def test_what_is_asked_for_in_order_stands_in_the_order_of_time(store: Store) ->
     assert told == [f"city{one}" for one in range(8)]
 
 
-def test_a_question_brings_the_turn_that_answers_what_it_finds(store: Store) -> None:
-    talk = (
-        created("Which glaze suits the tall kiln vase?", "asks", 0, source="assistant"),
-        created("Celadon, I would say", "answers", 1),
-        created("Lunch was late", "lunch", 2),
-    )
-    owner = known(store, *(Told(one.data, one.day, one.actor, {"session_id": "s1"}) for one in talk))
-    answer = asked(store, owner, "Which glaze suits the tall vase best?", messages=0, session="s2")
-    told = {line["id"]: line for line in answer["parts"]["retrieved"]}
-    assert "closeness" in told["asks"]
-    assert "closeness" not in told["answers"], "it stands there for its neighbour"
-
-
 def test_the_parts_of_a_question_and_what_each_brought_are_told(store: Store) -> None:
     owner = known(store, created("The chess club is dear", "chess"), created("The pottery class is cheap", "pottery"))
     answer = asked(store, owner, "Which is dearer, the chess club or the pottery class?", whole=True)
