@@ -12,9 +12,9 @@ from projections.memory.tags import contextual_match
 from projections.ranking import conversation
 from projections.ranking.behind_evidence import behind_evidence
 from projections.ranking.brought import brought_to_mind
-from projections.ranking.in_parts import plan_of, shared
 from projections.ranking.long_ago import with_long_ago
 from projections.ranking.outdated import admits, lending, without_corrected
+from projections.ranking.parts.in_parts import plan_of, shared
 from projections.ranking.ranked import Ranked, best
 from projections.ranking.rankings import (
     MOST_PUBLISHED,

@@ -14,7 +14,7 @@ from projections.ranking.brought import path_told
 from projections.ranking.conversation_dates import told
 from projections.ranking.conversation_weights import TERM_WEIGHTS
 from projections.ranking.keyword_match import expanded
-from projections.ranking.parted import Plan
+from projections.ranking.parts.parted import Plan
 from projections.ranking.ranked import Ranked
 from projections.ranking.rankings import relevance_of, text_score
 from projections.ranking.running import RunningSearch, plain_bm25

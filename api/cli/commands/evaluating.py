@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 from rich.console import Console
@@ -20,6 +20,7 @@ from projections.choices import RANKINGS, SEARCH_MODES, THRESHOLD
 
 if TYPE_CHECKING:
     from api.evaluation.over_time import MeasuredOverTime
+    from api.evaluation.search import EvaluationAnswer
 
 LONG_EVALUATION = 100
 """Questions from which a progress bar is shown."""
@@ -138,7 +139,7 @@ def by_time(answer: MeasuredOverTime, console: Console = out) -> None:
     tabulate([Column(name, right=name not in ("law", "mode")) for name in names], list(rows.values()), console)
 
 
-def blocks(answer: dict[str, Any], console: Console = out) -> None:
+def blocks(answer: EvaluationAnswer, console: Console = out) -> None:
     """What the blocks held by category, with what changed since a saved run; then what they took."""
     _told(answer, console)
     changed = answer.get("differences", {"all": {}, "categories": {}})
@@ -155,7 +156,7 @@ def blocks(answer: dict[str, Any], console: Console = out) -> None:
     console.print(Text(told, "dim"))
 
 
-def figures(answer: dict[str, Any], console: Console = out) -> None:
+def figures(answer: EvaluationAnswer, console: Console = out) -> None:
     """Hit rates by category, with what changed since a saved run."""
     _told(answer, console)
     changed = answer.get("differences", {"all": {}, "categories": {}})
@@ -178,7 +179,7 @@ def figures(answer: dict[str, Any], console: Console = out) -> None:
         )
 
 
-def _told(answer: dict[str, Any], console: Console) -> None:
+def _told(answer: EvaluationAnswer, console: Console) -> None:
     """Which set was asked how."""
     left_out = f", {answer['without_evidence']:,} without evidence left out" if answer["without_evidence"] else ""
     told = (

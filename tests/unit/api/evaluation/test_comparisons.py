@@ -8,7 +8,7 @@ import pytest
 
 from api.evaluation.search import evaluate
 from projections.ranking.search_request import SearchRequest
-from tests.given.comparisons import comparisons, write_comparisons
+from tests.doubles.comparisons import comparisons, write_comparisons
 
 KEYWORD = SearchRequest(search_mode="keyword", reasons=False)
 

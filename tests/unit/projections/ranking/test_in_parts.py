@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.ranking.in_parts import KEPT, SHOWN
+from projections.ranking.parts.in_parts import KEPT, SHOWN
 from tests.given.events import Told, created, deleted, negated
 from tests.given.views import HOUR, asked, found, viewed
 

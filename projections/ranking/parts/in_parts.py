@@ -13,8 +13,8 @@ import numpy as np
 
 from projections.language.asking.parts import MOST_PARTS, asked_parts
 from projections.language.asking.roles import renamed
-from projections.ranking.parted import Plan
-from projections.ranking.people import people_meant
+from projections.ranking.parts.parted import Plan
+from projections.ranking.parts.people import people_meant
 from projections.ranking.ranked import Ranked, best
 from projections.ranking.running import RunningSearch
 
