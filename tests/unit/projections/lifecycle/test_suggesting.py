@@ -129,7 +129,7 @@ def test_without_vectors_nothing_is_compared() -> None:
 )
 def test_what_a_person_is_not_asked_about(change: Told) -> None:
     story = memory.given(created(SHORT, "m0", 0), change, *(created(text, f"n{n}", n) for n, text in enumerate(PLAIN)))
-    near = SAME | {getattr(change.data, "content", ""): (1.0, 0.0)}
+    near = {**SAME, getattr(change.data, "content", ""): (1.0, 0.0)}
     assert all(not one.ids[0].startswith("suggestion-merge") for one in planned(story, near))
 
 
@@ -152,11 +152,6 @@ def test_twenty_wait_at_most_the_nearest_first() -> None:
     texts = [
         text for n in range(MOST_WAITING + 5) for text in (f"Ada uses tool{n}x", f"Ada uses tool{n}x and glue{n}x")
     ]
-    near = {}
-    for n in range(MOST_WAITING + 5):
-        alone = [0.0] * (n + 1)
-        alone[n] = 1.0
-        near |= {texts[2 * n]: (*alone, 0.0), texts[2 * n + 1]: (*alone, 0.01 * (n + 1))}
     story = memory.given(*(created(text, f"m{n}", n % 9) for n, text in enumerate(texts)))
     view = viewed(*story.events)
     wholes = np.zeros((len(texts), 60), np.float32)
