@@ -30,6 +30,7 @@ from api.work.patience import current_check, weigh
 from events.envelope import from_micros, utc_text
 from events.errors import refused
 from events.log import EventLog
+from events.text.embedder_names import STORE
 from events.vocabulary import Via
 from projections.checks import Bounds
 from projections.choices import RANKINGS
@@ -169,8 +170,12 @@ class Reader(Histories):
                     "search_mode", mode, "keyword or hybrid: a query that looks like a secret goes to no embedder"
                 )
             question.hidden = QUERY_HIDDEN
-        self._meanings.ask(owner, question)
+        self._meanings.ask(owner, question, lambda: self._embedder_of(owner))
         return question
+
+    def _embedder_of(self, owner: str) -> str:
+        found = self.glance(owner)
+        return STORE if found is None else found.view.parameters.embedder
 
     def list(
         self,

@@ -8,7 +8,7 @@ from events.catalogue import EventData, MemoriesLinked, MemoryDeleted, MemoryMen
 from events.errors import NotFound, refused
 from projections.decide.merging import merged_text
 from projections.memory.columns import Columns, state_of
-from projections.memory.record import Memory
+from projections.memory.record import SECRET, Memory
 from projections.memory.suggestion import LINKED, merged_id, suggested_by
 
 Get = Callable[[str], Memory | None]
@@ -54,5 +54,6 @@ def done_as_suggested(get: Get, memory_id: str, reason: str, summary: str | None
 
 
 def _standing(get: Get, suggestion: Memory) -> list[Memory]:
+    """Those of the two that stand and may be told: what became secret is in no merge's words."""
     pieces = (get(one) for one in suggestion.summarises)
-    return [one for one in pieces if one is not None and state_of(one) == Columns.LIVE]
+    return [one for one in pieces if one is not None and state_of(one) == Columns.LIVE and one.sensitivity < SECRET]

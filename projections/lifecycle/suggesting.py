@@ -33,7 +33,7 @@ from projections.memory.columns import Columns, Rows, state_of
 from projections.memory.creating import suggestion
 from projections.memory.kind import is_statement
 from projections.memory.record import UNCOMPRESSED, Memory
-from projections.memory.suggestion import ASKED, PREFIX, Suggested, is_of_suggestion, suggested_by, suggestion_id
+from projections.memory.suggestion import ASKED, PREFIX, Suggested, suggested_by, suggestion_id
 from projections.views.view import OwnerView
 
 JOB: Final = "suggest"
@@ -63,7 +63,7 @@ def suggestions(view: OwnerView, now: int, check: Check = unchecked) -> list[Dec
     `view.vectors_today` are the vectors of its rows; without them nothing is compared.
     """
     known = [one for one in view.columns if one.id.startswith((PREFIX, ASKED)) and state_of(one) == Columns.PROPOSED]
-    going = [one for one in (_going(view, one) for one in known if is_of_suggestion(one.id)) if one is not None]
+    going = [one for one in (_going(view, one) for one in known) if one is not None]
     room = MOST_WAITING - len(known) + len(going)
     if view.vectors_today is None or room <= 0:
         return going
@@ -103,10 +103,12 @@ def _text_of(pair: _Pair) -> str:
 
 
 def _going(view: OwnerView, known: Memory) -> Decision | None:
-    """That a suggestion goes of which one of the two no longer stands, or says something else."""
+    """That a suggestion goes of which one of the two no longer stands, or says something else; None of anything else."""
     suggested = suggested_by(known)
+    if suggested is None:
+        return None
     pieces = [one for one in map(view.get, known.summarises) if one is not None and _is_fit(one)]
-    if suggested is not None and len(pieces) == 2 and _id_of(view, suggested, *pieces) == known.id:
+    if len(pieces) == 2 and _id_of(view, suggested, *pieces) == known.id:
         return None
     seq = max([known.changed_seq, *(one.changed_seq for one in pieces)])
     since = max([known.created_at, *(one.stamp for one in pieces)])

@@ -26,11 +26,6 @@ def suggestion_id(suggested: Suggested, name: str) -> str:
     return f"{PREFIX}{suggested}.{name}"
 
 
-def is_of_suggestion(memory_id: str) -> bool:
-    """Whether an id is one of a suggestion, purged ones too."""
-    return memory_id.startswith(PREFIX)
-
-
 def merged_id(suggestion: str) -> str:
     """The id of the memory that a suggested merge makes."""
     return f"m-{suggestion.partition('.')[2]}"
@@ -50,5 +45,5 @@ def suggested_kind(memory_id: str) -> str | None:
 
 
 def _suggested(memory_id: str) -> Suggested | None:
-    what = memory_id.removeprefix(PREFIX).partition(".")[0] if is_of_suggestion(memory_id) else ""
+    what = memory_id.removeprefix(PREFIX).partition(".")[0] if memory_id.startswith(PREFIX) else ""
     return "merge" if what == "merge" else "link" if what == "link" else None

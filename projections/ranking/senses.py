@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -30,8 +31,11 @@ class MeantQuestion:
 class Senses(Protocol):
     """A question's vectors, and beside them an owner's."""
 
-    def ask(self, owner: str, question: MeantQuestion) -> None:
-        """Ask for a question's vectors before any view is held, so that none waits for them, where it is known of whom."""
+    def ask(self, owner: str, question: MeantQuestion, parameter: Callable[[], str]) -> None:
+        """Ask for a question's vectors before any view is held, so that none waits for them, where it is known of whom.
+
+        `parameter` tells the owner's parameter `embedder`, as it is now.
+        """
 
     def sense(self, view: OwnerView, owner: str, question: MeantQuestion) -> Sense | None:
         """The sense of a question under the model that counts for the view; None where there is nothing to compare it with.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from threading import Lock
 from time import monotonic
 
 from events.errors import BadSetting, EmbedderFailed
-from events.text.embedder_names import MINILM, NONE
+from events.text.embedder_names import MINILM, NONE, STORE
 from projections.embedding.choosing import EmbedderChosen, Embedders
 from projections.embedding.letters import LettersIndex
 from projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense, Vectors, embedded_text
@@ -95,20 +96,29 @@ class Meanings:
         rest.ended(None)
         return asked
 
-    def ask(self, owner: str, question: MeantQuestion) -> None:
+    def ask(self, owner: str, question: MeantQuestion, parameter: Callable[[], str]) -> None:
         """Ask for a question's vectors before any view is held, where it is known under which model."""
-        chosen = self._foreseen(owner)
-        if chosen is not None and question.compares and question.hidden is None:
+        if not question.compares or question.hidden is not None:
+            return
+        chosen = self._foreseen(owner, parameter)
+        if chosen is not None:
             self._ask(question, chosen)
 
-    def _foreseen(self, owner: str) -> EmbedderChosen | None:
-        """What the owner's last question wanted; else what everybody's does where it may be an endpoint: no view waits for one."""
+    def _foreseen(self, owner: str, parameter: Callable[[], str]) -> EmbedderChosen | None:
+        """What the owner's last question wanted; of what may be an endpoint, where it counts for the owner: no view waits for one.
+
+        An endpoint is given no question of an owner who chose something else, so his parameter is read first.
+        """
         with self._lock:
-            if owner in self._wanted:
+            last = self._wanted.get(owner)
+            if last is not None:
                 self._wanted.move_to_end(owner)
-                return self._wanted[owner]
         name, by = self.embedders.plan.base
-        return EmbedderChosen(name, name, by) if by == "setting" and ":" in name else None
+        if by == "store" or ":" not in name:
+            return last
+        if parameter() in (STORE, name):
+            return EmbedderChosen(name, name, by)
+        return None if last is not None and last.name == name else last
 
     def _ask(self, question: MeantQuestion, chosen: EmbedderChosen) -> EmbeddedQuestion | str:
         """The question's vectors under an embedder, or why there are none; asked for once."""

@@ -134,13 +134,17 @@ def may_name(question: str) -> bool:
 
 def renamed(question: str, people: Iterable[Somebody]) -> Sequence[str]:
     """The question with a role for a name, or a name for a role, two at most; none where it names nobody who is known."""
-    han, told = holds_han(question), dict[str, None]()
+    folded, told = question.casefold(), dict[str, None]()
+    places: dict[str, list[tuple[int, int]]] = {}
+    for match in (_SAID_HAN if holds_han(question) else _SAID).finditer(question):
+        places.setdefault(_relation(match["role"].casefold()), []).append(match.span())
     for one in dict.fromkeys(people):
-        pattern = _SAID_HAN if han else _SAID
-        for match in pattern.finditer(question):
-            if _relation(match["role"].casefold()) == _relation(one.role) and one.name not in question:
-                told.setdefault(f"{question[: match.start()]}{one.name}{question[match.end() :]}")
-        if one.name in question and one.role not in question.casefold():
+        if len(told) >= MOST_RENAMED:
+            break
+        if one.name not in question:
+            for start, end in places.get(_relation(one.role), [])[:MOST_RENAMED]:
+                told.setdefault(f"{question[:start]}{one.name}{question[end:]}")
+        elif one.role not in folded:
             role = f"我{one.role}" if holds_han(one.role) else f"my {one.role}"
             told.setdefault(question.replace(one.name, role))
     return tuple(told)[:MOST_RENAMED]

@@ -21,7 +21,7 @@ _CUT = regex(
     r"|since|if|as|we|he|she|they|isn't|don't|doesn't|thanks|haha|lol|also|plus|'?cause|which|making|it"
     r"|remember that|remember,|don't forget|keep in mind|from now on)\b)"
     r"|,\s+and\s+(?=with\b)|\s+and\s+(?=(?:want|wants|need|would|am|have|had to|can't|hope|feel|felt|was|don't|got to|it's)\b)"
-    r"|\s*[-–—]+\s+|,?\s+(?=(?:can you|could you|would you|will you)\b)|\s+(?=because|since I|though I)",
+    r"|\s*(?<![-–—])[-–—]+\s+|,?\s+(?=(?:can you|could you|would you|will you)\b)|\s+(?=because|since I|though I)",
     re.IGNORECASE,
 )
 _ASKS = regex(
@@ -108,21 +108,21 @@ def _of_sentence(text: str, hushed: str, start: int, end: int) -> Iterator[Claus
 
 def _each_verb(clause: Clause) -> Iterator[Clause]:
     """ "I live in Graz and play the cello" as two clauses, each with its subject."""
-    led = _SUBJECT.match(clause.text)
-    second = None if led is None else _SECOND_VERB.search(clause.text, led.end())
-    if led is None or second is None or _OPEN_TO_MORE.search(clause.text, led.end(), second.start()):
-        yield clause
-        return
-    if (led["mine"] is None) != (second["own"] is not None):
-        yield clause
-        return
-    at = clause.start + second.start()
-    subject = (led["mine"] or "I").strip()
-    yield clause._replace(text=clause.text[: second.start()], end=at)
-    rest = clause.text[second.start("rest") :]
-    yield from _each_verb(
-        clause._replace(text=f"{subject} {rest}", start=clause.start + second.start("rest"), before="")
-    )
+    start = clause.start  # where the text without the subject that was put before it stands
+    given = 0
+    while True:
+        led = _SUBJECT.match(clause.text)
+        second = None if led is None else _SECOND_VERB.search(clause.text, led.end())
+        if led is None or second is None or _OPEN_TO_MORE.search(clause.text, led.end(), second.start()):
+            break
+        if (led["mine"] is None) != (second["own"] is not None):
+            break
+        yield clause._replace(text=clause.text[: second.start()], end=start + second.start() - given)
+        start += second.start("rest") - given
+        subject = f"{(led['mine'] or 'I').strip()} "
+        given = len(subject)
+        clause = clause._replace(text=f"{subject}{clause.text[second.start('rest') :]}", start=start, before="")
+    yield clause
 
 
 def _whole(sentence: str, pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

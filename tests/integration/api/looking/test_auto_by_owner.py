@@ -259,3 +259,22 @@ def test_another_plan_looks_at_everybody_again(store: ByOwner) -> None:
     store.choose(EmbedderPlan(None, "auto"))
     assert store.walk("ada")["embedded"] == 0
     assert store.asked("ada", "kiln") == {"model": "minilm", "embedded": 3, "of": 3}
+
+
+@pytest.mark.parametrize("own", ["none", "minilm"])
+def test_an_endpoint_is_given_no_question_of_an_owner_who_chose_something_else(store: ByOwner, own: str) -> None:
+    store.choose(EmbedderPlan("openai:m", "none"))
+    endpoint = store.by["openai:m"] = WordEmbedder("openai:m")
+    store.tell("ada", *said(*ENGLISH))
+    store.walk("ada")
+    assert store.asked("ada", "kiln")["model"] == "openai:m"
+    then = store.reader.search("ada", "kiln", at=NOW)["position"]
+    asked = list(endpoint.questions)
+    store.tell("ada", parameters(1, embedder=own))
+    store.tell("bo", *said(*ENGLISH), parameters(1, embedder=own))
+    for owner in ("ada", "bo"):
+        store.walk(owner)
+        for query in ("clay", "fair"):
+            store.asked(owner, query)
+    assert endpoint.questions == asked
+    assert store.asked("ada", "kiln", as_of=then)["model"] == "openai:m"

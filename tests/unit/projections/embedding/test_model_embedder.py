@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -15,7 +16,7 @@ from projections.embedding import openai as model_openai
 from projections.embedding import sentence as model_sentence
 from projections.embedding import use as model_use
 from projections.embedding.embedder import MOST_QUESTIONS, CachingEmbedder, embedder_named
-from projections.embedding.meaning import Vectors
+from projections.embedding.meaning import Embedded, Vectors
 from projections.embedding.usual import TEXTS, usual_of
 from tests.doubles.embedding import WordEmbedder
 
@@ -197,3 +198,19 @@ def test_an_endpoint_is_measured_with_the_patience_of_a_question(monkeypatch: py
     monkeypatch.setattr(endpoint, "_wholes", wholes)
     CachingEmbedder(endpoint).question("who?")
     assert patience == [model_openai.FOR_QUESTIONS] * 2
+
+
+@pytest.mark.parametrize(("read", "measured"), [(str.isascii, True), (lambda text: "bicycle" in text, False)])
+def test_a_model_that_refuses_some_texts_is_measured_by_the_others_and_asked_all_the_same(
+    read: Callable[[str], bool], measured: bool
+) -> None:
+    class Choosy(WordEmbedder):
+        def texts(self, texts: Sequence[str]) -> list[Embedded]:
+            if not all(map(read, texts)):
+                raise EmbedderFailed("a text was refused", down=False)
+            return super().texts(texts)
+
+    words = Choosy()
+    remembered = CachingEmbedder(words)
+    assert [(remembered.question(text).usual is not None) for text in ("who?", "when?")] == [measured] * 2
+    assert words.embedded == [text for text in TEXTS if read(text)]

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from events.catalogue import MemoriesLinked, MemoryCreated, MemoryDeleted, MemoryMerged
+from events.catalogue import MemoriesLinked, MemoryCreated, MemoryDeleted, MemoryMerged, SensitivitySet
 from events.errors import InputError, NotFound
+from events.trust import PROPOSED
 from projections.decide.suggested import done_as_suggested, merge_suggested
 from projections.embedding.meaning import KnownVectors
 from projections.lifecycle import Decision, plan
+from projections.lifecycle.asked_again import MOST_NAMED
 from projections.lifecycle.suggesting import MOST_WAITING
 from projections.memory.columns import Columns, state_of
 from projections.views.view import OwnerView
@@ -127,7 +129,7 @@ def test_without_vectors_nothing_is_compared() -> None:
 )
 def test_what_a_person_is_not_asked_about(change: Told) -> None:
     story = memory.given(created(SHORT, "m0", 0), change, *(created(text, f"n{n}", n) for n, text in enumerate(PLAIN)))
-    near = SAME | {getattr(change.data, "content", ""): (1.0, 0.0)}
+    near = {**SAME, getattr(change.data, "content", ""): (1.0, 0.0)}
     assert all(not one.ids[0].startswith("suggestion-merge") for one in planned(story, near))
 
 
@@ -150,11 +152,6 @@ def test_twenty_wait_at_most_the_nearest_first() -> None:
     texts = [
         text for n in range(MOST_WAITING + 5) for text in (f"Ada uses tool{n}x", f"Ada uses tool{n}x and glue{n}x")
     ]
-    near = {}
-    for n in range(MOST_WAITING + 5):
-        alone = [0.0] * (n + 1)
-        alone[n] = 1.0
-        near |= {texts[2 * n]: (*alone, 0.0), texts[2 * n + 1]: (*alone, 0.01 * (n + 1))}
     story = memory.given(*(created(text, f"m{n}", n % 9) for n, text in enumerate(texts)))
     view = viewed(*story.events)
     wholes = np.zeros((len(texts), 60), np.float32)
@@ -250,3 +247,26 @@ def test_what_was_not_asked_three_times_in_other_words_is_not(texts: tuple[str, 
 
 def test_what_an_assistant_asks_is_not_asked_by_the_user() -> None:
     assert planned(asked(*ASKED, source="assistant"), ALIKE_ASKED) == []
+
+
+def test_a_proposal_that_is_only_called_like_a_suggestion_stays() -> None:
+    story = told(SHORT).given(
+        Told(created("User plays chess", "suggestion-7", 5).data, 5, "system", {"trust": PROPOSED})
+    )
+    assert planned(story, None, 32) == []
+
+
+def test_of_many_turns_the_one_whose_words_are_proposed_is_named() -> None:
+    [one] = planned(asked(ASKED[0], *(ASKED[1 + n % 2] for n in range(MOST_NAMED + 5))), ALIKE_ASKED)
+    assert isinstance(one.data, MemoryCreated)
+    assert one.data.content.endswith(ASKED[0])
+    assert (one.data.summarises[0], len(one.data.summarises)) == ("t0", MOST_NAMED)
+
+
+def test_a_merge_with_what_became_secret_says_nothing_and_is_not_done() -> None:
+    story = carried_out(told(SHORT, FULL), SAME)
+    story = story.given(Told(SensitivitySet(memory_id="m1", level=3, reason="his"), 31, "user"))
+    get = viewed(*story.events).get
+    assert merge_suggested(get, suggestion_in(story)) is None
+    with pytest.raises(NotFound):
+        done_as_suggested(get, suggestion_in(story), "yes")

@@ -277,3 +277,12 @@ def test_the_published_ranking_reads_cosines_without_the_common_part_and_none_of
     sense = sense_of(crowd, usual=CENTRE, towards=crowded(EAST)[0], known=[True, True, True, False])
     assert cosines(sense, np.array([1, 0, 2, 3])).tolist() == pytest.approx([1, 0, 0, 0], abs=1e-5)
     assert cosines(None, ALL).tolist() == [0, 0, 0, 0]
+
+
+def test_a_model_that_tells_nothing_apart_brings_nothing_near() -> None:
+    view = view_of(*TEXTS)
+    reading, own = heard_in(view)
+    same = sense_of(vectors(EAST, EAST, EAST, EAST), usual=Usual(vectors(EAST)[0], 0.0))
+    found = meant(view, QUERY, reading, own, ALL, same)
+    assert found.meaning.tolist() == [0, 0, 0, 0, 0]
+    assert np.isfinite(found.own).all()

@@ -179,3 +179,20 @@ def test_a_turn_that_only_asks_is_told_from_one_that_states(text: str) -> None:
 )
 def test_a_turn_that_states_something_does_not_only_ask(text: str) -> None:
     assert not only_asks(TurnText("t1", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("I live in Graz and play the cello and love my dog", ["I live in Graz", "play the cello", "love my dog"]),
+        ("My sister lives in Graz and plays the cello and works at Siemens",
+         ["My sister lives in Graz", "plays the cello", "works at Siemens"]),
+    ],
+)  # fmt: skip
+def test_each_verb_of_a_subject_points_at_its_own_words(text: str, spans: list[str]) -> None:
+    assert [text[slice(*one.span)].strip() for one in stated(text)] == spans
+
+
+def test_verbs_without_end_are_read() -> None:
+    verbs = "".join(f" and play the cello with Ann{number}" for number in range(2_000))
+    assert stated(f"I live in Graz{verbs}")[0].content == "User lives in Graz"
