@@ -12,6 +12,7 @@ from api.cli.show.context import block
 def told(capsys: pytest.CaptureFixture[str], **changed: Any) -> str:
     answer = {
         "block": "<memory></memory>",
+        "sizes": None,
         "tokens": 9,
         "budget": 1500,
         "position": "5:30",
