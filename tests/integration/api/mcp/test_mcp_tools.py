@@ -136,7 +136,7 @@ def test_little_relevance_is_said_and_cuts_only_where_it_is_asked_to(server: Mem
         ("search_memories", {}, "query: got nothing"),
         ("search_memories", {"query": "x", "limit": 21}, "limit: got 21"),
         ("search_memories", {"query": "x", "search_mode": "magic"}, "search_mode: got 'magic'"),
-        ("search_memories", {"query": "x", "search_mode": "semantic"}, "no embedder is configured"),
+        ("search_memories", {"query": "x", "search_mode": "semantic"}, "no embedder counts here"),
         ("search_memories", {"query": "x", "owner": "bob"}, "owner: no such argument"),
         ("search_memories", {"query": "x", "time_range": ["whenever", ""]}, "time_range: got 'whenever'"),
         ("search_memories", {"query": "x", "time_range": ["2026-01-01"]}, "time_range"),
