@@ -86,8 +86,8 @@ def _told(answer: Found, console: Console) -> None:
     bounds = [f"{words} {instant}" for words, instant in said if instant is not None]
     if bounds:
         console.print(Text(f"searched {', '.join(bounds)}", "dim"))
-    if heard["parts"]:
-        console.print(Text("also asked as: " + " | ".join(heard["parts"]), "dim"))
+    if parts := heard.get("parts"):
+        console.print(Text("also asked as: " + " | ".join(parts), "dim"))
     synonyms = dict.fromkeys(word for alike in answer["expanded"]["synonyms"].values() for word in alike)
     if synonyms:
         console.print(Text("also looked for: " + ", ".join(synonyms), "dim"))
