@@ -57,7 +57,10 @@ class EmbedderPlan(NamedTuple):
     def _lacking(self, name: str) -> str:
         if name in (NONE, self.setting, *BUILT_IN):
             return ""
-        return f"the embedder {name} counts here, and this process is not set to use it: set {SETTING} to the same"
+        return (
+            f"the embedder {name} counts here, and this process is not set to use it: set {SETTING} to the same, "
+            "or the owner's parameter embedder to another"
+        )
 
 
 def _by_owner(parameter: str) -> tuple[str, By]:

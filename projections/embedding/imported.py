@@ -35,7 +35,7 @@ def imported_embedder(path: str) -> Embedder:
         for part in name.split("."):
             found = getattr(found, part)
     except Exception as error:
-        raise _refused(path, f"what cannot be imported ({type(error).__name__})") from error
+        raise _refused(path, f"which cannot be imported ({type(error).__name__})") from error
     if isinstance(found, type) or not _is_embedder(found):
         found = _made(path, found)
     if not _is_embedder(found):
@@ -112,7 +112,7 @@ def _made(path: str, factory: Any) -> Any:
     except BadSetting:
         raise
     except Exception as error:
-        raise _refused(path, f"what fails when called ({type(error).__name__})") from error
+        raise _refused(path, f"which fails when called ({type(error).__name__})") from error
 
 
 def _is_embedder(found: Any) -> bool:
@@ -124,4 +124,6 @@ def _is_embedder(found: Any) -> bool:
 
 
 def _refused(path: str, got: str) -> BadSetting:
-    return BadSetting(f"embedder: {path} is {got}; allowed: {_ALLOWED}", setting="embedder", got=path, allowed=_ALLOWED)
+    return BadSetting(
+        f"embedder: got {path}, {got}; allowed: {_ALLOWED}", setting="embedder", got=path, allowed=_ALLOWED
+    )

@@ -66,6 +66,8 @@ def cleanup(call: Call) -> None:
             with progress("decisions", call.json) as advance:
                 answer = application.cleaner.clean(owner, **call.given, on_progress=advance)
             call.print(answer, _one)
+            if "suggest" in (call.given.get("jobs") or ()):
+                _uncompared(application.embeddings.coverage(owner))
             raise typer.Exit(PARTLY if _failures([answer]) else 0)
         with _bar(call.json) as advance:
             answer = application.cleaner.clean_all(**call.given, on_progress=advance)
@@ -119,6 +121,16 @@ def _everyone(answer: dict[str, Any]) -> None:
     _purged(answer)
     for one in answer["failed"]:
         out.print(Text.assemble((one["owner"], "yellow"), f": {one['message']}"))
+
+
+def _uncompared(known: Mapping[str, Any]) -> None:
+    """Said on standard error: what was not compared, as it has no vector yet."""
+    embedded, whole = known["embedded"], known["of"]
+    if embedded < whole:
+        first = (
+            f"{embedded:,} of {whole:,} memories have vectors of {known['model']}; the others were not compared: first "
+        )
+        err.print(Text(f"{first}`engramlog embed {known['owner']}`", "yellow"))
 
 
 def _planned(answers: list[dict[str, Any]], *, several: bool) -> None:

@@ -86,6 +86,8 @@ def _told(answer: Found, console: Console) -> None:
     bounds = [f"{words} {instant}" for words, instant in said if instant is not None]
     if bounds:
         console.print(Text(f"searched {', '.join(bounds)}", "dim"))
+    if parts := heard.get("parts"):
+        console.print(Text("also asked as: " + " | ".join(parts), "dim"))
     synonyms = dict.fromkeys(word for alike in answer["expanded"]["synonyms"].values() for word in alike)
     if synonyms:
         console.print(Text("also looked for: " + ", ".join(synonyms), "dim"))
@@ -94,7 +96,9 @@ def _told(answer: Found, console: Console) -> None:
         console.print(Text(f"compared by words only: {meaning['failed']}", "yellow"))
     elif meaning is not None and (embedded := meaning["embedded"] or 0) < (whole := meaning["of"] or 0):
         part = f"{embedded:,} of {whole:,} memories have vectors of {meaning['model']}"
-        console.print(Text(f"{part}; the others were compared by words only (`engramlog embed`)", "yellow"))
+        alone = answer["search_mode"] == "semantic"
+        others = "are not found by meaning alone" if alone else "were compared by words only"
+        console.print(Text(f"{part}; the others {others} (`engramlog embed`)", "yellow"))
     if answer.get("next"):
         rest = answer["total"] - answer["offset"] - len(answer["results"])
         console.print(Text(f"{rest:,} more; --cursor {answer['next']}", "dim"))

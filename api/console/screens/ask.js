@@ -95,7 +95,9 @@ function Ranking({ owner, question, mode, told, moment, beside }) {
   const withReplay = (kind === "law" || kind.startsWith("without_")) && name;
   const moving = useMoving(owner, question, mode, told, moment);
   const extra = told.expanded?.synonyms ? [...new Set(Object.values(told.expanded.synonyms).flatMap((one) => Object.keys(one)))] : [];
+  const others = told.understood?.parts ?? [];
   return html`
+    ${others.length > 0 && html`<p class="muted">${t("ask.asked", { questions: others.map(plain).join(" | ") })}</p>`}
     ${extra.length > 0 && html`<p class="muted">${t("ask.synonyms", { words: extra.slice(0, 12).map(plain).join(", ") })}</p>`}
     ${moving && html`<p class="muted" role="status">${t("ask.dragged", { at: moving.at })}</p>`}
     ${moving && !told.results.length ? html`<${Cards} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} moving=${moving} />` : withMoment ? html`<${MomentBeside} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} />`

@@ -62,7 +62,7 @@ function Item({ owner, item, onDone }) {
     <${Problem} error=${error} />
     <div class="actions">
       <${Button} kind="main" why=${why} disabled=${busy} onClick=${() => answer("accept")}>${t("inbox.accept")}<//>
-      <${Button} why=${why} disabled=${busy} onClick=${() => setWords(item.would_say ?? item.memory ?? "")}>${t("inbox.amend")}<//>
+      ${item.kind !== "suggested_link" && html`<${Button} why=${why} disabled=${busy} onClick=${() => setWords(item.would_say ?? item.memory ?? "")}>${t("inbox.amend")}<//>`}
       <${Button} kind="danger" why=${why} disabled=${busy} onClick=${() => answer("reject")}>${t("inbox.reject")}<//>
     </div>
     ${words !== null && html`<${FormDialog} title=${t("inbox.amend")} verb=${t("edit.go")} ready=${words.trim()} onClose=${() => setWords(null)} act=${() => answer("edit", { content: words })}>

@@ -99,8 +99,8 @@ REFUSED = {
     "a class of something else": (dict, "an object of the kind dict"),
     "no texts": (SimpleNamespace(model="m", question=len), "an object of the kind SimpleNamespace"),
     "texts that cannot be called": (SimpleNamespace(model="m", question=len, texts=3), "SimpleNamespace"),
-    "a function that fails": (failing, "what fails when called .RuntimeError."),
-    "a function that wants something": (lambda one: Given(), "what fails when called .TypeError."),
+    "a function that fails": (failing, "which fails when called .RuntimeError."),
+    "a function that wants something": (lambda one: Given(), "which fails when called .TypeError."),
     "a model that fails": (Unnamed(), "Unnamed|model fails"),
     "a model that is no text": (SimpleNamespace(model=3, question=len, texts=len), "an embedder whose model is '3'"),
     "a model without a letter": (SimpleNamespace(model="", question=len, texts=len), "an embedder whose model is ''"),
@@ -114,7 +114,7 @@ def test_anything_else_is_refused_with_what_was_got_and_what_is_allowed(
     brought: ModuleType, found: Any, got: str
 ) -> None:
     with pytest.raises(
-        BadSetting, match=rf"embedder: brought_for_a_test:found is .*({got}).*; allowed: an object with model"
+        BadSetting, match=rf"embedder: got brought_for_a_test:found, .*({got}).*; allowed: an object with model"
     ) as at:
         named(brought, found)
     assert SECRET not in str(at.value)
@@ -122,7 +122,7 @@ def test_anything_else_is_refused_with_what_was_got_and_what_is_allowed(
 
 @pytest.mark.parametrize("path", ["no_such_package_here:x", "json:no_such_object", "json.nothing:loads"])
 def test_what_cannot_be_imported_is_told(path: str) -> None:
-    with pytest.raises(BadSetting, match=r"what cannot be imported \((ModuleNotFound|Attribute)Error\)"):
+    with pytest.raises(BadSetting, match=r"which cannot be imported \((ModuleNotFound|Attribute)Error\)"):
         imported_embedder(path)
 
 
