@@ -7,6 +7,7 @@ what an assistant or a tool says.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -23,14 +24,16 @@ from projections.prompt.lines import Rules
 NOT_THE_USERS = "not the user's words"
 """Why a memory does not stand in every prompt."""
 MOST_KEPT = 10_000
-"""Readings of a turn that are kept; all are forgotten beyond."""
+"""Turns whose readings are kept; all are forgotten beyond."""
+MOST_TURNS = 20
+"""Turns behind a memory that are read for it, the first."""
 _BYTES_A_READING = 300
 
 
 def own_words(memory: Memory, columns: Columns, standing: np.ndarray, rules: Rules) -> Iterator[ExtractedStatement]:
     """What the rules read in the user's own turns that says just this memory, and is asserted."""
     for turn in _turns(memory, columns, standing, rules):
-        yield from _read(turn, memory, rules.zone)
+        yield from (one for one in _read(turn, rules.zone) if one.content == memory.content)
 
 
 def _turns(memory: Memory, columns: Columns, standing: np.ndarray, rules: Rules) -> Iterator[Memory]:
@@ -44,10 +47,11 @@ def _turns(memory: Memory, columns: Columns, standing: np.ndarray, rules: Rules)
             yield turn
 
 
-def _read(turn: Memory, memory: Memory, zone: str) -> list[ExtractedStatement]:
+def _read(turn: Memory, zone: str) -> list[ExtractedStatement]:
+    """What a turn asserts."""
     day = local(turn.created_at, zone).date().isoformat()
     told = extract(TurnText(turn.id, turn.content, "user", turn.speaker, day))
-    return [one for one in told if one.asserted and one.content == memory.content]
+    return [one for one in told if one.asserted]
 
 
 def _told_by_itself(memory: Memory, columns: Columns) -> bool:
@@ -64,34 +68,35 @@ def _is_his(memory: Memory) -> bool:
 
 
 class OwnWords:
-    """Readings of turns, kept level with a view: a turn is read once for a memory, until one of the two changes."""
+    """What turns say, kept level with a view: a turn is read once, whatever is asked of it, until it changes."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, str, str], bool] = {}
-        self._about: dict[str, set[tuple[str, str, str]]] = {}
+        self._kept: dict[str, dict[str, frozenset[str]]] = {}
+        """By turn and time zone."""
+        self._letters = 0
 
     def put(self, _row: int, memory: Memory) -> None:
         """Take in a row that is new or has changed."""
-        for key in self._about.pop(memory.id, ()):
-            self._kept.pop(key, None)
+        self._letters -= sum(len(one) for said in self._kept.pop(memory.id, {}).values() for one in said)
 
     def holds(self, memory: Memory, columns: Columns, standing: np.ndarray, rules: Rules) -> bool:
         """Whether the user told it: by itself and in nobody else's words since, or in a turn that says just this."""
         if _told_by_itself(memory, columns):
             return True
-        return any(self._says(turn, memory, rules.zone) for turn in _turns(memory, columns, standing, rules))
+        turns = islice(_turns(memory, columns, standing, rules), MOST_TURNS)
+        return any(memory.content in self._said(turn, rules.zone) for turn in turns)
 
-    def _says(self, turn: Memory, memory: Memory, zone: str) -> bool:
-        key = (turn.id, memory.id, zone)
-        if key not in self._kept:
+    def _said(self, turn: Memory, zone: str) -> frozenset[str]:
+        said = self._kept.get(turn.id, {}).get(zone)
+        if said is None:
             if len(self._kept) >= MOST_KEPT:
                 self._kept.clear()
-                self._about.clear()
-            self._kept[key] = bool(_read(turn, memory, zone))
-            for one in key[:2]:
-                self._about.setdefault(one, set()).add(key)
-        return self._kept[key]
+                self._letters = 0
+            said = frozenset(one.content for one in _read(turn, zone))
+            self._kept.setdefault(turn.id, {})[zone] = said
+            self._letters += sum(map(len, said))
+        return said
 
     def bytes_used(self) -> int:
         """About how much it takes."""
-        return _BYTES_A_READING * len(self._kept)
+        return _BYTES_A_READING * len(self._kept) + 2 * self._letters

@@ -9,6 +9,7 @@ import pytest
 
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import with_changes
+from projections.prompt import own_words
 from projections.prompt.lines import Rules
 from projections.prompt.own_words import NOT_THE_USERS, OwnWords
 from projections.prompt.profile import MOST_LINES, profile_of
@@ -190,3 +191,14 @@ def test_a_core_memory_without_ground_may_be_the_users_all_the_same_and_a_zone_c
     told = of_the_user(HOME, "home")
     assert shown(viewed(told, parameters(1, time_zone="Asia/Shanghai"))) == [HOME]
     assert shown(viewed(told, promoted("core", "home", 1)), 1, "home") == []
+
+
+def test_a_turn_is_read_once_however_many_memories_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    extract = own_words.extract
+    monkeypatch.setattr(own_words, "extract", lambda turn: read.append(turn.turn_id) or extract(turn))
+    said = created("I live in Lisbon.", "t1", 1, source_turns=("t1",), kind="episode", source="user")
+    told = {"category": "identity", "source": "judge", "source_turns": ("t1",)}
+    view = viewed(said, *(created(f"User is number {n}", f"m{n}", 2, **told) for n in range(9)))
+    assert shown(view) == shown(view) == []
+    assert read == ["t1"]
