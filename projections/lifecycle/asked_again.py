@@ -65,14 +65,18 @@ def asked_again(view: OwnerView, vectors: KnownVectors, job: str, now: int, chec
 def _asked(view: OwnerView, row: int) -> _Asked | None:
     """A turn that is a question and little else; None for anything else."""
     memory = view.columns.memories[row]
-    if memory.source != "user" or memory.sensitivity >= UNCOMPRESSED or state_of(memory) != Columns.LIVE:
-        return None
-    if memory.is_negated or not is_turn(memory):
+    if not asks_still(memory):
         return None
     asked = questions(TurnText(memory.id, memory.content, "user", memory.speaker))
     if len(asked) != 1 or len(asked[0]) < LEAST_SHARE * len(memory.content) or not asks_something(asked[0]):
         return None
     return _Asked(row, memory, asked[0])
+
+
+def asks_still(memory: Memory) -> bool:
+    """Whether a turn of the user's stands, and is neither taken back nor sensitive."""
+    stands = memory.source == "user" and state_of(memory) == Columns.LIVE and not memory.is_negated
+    return stands and memory.sensitivity < UNCOMPRESSED and is_turn(memory)
 
 
 def _decided(view: OwnerView, group: Sequence[_Asked], middle: _Asked, job: str, now: int) -> Decision | None:

@@ -25,7 +25,7 @@ from projections.embedding.meaning import KnownVectors, Vectors
 from projections.language.polarity import wording
 from projections.language.prompt_text import cut, is_chinese, one_line
 from projections.language.similar import similarity
-from projections.lifecycle.asked_again import asked_again
+from projections.lifecycle.asked_again import asked_again, asks_still
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.joining import may_be_compared
 from projections.lifecycle.may_merge import framed_apart, may_merge
@@ -33,7 +33,7 @@ from projections.memory.columns import Columns, Rows, state_of
 from projections.memory.creating import suggestion
 from projections.memory.kind import is_statement
 from projections.memory.record import UNCOMPRESSED, Memory
-from projections.memory.suggestion import ASKED, PREFIX, Suggested, suggested_by, suggestion_id
+from projections.memory.suggestion import Suggested, is_asked_again, suggested_by, suggestion_id
 from projections.views.view import OwnerView
 
 JOB: Final = "suggest"
@@ -62,7 +62,7 @@ def suggestions(view: OwnerView, now: int, check: Check = unchecked) -> list[Dec
 
     `view.vectors_today` are the vectors of its rows; without them nothing is compared.
     """
-    known = [one for one in view.columns if one.id.startswith((PREFIX, ASKED)) and state_of(one) == Columns.PROPOSED]
+    known = [one for one in view.columns if _is_ours(one) and state_of(one) == Columns.PROPOSED]
     going = [one for one in (_going(view, one) for one in known) if one is not None]
     room = MOST_WAITING - len(known) + len(going)
     if view.vectors_today is None or room <= 0:
@@ -103,18 +103,26 @@ def _text_of(pair: _Pair) -> str:
 
 
 def _going(view: OwnerView, known: Memory) -> Decision | None:
-    """That a suggestion goes of which one of the two no longer stands, or says something else; None of anything else."""
+    """That a suggestion goes of which a piece no longer stands, or says something else; None where all stand."""
     suggested = suggested_by(known)
+    pieces = [one for one in map(view.get, known.summarises) if one is not None]
     if suggested is None:
-        return None
-    pieces = [one for one in map(view.get, known.summarises) if one is not None and _is_fit(one)]
-    if len(pieces) == 2 and _id_of(view, suggested, *pieces) == known.id:
+        stands = len(pieces) == len(known.summarises) and all(map(asks_still, pieces))
+    else:
+        pieces = [one for one in pieces if _is_fit(one)]
+        stands = len(pieces) == 2 and _id_of(view, suggested, *pieces) == known.id
+    if stands:
         return None
     seq = max([known.changed_seq, *(one.changed_seq for one in pieces)])
     since = max([known.created_at, *(one.stamp for one in pieces)])
-    reason = "one of the two no longer stands as it was"
+    reason = "a piece of it no longer stands as it was"
     data = MemoryDeleted(memory_id=known.id, policy="auto_cleanup", reason=reason)
     return Decision(JOB, "delete", (known.id,), since, seq, reason, data)
+
+
+def _is_ours(memory: Memory) -> bool:
+    """Whether this job made it."""
+    return suggested_by(memory) is not None or is_asked_again(memory)
 
 
 def _is_fit(memory: Memory) -> bool:

@@ -38,6 +38,13 @@ def suggested_by(memory: Memory) -> Suggested | None:
     return _suggested(memory.id)
 
 
+def is_asked_again(memory: Memory) -> bool:
+    """Whether a memory is a job's, of a question that was asked again in other words."""
+    return (
+        memory.id.startswith(ASKED) and memory.kind == "question" and memory.source == "system" and is_summary(memory)
+    )
+
+
 def suggested_kind(memory_id: str) -> str | None:
     """What a thing of this id that waits is called; None where it is no suggestion."""
     suggested = _suggested(memory_id)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from projections.checks import Check, unchecked
 from projections.language.extraction.instructing import INSTRUCTION
 from projections.language.times.bounds import bounded
 from projections.memory.columns import Columns
@@ -43,8 +44,11 @@ class Profile(NamedTuple):
     """How many lasting memories may not stand here, by reason, among those that were looked at."""
 
 
-def profile_of(view: OwnerView, rules: Rules, elsewhere: frozenset[str]) -> Profile:
-    """The profile of an owner, without what stands in every prompt anyway (`elsewhere`, by id)."""
+def profile_of(view: OwnerView, rules: Rules, elsewhere: frozenset[str], check: Check = unchecked) -> Profile:
+    """The profile of an owner, without what stands in every prompt anyway (`elsewhere`, by id).
+
+    `check` is asked before each memory, of which up to twenty turns are read, and may end it.
+    """
     columns, own = view.columns, view.index(OwnWords)
     standing = columns.standing()
     told = {columns.memories[row].content for one in elsewhere if (row := columns.row(one)) is not None}
@@ -52,7 +56,8 @@ def profile_of(view: OwnerView, rules: Rules, elsewhere: frozenset[str]) -> Prof
     left_out: Counter[str] = Counter()
     for category, most in MOST_LINES.items():
         found: list[Memory] = []
-        for memory in _newest(columns, standing, category):
+        for at, memory in enumerate(_newest(columns, standing, category)):
+            check(at, MOST_LOOKED_AT)
             if len(found) == most:
                 break
             if memory.id in elsewhere or memory.content in told:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from projections.checks import Check, unchecked
 from projections.language.prompt_text import TokenCount, is_chinese
 from projections.memory.columns import Columns, state_of
 from projections.prompt.block import LEAST_BUDGET, Block, Layout, Material, build
@@ -55,6 +56,7 @@ def stable_part(
     wanted: Wanted,
     count: TokenCount,
     chosen: Sequence[str] | None = None,
+    check: Check = unchecked,
 ) -> StablePart:
     """What always holds, what the user asked for, who he is; of a block that is made again the profile is as it was `chosen`.
 
@@ -64,7 +66,7 @@ def stable_part(
     core = sorted(holds.standing.core, key=lambda one: (one.tier != "system", one.created_at, one.created_seq, one.id))
     standing = [*core, *holds.instructions]
     if chosen is None:
-        profile, reasons = profile_of(view, rules, frozenset(one.id for one in standing))
+        profile, reasons = profile_of(view, rules, frozenset(one.id for one in standing), check)
         left_out = dict(reasons)
     else:
         found = [one for memory_id in chosen if (one := view.get(memory_id)) is not None]

@@ -83,7 +83,7 @@ def made_of(
     talk = request.talk([one for one in said.said if one.seq not in gone])
     rules = rules_of(view, wanted, None if snapshot.past is None else snapshot.present)
     asked, holds = AskedTurn(request.text, talk), always(view, now, talk, rules)
-    stable = None if wanted.stable is None else stable_part(view, holds, rules, wanted, count)
+    stable = None if wanted.stable is None else stable_part(view, holds, rules, wanted, count, check=current_check())
     if stable is not None:
         holds = holds._replace(told=frozenset(stable.block.memories))
     valued = [one.valued(view) for one in found]

@@ -127,3 +127,13 @@ def test_without_an_embedder_it_is_refused_in_words(tmp_path: Path) -> None:
 def test_what_the_model_cannot_read_is_compared_with_nothing(store: Store) -> None:
     owner = say(store, "用户会弹吉他", "用户会弹吉他和钢琴", "用户最近去了厦门", "用户喜欢鼓浪屿")
     assert store.app.cleaner.clean(owner, jobs=JOB)["decisions"] == []
+
+
+def test_what_one_of_the_two_says_is_withheld_at_once_where_it_became_secret(store: Store) -> None:
+    owner, item = suggested(store, SIGNED, KEEN)
+    store.app.writer.set_sensitivity(owner, "m0", 3, reason="it is nobody's business")
+    [told] = waiting(store, owner)
+    assert told["item"] == item["item"]
+    assert "pottery" not in str(told)
+    assert store.app.cleaner.clean(owner, jobs=JOB)["counts"] == {"delete": 1}
+    assert waiting(store, owner) == []

@@ -270,3 +270,12 @@ def test_a_merge_with_what_became_secret_says_nothing_and_is_not_done() -> None:
     assert merge_suggested(get, suggestion_in(story)) is None
     with pytest.raises(NotFound):
         done_as_suggested(get, suggestion_in(story), "yes")
+
+
+@pytest.mark.parametrize("event", [deleted("t1", 31), negated("t1", 31)])
+def test_what_somebody_keeps_asking_goes_with_a_turn_that_no_longer_stands(event: Told) -> None:
+    story = carried_out(asked(*ASKED), ALIKE_ASKED)
+    assert planned(story, None, 32) == []
+    [gone] = planned(story.given(event), None, 32)
+    assert isinstance(gone.data, MemoryDeleted)
+    assert gone.data.memory_id.startswith("asked-")
