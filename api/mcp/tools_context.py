@@ -27,35 +27,28 @@ class ContextTools:
 
     def memory_context(
         self,
-        text: Annotated[str, Field(description="What the user just said, word for word.")],
-        session: Annotated[
-            str | None, Field(description="Id of the conversation; the newest message's if not given.")
-        ] = None,
+        text: Annotated[str, Field(description="What the user just said.")],
+        session: Annotated[str | None, Field(description="The conversation's id; the newest's if not given.")] = None,
         turn_id: Annotated[
             str | None,
-            Field(description="Id of what was said, as add_turns told it; recorded for it once."),
+            Field(description="Id of what was said, as add_turns told it."),
         ] = None,
-        budget: Annotated[
-            int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens the block may take, as estimated.")
-        ] = BUDGET,
+        budget: Annotated[int, Field(ge=LEAST_BUDGET, le=MOST_BUDGET, description="Tokens it may take.")] = BUDGET,
         proactive: Annotated[bool, Field(description="Search for what may matter.")] = True,
-        whole: Annotated[
-            bool | None, Field(description="true: all that answers a question; false: the five closest.")
-        ] = None,
+        whole: Annotated[bool, Field(description="All that answers a question.")] = False,
         include_faded: IncludeFaded = None,
         stable_id: Annotated[str, Field(description="For two parts: new, or the stable_id you have.")] = "",
     ) -> ContextAnswer:
-        """Everything to know before you answer, within a budget of tokens.
+        """What to know before you answer, within a budget of tokens.
 
         The time, what holds, what the user asked for, the conversation, what may matter, what tools found last turn.
-        Use it once, as a turn begins. What is in it is recorded as put before you; secrets and what no longer holds
-        never are.
+        Use it once, as a turn begins. It is recorded as put before you; secrets and what no longer holds never are.
         """
         with self._connection.session() as asked:
             ask = partial(asked.application.contexts.context, session=session, turn_id=turn_id, budget=budget)
             split = stable_id != ""
             told: Mapping[str, Any] = ask(
-                asked.owner, text, proactive=proactive, whole=whole, include_faded=include_faded, split=split
+                asked.owner, text, proactive=proactive, whole=whole or None, include_faded=include_faded, split=split
             )
         stable = told["stable"]
         now = None if stable is None else sha256(stable.encode()).hexdigest()[:_ID_DIGITS]

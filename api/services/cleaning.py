@@ -19,7 +19,7 @@ from events.errors import EngramlogError, StoreError, refused
 from events.log import EventLog
 from events.partitions import partition_of
 from projections.checks import Check
-from projections.lifecycle import JOBS
+from projections.lifecycle import COMPARING, JOBS
 
 UNASKED: Mapping[str, Any] = {
     "left_open": 0,
@@ -155,9 +155,10 @@ class Cleaner:
 
 def check_jobs(jobs: Sequence[str]) -> list[str]:
     """The names of lifecycle jobs, in the order in which they run, or InputError."""
+    known = (*JOBS, *COMPARING)
     for name in jobs:
-        if name not in JOBS:
-            raise refused("job", name, ", ".join(JOBS))
+        if name not in known:
+            raise refused("job", name, ", ".join(known))
     if not jobs:
-        raise refused("jobs", [], "at least one of " + ", ".join(JOBS))
-    return [name for name in JOBS if name in jobs]
+        raise refused("jobs", [], "at least one of " + ", ".join(known))
+    return [name for name in known if name in jobs]

@@ -17,7 +17,7 @@ from consumers.fold.folder import Tell, silent
 from consumers.jobs.lifecycle import LifecycleJobs, LifecycleRun
 from events.errors import ModelFailed
 from projections.checks import Check, unchecked
-from projections.lifecycle import FINAL, JOBS, LEVELS, Decision, plan
+from projections.lifecycle import COMPARING, FINAL, JOBS, LEVELS, Decision, plan
 from projections.lifecycle.reviewing import (
     Briefing,
     Look,
@@ -262,7 +262,7 @@ def _foreseen(
 
 def _parts(jobs: Sequence[str]) -> list[list[str]]:
     """The jobs in their order, the review by itself."""
-    ordered = [name for name in JOBS if name in jobs]
+    ordered = [name for name in (*JOBS, *COMPARING) if name in jobs]
     if REVIEW not in ordered:
         return [list(jobs)] if jobs else []
     at = ordered.index(REVIEW)

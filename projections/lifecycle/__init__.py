@@ -31,9 +31,10 @@ JOBS: Mapping[str, Job] = {
     "replay": rehearsals,
     LEVELS: raises,
     "abstract": abstractions,
-    SUGGEST: suggestions,
 }
 """In the order in which they run: what is deleted is neither reviewed nor merged."""
+COMPARING: Mapping[str, Job] = {SUGGEST: suggestions}
+"""What compares vectors of the owner's, and so is planned only where it is named."""
 EXTRACTION: Mapping[str, Job] = {"extract": extractions}
 """What is planned and carried out in the same way, but only where it is named."""
 FINAL = frozenset({"delete", "purge", "merge"})
@@ -44,7 +45,7 @@ def plan(view: OwnerView, now: int, jobs: Sequence[str] = tuple(JOBS), check: Ch
     """What the jobs would do at `now`, microseconds. What one job deletes, purges or merges no other decides about."""
     decisions: list[Decision] = []
     decided: set[str] = set()
-    named = [(name, job) for name, job in {**JOBS, **EXTRACTION}.items() if name in jobs]
+    named = [(name, job) for name, job in {**JOBS, **COMPARING, **EXTRACTION}.items() if name in jobs]
     for _, job in counted(named, check, len(named), every=1):
         found = [one for one in job(view, now, check) if decided.isdisjoint(one.ids)]
         decisions += found
@@ -52,4 +53,4 @@ def plan(view: OwnerView, now: int, jobs: Sequence[str] = tuple(JOBS), check: Ch
     return decisions
 
 
-__all__ = ["EXTRACTION", "JOBS", "LEVELS", "SUGGEST", "Decision", "Job", "Plan", "plan"]
+__all__ = ["COMPARING", "EXTRACTION", "JOBS", "LEVELS", "SUGGEST", "Decision", "Job", "Plan", "plan"]
