@@ -63,11 +63,14 @@ def cleanup(call: Call) -> None:
         raise InputError("cleanup: name an owner, or give --all for every owner, and not both", field="owner")
     with opened(call.context) as application:
         if owner is not None:
+            # Looked at before: what the run adds has no vector yet.
+            compares = "suggest" in (call.given.get("jobs") or ())
+            known = application.embeddings.coverage(owner) if compares else None
             with progress("decisions", call.json) as advance:
                 answer = application.cleaner.clean(owner, **call.given, on_progress=advance)
             call.print(answer, _one)
-            if "suggest" in (call.given.get("jobs") or ()):
-                _uncompared(application.embeddings.coverage(owner))
+            if known is not None:
+                _uncompared(known)
             raise typer.Exit(PARTLY if _failures([answer]) else 0)
         with _bar(call.json) as advance:
             answer = application.cleaner.clean_all(**call.given, on_progress=advance)
