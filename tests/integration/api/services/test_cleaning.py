@@ -259,7 +259,7 @@ def test_over_http_it_tells_what_would_be_done_and_then_does_it(tmp_path: Path) 
         refused = store.client.post(path, json={"jobs": ["dance"]})
         assert (refused.status_code, refused.json()["allowed"]) == (
             422,
-            "sweep, review, merge, link, replay, levels, abstract",
+            "sweep, review, merge, link, replay, levels, abstract, suggest",
         )
         assert store.client.post(path, json={"dryrun": True}).status_code == 422
         schedule = store.client.get("/v1/status").json()["lifecycle"]
