@@ -60,7 +60,9 @@ def test_matches_that_normal_mode_keeps_back_are_told_where_nothing_was_retrieve
     answer = cli.json("context", "ada", ASKS, "--no-trace", "--no-faded")
     assert answer["searches"] == [{"query": ASKS, "found": 0, "withheld": {"compressed": 1}, "parts": []}]
     assert "normal mode withholds matches: compressed 1" in cli("context", "ada", ASKS, "--no-trace", "--no-faded").err
-    assert cli.json("context", "ada", ASKS, "--no-trace")["searches"] == [{"query": ASKS, "found": 1, "withheld": {}}]
+    assert cli.json("context", "ada", ASKS, "--no-trace")["searches"] == [
+        {"query": ASKS, "found": 1, "withheld": {}, "parts": []}
+    ]
     assert "withholds" not in cli("context", "bea", ASKS, "--no-trace").err
 
 
