@@ -80,7 +80,8 @@ def test_an_assistants_correction_of_the_users_own_word_waits_and_so_does_what_i
     assert items.keys() == {"negation", "proposal"}
     assert items["negation"] | {"item": "", "at": "", "position": ""} == {
         "item": "", "kind": "negation", "memory_id": "kiln", "about": [], "memory": KILN, "would_say": OTHER,
-        "reason": "I think so", "actor": "assistant", "principal": "local", "at": "", "position": "", "reason_code": None, "reason_values": None,
+        "reason": "I think so", "reason_code": None, "reason_values": None,
+        "actor": "assistant", "principal": "local", "at": "", "position": "",
     }  # fmt: skip
     assert (items["proposal"]["item"], items["proposal"]["memory"]) == (told["replaced_by"], OTHER)
     review = listed(running, owner, mode="review")
