@@ -7,17 +7,17 @@ its budget. Nothing else is different from what `context` hands out.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from statistics import fmean, quantiles
 from time import perf_counter
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict, Unpack
 
-from api.choices import BUDGET, LEAVE
+from api.choices import BUDGET
 from api.evaluation.folder import DatasetQuestion
 from api.evaluation.meaning import EvaluationVectors
-from api.evaluation.search import EvaluationAnswer, Progress, asked_at, latency, near_all, read_set
+from api.evaluation.search import EvaluationAnswer, EvaluationTerms, Progress, evaluate_by, near_all
 from projections.choices import MOST_SEARCHES, THRESHOLD
-from projections.fold.owner import OwnerState
 from projections.language.prompt_text import is_chinese
 from projections.memory.working_memory import conversation
 from projections.prompt.block import Block, build
@@ -72,45 +72,12 @@ def evaluate_blocks(
     request: SearchRequest,
     asked: BlockAsked,
     on_progress: Progress = lambda _done, _total: None,
-    *,
-    later_days: float = 0.0,
-    profile: str | None = None,
-    linked: bool = False,
-    long_turns: str = LEAVE,
-    vectors: EvaluationVectors | None = None,
-    on_embedding: Progress = lambda _done, _total: None,
+    **terms: Unpack[EvaluationTerms],
 ) -> EvaluationAnswer:
     """What the context block of each question holds, over all and by category, in normal mode. Raises as `evaluate`."""
-    questions, wanted, views, read = read_set(folder, profile, linked=linked, long_turns=long_turns)
-    if vectors is not None:
-        vectors.fill((view for view, _ in views.values()), on_embedding)
-    outcomes = []
-    for number, question in enumerate(wanted, 1):
-        outcomes.append(block_of(asked_at(views, question, later_days, "normal"), question, request, asked, vectors))
-        on_progress(number, len(wanted))
-    return {
-        "set": folder.name,
-        "mode": "normal",
-        "ranking": request.ranking,
-        "search_mode": request.search_mode,
-        "profile": profile or OwnerState().profile,
-        "model": None if vectors is None else vectors.model,
-        "later_days": later_days,
-        "linked": linked,
-        "context": asked._asdict(),
-        "conversations": len(views),
-        "memories": sum(len(view) for view, _ in views.values()),
-        "turns_too_long": read.too_long,
-        "turns_cut": read.cut,
-        "questions": len(wanted),
-        "without_evidence": questions - len(wanted),
-        "all": blocks_measured(outcomes),
-        "categories": {
-            name: blocks_measured([one for one in outcomes if one.question.category == name])
-            for name in sorted({one.question.category for one in outcomes})
-        },
-        "latency_ms": latency([one.seconds for one in outcomes]),
-    }
+    asks = partial(block_of, request=request, asked=asked, vectors=terms.get("vectors"))
+    answer = evaluate_by(folder, request, "normal", asks, blocks_measured, on_progress, **terms)
+    return answer | {"context": asked._asdict()}
 
 
 def block_of(

@@ -8,11 +8,13 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple, get_args
 
+from api.evaluation.blocks import BlockAsked, evaluate_blocks
 from api.evaluation.meaning import EvaluationVectors, kept_vectors, vectors_by_letters
 from api.evaluation.over_time import MeasuredOverTime, evaluate_over_time
-from api.evaluation.search import EvaluationAnswer, Progress, differences, evaluate, read_saved, save
+from api.evaluation.search import EvaluationAnswer, EvaluationTerms, Progress, differences, evaluate, read_saved, save
 from api.exchange.long_texts import check_way
 from api.requests.checks import check_mode, check_ranking, check_search_mode
+from api.requests.context_wanted import check_room
 from events.errors import refused
 from events.parameters import Profile
 from events.text.embedder_names import AUTO, MINILM, USE
@@ -73,24 +75,47 @@ class EvaluationNames(NamedTuple):
                     yield by_letters
 
 
+Evaluate = Callable[[SearchRequest, Progress, EvaluationTerms], EvaluationAnswer]
+
+
 def evaluate_named(names: EvaluationNames, watch: Watch, saved: Path | None, against: Path | None) -> EvaluationAnswer:
     """`evaluate`; the answer is saved where that is asked for, and compared with one that was."""
+
+    def searched(request: SearchRequest, on_progress: Progress, terms: EvaluationTerms) -> EvaluationAnswer:
+        return evaluate(names.folder, request, check_mode(names.mode), on_progress, **terms)
+
+    return kept_evaluation(names, searched, watch, saved, against)
+
+
+def evaluate_blocks_named(
+    names: EvaluationNames, asked: BlockAsked, watch: Watch, saved: Path | None, against: Path | None
+) -> EvaluationAnswer:
+    """`evaluate_blocks`, likewise."""
+    check_room(asked.budget, asked.threshold)
+
+    def blocks(request: SearchRequest, on_progress: Progress, terms: EvaluationTerms) -> EvaluationAnswer:
+        return evaluate_blocks(names.folder, request, asked, on_progress, **terms)
+
+    return kept_evaluation(names, blocks, watch, saved, against)
+
+
+def kept_evaluation(
+    names: EvaluationNames, evaluated: Evaluate, watch: Watch, saved: Path | None, against: Path | None
+) -> EvaluationAnswer:
+    """What is evaluated of a set by its names, saved where that is asked for, and compared with what was."""
     request, models = names.checked()
     before = None if against is None else read_saved(against)
     with ExitStack() as stack:
-        kept = stack.enter_context(names.vectors_of(models))
-        answer = evaluate(
-            names.folder,
-            request,
-            check_mode(names.mode),
-            stack.enter_context(watch("asking")),
-            later_days=names.later,
-            profile=names.profile,
-            linked=names.linked,
-            long_turns=names.long_turns,
-            vectors=kept,
-            on_embedding=stack.enter_context(watch("embedding")),
-        )
+        terms: EvaluationTerms = {
+            "later_days": names.later,
+            "profile": names.profile,
+            "linked": names.linked,
+            "long_turns": names.long_turns,
+            "vectors": stack.enter_context(names.vectors_of(models)),
+        }
+        on_progress = stack.enter_context(watch("asking"))
+        terms["on_embedding"] = stack.enter_context(watch("embedding"))
+        answer = evaluated(request, on_progress, terms)
     if saved is not None:
         save(answer, saved)
     if before is not None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean, median, quantiles
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypedDict, TypeVar, Unpack
 
 import orjson
 
@@ -52,33 +53,71 @@ class QuestionOutcome:
     """Whether what holds now stands above what it replaced; None where the question names no such pair, or neither is found."""
 
 
+class EvaluationTerms(TypedDict, total=False):
+    """How a set is read and asked, whatever is measured."""
+
+    later_days: float
+    """Every question is asked so many days later, to see what decay does to the answers."""
+    profile: str | None
+    """The law under which memories decay."""
+    linked: bool
+    """What a question's `evidence_old` names is negated in favour of its `evidence_new` before, as a judge would do."""
+    long_turns: str
+    """Turns over 64 KiB are left out, or cut."""
+    vectors: EvaluationVectors | None
+    """Compares meanings too; without, search goes by words."""
+    on_embedding: Progress
+
+
+class TimedOutcome(Protocol):
+    """What became of one question."""
+
+    @property
+    def question(self) -> DatasetQuestion:
+        """The question."""
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+
+
+_Outcome = TypeVar("_Outcome", bound=TimedOutcome)
+
+
 def evaluate(
     folder: Path,
     request: SearchRequest,
     mode: Mode,
     on_progress: Progress = lambda _done, _total: None,
-    *,
-    later_days: float = 0.0,
-    profile: str | None = None,
-    linked: bool = False,
-    long_turns: str = LEAVE,
-    vectors: EvaluationVectors | None = None,
-    on_embedding: Progress = lambda _done, _total: None,
+    **terms: Unpack[EvaluationTerms],
 ) -> EvaluationAnswer:
     """Hit rates, recall, mean reciprocal rank and latency, over all questions with evidence and by category.
 
-    `later_days`: every question is asked so many days later, to see what decay does to the answers. `profile`: the law
-    under which memories decay. `linked`: what a question's `evidence_old` names is negated in favour of its
-    `evidence_new` before anything is asked, as a judge would do. `long_turns`: turns over 64 KiB are left out, or cut.
-    `vectors`: compares meanings too; without, search goes by words.
     Raises InputError for a folder without the two files, and for a line that is no turn or no question.
     """
-    questions, asked, views, read = read_set(folder, profile, linked=linked, long_turns=long_turns)
+    vectors = terms.get("vectors")
+    asks = partial(ask, request=request, vectors=vectors)
+    return evaluate_by(folder, request, mode, asks, measured, on_progress, **terms)
+
+
+def evaluate_by(
+    folder: Path,
+    request: SearchRequest,
+    mode: Mode,
+    asks: Callable[[ViewQuery, DatasetQuestion], _Outcome],
+    measure: Callable[[Sequence[_Outcome]], Mapping[str, Any]],
+    on_progress: Progress,
+    **terms: Unpack[EvaluationTerms],
+) -> EvaluationAnswer:
+    """Every question with evidence asked, and what is measured of all and by category. Raises as `evaluate`."""
+    linked, profile, vectors = terms.get("linked", False), terms.get("profile"), terms.get("vectors")
+    later_days = terms.get("later_days", 0.0)
+    questions, asked, views, read = read_set(folder, profile, linked=linked, long_turns=terms.get("long_turns", LEAVE))
     if vectors is not None:
-        vectors.fill((view for view, _ in views.values()), on_embedding)
+        vectors.fill((view for view, _ in views.values()), terms.get("on_embedding", lambda _done, _total: None))
     outcomes = []
     for number, question in enumerate(asked, 1):
-        outcomes.append(ask(asked_at(views, question, later_days, mode), question, request, vectors))
+        outcomes.append(asks(asked_at(views, question, later_days, mode), question))
         on_progress(number, len(asked))
     return {
         "set": folder.name,
@@ -95,9 +134,9 @@ def evaluate(
         "turns_cut": read.cut,
         "questions": len(asked),
         "without_evidence": questions - len(asked),
-        "all": measured(outcomes),
+        "all": measure(outcomes),
         "categories": {
-            name: measured([one for one in outcomes if one.question.category == name])
+            name: measure([one for one in outcomes if one.question.category == name])
             for name in sorted({one.question.category for one in outcomes})
         },
         "latency_ms": latency([one.seconds for one in outcomes]),

@@ -31,10 +31,7 @@ def context_wanted(
         check_query(text)
     except InputError as error:
         raise refused("text", error.context["got"], f"some text in UTF-8 of at most {MAX_QUERY:,} characters") from None
-    if not LEAST_BUDGET <= budget <= MOST_BUDGET:
-        raise refused("budget", budget, f"a whole number of tokens from {LEAST_BUDGET} to {MOST_BUDGET}")
-    if not 0 <= threshold <= 1:
-        raise refused("threshold", threshold, "a number from 0 to 1")
+    check_room(budget, threshold)
     if not 0 <= messages <= WORKING_MESSAGES:
         raise refused("messages", messages, f"a whole number from 0 to {WORKING_MESSAGES}")
     if language is not None and language not in TITLES:
@@ -45,6 +42,14 @@ def context_wanted(
     if stable_budget is not None:
         _check_stable(stable_budget, budget, split)
     return wanted._replace(stable=stable_room(budget, stable_budget), stable_language=language) if split else wanted
+
+
+def check_room(budget: int, threshold: float) -> None:
+    """How much a block may hold, and how close it must be. Raises InputError."""
+    if not LEAST_BUDGET <= budget <= MOST_BUDGET:
+        raise refused("budget", budget, f"a whole number of tokens from {LEAST_BUDGET} to {MOST_BUDGET}")
+    if not 0 <= threshold <= 1:
+        raise refused("threshold", threshold, "a number from 0 to 1")
 
 
 def _check_stable(stable_budget: int, budget: int, split: bool) -> None:

@@ -50,7 +50,10 @@ class EmbedderPlan(NamedTuple):
 
     def chosen(self, parameter: str, other_letters: Callable[[], bool]) -> EmbedderChosen:
         """What counts for an owner with this parameter; `other_letters` is asked under `auto` alone."""
-        said, by = _by_owner(parameter) if parameter != STORE and self.setting != NONE else self.base
+        by: By
+        said, by = self.base
+        if parameter != STORE and self.setting != NONE:
+            said, by = parameter, "owner"
         name = said if said != AUTO else USE if other_letters() else MINILM
         return EmbedderChosen(name, said, by, self._lacking(name))
 
@@ -61,10 +64,6 @@ class EmbedderPlan(NamedTuple):
             f"the embedder {name} counts here, and this process is not set to use it: set {SETTING} to the same, "
             "or the owner's parameter embedder to another"
         )
-
-
-def _by_owner(parameter: str) -> tuple[str, By]:
-    return parameter, "owner"
 
 
 class Embedders:

@@ -114,7 +114,7 @@ def evaluate_set(
     watch = partial(progress, as_json=json, long=LONG_EVALUATION)
     if context:
         from api.evaluation.blocks import BlockAsked
-        from api.evaluation.blocks_by_name import evaluate_blocks_named
+        from api.evaluation.by_name import evaluate_blocks_named
 
         if over_time:
             raise refused("over_time", over_time, "search: without --context")
