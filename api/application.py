@@ -6,7 +6,7 @@ A command imports what it needs and nothing else. What stands on jobs or on the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
 from threading import RLock
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from api.services.uses import Uses
     from api.services.writing import Writer
     from events.log import EventLog
+    from projections.models.expander import Expander
     from projections.ranking.senses import Senses
     from projections.redis.view import RedisViews
 
@@ -97,6 +98,8 @@ class Application(ABC):
         self.views = views
         self._catch_up = catch_up
         self._meanings = meanings
+        self._expander: Expander | None = None
+        """What puts questions in other words, where the process is set to do so."""
 
     @classmethod
     def services(cls) -> set[str]:
@@ -112,6 +115,10 @@ class Application(ABC):
     def cache_counts(self) -> dict[tuple[str, str], int]:
         """How often each cache of this process was asked, by its name and where what was asked for was found."""
         return {("view", found): count for found, count in self.views.asked.items()}
+
+    def expansion_counts(self) -> Mapping[str, int]:
+        """How often this process did, and did not, put a question in other words, by what came of it; empty where it never does."""
+        return {} if self._expander is None else dict(self._expander.counts)
 
     def settle(self) -> None:
         """Append and have folded what was recorded of accesses, where any could be."""
@@ -170,7 +177,7 @@ class Application(ABC):
     def reader(self) -> Reader:
         from api.services.reading import Reader
 
-        return Reader(self.log, self.views, self.accesses, self._meanings)
+        return Reader(self.log, self.views, self.accesses, self._meanings, self._expander)
 
     @joined
     def writer(self) -> Writer:

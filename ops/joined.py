@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from consumers.jobs.lifecycle import LifecycleJobs
     from events.heads import HeadBook
     from projections.models.chat import Chat
+    from projections.models.counted import ModelAsked
     from projections.redis.meanings import Meanings
     from projections.redis.model_uses import ModelLedger
-    from projections.shapes import EmbedderSet, JobBoard
+    from projections.shapes import EmbedderSet, ExpansionSet, JobBoard
 
 QUEUE_SECONDS = 2.0
 """How long `status` waits for a queue on another Redis."""
@@ -67,6 +68,8 @@ class JoinedApplication(Application):
         self._queue_url = queue_url
         self._model = model
         self._kept_heads = kept_heads
+        if model.other_words is not None:
+            self._expander = model.other_words.expander(self._note_asked, tell)
 
     def cache_counts(self) -> dict[tuple[str, str], int]:
         """See `Application.cache_counts`; of questions' vectors too, where one embeds."""
@@ -169,10 +172,21 @@ class JoinedApplication(Application):
 
         return ModelLedger(self._store.wires, now)
 
+    def _note_asked(self, asked: ModelAsked) -> None:
+        self._ledger.note(asked)
+
     def _models_named(self) -> ModelsNamed:
         from api.services.looking.models import ModelsNamed
 
-        return ModelsNamed(self._model.chat_set, self._embedder_set())
+        return ModelsNamed(self._model.chat_set, self._embedder_set(), self._expansion_set())
+
+    def _expansion_set(self) -> ExpansionSet | None:
+        """How questions are put in other words, and what came of it in this process."""
+        found = self._expander
+        if found is None:
+            return None
+        per_minute, seconds = found.bounds.per_minute, found.bounds.seconds
+        return {"per_minute": per_minute, "seconds": seconds, "outcomes": dict(found.counts), "failing": found.failing}
 
     def _embedder_set(self) -> EmbedderSet | None:
         """What compares meanings for owners who chose nothing, and how it was asked in this process."""

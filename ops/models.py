@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ops.settings import Settings
 
 if TYPE_CHECKING:
     from api.services.extracting import Prices
+    from ops.catch_up import Tell
     from projections.models.chat import Chat
     from projections.models.counted import NoteAsked
+    from projections.models.expander import Expander, ExpansionBounds
     from projections.models.model_chat import ModelChat
     from projections.shapes import ChatSet
+
+
+MOST_TOKENS = 1_024
+"""Of an answer for which somebody waits; models that reason need some of it before they answer."""
 
 
 class LazyModel:
@@ -40,6 +46,21 @@ class LazyModel:
             made.close()
 
 
+class OtherWordsModel(NamedTuple):
+    """The model as questions are put in other words by it: one request each, for which somebody waits."""
+
+    name: str
+    chat: LazyModel
+    bounds: ExpansionBounds
+
+    def expander(self, note: NoteAsked, tell: Tell) -> Expander:
+        """What asks it within the bounds."""
+        from projections.models.counted import FOR_EXPANSION  # noqa: PLC0415 - as the model itself: where one is asked
+        from projections.models.expander import Expander  # noqa: PLC0415
+
+        return Expander(self.name, counted(self.chat, FOR_EXPANSION, note), self.bounds, tell)
+
+
 class Model(NamedTuple):
     """How a model is made, what its tokens cost where both prices are set, and whether it reviews."""
 
@@ -51,6 +72,8 @@ class Model(NamedTuple):
     """The same model, where it is to write episodes."""
     finder: LazyModel | None = None
     """The same model, where it is to look for patterns too."""
+    other_words: OtherWordsModel | None = None
+    """The same model, where it is to put questions in other words."""
     chat_set: ChatSet | None = None
     """What the settings say of it, without keys."""
     embedder_host: str | None = None
@@ -58,8 +81,9 @@ class Model(NamedTuple):
 
     def close(self) -> None:
         """Close its connections."""
-        if self.chat is not None:
-            self.chat.close()
+        for chat in (self.chat, None if self.other_words is None else self.other_words.chat):
+            if chat is not None:
+                chat.close()
 
 
 NO_MODEL = Model()
@@ -78,6 +102,14 @@ def counted(chat: LazyModel, use: str, note: NoteAsked) -> Callable[[], Chat]:
 
 def chat_of(settings: Settings) -> LazyModel | None:
     """What makes the model of these settings; None where there is none."""
+    return _lazy(
+        settings,
+        timeout=settings.model_timeout,
+        requests_per_minute=settings.model_per_minute,
+    )
+
+
+def _lazy(settings: Settings, **bounds: Any) -> LazyModel | None:
     name = settings.model
     if name is None:
         return None
@@ -90,11 +122,28 @@ def chat_of(settings: Settings) -> LazyModel | None:
             url=settings.model_url,
             key=settings.model_key.get_secret_value() if settings.model_key is not None else None,
             output=settings.model_output,
-            timeout=settings.model_timeout,
-            requests_per_minute=settings.model_per_minute,
+            **bounds,
         )
 
     return LazyModel(make)
+
+
+def _other_words(settings: Settings) -> OtherWordsModel | None:
+    """What puts questions in other words; None where these settings do not say so."""
+    if settings.expansion != "model" or settings.model is None:
+        return None
+    from projections.models.expander import PATIENCE, ExpansionBounds  # noqa: PLC0415 - where one is asked
+
+    seconds = settings.expansion_seconds
+    chat = _lazy(
+        settings,
+        timeout=min(PATIENCE * seconds, settings.model_timeout),
+        tries=1,
+        asked_again=0,
+        max_tokens=MOST_TOKENS,
+    )
+    assert chat is not None, "a model is named"
+    return OtherWordsModel(settings.model, chat, ExpansionBounds(seconds, settings.expansion_per_minute))
 
 
 def model_of(settings: Settings) -> Model:
@@ -103,7 +152,7 @@ def model_of(settings: Settings) -> Model:
     sent, received, chat = settings.model_price_in, settings.model_price_out, chat_of(settings)
     summariser, finder = (chat if way == "model" else None for way in (settings.summaries, settings.patterns))
     prices, sets = _prices(sent, received), (_chat_set(settings), _embedder_host(settings))
-    return Model(chat, prices, reviewer, summariser, finder, *sets)
+    return Model(chat, prices, reviewer, summariser, finder, _other_words(settings), *sets)
 
 
 def _chat_set(settings: Settings) -> ChatSet | None:
@@ -115,6 +164,7 @@ def _chat_set(settings: Settings) -> ChatSet | None:
         "extraction": settings.extraction,
         "reviewer": settings.reviewer,
         "summaries": settings.summaries,
+        "expansion": settings.expansion,
         "price_in": settings.model_price_in,
         "price_out": settings.model_price_out,
     }

@@ -153,6 +153,12 @@ class Settings(BaseModel):
     """Who reviews memories under the tiered profile: rule, or model."""
     patterns: str = "rules"
     """Who looks for patterns where the job `abstract` is named: rules alone, or a model too, whose finds are proposed."""
+    expansion: str = "off"
+    """Whether questions are put in other words too, by the model: off, or model, and then they leave for its endpoint."""
+    expansion_per_minute: Annotated[int, Field(ge=1, le=600)] = 20
+    """Questions a minute that it is asked about at most, in one process."""
+    expansion_seconds: Annotated[float, Field(gt=0, le=10)] = 2.0
+    """How long a question waits for that; then it is answered without."""
     summaries: str = "extractive"
     """How episodes are written that job workers make by themselves, extractive or model; off: they make none."""
 
@@ -246,6 +252,13 @@ class Settings(BaseModel):
     def _known_reviewer(cls, value: str, found: ValidationInfo) -> str:
         if value not in ("rule", "model") or (value == "model" and not found.data.get("model")):
             raise ValueError("rule, or model where ENGRAMLOG_MODEL names one")
+        return value
+
+    @field_validator("expansion")
+    @classmethod
+    def _known_expansion(cls, value: str, found: ValidationInfo) -> str:
+        if value not in ("off", "model") or (value == "model" and not found.data.get("model")):
+            raise ValueError("off, or model where ENGRAMLOG_MODEL names one")
         return value
 
     @field_validator("patterns")

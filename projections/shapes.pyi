@@ -302,6 +302,7 @@ class ContextSearch(TypedDict):
     found: int
     withheld: dict[str, int]
     parts: list[str]
+    expansion: NotRequired[QuestionExpansion | None]
 
 class ContextSizes(TypedDict):
     stable: int
@@ -513,6 +514,7 @@ class AboveAlone(TypedDict):
     ranking: str
     search_mode: str
     meaning: str | None
+    expansion: NotRequired[QuestionExpansion | None]
 
 class Above(AboveAlone, TimesTold, Placed): ...
 
@@ -1103,6 +1105,7 @@ class ChatSet(TypedDict):
     extraction: str
     reviewer: str
     summaries: str
+    expansion: str
     price_in: float | None
     price_out: float | None
 
@@ -1114,6 +1117,12 @@ class EmbedderSet(TypedDict):
     loaded: bool
     questions_computed: int
     questions_remembered: int
+
+class ExpansionSet(TypedDict):
+    per_minute: int
+    seconds: float
+    outcomes: dict[str, int]
+    failing: str | None
 
 class TokensUsed(TypedDict):
     model: str
@@ -1137,6 +1146,7 @@ class ModelsUsed(TypedDict):
     since: str | None
     chat: ChatSet | None
     embedder: EmbedderSet | None
+    expansion: ExpansionSet | None
     used: list[TokensUsedInAll]
     days: list[TokensUsedADay]
     lost: int
@@ -1797,12 +1807,19 @@ class Associated(Card):
 
 TimeNamed = TypedDict("TimeNamed", {"text": str, "from": str, "to": str})
 
+class QuestionExpansion(TypedDict):
+    status: Literal["asked", "kept", "nothing", "off", "past", "private", "limit", "timeout", "failed"]
+    terms: list[str]
+    model: str
+    why: NotRequired[str | None]
+
 class Understood(TypedDict):
     times: list[TimeNamed]
     speakers: list[str]
     since: NotRequired[str | None]
     until: NotRequired[str | None]
     parts: NotRequired[list[str] | None]
+    expansion: NotRequired[QuestionExpansion | None]
 
 class Expanded(TypedDict):
     original: list[str]

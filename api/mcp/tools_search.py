@@ -155,13 +155,14 @@ def _search(session: Session, query: str, limit: int, least: float | None, terms
     terms = {"reasons": False, **terms}
     found = reader.search(session.owner, query, limit=limit, min_relevance=least or 0.0, **terms)
     again = partial(reader.search, session.owner, query, limit=limit, trace=False, **terms)
-    synonyms = found["expanded"]["synonyms"]
+    synonyms, other = found["expanded"]["synonyms"], found["understood"].get("expansion")
+    alike = [one for known in synonyms.values() for one in known] + ([] if other is None else other["terms"])
     return {
         "behind": found["behind"],
         "total_found": found["total"],
         "results": _told(session, found["results"]),
         "search_strategy_used": _strategy(found),
-        "expanded_keywords": list(dict.fromkeys(one for known in synonyms.values() for one in known)) or None,
+        "expanded_keywords": list(dict.fromkeys(alike)) or None,
         "withheld": {one["reason"]: one["count"] for one in found["withheld"]},
         "hint": search_hint(found, least, again),
     }

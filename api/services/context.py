@@ -19,6 +19,7 @@ from api.services.looking.context_made import MadeBlock, SearchedQuery, made_of,
 from api.services.reading import Reader
 from events.log import EventLog
 from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
+from projections.language.asking.parts import asks
 from projections.language.prompt_text import TokenCount, estimated_tokens
 from projections.prompt.gathering import Wanted
 from projections.prompt.recipe import Handed, Searching, recipe
@@ -102,7 +103,8 @@ class Contexts:
         with self._reader.snapshot(owner, **times) as snapshot:  # waits until `after` is folded: the log is read next
             past = snapshot.past
         lines = LineTerms(as_of=times.get("as_of"), known=times.get("known"))
-        found = self._searched(owner, text, searches, include_faded, lines) if proactive else []
+        expand = whole is not False and (whole is True or asks(text))
+        found = self._searched(owner, text, searches, include_faded, lines, expand=expand) if proactive else []
         request = TalkAsked(owner, text, session, turn_id)
         for tried in range(1, TRIES + 1):
             said = read_talk(self._views, self._log.partitions, request, past)
@@ -138,10 +140,7 @@ class Contexts:
             "parts": with_parts(told_parts(made.time, block), found),
             "injected": block.memories,
             "recorded": recorded,
-            "searches": [
-                {"query": one.query, "found": made.close_enough[at], "withheld": one.withheld, "parts": one.parts}
-                for at, one in enumerate(found)
-            ],
+            "searches": [one.told(made.close_enough[at]) for at, one in enumerate(found)],
             "dropped": block.dropped,
             "left_out": made.left_out,
             "read_back": "all" if said.whole else "part",
@@ -150,14 +149,21 @@ class Contexts:
         }
 
     def _searched(
-        self, owner: str, text: str, most: int, include_faded: bool | None, lines: LineTerms
+        self, owner: str, text: str, most: int, include_faded: bool | None, lines: LineTerms, *, expand: bool
     ) -> list[SearchedQuery]:
-        """One search for each query; leaves no trace of its own."""
+        """One search for each query; leaves no trace of its own. `expand`: the first, the whole turn, in other words too."""
         answers = {
             query: self._reader.search(
-                owner, query, limit=CANDIDATES, trace=False, reasons=False, include_faded=include_faded, **lines
+                owner,
+                query,
+                limit=CANDIDATES,
+                trace=False,
+                reasons=False,
+                expand=expand and at == 0,
+                include_faded=include_faded,
+                **lines,
             )
-            for query in searches(text, most)
+            for at, query in enumerate(searches(text, most))
         }
         return [
             SearchedQuery(
@@ -165,6 +171,7 @@ class Contexts:
                 answer["results"],
                 {one["reason"]: one["count"] for one in answer["withheld"]},
                 answer["understood"].get("parts") or [],
+                answer["understood"].get("expansion"),
             )
             for query, answer in answers.items()
         ]

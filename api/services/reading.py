@@ -26,16 +26,18 @@ from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines, told_times
 from api.services.accesses import AccessRecorder, Read
 from api.services.histories import ORDERS, Histories, HistoryPage, page_asked
+from api.services.looking.expanding import ExpandedQuestion, digest_of, expanded, is_expanded, tell_expansion, widening
 from api.work.patience import current_check, weigh
 from events.envelope import from_micros, utc_text
 from events.errors import refused
 from events.log import EventLog
-from events.text.embedder_names import STORE
+from events.parameters import DEFAULTS, Parameters
 from events.vocabulary import Via
 from projections.checks import Bounds
 from projections.choices import RANKINGS
 from projections.embedding.meaning import KnownVectors, Sense
 from projections.fold.provenance import with_events
+from projections.models.expander import Expander
 from projections.ranking.recall import search
 from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
 from projections.ranking.senses import MeantQuestion, Senses
@@ -55,11 +57,17 @@ class Reader(Histories):
     """Answers questions about one store's owners. Safe for threads."""
 
     def __init__(
-        self, log: EventLog, views: RedisViews, accesses: AccessRecorder | None = None, meanings: Senses | None = None
+        self,
+        log: EventLog,
+        views: RedisViews,
+        accesses: AccessRecorder | None = None,
+        meanings: Senses | None = None,
+        expander: Expander | None = None,
     ) -> None:
         super().__init__(log, views)
         self._accesses = accesses
         self._meanings = meanings
+        self._expander = expander
 
     def search(
         self,
@@ -76,6 +84,7 @@ class Reader(Histories):
         trace: bool = True,
         inspect: bool = False,
         reasons: bool = True,
+        expand: bool = True,
         on_progress: Progress | None = None,
         **terms: Any,
     ) -> Found:
@@ -83,7 +92,7 @@ class Reader(Histories):
 
         `cursor`: what `next` said on the page before. `trace`: record what was shown, of normal mode and the present. `inspect`:
         somebody only looks, in any mode and at any time: recorded too, and no memory gains by it. `reasons`: compute what
-        `explain` tells of scores and weights; without, only what was replaced, and the way, stand there.
+        `explain` tells of scores and weights; without, only what was replaced, and the way, stand there. `expand`: in other words too.
         """
         checked, wanted = check_mode(mode), check_limit(limit)
         check_query(query)
@@ -93,6 +102,8 @@ class Reader(Histories):
         present = as_of is None and known is None and at is None
         traced = trace and (inspect or (checked == "normal" and present))
         question = self.question_of(owner, query, terms)
+        other = self.expanded(owner, query, terms, past=not present) if expand and is_expanded(page) else None
+        widened = digest_of(other, page, cursor)
         told = TimesAsked(as_of=as_of, known=known, at=at)
         if cursor is not None:
             told["at"] = utc_text(from_micros(page.at))
@@ -105,7 +116,7 @@ class Reader(Histories):
         with self.snapshot(owner, entries=entries, **times) as snapshot:
             zone = snapshot.view.parameters.time_zone
             request = request_of(terms, snapshot.now, zone, with_meaning=self.compares_meaning, reasons=reasons)
-            sense = self.sense_of(snapshot.view, owner, question)
+            request, sense = widening(request, other), self.sense_of(snapshot.view, owner, question)
             answer = search(ViewQuery(snapshot.view, snapshot.now, checked), query, wanted, request, sense, page.offset)
             if cursor is not None:
                 answer["results"] = [one for one in answer["results"] if not snapshot.has_lost(one["id"])]
@@ -116,10 +127,11 @@ class Reader(Histories):
                         one["corrected"] = without_lost(corrected, snapshot.has_lost)
             entries = snapshot.view.state.entries
         tell_filters(answer["understood"], request.filters, zone)
+        tell_expansion(answer["understood"], other)
         if question.told is not None:
             answer["meaning"] = question.told
         end = page.offset + wanted
-        following = Cursor(snapshot.position, snapshot.now, end, digest, entries, compared(answer["meaning"]))
+        following = Cursor(snapshot.position, snapshot.now, end, digest, entries, compared(answer["meaning"]), widened)
         if cursor is not None and following.meaning != page.meaning:
             raise refused("cursor", cursor[:80], "no cursor: what is compared by meaning has changed; begin again")
         if end < answer["total"]:
@@ -170,12 +182,19 @@ class Reader(Histories):
                     "search_mode", mode, "keyword or hybrid: a query that looks like a secret goes to no embedder"
                 )
             question.hidden = QUERY_HIDDEN
-        self._meanings.ask(owner, question, lambda: self._embedder_of(owner))
+        self._meanings.ask(owner, question, lambda: self._parameters(owner).embedder)
         return question
 
-    def _embedder_of(self, owner: str) -> str:
+    def expanded(self, owner: str, query: str, terms: SearchTerms, *, past: bool) -> ExpandedQuestion | None:
+        """A question in other words, asked for before any view is held; None where the process asks for none, or this question."""
+        found = self._expander
+        if found is None:
+            return None
+        return expanded(found, owner, query, terms, past=past, allowed=lambda: self._parameters(owner).expansion)
+
+    def _parameters(self, owner: str) -> Parameters:
         found = self.glance(owner)
-        return STORE if found is None else found.view.parameters.embedder
+        return DEFAULTS if found is None else found.view.parameters
 
     def list(
         self,

@@ -1978,6 +1978,21 @@ class RuleTold(Result):
     others: list[str]
 
 
+class QuestionExpansion(Result):
+    """How else a language model put the question."""
+
+    status: Literal["asked", "kept", "nothing", "off", "past", "private", "limit", "timeout", "failed"]
+    """`asked` now, or `kept` from within ten minutes; `nothing`: no term of use. Else why it was asked as it is:
+    `off` for this owner, about the `past`, `private` (it holds a secret, an address or the like), over the
+    `limit` of questions a minute or at once, `timeout`, `failed`."""
+    terms: list[str]
+    """What was looked for too, cleaned; at most three."""
+    model: str
+    """Which was asked, or would have been."""
+    why: str | None = None
+    """What failed."""
+
+
 class Above(Result):
     """Why one memory stands above another for a question, or below it."""
 
@@ -2013,6 +2028,8 @@ class Above(Result):
     search_mode: str
     meaning: str | None
     """Why meaning was not compared, where it was asked for and failed."""
+    expansion: QuestionExpansion | None = None
+    """Where the process puts questions in other words: what came of it."""
 
 
 class InstantsRow(Result):
@@ -2862,6 +2879,8 @@ class ChatSet(Result):
     """Who reviews: rule or model."""
     summaries: str
     """How episodes are written: extractive, model or off."""
+    expansion: str
+    """Whether questions are put in other words too: model or off."""
     price_in: float | None
     """Of a million tokens sent."""
     price_out: float | None
@@ -2887,12 +2906,25 @@ class EmbedderSet(Result):
     """Questions whose vectors it still had."""
 
 
+class ExpansionSet(Result):
+    """How the model puts questions in other words, in the process that answers."""
+
+    per_minute: int
+    """Questions a minute that it is asked about at most."""
+    seconds: float
+    """How long a question waits for it."""
+    outcomes: dict[str, int]
+    """What came of each question since the process began, by status."""
+    failing: str | None
+    """Why it is left alone for now."""
+
+
 class TokensUsedInAll(Result):
     """The same since counting began."""
 
     model: str
     use: str
-    """`extract`, `review` or `summarise`."""
+    """`extract`, `review`, `summarise`, `patterns` or `expand`."""
     asked: int
     """Questions, each of one request or more."""
     failed: int
@@ -2914,7 +2946,7 @@ class TokensUsedADay(Result):
 
     model: str
     use: str
-    """`extract`, `review` or `summarise`."""
+    """`extract`, `review`, `summarise`, `patterns` or `expand`."""
     asked: int
     """Questions, each of one request or more."""
     failed: int
@@ -2939,6 +2971,8 @@ class ModelsUsed(Result):
     """Null where none is set."""
     embedder: EmbedderSet | None
     """Null where none counts for owners who chose nothing."""
+    expansion: ExpansionSet | None
+    """Null where no model puts questions in other words."""
     used: list[TokensUsedInAll]
     """Since then, by model and use."""
     days: list[TokensUsedADay]

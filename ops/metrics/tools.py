@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from api.application import Application
 from api.http.metrics.build import of_process
 from api.http.metrics.registry import CLOSENESSES
+from api.http.metrics.used import UsedCollector
 from ops.metrics.port import MetricsPort
 
 ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "none"
@@ -44,8 +45,9 @@ class ToolMetrics:
         self._calls.labels(tool if tool in self._known else UNKNOWN, ANSWERED if answered else REFUSED).inc()
 
     def watch(self, application: Application) -> None:
-        """Count what this application injects."""
+        """Count what this application injects, finds in memory and puts in other words."""
         application.contexts.on_injected = self._closeness.observe
+        self.registry.register(UsedCollector(application.cache_counts, application.expansion_counts))
 
 
 @contextmanager

@@ -67,13 +67,15 @@ class ModelChat:
         tries: int = 4,
         requests_per_minute: float | None = None,
         max_tokens: int = 4_096,
+        asked_again: int = ASKED_AGAIN,
         pause: Callable[[float], None] = sleep,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """`url` is what comes before /chat/completions; with a key alone, OpenAI's own.
 
         `output` is how typed answers are asked for: as a call of a tool, by `response_format` (native), or in words (prompted).
-        `timeout` is seconds for one whole answer, `tries` how often one request is sent. Raises BadSetting where something
+        `timeout` is seconds for one whole answer, `tries` how often one request is sent, `asked_again` how often a model is told
+        what is wrong with its answer. Raises BadSetting where something
         cannot be used, neither URL nor key is given, or pydantic-ai is missing.
         """
         if find_spec("pydantic_ai") is None or find_spec("openai") is None:
@@ -91,7 +93,7 @@ class ModelChat:
         base = base_url(url, key, "model", "/chat/completions", "ENGRAMLOG_MODEL")
         self._place = ChatEndpoint(model, base, key, output, timeout, max_tokens)
         self._host = urlsplit(base).netloc
-        self._tries, self._pause = tries, pause
+        self._tries, self._again, self._pause = tries, asked_again, pause
         self._pace = RequestPace(requests_per_minute, pause, clock)
         self._lock = RLock()
         self._open: Completions | None = None
@@ -104,13 +106,13 @@ class ModelChat:
     def ask(self, system: str, prompt: str, answer: type[T], check: Callable[[T], None] = fits) -> tuple[T, ModelUsage]:
         """An answer of the type (a pydantic model), after `check` raised no Unfit on it. Raises ModelFailed.
 
-        An answer that does not do is told what is wrong with it, at most twice. Usage counts every request; its tokens are those
-        that the endpoint tells, 0 where it tells none.
+        An answer that does not do is told what is wrong with it, at most `asked_again` times. Usage counts every request; its
+        tokens are those that the endpoint tells, 0 where it tells none.
         """
         kind = TypeAdapter(answer)
         dialogue = self._opened().dialogue(system, prompt, kind)
         usage = ModelUsage()
-        for _ in range(1 + ASKED_AGAIN):
+        for _ in range(1 + self._again):
             sent, usage = self._sent(dialogue, usage)
             try:
                 found = typed(dialogue.said(sent.response), kind)
@@ -119,7 +121,8 @@ class ModelChat:
             except Unfit as unfit:
                 why = str(unfit)
             dialogue.again(sent.response, why)
-        told = f"gave {1 + ASKED_AGAIN} answers of which none can be used, asked for as {self._place.output!r}"
+        gave = f"{1 + self._again} answers of which none can" if self._again else "an answer that cannot"
+        told = f"gave {gave} be used, asked for as {self._place.output!r}"
         raise self._failed(f"{told}: if it always does, set ENGRAMLOG_MODEL_OUTPUT to another way", usage, down=False)
 
     def close(self) -> None:

@@ -89,6 +89,8 @@ class SearchRequest(NamedTuple):
     """Whether results tell what their score and weight are made of."""
     parts: bool = True
     """Whether each part of a question has its share of the first ten, under `conversation`."""
+    expansions: tuple[str, ...] = ()
+    """How else the question may be put, whoever says so: they bring what they find to the last places of the first ten."""
 
 
 PLAIN = SearchRequest()

@@ -94,8 +94,10 @@ def models(told: shapes.ModelsUsed, console: Console = out) -> None:
     if chat is None:
         console.print(Text("no language model is set", "dim"))
     else:
-        ways = f"extraction {chat['extraction']}, reviewer {chat['reviewer']}, summaries {chat['summaries']}"
+        ways = ", ".join(f"{name} {chat[name]}" for name in ("extraction", "reviewer", "summaries", "expansion"))
         console.print(Text(f"language model {chat['model']} at {chat['host']}: {ways}"))
+        if (expansion := told["expansion"]) is not None and expansion["failing"] is not None:
+            console.print(Text(f"questions are not put in other words for now: {expansion['failing']}", "yellow"))
     if embedder is None:
         console.print(Text("no embedder is set", "dim"))
     else:

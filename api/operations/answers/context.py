@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from api.operations.answers.log import Example, LinesTold, Placed, exampled
+from api.operations.answers.search import QuestionExpansion
 
 _CORE: Example = {"kind": "memory", "id": "name", "note": "2026-11-20", "text": "Her name is Alice"}
 _RETRIEVED: Example = {
@@ -48,7 +49,7 @@ class ContextLine(BaseModel):
     closeness: float | None = Field(default=None, description="How close a retrieved memory is to the turn, 0 to 1.")
     long_ago: bool | None = Field(default=None, description="True: it is old, and only told as it matches the turn.")
     asked_by: list[str] | None = Field(
-        default=None, description="Of a question of several parts those that it answers best."
+        default=None, description="Of the parts of a question, and the other words for it, those that it answers best."
     )
 
 
@@ -88,6 +89,10 @@ class ContextSearch(BaseModel):
     withheld: dict[str, int] = Field(description="Further matches that normal mode does not show, by reason.")
     parts: list[str] = Field(
         description="The parts of the question that had a share each; none where it asks for one thing."
+    )
+    expansion: QuestionExpansion | None = Field(
+        default=None,
+        description="Of a turn that asks, where the process puts questions in other words: what came of it.",
     )
 
 

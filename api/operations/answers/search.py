@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, Field
 
 from api.operations.answers.log import EXAMPLE_FACTORS, exampled
@@ -51,7 +53,8 @@ class Explanation(BaseModel):
     replaces: list[str] | None = Field(default=None, description="Matching memories that this one replaced.")
     tags: list[str] | None = Field(default=None, description="Context tags, where the search asked for some.")
     asked_by: list[str] | None = Field(
-        default=None, description="The parts of the question that brought it among the first ten."
+        default=None,
+        description="The parts of the question, or the other words for it, that brought it among the first ten.",
     )
 
 
@@ -82,6 +85,21 @@ class TimeNamed(BaseModel):
     to: str = Field(description="Not included.")
 
 
+class QuestionExpansion(BaseModel):
+    """How else a language model put the question."""
+
+    model_config = exampled({"status": "asked", "terms": ["moved to another flat", "new address"], "model": "qwen3:8b"})
+
+    status: Literal["asked", "kept", "nothing", "off", "past", "private", "limit", "timeout", "failed"] = Field(
+        description="`asked` now, or `kept` from within ten minutes; `nothing`: no term of use. Else why it was asked as it"
+        " is: `off` for this owner, about the `past`, `private` (it holds a secret, an address or the like), over the `limit` of"
+        " questions a minute or at once, `timeout`, `failed`."
+    )
+    terms: list[str] = Field(description="What was looked for too, cleaned; at most three.")
+    model: str = Field(description="Which was asked, or would have been.")
+    why: str | None = Field(default=None, description="What failed.")
+
+
 class Understood(BaseModel):
     """Whom and what times the question names, under `conversation`."""
 
@@ -97,6 +115,9 @@ class Understood(BaseModel):
         default=None,
         description="The parts of the question that have a share each of the first ten results, where it has several: what it"
         " asks besides, one for each thing that it compares, or the name for a role.",
+    )
+    expansion: QuestionExpansion | None = Field(
+        default=None, description="Where the process is set to put questions in other words: what came of it."
     )
 
 

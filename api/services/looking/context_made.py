@@ -17,7 +17,7 @@ from projections.prompt.two_parts import TwoParts, in_two, stable_part
 from projections.prompt.whole import brought_up
 from projections.ranking.proactive import closenesses
 from projections.redis.said import Recent
-from projections.shapes import ContextLine, ContextParts, ContextSizes, Result
+from projections.shapes import ContextLine, ContextParts, ContextSearch, ContextSizes, QuestionExpansion, Result
 from projections.views.view import OwnerView
 
 
@@ -30,6 +30,20 @@ class SearchedQuery(NamedTuple):
     """How many further matches normal mode keeps back, by reason."""
     parts: list[str]
     """The parts of it that had a share each."""
+    expansion: QuestionExpansion | None = None
+    """What became of putting it in other words."""
+
+    def told(self, close_enough: int) -> ContextSearch:
+        """As an answer tells it."""
+        told: ContextSearch = {
+            "query": self.query,
+            "found": close_enough,
+            "withheld": self.withheld,
+            "parts": self.parts,
+        }
+        if self.expansion is not None:
+            told["expansion"] = self.expansion
+        return told
 
     def valued(self, view: OwnerView) -> Valued:
         """The same with how close each is to the turn."""

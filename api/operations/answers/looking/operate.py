@@ -259,6 +259,7 @@ class ChatSet(BaseModel):
     extraction: str = Field(description="How turns become memories by themselves: rules, model or off.")
     reviewer: str = Field(description="Who reviews: rule or model.")
     summaries: str = Field(description="How episodes are written: extractive, model or off.")
+    expansion: str = Field(description="Whether questions are put in other words too: model or off.")
     price_in: float | None = Field(description="Of a million tokens sent.")
     price_out: float | None = Field(description="Of a million tokens received.")
 
@@ -275,11 +276,20 @@ class EmbedderSet(BaseModel):
     questions_remembered: int = Field(description="Questions whose vectors it still had.")
 
 
+class ExpansionSet(BaseModel):
+    """How the model puts questions in other words, in the process that answers."""
+
+    per_minute: int = Field(description="Questions a minute that it is asked about at most.")
+    seconds: float = Field(description="How long a question waits for it.")
+    outcomes: dict[str, int] = Field(description="What came of each question since the process began, by status.")
+    failing: str | None = Field(description="Why it is left alone for now.")
+
+
 class TokensUsed(BaseModel):
     """What asking a model took, refused answers and repeated requests included."""
 
     model: str
-    use: str = Field(description="`extract`, `review` or `summarise`.")
+    use: str = Field(description="`extract`, `review`, `summarise`, `patterns` or `expand`.")
     asked: int = Field(description="Questions, each of one request or more.")
     failed: int = Field(description="Questions without an answer that could be used.")
     requests: int
@@ -314,6 +324,7 @@ class ModelsUsed(BaseModel):
                 "extraction": "model",
                 "reviewer": "rule",
                 "summaries": "extractive",
+                "expansion": "model",
                 "price_in": 0.5,
                 "price_out": 1.5,
             },
@@ -325,6 +336,12 @@ class ModelsUsed(BaseModel):
                 "loaded": True,
                 "questions_computed": 5,
                 "questions_remembered": 3,
+            },
+            "expansion": {
+                "per_minute": 20,
+                "seconds": 2.0,
+                "outcomes": {"asked": 12, "kept": 4, "timeout": 1},
+                "failing": None,
             },
             "used": [
                 {
@@ -361,6 +378,7 @@ class ModelsUsed(BaseModel):
     since: str | None = Field(description="The first day that is counted; null where nothing is yet.")
     chat: ChatSet | None = Field(description="Null where none is set.")
     embedder: EmbedderSet | None = Field(description="Null where none counts for owners who chose nothing.")
+    expansion: ExpansionSet | None = Field(description="Null where no model puts questions in other words.")
     used: list[TokensUsedInAll] = Field(description="Since then, by model and use.")
     days: list[TokensUsedADay] = Field(description="The days asked for, the newest first; days are kept for 400.")
     lost: int = Field(description="Questions that this process could not count: the store did not take it.")

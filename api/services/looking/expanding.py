@@ -1,0 +1,89 @@
+"""Whether a question may be put in other words by a language model, and how an answer tells it (ADR 0101)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import NamedTuple
+
+import orjson
+
+from api.requests.searching import FIRST_PAGE, Cursor, SearchTerms
+from api.requests.secrets import is_sensitive
+from events.errors import refused
+from projections.choices import RANKINGS
+from projections.language.asked_words import says_something
+from projections.models.expander import Expander, Expansion
+from projections.ranking.search_request import SearchRequest
+from projections.shapes import QuestionExpansion, Understood
+
+
+class ExpandedQuestion(NamedTuple):
+    """What became of putting a question in other words."""
+
+    found: Expansion
+    model: str
+
+    @property
+    def told(self) -> QuestionExpansion:
+        """As an answer tells it."""
+        told: QuestionExpansion = {
+            "status": self.found.status,
+            "terms": list(self.found.terms),
+            "model": self.model,
+        }
+        if self.found.why is not None:
+            told["why"] = self.found.why
+        return told
+
+    @property
+    def digest(self) -> str:
+        """A short name of the terms, by which the next page knows them; empty where there are none."""
+        terms = self.found.terms
+        return blake2b(orjson.dumps(terms), digest_size=9).hexdigest() if terms else ""
+
+
+def is_expanded(page: Cursor) -> bool:
+    """Whether a page may be of other words too: the first, and what follows one that was."""
+    return page is FIRST_PAGE or page.expansion != ""
+
+
+def digest_of(found: ExpandedQuestion | None, page: Cursor, cursor: str | None) -> str:
+    """The digest of a page's other words. Raises InputError where they are not those of the page before."""
+    digest = "" if found is None else found.digest
+    if cursor is not None and digest != page.expansion:
+        raise refused("cursor", cursor[:80], "no cursor: the other words for the question are gone; begin again")
+    return digest
+
+
+def widening(request: SearchRequest, found: ExpandedQuestion | None) -> SearchRequest:
+    """The request with the other words."""
+    return request if found is None else request._replace(expansions=found.found.terms)
+
+
+def tell_expansion(understood: Understood, found: ExpandedQuestion | None) -> None:
+    """Add what became of it, where the process puts questions in other words."""
+    if found is not None:
+        understood["expansion"] = found.told
+
+
+def expanded(
+    expander: Expander, owner: str, query: str, terms: SearchTerms, *, past: bool, allowed: Callable[[], bool]
+) -> ExpandedQuestion | None:
+    """The question in other words, or why not; None where nobody asks for any: by exact words, by meaning alone, by another
+    ranking, or without a word to look for.
+
+    `past`: it is about the past, whose answers stay what they were. `allowed`: whether the owner lets it go; asked last of all.
+    """
+    by_words_alone = terms.get("search_mode", "hybrid") != "hybrid"
+    if by_words_alone or terms.get("ranking", RANKINGS[0]) != RANKINGS[0] or not says_something(query):
+        return None
+    if past:
+        found = expander.noted(Expansion("past"))
+    elif is_sensitive(query):
+        found = expander.noted(Expansion("private"))
+    elif not allowed():
+        found = expander.noted(Expansion("off"))
+    else:
+        found = expander.expand(owner, query)
+    return ExpandedQuestion(found, expander.model)
