@@ -92,7 +92,8 @@ class Reader(Histories):
 
         `cursor`: what `next` said on the page before. `trace`: record what was shown, of normal mode and the present. `inspect`:
         somebody only looks, in any mode and at any time: recorded too, and no memory gains by it. `reasons`: compute what
-        `explain` tells of scores and weights; without, only what was replaced, and the way, stand there. `expand`: in other words too.
+        `explain` tells of scores and weights; without, only what was replaced, and the way, stand there. `expand`: in other
+        words too, where the process is set to.
         """
         checked, wanted = check_mode(mode), check_limit(limit)
         check_query(query)
