@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
+from contextlib import suppress
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from events.errors import BadSetting
 from ops.settings import Settings
 
 if TYPE_CHECKING:
@@ -37,6 +39,17 @@ class LazyModel:
             if self._made is None:
                 self._made = self._make()
             return self._made
+
+    def load(self) -> Thread:
+        """Make it and load its client beside, so that whoever asks first does not wait. What fails is told when it is asked."""
+
+        def load() -> None:
+            with suppress(BadSetting):
+                self().load()
+
+        thread = Thread(target=load, name="engramlog-model-load", daemon=True)
+        thread.start()
+        return thread
 
     def close(self) -> None:
         """Close its connections; the next use opens new ones."""
@@ -78,6 +91,10 @@ class Model(NamedTuple):
     """What the settings say of it, without keys."""
     embedder_host: str | None = None
     """Host and port of the endpoint for embeddings, where the settings name one."""
+
+    def load(self) -> Thread | None:
+        """Load, beside, what somebody will wait for; None where nobody will."""
+        return None if self.other_words is None else self.other_words.chat.load()
 
     def close(self) -> None:
         """Close its connections."""

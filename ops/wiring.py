@@ -83,6 +83,7 @@ def application_on(
     )
     if stays:
         application.join()
+        model.load()
     if store.embedded is not None and store.embedded.owned:
         catch_up.fold_leftovers(on_wait)
     application.restored = ask_kept_values(store, catch_up, tell)

@@ -125,6 +125,10 @@ class ModelChat:
         told = f"gave {gave} be used, asked for as {self._place.output!r}"
         raise self._failed(f"{told}: if it always does, set ENGRAMLOG_MODEL_OUTPUT to another way", usage, down=False)
 
+    def load(self) -> None:
+        """Load the client now, which takes seconds of CPU, and not while somebody waits; nothing is sent."""
+        self._opened()
+
     def close(self) -> None:
         """Close the connections; who is being answered gets a ModelFailed, and the next use opens new ones."""
         with self._lock:

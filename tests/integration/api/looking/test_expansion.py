@@ -205,6 +205,7 @@ def test_a_block_that_was_widened_is_made_again_word_for_word(store: Store, serv
     store.tell(owner, said("ask", QUESTION, day=store.yesterday))
     block = store.app.contexts.context(owner, QUESTION, turn_id="ask", whole=True)
     assert {"m14", "m15"} <= set(block["injected"])
+    store.flushed()
     expander(store).close()
     server.asked.clear()
     [injected] = store.app.answers.answer(owner, "ask")["injected"]

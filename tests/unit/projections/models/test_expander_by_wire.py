@@ -141,5 +141,16 @@ def test_a_request_is_given_up_after_four_times_as_long_as_a_question_waits(serv
     assert (found.status, "no whole answer within 0.08 s" in (found.why or "")) == ("failed", True)
 
 
+def test_the_client_is_loaded_beside_and_asks_nobody(server: ModelEndpoint) -> None:
+    model = model_of(settings(server))
+    loading = model.load()
+    assert loading is not None
+    loading.join(PATIENCE)
+    assert model.other_words is not None
+    assert model.other_words.chat()._open is not None
+    model.close()
+    assert (server.asked, model_of(settings(server, expansion="off")).load()) == ([], None)
+
+
 def test_without_the_setting_no_model_puts_questions_in_other_words(server: ModelEndpoint) -> None:
     assert model_of(settings(server, expansion="off")).other_words is None
