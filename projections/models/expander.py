@@ -35,7 +35,7 @@ STATUSES: tuple[ExpansionStatus, ...] = (
 )  # fmt: skip
 
 
-class Expansion(NamedTuple):
+class ExpansionFound(NamedTuple):
     """What became of widening a question."""
 
     status: ExpansionStatus
@@ -58,7 +58,7 @@ class ExpansionBounds(NamedTuple):
 
 class _Kept(NamedTuple):
     at: float
-    found: Expansion
+    found: ExpansionFound
 
 
 _Key = tuple[str, str]
@@ -98,7 +98,7 @@ class Expander:
         self._clock, self._beside, self._later = clock, beside, later
         self._lock = Lock()
         self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
-        self._waited: dict[_Key, Future[Expansion]] = {}
+        self._waited: dict[_Key, Future[ExpansionFound]] = {}
         self._asked: deque[float] = deque(maxlen=bounds.per_minute)
         self._sweeps = False
         self._why, self._until, self._rest = "", float("-inf"), REST_SECONDS
@@ -109,13 +109,13 @@ class Expander:
         with self._lock:
             return self._why if self._clock() < self._until else None
 
-    def noted(self, found: Expansion) -> Expansion:
+    def noted(self, found: ExpansionFound) -> ExpansionFound:
         """The same, counted."""
         with self._lock:
             self.counts[found.status] += 1
         return found
 
-    def expand(self, owner: str, query: str) -> Expansion:
+    def expand(self, owner: str, query: str) -> ExpansionFound:
         """How else an owner's question may be put, within the bounds. Whether it may be sent is for the caller to say."""
         return self.noted(self._expanded((owner, sent_of(query))))
 
@@ -124,7 +124,7 @@ class Expander:
         with self._lock:
             self._kept.clear()
 
-    def _expanded(self, key: _Key) -> Expansion:
+    def _expanded(self, key: _Key) -> ExpansionFound:
         with self._lock:
             now = self._clock()
             known = self._kept.get(key)
@@ -138,33 +138,33 @@ class Expander:
             begins = waited is None
             if waited is None:
                 self._asked.append(now)
-                waited = self._waited[key] = Future[Expansion]()
+                waited = self._waited[key] = Future[ExpansionFound]()
         if begins:
             self._beside(lambda: self._ask(key, waited))
         try:
             return waited.result(self.bounds.seconds)
         except TooLate:
-            return Expansion("timeout")
+            return ExpansionFound("timeout")
 
-    def _refused(self, now: float) -> Expansion | None:
+    def _refused(self, now: float) -> ExpansionFound | None:
         """Why the model is not asked now. The caller holds the lock."""
         if now < self._until:
-            return Expansion("failed", why=self._why)
+            return ExpansionFound("failed", why=self._why)
         full = len(self._asked) == self.bounds.per_minute and now - self._asked[0] < MINUTE
-        return Expansion("limit") if full or len(self._waited) >= AT_ONCE else None
+        return ExpansionFound("limit") if full or len(self._waited) >= AT_ONCE else None
 
-    def _ask(self, key: _Key, waited: Future[Expansion]) -> None:
+    def _ask(self, key: _Key, waited: Future[ExpansionFound]) -> None:
         """Ask the model, and have its answer kept and told to who still waits; never raises."""
         down = False
         try:
             terms = other_words(self._chat(), key[1])
-            found = Expansion("asked" if terms else "nothing", terms)
+            found = ExpansionFound("asked" if terms else "nothing", terms)
         except EngramlogError as error:
             down = error.context.get("down") is not False
-            found = Expansion("failed", why=error.message)
+            found = ExpansionFound("failed", why=error.message)
         except Exception as error:  # noqa: BLE001 - whatever it is, who waits is told, and the question goes as it is
             down = True
-            found = Expansion("failed", why=f"the model's client raised {type(error).__name__}")
+            found = ExpansionFound("failed", why=f"the model's client raised {type(error).__name__}")
         with self._lock:
             now = self._clock()
             self._waited.pop(key, None)

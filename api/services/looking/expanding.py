@@ -13,7 +13,7 @@ from api.requests.secrets import is_sensitive
 from events.errors import refused
 from projections.choices import RANKINGS
 from projections.language.asked_words import says_something
-from projections.models.expander import Expander, Expansion
+from projections.models.expander import Expander, ExpansionFound
 from projections.ranking.search_request import SearchRequest
 from projections.shapes import QuestionExpansion, Understood
 
@@ -21,7 +21,7 @@ from projections.shapes import QuestionExpansion, Understood
 class ExpandedQuestion(NamedTuple):
     """What became of putting a question in other words."""
 
-    found: Expansion
+    found: ExpansionFound
     model: str
 
     @property
@@ -79,11 +79,11 @@ def expanded(
     if by_words_alone or terms.get("ranking", RANKINGS[0]) != RANKINGS[0] or not says_something(query):
         return None
     if past:
-        found = expander.noted(Expansion("past"))
+        found = expander.noted(ExpansionFound("past"))
     elif is_sensitive(query):
-        found = expander.noted(Expansion("private"))
+        found = expander.noted(ExpansionFound("private"))
     elif not allowed():
-        found = expander.noted(Expansion("off"))
+        found = expander.noted(ExpansionFound("off"))
     else:
         found = expander.expand(owner, query)
     return ExpandedQuestion(found, expander.model)

@@ -20,8 +20,8 @@ from projections.models.expander import (
     REST_SECONDS,
     STATUSES,
     Expander,
-    Expansion,
     ExpansionBounds,
+    ExpansionFound,
 )
 from tests.doubles.scripted_chat import ScriptedChat
 from tests.patience import PATIENCE
@@ -55,7 +55,7 @@ class Scene:
             later=lambda seconds, work: self.timers.append((self.now + seconds, work)),
         )
 
-    def ask(self, query: str = QUESTION, owner: str = "ann") -> Expansion:
+    def ask(self, query: str = QUESTION, owner: str = "ann") -> ExpansionFound:
         return self.expander.expand(owner, query)
 
     def pass_time(self, seconds: float) -> None:
@@ -83,7 +83,7 @@ def failing(down: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 def test_a_question_is_put_in_other_words() -> None:
     scene = Scene()
-    assert scene.ask() == Expansion("asked", TERMS)
+    assert scene.ask() == ExpansionFound("asked", TERMS)
     assert scene.chat.asked == [{"question": QUESTION}]
 
 
@@ -112,7 +112,7 @@ def test_an_order_in_a_question_stands_there_as_quoted_data() -> None:
 def test_the_same_question_twice_is_one_call() -> None:
     scene = Scene()
     scene.ask()
-    assert scene.ask() == Expansion("kept", TERMS)
+    assert scene.ask() == ExpansionFound("kept", TERMS)
     assert len(scene.chat.asked) == 1
 
 
@@ -159,9 +159,9 @@ def test_closing_forgets_what_is_kept() -> None:
 def test_a_slow_model_holds_no_question_and_its_answer_is_there_for_the_next() -> None:
     scene = Scene()
     scene.at_once = False
-    assert scene.ask() == Expansion("timeout")
+    assert scene.ask() == ExpansionFound("timeout")
     scene.answer()
-    assert scene.ask() == Expansion("kept", TERMS)
+    assert scene.ask() == ExpansionFound("kept", TERMS)
     assert len(scene.chat.asked) == 1
 
 
@@ -169,7 +169,7 @@ def test_who_asks_the_same_meanwhile_waits_for_the_same_answer() -> None:
     scene = Scene()
     scene.at_once = False
     scene.expander.bounds = ExpansionBounds(PATIENCE, 100)
-    found: list[Expansion] = []
+    found: list[ExpansionFound] = []
     threads = [Thread(target=lambda: found.append(scene.ask())) for _ in range(3)]
     for thread in threads:
         thread.start()
@@ -235,7 +235,7 @@ def test_an_answer_of_no_use_is_told_and_the_model_asked_about_others() -> None:
 
 def test_a_model_without_a_term_of_use_says_nothing() -> None:
     scene = Scene(lambda _asked: {"terms": ["<script>", "move house", "x" * 10_000]})
-    assert [scene.ask(), scene.ask()] == [Expansion("nothing")] * 2
+    assert [scene.ask(), scene.ask()] == [ExpansionFound("nothing")] * 2
     assert len(scene.chat.asked) == 1
 
 
@@ -266,6 +266,6 @@ def test_every_outcome_is_counted_from_0_on() -> None:
     scene.ask()
     scene.ask()
     scene.ask("Who is the lessor?")
-    scene.expander.noted(Expansion("past"))
+    scene.expander.noted(ExpansionFound("past"))
     counted = Counter({"asked": 1, "kept": 1, "limit": 1, "past": 1})
     assert +scene.expander.counts == counted

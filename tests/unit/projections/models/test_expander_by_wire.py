@@ -10,7 +10,7 @@ import pytest
 
 from ops.models import model_of
 from ops.settings import Settings
-from projections.models.expander import Expander, Expansion, ExpansionBounds
+from projections.models.expander import Expander, ExpansionBounds, ExpansionFound
 from tests.doubles.model_endpoint import (
     SILENT,
     TRICKLE,
@@ -53,7 +53,7 @@ def expander(server: ModelEndpoint) -> Iterator[Expander]:
 
 def test_what_the_endpoint_says_is_looked_for(server: ModelEndpoint, expander: Expander) -> None:
     server.says({"terms": list(TERMS)})
-    assert expander.expand("ann", QUESTION) == Expansion("asked", TERMS)
+    assert expander.expand("ann", QUESTION) == ExpansionFound("asked", TERMS)
     [asked] = server.asked
     assert json.loads(asked.body["messages"][-1]["content"]) == {"question": QUESTION}
     assert QUESTION not in asked.body["messages"][0]["content"]
@@ -128,7 +128,7 @@ def test_hostile_terms_are_cleaned_or_gone(
 def test_a_model_that_never_ends_holds_no_question(server: ModelEndpoint, expander: Expander, reply: Reply) -> None:
     server.replies = [reply]
     expander.bounds = ExpansionBounds(0.05, 100)
-    assert expander.expand("ann", QUESTION) == Expansion("timeout")
+    assert expander.expand("ann", QUESTION) == ExpansionFound("timeout")
 
 
 def test_a_request_is_given_up_after_four_times_as_long_as_a_question_waits(server: ModelEndpoint) -> None:
