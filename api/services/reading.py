@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from api.choices import MOST_CHANGES
 from api.requests.checks import check_limit, check_mode, check_query
@@ -37,7 +37,6 @@ from projections.checks import Bounds
 from projections.choices import RANKINGS
 from projections.embedding.meaning import KnownVectors, Sense
 from projections.fold.provenance import with_events
-from projections.models.expander import Expander
 from projections.ranking.recall import search
 from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
 from projections.ranking.senses import MeantQuestion, Senses
@@ -48,6 +47,9 @@ from projections.shapes import Card, Detail, Found, FoundAlone, Listing, OriginT
 from projections.views.in_pattern import pattern_told
 from projections.views.query import ViewQuery, detail, why, without_lost
 from projections.views.view import OwnerView
+
+if TYPE_CHECKING:
+    from projections.models.expander import Expander
 
 MOST_NODES = 1_000
 """Memories among the origins of one, where they are bounded."""

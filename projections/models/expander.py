@@ -109,15 +109,18 @@ class Expander:
         with self._lock:
             return self._why if self._clock() < self._until else None
 
-    def noted(self, found: ExpansionFound) -> ExpansionFound:
-        """The same, counted."""
+    def left(self, status: ExpansionStatus) -> ExpansionFound:
+        """The question goes as it is, for this reason: counted, and told."""
+        return self._noted(ExpansionFound(status))
+
+    def _noted(self, found: ExpansionFound) -> ExpansionFound:
         with self._lock:
             self.counts[found.status] += 1
         return found
 
     def expand(self, owner: str, query: str) -> ExpansionFound:
         """How else an owner's question may be put, within the bounds. Whether it may be sent is for the caller to say."""
-        return self.noted(self._expanded((owner, sent_of(query))))
+        return self._noted(self._expanded((owner, sent_of(query))))
 
     def close(self) -> None:
         """Forget what is kept."""

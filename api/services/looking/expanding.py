@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
@@ -13,9 +13,11 @@ from api.requests.secrets import is_sensitive
 from events.errors import refused
 from projections.choices import RANKINGS
 from projections.language.asked_words import says_something
-from projections.models.expander import Expander, ExpansionFound
 from projections.ranking.search_request import SearchRequest
 from projections.shapes import QuestionExpansion, Understood
+
+if TYPE_CHECKING:  # where no model puts questions in other words nothing of it is loaded
+    from projections.models.expander import Expander, ExpansionFound
 
 
 class ExpandedQuestion(NamedTuple):
@@ -79,11 +81,11 @@ def expanded(
     if by_words_alone or terms.get("ranking", RANKINGS[0]) != RANKINGS[0] or not says_something(query):
         return None
     if past:
-        found = expander.noted(ExpansionFound("past"))
+        found = expander.left("past")
     elif is_sensitive(query):
-        found = expander.noted(ExpansionFound("private"))
+        found = expander.left("private")
     elif not allowed():
-        found = expander.noted(ExpansionFound("off"))
+        found = expander.left("off")
     else:
         found = expander.expand(owner, query)
     return ExpandedQuestion(found, expander.model)
