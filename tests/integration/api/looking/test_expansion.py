@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from prometheus_client import CollectorRegistry
 
+from api.http.metrics.used import UsedCollector
 from events.errors import InputError
 from projections.models.expander import Expander, ExpansionBounds
 from tests.acceptance.helpers.store import Store, embedded_store
@@ -15,6 +17,7 @@ from tests.given.events import created, parameters
 from tests.given.said import said
 from tests.patience import PATIENCE
 
+METRIC = "engramlog_expansions_total"
 TERMS = ["boxes new flat", "removal van"]
 QUESTION = "When did Caroline move house?"
 TALK = [f"Caroline and I talked about the house, round {number}" for number in range(14)]
@@ -232,6 +235,16 @@ def test_the_store_counts_what_it_took_and_models_tells_how_it_goes(store: Store
     assert told["expansion"]["outcomes"]["asked"] == before + 1
     [used] = [one for one in told["used"] if one["use"] == "expand"]
     assert used["requests"] >= 1
+
+
+def test_a_metric_counts_what_came_of_each_question(store: Store) -> None:
+    owner = mover(store)
+    asked(store, owner)
+    asked(store, owner, "Whose number is +49 30 12345678?")
+    registry = CollectorRegistry()
+    registry.register(UsedCollector(store.app.cache_counts, store.app.expansion_counts))
+    told = {one: registry.get_sample_value(METRIC, {"outcome": one}) for one in ("asked", "private", "failed")}
+    assert told == {"asked": 1.0, "private": 1.0, "failed": 0.0}
 
 
 def test_without_the_setting_an_answer_is_as_it_was(tmp_path: Any, server: ModelEndpoint) -> None:
