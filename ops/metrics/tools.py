@@ -33,6 +33,7 @@ class ToolMetrics:
             registry=self.registry,
         )
         self._known = frozenset[str]()
+        self._used: UsedCollector | None = None
 
     def know(self, tools: Iterable[str]) -> None:
         """These tools there are; each is told as 0 until it is called."""
@@ -47,7 +48,10 @@ class ToolMetrics:
     def watch(self, application: Application) -> None:
         """Count what this application injects, finds in memory and puts in other words."""
         application.contexts.on_injected = self._closeness.observe
-        self.registry.register(UsedCollector(application.cache_counts, application.expansion_counts))
+        if self._used is not None:  # of a store that was opened anew
+            self.registry.unregister(self._used)
+        self._used = UsedCollector(application.cache_counts, application.expansion_counts)
+        self.registry.register(self._used)
 
 
 @contextmanager
