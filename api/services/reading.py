@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Unpack
 
 from api.choices import MOST_CHANGES
@@ -170,8 +171,13 @@ class Reader(Histories):
                     "search_mode", mode, "keyword or hybrid: a query that looks like a secret goes to no embedder"
                 )
             question.hidden = QUERY_HIDDEN
-        self._meanings.ask(owner, question, lambda: self._embedder_of(owner))
+        self._meanings.ask(owner, question, lambda: self._embedder_of(owner), lambda: self._view_of(owner))
         return question
+
+    @contextmanager
+    def _view_of(self, owner: str) -> Iterator[OwnerView]:
+        with self.snapshot(owner) as snapshot:
+            yield snapshot.view
 
     def _embedder_of(self, owner: str) -> str:
         found = self.glance(owner)

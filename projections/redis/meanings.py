@@ -14,7 +14,7 @@ from projections.embedding.letters import LettersIndex
 from projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense, Vectors, embedded_text
 from projections.index.meaning_index import MeaningIndex
 from projections.memory.columns import Rows
-from projections.ranking.senses import MeantQuestion
+from projections.ranking.senses import MeantQuestion, ViewHeld
 from projections.redis.vectors import RedisVectors
 from projections.shapes import Coverage
 from projections.views.view import OwnerView
@@ -96,11 +96,11 @@ class Meanings:
         rest.ended(None)
         return asked
 
-    def ask(self, owner: str, question: MeantQuestion, parameter: Callable[[], str]) -> None:
-        """Ask for a question's vectors before any view is held, where it is known under which model."""
+    def ask(self, owner: str, question: MeantQuestion, parameter: Callable[[], str], view: ViewHeld) -> None:
+        """Ask for a question's vectors before any view is held, where it is known under which model, or that is to be loaded."""
         if not question.compares or question.hidden is not None:
             return
-        chosen = self._foreseen(owner, parameter)
+        chosen = self._foreseen(owner, parameter) or self._to_load(owner, question, view)
         if chosen is not None:
             self._ask(question, chosen)
 
@@ -119,6 +119,17 @@ class Meanings:
         if parameter() in (STORE, name):
             return EmbedderChosen(name, name, by)
         return None if last is not None and last.name == name else last
+
+    def _to_load(self, owner: str, question: MeantQuestion, view: ViewHeld) -> EmbedderChosen | None:
+        """What counts for an owner, where it is a model that is not loaded yet: loading takes a second, and no view waits for it."""
+        waiting = self.embedders.to_load()
+        if not waiting or not any(self.vectors.had(owner, [one.model for one in waiting.values()])):
+            return None
+        with view() as held:
+            chosen = self.chosen(held)
+            if chosen.name not in waiting or not (question.alone or self._level(held, owner, chosen, None).known.any()):
+                return None
+        return chosen
 
     def _ask(self, question: MeantQuestion, chosen: EmbedderChosen) -> EmbeddedQuestion | str:
         """The question's vectors under an embedder, or why there are none; asked for once."""
