@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from projections.models.chat import Chat
     from projections.redis.meanings import Meanings
     from projections.redis.model_uses import ModelLedger
-    from projections.shapes import EmbedderSet, JobBoard
+    from projections.shapes import EmbedderSet, EmbedderStanding, JobBoard
 
 QUEUE_SECONDS = 2.0
 """How long `status` waits for a queue on another Redis."""
@@ -110,6 +110,7 @@ class JoinedApplication(Application):
             store.alarms,
             let_go=store.log.let_go,
             accesses=self.accesses.figures,
+            embedder=self._embedder_standing,
             wires=store.wires,
         )
 
@@ -174,20 +175,27 @@ class JoinedApplication(Application):
 
         return ModelsNamed(self._model.chat_set, self._embedder_set())
 
+    def _embedder_standing(self) -> EmbedderStanding | None:
+        """What of it is there in this process, and loaded."""
+        from ops.embedders import standing_of
+
+        return None if self._meanings is None else standing_of(self._meanings.embedders)
+
     def _embedder_set(self) -> EmbedderSet | None:
         """What compares meanings for owners who chose nothing, and how it was asked in this process."""
-        from ops.embedders import missing_of
+        from ops.embedders import standing_of
 
         embedders = None if self._meanings is None else self._meanings.embedders
-        if embedders is None or not embedders.plan.embeds:
+        standing = None if embedders is None else standing_of(embedders)
+        if standing is None:
             return None
-        asked, (name, by) = self._questions(), embedders.plan.base
+        asked, name = self._questions(), standing["name"]
         return {
             "name": name,
-            "chosen_by": by,
+            "chosen_by": standing["chosen_by"],
             "host": self._model.embedder_host if name.startswith("openai:") else None,
-            "missing": missing_of(embedders),
-            "loaded": bool(embedders.made),
+            "missing": standing["missing"],
+            "loaded": bool(standing["loaded"]),
             "questions_computed": asked.get("computed", 0),
             "questions_remembered": asked.get("memory", 0),
         }

@@ -1508,6 +1508,7 @@ class OwnerProfileAlone(TypedDict):
     thresholds: dict[str, float]
     parameters: dict[str, dict[str, float | int | str | bool]]
     changes: NotRequired[list[Change] | None]
+    warning: NotRequired[str | None]
 
 class OwnerProfile(OwnerProfileAlone, LinesTold, Placed): ...
 
@@ -1939,6 +1940,12 @@ class AccessFigures(TypedDict):
     dropped: NotRequired[int]
     lost: int
 
+class EmbedderStanding(TypedDict):
+    name: str
+    chosen_by: Literal["setting", "store"]
+    missing: list[str]
+    loaded: list[str]
+
 class StoreStatus(TypedDict):
     store_id: str
     at: NotRequired[str | None]
@@ -1954,6 +1961,7 @@ class StoreStatus(TypedDict):
     lifecycle: Schedule
     alarms: list[AlarmStanding]
     accesses: AccessFigures
+    embedder: NotRequired[EmbedderStanding | None]
     sealed: bool
     notice: str
 
@@ -2017,6 +2025,11 @@ class ReadyAlarm(TypedDict):
     severity: str
     since: str
 
+class ReadyEmbedder(TypedDict):
+    kind: str
+    loaded: int
+    missing: int
+
 class Ready(TypedDict):
     status: str
     lag: int
@@ -2024,6 +2037,7 @@ class Ready(TypedDict):
     workers: int
     inboxes: Inboxes
     alarms: list[ReadyAlarm]
+    embedder: NotRequired[ReadyEmbedder | None]
 
 class SynonymPair(TypedDict):
     word: str

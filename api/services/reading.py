@@ -31,10 +31,11 @@ from api.work.patience import current_check, weigh
 from events.envelope import from_micros, utc_text
 from events.errors import refused
 from events.log import EventLog
-from events.text.embedder_names import STORE
+from events.text.embedder_names import NONE, STORE
 from events.vocabulary import Via
 from projections.checks import Bounds
 from projections.choices import RANKINGS
+from projections.embedding.choosing import compares_nothing
 from projections.embedding.meaning import KnownVectors, Sense
 from projections.fold.provenance import with_events
 from projections.ranking.recall import search
@@ -146,6 +147,12 @@ class Reader(Histories):
     def compares_meaning(self) -> bool:
         """Whether there may be an embedder: which one counts is known of each owner."""
         return self._meanings is not None
+
+    def unused_embedder(self, parameter: str) -> str:
+        """Why this process will not use the embedder that an owner's parameter names; empty where it will, or it names none."""
+        if self._meanings is not None:
+            return self._meanings.unused(parameter)
+        return "" if parameter in (STORE, NONE) else compares_nothing(parameter)
 
     def sense_of(self, view: OwnerView, owner: str, question: MeantQuestion) -> Sense | None:
         """A question's meaning beside that of a view's memories; None where it is not compared, which the question may tell."""

@@ -1488,6 +1488,8 @@ class OwnerProfile(Result):
     """Those that are not the defaults, by name: `value` and `default`."""
     changes: list[Change] | None = None
     """What choosing changed."""
+    warning: str | None = None
+    """Why this process will not use the embedder that the parameters name; not there where it will."""
 
 
 class LawReading(Result):
@@ -2497,6 +2499,19 @@ class AccessFigures(Result):
     """Accesses that any process lost since the alarm `accesses_lost` was last cleared."""
 
 
+class EmbedderStanding(Result):
+    """What compares meanings for owners who chose nothing, in the process that answers."""
+
+    name: str
+    """`auto`, or an embedder's name."""
+    chosen_by: Literal["setting", "store"]
+    """Where that stands."""
+    missing: list[str]
+    """What of it this process lacks, or may not use: there it goes by words."""
+    loaded: list[str]
+    """Models that are loaded and measured: a question is embedded at once."""
+
+
 class StoreStatus(Result):
     """The store as it stands."""
 
@@ -2520,6 +2535,8 @@ class StoreStatus(Result):
     lifecycle: Schedule
     alarms: list[AlarmStanding]
     accesses: AccessFigures
+    embedder: EmbedderStanding | None = None
+    """What compares meanings in this process; null where nothing does for owners who chose nothing."""
     sealed: bool
     notice: str
 
@@ -2880,7 +2897,7 @@ class EmbedderSet(Result):
     host: str | None
     """Where it is asked; null where it runs in this process."""
     loaded: bool
-    """Whether this process needed it since it began."""
+    """Whether a model of it is loaded in this process, and measured."""
     questions_computed: int
     """Questions that this process had embedded since it began."""
     questions_remembered: int

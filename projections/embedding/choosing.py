@@ -66,9 +66,21 @@ class EmbedderPlan(NamedTuple):
         )
 
 
+def compares_nothing(parameter: str) -> str:
+    """What is told of an owner's parameter where this process is set to compare nothing."""
+    return f"the embedder {parameter} is not used here: {SETTING} of this process is none, so it compares nothing by meaning"
+
+
 def is_ready(embedder: Embedder) -> bool:
     """Whether a question is embedded at once: nothing has to be loaded for it."""
     return bool(getattr(embedder, "is_ready", True))
+
+
+def load_now(embedder: Embedder) -> None:
+    """Load what a question would wait for. Raises EmbedderFailed."""
+    load = getattr(embedder, "load", None)
+    if load is not None:
+        load()
 
 
 class Embedders:

@@ -42,6 +42,9 @@ class Senses(Protocol):
         counts, and the model is to be loaded.
         """
 
+    def unused(self, parameter: str) -> str:
+        """Why this process will not use what an owner's parameter names; empty where it will, or it names none."""
+
     def sense(self, view: OwnerView, owner: str, question: MeantQuestion) -> Sense | None:
         """The sense of a question under the model that counts for the view; None where there is nothing to compare it with.
 

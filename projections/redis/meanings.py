@@ -8,7 +8,7 @@ from threading import Lock
 from time import monotonic
 
 from events.errors import BadSetting, EmbedderFailed
-from events.text.embedder_names import MINILM, NONE, STORE
+from events.text.embedder_names import AUTO, MINILM, NONE, STORE
 from projections.embedding.choosing import EmbedderChosen, Embedders
 from projections.embedding.letters import LettersIndex
 from projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense, Vectors, embedded_text
@@ -75,6 +75,21 @@ class Meanings:
         """Which embedder counts for a view's owner, as of the view."""
         return self.embedders.plan.chosen(view.parameters.embedder, lambda: view.index(LettersIndex).of_other_letters)
 
+    def unused(self, parameter: str) -> str:
+        """Why this process will not use the embedder that an owner's parameter names; empty where it will, or it names none."""
+        if parameter in (STORE, NONE):
+            return ""
+        if parameter == AUTO:
+            lacking = self.embedders.lacking()
+            return (
+                f"of auto this process lacks {', '.join(lacking)}: its owners are searched by words" if lacking else ""
+            )
+        try:
+            self.embedders.get(self.embedders.plan.chosen(parameter, lambda: False))
+        except BadSetting as error:
+            return error.message
+        return ""
+
     def question(self, text: str, chosen: EmbedderChosen) -> EmbeddedQuestion:
         """A question's vectors. Raises EmbedderFailed, and BadSetting where this process lacks the embedder.
 
@@ -121,7 +136,7 @@ class Meanings:
         return None if last is not None and last.name == name else last
 
     def _to_load(self, owner: str, question: MeantQuestion, view: ViewHeld) -> EmbedderChosen | None:
-        """What counts for an owner, where it is a model that is not loaded yet: loading takes a second, and no view waits for it."""
+        """What counts for an owner, where it is a model that is not loaded yet: that takes a second, and no view waits for it."""
         waiting = self.embedders.to_load()
         if not waiting or not any(self.vectors.had(owner, [one.model for one in waiting.values()])):
             return None
