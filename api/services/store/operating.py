@@ -80,7 +80,7 @@ class Operator:
 
     def status(self) -> dict[str, Any]:
         """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs; alarms; what was
-        recorded of accesses in this process, and lost in any since the alarm of it was last cleared; what compares meanings here."""
+        recorded of accesses in this process, and lost in any since the alarm of it was last cleared; what compares meanings."""
         with self._wires.wire() as wire:
             now_ms = redis_ms(wire)
             partitions = read_partitions(wire, self._identity.tags, now_ms)
