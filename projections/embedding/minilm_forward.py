@@ -97,7 +97,7 @@ def _layer(tensors: Mapping[str, Array], prefix: str) -> Layer:
 
 
 def _linear(tensors: Mapping[str, Array], name: str) -> Linear:
-    # In the order in which it is multiplied: of few rows, as a question has, a quarter of the time.
+    # In the order in which it is multiplied: for few rows, as a question has, that takes a seventh to a quarter less.
     return Linear(np.ascontiguousarray(tensors[f"{name}.weight"].T), tensors[f"{name}.bias"])
 
 

@@ -36,8 +36,7 @@ from projections.views.query import ViewQuery
 
 def ranking_of(asked: ViewQuery, query: str, request: SearchRequest, sense: Sense | None = None) -> Ranking:
     """All matches that the mode shows and the filters let through, with their scores."""
-    whole = understood(asked, query, request, sense)
-    this, (ranked, replaced) = with_long_ago(whole, _current_first)
+    this, (ranked, replaced) = with_long_ago(whole := understood(asked, query, request, sense), _current_first)
     if this.reading is None or not request.parts or (request.search_mode == "semantic" and this.sense is not None):
         return Ranking(this, _relevant(this, ranked), replaced)
 

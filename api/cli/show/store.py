@@ -11,6 +11,7 @@ from rich.text import Text
 from api.cli.app import out
 from api.cli.show.memories import fields, told_at
 from api.cli.show.tables import grid, id_column
+from projections import shapes
 
 RIGHT = ("partition", "head", "checkpoint", "lag", "epoch", "memories")
 
@@ -57,7 +58,7 @@ def partitions(answer: dict[str, Any]) -> None:
     out.print(f"[dim]{answer['notice']}[/]")
 
 
-def _embedder(told: dict[str, Any]) -> Text:
+def _embedder(told: shapes.EmbedderStanding) -> Text:
     """What compares meanings in the process that answers."""
     loaded = f"loaded {', '.join(told['loaded'])}" if told["loaded"] else "not loaded yet"
     missing = f"; missing here: {', '.join(told['missing'])}" if told["missing"] else ""

@@ -51,7 +51,7 @@ PARTS = ("words", "embed", "product")
 Rows = list[dict[str, Any]]
 
 
-class Measured(NamedTuple):
+class ModelBenched(NamedTuple):
     """A model, the set of texts that it is measured on, and what of their grammar is asked."""
 
     name: str
@@ -60,7 +60,7 @@ class Measured(NamedTuple):
     asked: str
 
 
-MODELS = (Measured(MINILM, MiniLM, "talk", "question"), Measured(USE, UniversalEncoder, "chinese", "user"))
+MODELS = (ModelBenched(MINILM, MiniLM, "talk", "question"), ModelBenched(USE, UniversalEncoder, "chinese", "user"))
 
 
 class _Spent(NamedTuple):
@@ -84,7 +84,7 @@ def measure(server: BenchServer, size: int, questions: int, *, rounds: int) -> R
 
 
 def _of_model(
-    server: BenchServer, one: Measured, embedder: Embedder, size: int, questions: int, rounds: int
+    server: BenchServer, one: ModelBenched, embedder: Embedder, size: int, questions: int, rounds: int
 ) -> dict[str, Any]:
     tags = filled(server, _memories(one.texts, size))
     log, views = RedisEventLog(server.client, tags), RedisViews(server.client, tags)
@@ -133,7 +133,7 @@ def _search(reader: Reader, query: str, *, mode: str) -> None:
 
 
 def _row(
-    one: Measured, size: int, questions: int, timed: Sequence[dict[str, list[_Spent]]], dimensions: int
+    one: ModelBenched, size: int, questions: int, timed: Sequence[dict[str, list[_Spent]]], dimensions: int
 ) -> dict[str, Any]:
     cpu = [{name: median(each.cpu for each in spent) for name, spent in told.items()} for told in timed]
     ratios = [told["whole"] / sum(told[name] for name in PARTS) for told in cpu]
@@ -183,7 +183,7 @@ def _memories(texts: str, size: int) -> list[Prepared]:
     ]
 
 
-def _questions(one: Measured, count: int) -> list[str]:
+def _questions(one: ModelBenched, count: int) -> list[str]:
     """So many different questions: asked again, one whose vectors are remembered would cost nothing."""
     chance, words, found = Random(f"{SEED} {one.name}"), grammar(one.texts), dict[str, None]()
     for _ in range(50 * count):
