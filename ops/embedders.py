@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from events.errors import BadSetting
+from events.errors import BadSetting, EngramlogError
 from events.text.embedder_names import AUTO, BUILT_IN, MINILM, NONE, USE
 from ops.settings import Settings
-from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
+from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders, is_ready, load_now
 from projections.embedding.meaning import Embedder
 from projections.redis.meanings import Meanings
+from projections.shapes import EmbedderStanding
 
 if TYPE_CHECKING:
+    from ops.catch_up import Tell
     from ops.store import OpenStore
 
 EMBED_MINUTES, SELDOM_MINUTES = 1, 5
@@ -53,6 +56,30 @@ def meanings_of(settings: Settings, store: OpenStore) -> Meanings | None:
     return None if made is None else Meanings(made, store.vectors)
 
 
+def load_in_background(meanings: Meanings, tell: Tell) -> Thread:
+    """Load the built-in models that count for owners who chose nothing, and of which the store has vectors; each is told.
+
+    Where a question comes first it waits for its model, which is loaded once. The thread ends with the process.
+    """
+    thread = Thread(target=_load, args=(meanings, tell), name="embedder", daemon=True)
+    thread.start()
+    return thread
+
+
+def _load(meanings: Meanings, tell: Tell) -> None:
+    name, _ = meanings.embedders.plan.base
+    wanted = (MINILM, USE) if name == AUTO else (name,)
+    try:
+        waiting = {one: there for one, there in meanings.embedders.to_load().items() if one in wanted}
+        had = meanings.vectors.models() if waiting else []
+        for embedder in waiting.values():
+            if embedder.model in had:
+                load_now(embedder)
+                tell("embedder loaded", model=embedder.model)
+    except EngramlogError as error:
+        tell("embedder not loaded", reason=error.message, alarm=True)
+
+
 def chosen_at_start(embedders: Embedders) -> dict[str, Any]:
     """What compares meanings for owners who chose nothing, where that stands, the model where it is one, and what is missing of it.
 
@@ -65,6 +92,15 @@ def chosen_at_start(embedders: Embedders) -> dict[str, Any]:
     if name == AUTO:
         return {"embedder": name, "by": by}
     return {"embedder": name, "by": by, "model": embedders.get(EmbedderChosen(name, name, by)).model}
+
+
+def standing_of(embedders: Embedders) -> EmbedderStanding | None:
+    """What compares meanings for owners who chose nothing, and what of it is there and loaded; None where nothing does."""
+    if not embedders.plan.embeds:
+        return None
+    name, by = embedders.plan.base
+    loaded = sorted(one.model for one in embedders.made.values() if is_ready(one))
+    return {"name": name, "chosen_by": by, "missing": missing_of(embedders), "loaded": loaded}
 
 
 def missing_of(embedders: Embedders) -> list[str]:

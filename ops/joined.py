@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from projections.models.counted import ModelAsked
     from projections.redis.meanings import Meanings
     from projections.redis.model_uses import ModelLedger
-    from projections.shapes import EmbedderSet, ExpansionSet, JobBoard
+    from projections.shapes import EmbedderSet, EmbedderStanding, ExpansionSet, JobBoard
 
 QUEUE_SECONDS = 2.0
 """How long `status` waits for a queue on another Redis."""
@@ -113,6 +113,7 @@ class JoinedApplication(Application):
             store.alarms,
             let_go=store.log.let_go,
             accesses=self.accesses.figures,
+            embedder=self._embedder_standing,
             wires=store.wires,
         )
 
@@ -188,20 +189,27 @@ class JoinedApplication(Application):
         per_minute, seconds = found.bounds.per_minute, found.bounds.seconds
         return {"per_minute": per_minute, "seconds": seconds, "outcomes": dict(found.counts), "failing": found.failing}
 
+    def _embedder_standing(self) -> EmbedderStanding | None:
+        """What of it is there in this process, and loaded."""
+        from ops.embedders import standing_of
+
+        return None if self._meanings is None else standing_of(self._meanings.embedders)
+
     def _embedder_set(self) -> EmbedderSet | None:
         """What compares meanings for owners who chose nothing, and how it was asked in this process."""
-        from ops.embedders import missing_of
+        from ops.embedders import standing_of
 
         embedders = None if self._meanings is None else self._meanings.embedders
-        if embedders is None or not embedders.plan.embeds:
+        standing = None if embedders is None else standing_of(embedders)
+        if standing is None:
             return None
-        asked, (name, by) = self._questions(), embedders.plan.base
+        asked, name = self._questions(), standing["name"]
         return {
             "name": name,
-            "chosen_by": by,
+            "chosen_by": standing["chosen_by"],
             "host": self._model.embedder_host if name.startswith("openai:") else None,
-            "missing": missing_of(embedders),
-            "loaded": bool(embedders.made),
+            "missing": standing["missing"],
+            "loaded": bool(standing["loaded"]),
             "questions_computed": asked.get("computed", 0),
             "questions_remembered": asked.get("memory", 0),
         }

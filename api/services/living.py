@@ -164,7 +164,7 @@ class Living:
     def profile(self, owner: str, **times: Unpack[LineTerms]) -> OwnerProfile:
         """The law that gates the owner's recall and lifecycle, its thresholds, and the parameters that are not the defaults."""
         with self._reader.snapshot(owner, **times) as snapshot:
-            answer = _profile(snapshot.view)
+            answer = self._profile(snapshot.view)
         return {**answer, **told_lines(times), **snapshot.place}
 
     def choose(
@@ -188,7 +188,13 @@ class Living:
         done = self._writer.carry_out(owner, Tell(tuple(told)), **given)
         as_of = done.answer["position"] if done.again else None
         with self._reader.snapshot(owner, as_of=as_of) as snapshot:
-            return {**_profile(snapshot.view), **told_lines({}), **done.answer}
+            return {**self._profile(snapshot.view), **told_lines({}), **done.answer}
+
+    def _profile(self, view: OwnerView) -> OwnerProfileAlone:
+        answer = _profile(view)
+        if warning := self._reader.unused_embedder(view.parameters.embedder):
+            answer["warning"] = warning
+        return answer
 
 
 def _profile(view: OwnerView) -> OwnerProfileAlone:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Unpack
 
 from api.choices import MOST_CHANGES
@@ -32,9 +33,11 @@ from events.envelope import from_micros, utc_text
 from events.errors import refused
 from events.log import EventLog
 from events.parameters import DEFAULTS, Parameters
+from events.text.embedder_names import NONE, STORE
 from events.vocabulary import Via
 from projections.checks import Bounds
 from projections.choices import RANKINGS
+from projections.embedding.choosing import compares_nothing
 from projections.embedding.meaning import KnownVectors, Sense
 from projections.fold.provenance import with_events
 from projections.ranking.recall import search
@@ -161,6 +164,12 @@ class Reader(Histories):
         """Whether there may be an embedder: which one counts is known of each owner."""
         return self._meanings is not None
 
+    def unused_embedder(self, parameter: str) -> str:
+        """Why this process will not use the embedder that an owner's parameter names; empty where it will, or it names none."""
+        if self._meanings is not None:
+            return self._meanings.unused(parameter)
+        return "" if parameter in (STORE, NONE) else compares_nothing(parameter)
+
     def sense_of(self, view: OwnerView, owner: str, question: MeantQuestion) -> Sense | None:
         """A question's meaning beside that of a view's memories; None where it is not compared, which the question may tell."""
         sense = None if self._meanings is None else self._meanings.sense(view, owner, question)
@@ -185,7 +194,7 @@ class Reader(Histories):
                     "search_mode", mode, "keyword or hybrid: a query that looks like a secret goes to no embedder"
                 )
             question.hidden = QUERY_HIDDEN
-        self._meanings.ask(owner, question, lambda: self._parameters(owner).embedder)
+        self._meanings.ask(owner, question, lambda: self._parameters(owner).embedder, lambda: self._view_of(owner))
         return question
 
     def expanded(self, owner: str, query: str, terms: SearchTerms, *, past: bool) -> ExpandedQuestion | None:
@@ -194,6 +203,11 @@ class Reader(Histories):
         if found is None:
             return None
         return expanded(found, owner, query, terms, past=past, allowed=lambda: self._parameters(owner).expansion)
+
+    @contextmanager
+    def _view_of(self, owner: str) -> Iterator[OwnerView]:
+        with self.snapshot(owner) as snapshot:
+            yield snapshot.view
 
     def _parameters(self, owner: str) -> Parameters:
         found = self.glance(owner)

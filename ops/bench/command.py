@@ -21,6 +21,7 @@ WHAT = (
     "rebuild",
     "jobs",
     "search",
+    "meaning",
     "living",
     "space",
     "past",
@@ -62,8 +63,9 @@ def bench(
 
     `append` and `fold` are measured by CPU, the client's and Redis's apart, on several sets of texts, as a backlog and live.
     The limit of `extract`, turns read by rules, is cutting the same made-up texts into terms once. `console` is what a page asks,
-    over HTTP, beside what it could not do without. `door` is what one caller can do to others: it starts an `engramlog up` of its
-    own. `peers`, which `all` leaves out, takes texts through other libraries.
+    over HTTP, beside what it could not do without; `meaning` is questions with meaning, by each model that is built in. `door`
+    is what one caller can do to others: it starts an `engramlog up` of its own. `peers`, which `all` leaves out, takes texts
+    through other libraries.
     """
     from ops.bench.render import render  # noqa: PLC0415 - needed by no other command
 
@@ -123,7 +125,7 @@ def _say(told: str) -> None:
 def _run(chosen: tuple[str, ...], asked: Asked, events: int, rounds: int, *, quick: bool, profile: bool) -> Rows:
     from ops.bench import append, door, extract, fold, jobs, living, past, rebuild, search, space  # noqa: PLC0415
     from ops.bench import profile as profiled  # noqa: PLC0415
-    from ops.bench.costs import auditing, console, matrix  # noqa: PLC0415
+    from ops.bench.costs import auditing, console, matrix, meaning  # noqa: PLC0415
     from ops.bench.costs.capacity import capacity  # noqa: PLC0415
     from ops.bench.server import bench_server  # noqa: PLC0415
     from ops.settings import load_settings  # noqa: PLC0415
@@ -144,6 +146,7 @@ def _run(chosen: tuple[str, ...], asked: Asked, events: int, rounds: int, *, qui
             "rebuild_costs": lambda: matrix.rebuilds(server, asked, events, rounds, _say),
             "jobs": lambda: [one.as_dict() for one in jobs.measure(server, min(events, 2_000), rounds)],
             "search": lambda: search.measure(server, sizes, 20 if quick else search.QUERIES),
+            "meaning": lambda: meaning.measure(server, *(meaning.SMALL if quick else meaning.SIZES), rounds=rounds),
             "living": lambda: living.measure(sizes, max(rounds, 2)),
             "space": lambda: space.measure(server, min(events, 5_000)),
             "past": lambda: past.measure(server, events, max(rounds, 3)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 
 from api.cli.app import out
@@ -39,6 +40,18 @@ _CONSOLE = {
     "redis_milliseconds": "Redis, ms",
     "limit_cpu_milliseconds": "limit, ms",
     "limit_redis_milliseconds": "Redis, ms",
+}
+_MEANING = {
+    "model": "model",
+    "texts": "texts",
+    "memories": "memories",
+    "whole_ms": "p50",
+    "whole_p95_ms": "p95",
+    "whole_cpu_ms": "CPU",
+    "words_cpu_ms": "words",
+    "embed_cpu_ms": "embed",
+    "product_cpu_ms": "product",
+    "ratio": "to parts",
 }
 _RULES = {"letters": "letters", "rules_us": "rules, us", "level_us": "level, us", "statements_us": "statements, us"}
 
@@ -76,6 +89,11 @@ def render(answer: Rows) -> None:
         p50 = ", ".join(f"{mode} {row[f'{mode}_ms']['p50']} ms" for mode in ("review", "normal"))
         told = f"loaded in {row['load_s']} s, {row['most_mib']:,} MiB at its most; p50 {p50}"
         out.print(f"{row['memories']:,} memories of one owner: {told}", soft_wrap=True)
+    for row in answer.get("meaning", ()):
+        if "left_out" in row:
+            out.print(f"[yellow]{row['model']} is left out: {escape(row['left_out'])}[/]", soft_wrap=True)
+    told = "a question with meaning, ms by the clock and of CPU, and its CPU over that of its parts"
+    _render_rows(told, [row for row in answer.get("meaning", ()) if "left_out" not in row], _MEANING)
     _render_living(answer.get("living", ()))
     _render_door(answer.get("door", ()))
     for name in ("space", "past"):

@@ -31,7 +31,7 @@ from ops.clock import lasting_seconds
 from ops.embedded.disk import DiskGuard, look
 from ops.embedded.folder import Role
 from ops.embedded.private_folder import private_folder
-from ops.embedders import chosen_at_start, meanings_of
+from ops.embedders import chosen_at_start, load_in_background, meanings_of
 from ops.joined import JoinedApplication
 from ops.kept.head_keeper import HeadKeeper
 from ops.metrics.port import ports_of, refuse_taken
@@ -310,6 +310,7 @@ def _chosen(store: OpenStore, settings: Settings, tell: Tell) -> Meanings | None
     meanings = meanings_of(settings, store)
     if meanings is not None and meanings.embedders.plan.embeds:
         tell("embedder chosen", **chosen_at_start(meanings.embedders))
+        load_in_background(meanings, tell)
     if settings.extraction != "off":
         tell("extraction chosen", by=settings.extraction)
     return meanings

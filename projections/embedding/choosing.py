@@ -66,6 +66,23 @@ class EmbedderPlan(NamedTuple):
         )
 
 
+def compares_nothing(parameter: str) -> str:
+    """What is told of an owner's parameter where this process is set to compare nothing."""
+    return f"the embedder {parameter} is not used here: {SETTING} of this process is none, so it compares nothing by meaning"
+
+
+def is_ready(embedder: Embedder) -> bool:
+    """Whether a question is embedded at once: nothing has to be loaded for it."""
+    return bool(getattr(embedder, "is_ready", True))
+
+
+def load_now(embedder: Embedder) -> None:
+    """Load what a question would wait for. Raises EmbedderFailed."""
+    load = getattr(embedder, "load", None)
+    if load is not None:
+        load()
+
+
 class Embedders:
     """The embedders of a process, by name, each made when it is first needed. Safe for threads."""
 
@@ -93,6 +110,14 @@ class Embedders:
             if chosen.name not in self._made:
                 self._made[chosen.name] = self._make(chosen.name)
             return self._made[chosen.name]
+
+    def to_load(self) -> dict[str, Embedder]:
+        """Models that are built in, there in this process, and not loaded yet, by name."""
+        if self.plan.setting == NONE:
+            return {}
+        there = [name for name in BUILT_IN if name not in self.lacking()]
+        found = {name: self.get(EmbedderChosen(name, name, "store")) for name in there}
+        return {name: embedder for name, embedder in found.items() if not is_ready(embedder)}
 
     def lacking(self) -> list[str]:
         """Models that are built in and not there in this process, by name."""

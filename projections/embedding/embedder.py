@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from threading import Lock
 
 import numpy as np
@@ -51,17 +52,17 @@ def _made(kind: str, name: str, url: str | None, key: str | None) -> Embedder:
 class CachingEmbedder:
     """An Embedder that keeps the vectors of the last 256 questions of another. Safe for threads if the other is.
 
-    With the first question it measures what is usual of the model, and tells that with every question. Texts that the other
-    refuses are left out; where it refuses all but one, nothing is usual.
+    With the first question, or when it is loaded, it measures what is usual of the model, and tells that with every question. Texts
+    that the other refuses are left out; where it refuses all but one, nothing is usual. Of questions that come meanwhile none
+    measures too: they wait for the one that does, and where it fails they fail with it.
     """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._lock = Lock()
         self._kept: OrderedDict[str, EmbeddedQuestion] = OrderedDict()
-        self._measuring = Lock()
-        self._usual: Usual | None = None
-        self._is_measured = False
+        self._measured_by: Future[Usual | None] | None = None
+        """What is usual, or whoever measures it now; None before the first, and after one that failed."""
         self.asked = {"memory": 0, "computed": 0}
         """How often a question's vectors were asked for, by where they came from."""
 
@@ -69,6 +70,16 @@ class CachingEmbedder:
     def model(self) -> str:
         """The other's."""
         return self._embedder.model
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the model was loaded and measured: a question is embedded at once."""
+        measured = self._measured_by
+        return measured is not None and measured.done() and measured.exception() is None
+
+    def load(self) -> None:
+        """Load and measure the model, which the first question does otherwise. Raises EmbedderFailed."""
+        self._measured()
 
     def texts(self, texts: Sequence[str]) -> list[Embedded]:
         """The other's; texts are not remembered, their vectors are stored."""
@@ -94,14 +105,30 @@ class CachingEmbedder:
         return asked
 
     def _measured(self) -> Usual | None:
-        with self._measuring:
-            if not self._is_measured:
-                wholes = self._wholes(TEXTS)
-                if len(wholes) > 1:
-                    self._usual = usual_of(np.stack(wholes))
-                    self._usual.centre.setflags(write=False)
-                self._is_measured = True
-            return self._usual
+        with self._lock:
+            measured, mine = self._measured_by, self._measured_by is None
+            if measured is None:
+                measured = self._measured_by = Future()
+        if not mine:
+            return measured.result()
+        try:
+            usual = self._measure()
+        except BaseException as error:
+            with self._lock:
+                self._measured_by = None
+            failed = isinstance(error, EmbedderFailed)
+            measured.set_exception(error if failed else EmbedderFailed("the model was not measured", down=False))
+            raise
+        measured.set_result(usual)
+        return usual
+
+    def _measure(self) -> Usual | None:
+        wholes = self._wholes(TEXTS)
+        if len(wholes) < 2:
+            return None
+        usual = usual_of(np.stack(wholes))
+        usual.centre.setflags(write=False)
+        return usual
 
     def _wholes(self, texts: Sequence[str]) -> list[Vectors]:
         """The texts' whole vectors, without those of texts that are refused."""

@@ -7,6 +7,8 @@ what a whole vector blurs (measured: ADR 0017), and are looked at for the best c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -79,8 +81,9 @@ class Embedder(Protocol):
         """Vectors of a question."""
 
 
-class Sense(NamedTuple):
-    """A question's meaning, beside the vectors of the rows that have some."""
+@dataclass(frozen=True)
+class Sense:
+    """A question's meaning, beside the vectors of the rows that have some; for as long as these stay as they are."""
 
     model: str
     question: EmbeddedQuestion
@@ -95,16 +98,22 @@ class Sense(NamedTuple):
 
     def cosines(self, rows: Rows) -> Floats:
         """Cosine of the question and of each of the rows, which have vectors, without what all of the model's vectors share."""
+        found: Floats = self._of_all[rows]
+        return found
+
+    @cached_property
+    def _of_all(self) -> Floats:
+        """The same of all rows: a ranking, what it withholds and what it tells ask for some of them each."""
         asked, usual = self.question.whole, self.question.usual
         if usual is None or not usual.centre.any():
-            return (self.wholes @ asked)[rows].astype(np.float64)
+            return (self.wholes @ asked).astype(np.float64)
         centre = usual.centre.astype(np.float64)
         towards = asked - centre
         towards /= max(float(np.linalg.norm(towards)), LEAST_LENGTH)
         # Of length 1, so the distance to the centre follows from the product with it: no copy of all vectors is made.
-        beside = (self.wholes @ usual.centre)[rows].astype(np.float64)
+        beside = (self.wholes @ usual.centre).astype(np.float64)
         lengths = np.sqrt(np.maximum(1.0 - 2.0 * beside + float(centre @ centre), LEAST_LENGTH**2))
-        along = (self.wholes @ towards.astype(np.float32))[rows].astype(np.float64)
+        along = (self.wholes @ towards.astype(np.float32)).astype(np.float64)
         return np.clip((along - float(centre @ towards)) / lengths, -1.0, 1.0)
 
 

@@ -69,6 +69,8 @@ class Bm25Index:
         """By document: its row, or dead."""
         self._total_length = 0
         self._room = _ROOM
+        self._place_of = self._placed = np.zeros(0, dtype=np.int64)
+        """By number of a term: its place among those asked for last; and which have one."""
 
     @classmethod
     def of_kept(cls, keys: Sequence[str], texts: KeptTexts) -> Bm25Index:
@@ -166,14 +168,15 @@ class Bm25Index:
     def scores_of(self, terms: Mapping[str, float]) -> Scores:
         """`scores` of a query that has each term so many times; a synonym, a share of a time."""
         sums = np.zeros(self._postings.documents)
-        matched, factors, together = list[str](), list[float](), list[Integers]()
+        matched, factors, together, size = list[str](), list[float](), list[Integers](), 0
         for term, factor, packed in self._weighed(terms):
             matched.append(term)
-            if together and sum(one.size for one in together) + packed.size > _TOGETHER:
+            if together and size + packed.size > _TOGETHER:
                 self._add(sums, factors, together)
-                factors, together = [], []
+                factors, together, size = [], [], 0
             factors.append(factor)
             together.append(packed)
+            size += packed.size
         if together:
             self._add(sums, factors, together)
         hits = np.flatnonzero(sums)
@@ -225,16 +228,19 @@ class Bm25Index:
         return self._postings.found(documents, self._places(terms))
 
     def _places(self, terms: Sequence[str]) -> Integers:
-        """By number of a term: its place among these different terms, or NONE. Holds until the next put."""
-        found = np.full(self._postings.terms, NONE, dtype=np.int64)
-        for place, number in enumerate(self._postings.numbers(terms)):
-            if number != NONE:
-                found[number] = place
-        return found
+        """By number of a term: its place among these different terms, or NONE. Holds until the next call and the next put."""
+        numbers = np.array(self._postings.numbers(terms), dtype=np.int64)
+        here = np.flatnonzero(numbers != NONE)
+        if self._place_of.size < self._postings.terms:
+            self._place_of, self._placed = np.full(self._postings.terms, NONE, dtype=np.int64), here[:0]
+        self._place_of[self._placed] = NONE  # of the last question: all others are so already
+        self._placed = numbers[here]
+        self._place_of[self._placed] = here
+        return self._place_of
 
     def bytes_used(self) -> int:
         """Estimate of the memory held, in bytes, from counts alone: within about a quarter of what tracemalloc sees."""
-        columns = self._rows.nbytes + self._document_of.itemsize * len(self._document_of)
+        columns = self._rows.nbytes + self._place_of.nbytes + self._document_of.itemsize * len(self._document_of)
         return columns + self._formula.bytes_used() + self._postings.bytes_used() + _BYTES_A_KEY * len(self)
 
     def terms_beginning(self, prefix: str, most: int) -> list[str]:

@@ -26,7 +26,7 @@ from projections.ranking.rankings import (
     relevance_of,
     seeds_of,
 )
-from projections.ranking.running import Ranking, RunningSearch, direct, plain_bm25, understood
+from projections.ranking.running import Ranking, RunningSearch, direct, part_understood, plain_bm25, understood
 from projections.ranking.search_request import FOLLOWING, PLAIN, SearchRequest
 from projections.ranking.successors import Lifted, with_successors
 from projections.ranking.told import embedded, results, understood_as, widened, withheld
@@ -36,12 +36,12 @@ from projections.views.query import ViewQuery
 
 def ranking_of(asked: ViewQuery, query: str, request: SearchRequest, sense: Sense | None = None) -> Ranking:
     """All matches that the mode shows and the filters let through, with their scores."""
-    this, (ranked, replaced) = with_long_ago(understood(asked, query, request, sense), _current_first)
+    this, (ranked, replaced) = with_long_ago(whole := understood(asked, query, request, sense), _current_first)
     if this.reading is None or not request.parts or (request.search_mode == "semantic" and this.sense is not None):
         return Ranking(this, _relevant(this, ranked), replaced)
 
     def ranks(part: str) -> Lifted:
-        return with_long_ago(understood(asked, part, request, None), _current_first)[1]
+        return with_long_ago(part_understood(whole, part), _current_first)[1]
 
     found = shared(this, ranked, replaced, plan_of(this), ranks)
     return Ranking(this, _relevant(this, found.ranked), found.replaced, found.plan)

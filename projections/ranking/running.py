@@ -88,6 +88,11 @@ def understood(asked: ViewQuery, query: str, request: SearchRequest, sense: Sens
     return _read(RunningSearch(asked, query, request, sense, seen, allowed, None, matches, asked_words(query)), seen)
 
 
+def part_understood(whole: RunningSearch, part: str) -> RunningSearch:
+    """A part of a question by its words; `whole` as it was understood, which tells what is shown and let through."""
+    return _read(replace(whole, query=part, sense=None), whole.seen)
+
+
 def _read(this: RunningSearch, seen: Visibility) -> RunningSearch:
     """The search with its question read where these rows are shown: who is not shown has no name."""
     if this.request.ranking != "conversation":

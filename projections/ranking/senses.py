@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense
 from projections.shapes import MeaningCompared
 from projections.views.view import OwnerView
+
+ViewHeld = Callable[[], AbstractContextManager[OwnerView]]
+"""Gives an owner's view, held for the length of the block."""
 
 
 @dataclass(slots=True)
@@ -31,11 +35,15 @@ class MeantQuestion:
 class Senses(Protocol):
     """A question's vectors, and beside them an owner's."""
 
-    def ask(self, owner: str, question: MeantQuestion, parameter: Callable[[], str]) -> None:
+    def ask(self, owner: str, question: MeantQuestion, parameter: Callable[[], str], view: ViewHeld) -> None:
         """Ask for a question's vectors before any view is held, so that none waits for them, where it is known of whom.
 
-        `parameter` tells the owner's parameter `embedder`, as it is now.
+        `parameter` tells the owner's parameter `embedder`, as it is now; `view` gives the owner's view where only that tells what
+        counts, and the model is to be loaded.
         """
+
+    def unused(self, parameter: str) -> str:
+        """Why this process will not use what an owner's parameter names; empty where it will, or it names none."""
 
     def sense(self, view: OwnerView, owner: str, question: MeantQuestion) -> Sense | None:
         """The sense of a question under the model that counts for the view; None where there is nothing to compare it with.

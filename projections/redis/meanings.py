@@ -8,13 +8,13 @@ from threading import Lock
 from time import monotonic
 
 from events.errors import BadSetting, EmbedderFailed
-from events.text.embedder_names import MINILM, NONE, STORE
+from events.text.embedder_names import AUTO, MINILM, NONE, STORE
 from projections.embedding.choosing import EmbedderChosen, Embedders
 from projections.embedding.letters import LettersIndex
 from projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense, Vectors, embedded_text
 from projections.index.meaning_index import MeaningIndex
 from projections.memory.columns import Rows
-from projections.ranking.senses import MeantQuestion
+from projections.ranking.senses import MeantQuestion, ViewHeld
 from projections.redis.vectors import RedisVectors
 from projections.shapes import Coverage
 from projections.views.view import OwnerView
@@ -75,6 +75,21 @@ class Meanings:
         """Which embedder counts for a view's owner, as of the view."""
         return self.embedders.plan.chosen(view.parameters.embedder, lambda: view.index(LettersIndex).of_other_letters)
 
+    def unused(self, parameter: str) -> str:
+        """Why this process will not use the embedder that an owner's parameter names; empty where it will, or it names none."""
+        if parameter in (STORE, NONE):
+            return ""
+        if parameter == AUTO:
+            lacking = self.embedders.lacking()
+            return (
+                f"of auto this process lacks {', '.join(lacking)}: its owners are searched by words" if lacking else ""
+            )
+        try:
+            self.embedders.get(self.embedders.plan.chosen(parameter, lambda: False))
+        except BadSetting as error:
+            return error.message
+        return ""
+
     def question(self, text: str, chosen: EmbedderChosen) -> EmbeddedQuestion:
         """A question's vectors. Raises EmbedderFailed, and BadSetting where this process lacks the embedder.
 
@@ -96,11 +111,11 @@ class Meanings:
         rest.ended(None)
         return asked
 
-    def ask(self, owner: str, question: MeantQuestion, parameter: Callable[[], str]) -> None:
-        """Ask for a question's vectors before any view is held, where it is known under which model."""
+    def ask(self, owner: str, question: MeantQuestion, parameter: Callable[[], str], view: ViewHeld) -> None:
+        """Ask for a question's vectors before any view is held, where it is known under which model, or that is to be loaded."""
         if not question.compares or question.hidden is not None:
             return
-        chosen = self._foreseen(owner, parameter)
+        chosen = self._foreseen(owner, parameter) or self._to_load(owner, question, view)
         if chosen is not None:
             self._ask(question, chosen)
 
@@ -119,6 +134,17 @@ class Meanings:
         if parameter() in (STORE, name):
             return EmbedderChosen(name, name, by)
         return None if last is not None and last.name == name else last
+
+    def _to_load(self, owner: str, question: MeantQuestion, view: ViewHeld) -> EmbedderChosen | None:
+        """What counts for an owner, where it is a model that is not loaded yet: that takes a second, and no view waits for it."""
+        waiting = self.embedders.to_load()
+        if not waiting or not any(self.vectors.had(owner, [one.model for one in waiting.values()])):
+            return None
+        with view() as held:
+            chosen = self.chosen(held)
+            if chosen.name not in waiting or not (question.alone or self._level(held, owner, chosen, None).known.any()):
+                return None
+        return chosen
 
     def _ask(self, question: MeantQuestion, chosen: EmbedderChosen) -> EmbeddedQuestion | str:
         """The question's vectors under an embedder, or why there are none; asked for once."""

@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 
 from events.admission import ACCESS_FULL
 from events.entry import SECRET_BYTES
-from events.errors import DamagedState, StoreFull
+from events.errors import StoreFull
 from events.partitions import LogKeys, partition_of
 from events.redis.admission import memory_share
 from events.redis.wire import Argument, Wire, WirePool, as_store_error
 from projections.embedding.meaning import NO_SECRET, Embedded, Vectors
-from projections.embedding.vectors import VectorKeys, dimensions_of, is_whole, pack, unpack_pieces, unpack_whole
+from projections.embedding.vectors import VectorKeys, dimensions_of, is_whole, pack, unpack_all_pieces, unpack_whole
 
 PAGE = 500
 """Vectors named in one command."""
@@ -56,6 +56,15 @@ class RedisVectors:
         """How often the owner's vectors were changed: the same number means the same vectors. One round trip."""
         with self.wires.wire() as wire:
             return int(wire.call("HGET", self.keys_of(owner).changes(model), owner) or 0)
+
+    def had(self, owner: str, models: Sequence[str]) -> list[bool]:
+        """Of each model, whether the owner has, or had, vectors under it. One round trip."""
+        keys = self.keys_of(owner)
+        with self.wires.wire() as wire:
+            return [
+                bool(there)
+                for there in _checked(wire.pipeline([["HEXISTS", keys.changes(one), owner] for one in models]))
+            ]
 
     def secret(self, owner: str) -> bytes:
         """The secret that names the owner's vectors; `NO_SECRET` where the store has none, or what stands there is none."""
@@ -95,7 +104,7 @@ class RedisVectors:
                     ):
                         raws.update(zip(page, (raw or b"" for raw in answer), strict=True))
             self._keep(owner, model, {key: raws[key] for key in wanted})
-        return {key: _forgiving(raws[key]) for key in keys}
+        return dict(zip(raws, unpack_all_pieces(list(raws.values())), strict=True))
 
     def _keep(self, owner: str, model: str, raws: Mapping[bytes, bytes]) -> None:
         with self._lock:
@@ -182,13 +191,6 @@ class RedisVectors:
             commands: list[list[Argument]] = [["HEXISTS", keys.changes(name), owner] for name in names]
             answers = _checked(wire.pipeline(commands)) if names else []
         return [name for name, there in zip(names, answers, strict=True) if there]
-
-
-def _forgiving(raw: bytes) -> Vectors:
-    try:
-        return unpack_pieces(raw)
-    except DamagedState:
-        return unpack_pieces(b"")
 
 
 def _refuse_when_full(wire: Wire) -> None:

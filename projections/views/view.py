@@ -19,13 +19,14 @@ from projections.index.indexed_terms import has_text, indexed_terms, indexed_tex
 from projections.index.meaning_index import MeaningIndex
 from projections.index.postings import TermSequence
 from projections.index.search_index import Bm25Index
+from projections.language.asking.roles import Somebody, people_in
 from projections.language.keywords.synonyms import Pair
 from projections.language.keywords.text import Keyword
 from projections.laws import LAWS, Law
 from projections.memory.columns import Columns, conflict_of, state_of
 from projections.memory.encoded_rows import EncodedRows, raw_records
 from projections.memory.keywords import keywords_of
-from projections.memory.record import Memory
+from projections.memory.record import SECRET, Memory
 from projections.memory.tags import Context, context_of
 from projections.memory.triples import Graph, triples_of
 from projections.views.beside import ReadBeside
@@ -90,6 +91,7 @@ class OwnerView(SearchedTexts):
         self._associations: AssociationIndex | None = None
         self._contexts: dict[int, Context] = {}
         self._keywords: dict[int, tuple[Keyword, ...]] = {}
+        self._people: dict[int, tuple[Somebody, ...]] = {}
         self._zone = ""
         self._graph: Graph | None = None
         self._conversation: ConversationIndex | None = None
@@ -242,6 +244,7 @@ class OwnerView(SearchedTexts):
             assert row is not None
             self._contexts.pop(row, None)
             self._keywords.pop(row, None)
+            self._people.pop(row, None)
             if self._associations is not None:
                 self._associations.put(row, memory)
             if self._conversation is not None:
@@ -352,6 +355,14 @@ class OwnerView(SearchedTexts):
         found = self._keywords.get(row)
         if found is None:
             found = self._keywords[row] = keywords_of(self.columns.memories[row])
+        return found
+
+    def people(self, row: int) -> tuple[Somebody, ...]:
+        """Whom a row introduces; read once. Nobody where it is secret."""
+        found = self._people.get(row)
+        if found is None:
+            memory = self.columns.memories[row]
+            found = self._people[row] = tuple(people_in(memory.content)) if memory.sensitivity < SECRET else ()
         return found
 
     @property

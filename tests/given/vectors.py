@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from api.services.reading import Reader
@@ -54,7 +56,7 @@ class Vectors:
             by = meanings or self.meanings
             sense = by.sense(view, owner, MeantQuestion(query, alone=True))
             assert sense is not None
-            copied = sense._replace(wholes=sense.wholes.copy(), known=sense.known.copy())
+            copied = replace(sense, wholes=sense.wholes.copy(), known=sense.known.copy())
             return copied, [memory.id for memory in view.columns]
 
     def named(self, *texts: str, owner: str = "ada") -> set[bytes]:

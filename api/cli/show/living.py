@@ -221,6 +221,8 @@ def profile(answer: shapes.OwnerProfile, console: Console = out) -> None:
     console.print(
         f"[bold cyan]{answer['profile']}[/] {escape(answer['formula'])}  [dim]position {_place(answer)}[/]\n{thresholds}"
     )
+    if warning := answer.get("warning"):
+        console.print(f"[yellow]{escape(warning)}[/]")
     if not answer["parameters"]:
         console.print("[dim]all parameters at their defaults[/]")
         return

@@ -11,6 +11,7 @@ from rich.text import Text
 from api.cli.app import out
 from api.cli.show.memories import fields, told_at
 from api.cli.show.tables import grid, id_column
+from projections import shapes
 
 RIGHT = ("partition", "head", "checkpoint", "lag", "epoch", "memories")
 
@@ -51,8 +52,17 @@ def partitions(answer: dict[str, Any]) -> None:
         )
     if lost := answer["accesses"]["lost"]:
         out.print(f"[yellow]{lost:,} accesses were not recorded since the alarm was last cleared[/]")
+    if embedder := answer["embedder"]:
+        out.print(_embedder(embedder))
     out.print(_schedule(answer["lifecycle"]))
     out.print(f"[dim]{answer['notice']}[/]")
+
+
+def _embedder(told: shapes.EmbedderStanding) -> Text:
+    """What compares meanings in the process that answers."""
+    loaded = f"loaded {', '.join(told['loaded'])}" if told["loaded"] else "not loaded yet"
+    missing = f"; missing here: {', '.join(told['missing'])}" if told["missing"] else ""
+    return Text(f"meanings: {told['name']}, by the {told['chosen_by']}; {loaded}{missing}", "yellow" if missing else "")
 
 
 def _schedule(told: dict[str, Any]) -> Text:

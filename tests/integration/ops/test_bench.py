@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from events.errors import BadSetting
+from ops.bench.costs import meaning
 from ops.main import main
+from projections.embedding.meaning import Embedder
 
 ASKED_BY_THE_CONSOLE = [
     "map.svg, first",
@@ -189,3 +192,35 @@ def test_the_door_tells_each_scene_with_what_is_allowed(capsys: pytest.CaptureFi
     assert rows[0]["answers"] == [413]
     assert rows[0]["others_asked"] > 0
     assert rows[6]["found"] == 0
+
+
+MEANING = ("whole_ms", "whole_p95_ms", *(f"{part}_cpu_ms" for part in ("whole", "words", "embed", "product")))
+
+
+def test_a_question_with_meaning_is_told_with_its_parts_or_why_a_model_is_left_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = {row["model"]: row for row in run(capsys, "meaning")["meaning"]}
+    assert {name: row["texts"] for name, row in rows.items()} == {"minilm": "talk", "use": "chinese"}
+    for row in rows.values():
+        if "left_out" in row:
+            assert "install it with" in row["left_out"]
+            continue
+        assert (row["memories"], row["questions"], row["rounds"]) == (300, 10, 2)
+        assert all(row[name] > 0 for name in MEANING)
+        assert 0 < row["ratio_min"] <= row["ratio"] <= row["ratio_max"]
+        assert row["holds"] == (row["whole_ms"] <= row["at_most_ms"] == 15)
+
+
+def test_a_model_that_is_not_installed_is_told_and_does_not_end_the_rest(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> Embedder:
+        raise BadSetting("the embedder use needs a package, not installed here; install it with: pip")
+
+    monkeypatch.setattr(meaning, "MODELS", [one._replace(make=missing) for one in meaning.MODELS])
+    assert {row["model"]: row["left_out"] for row in run(capsys, "meaning")["meaning"]} == dict.fromkeys(
+        ("minilm", "use"), "the embedder use needs a package, not installed here; install it with: pip"
+    )
+    assert main(["bench", "meaning", "--quick"]) == 0
+    assert "is left out" in capsys.readouterr().out

@@ -7,18 +7,26 @@ from pathlib import Path
 
 import pytest
 
+from api.http.app import create_app
 from consumers.verify.store import verify_store
-from events.errors import BadSetting
+from events.errors import BadSetting, EmbedderFailed
 from events.partitions import STORE_KEY
 from events.redis.clock import redis_micros
-from events.redis.wire import Wire
+from events.redis.wire import Wire, WirePool
 from events.text.embedder_names import AUTO
-from ops.embedders import chosen_at_start, embed_minutes, embedders_of, missing_of
+from ops.embedders import chosen_at_start, embed_minutes, embedders_of, load_in_background, missing_of
+from ops.main import main
 from ops.settings import Settings, load_settings
 from ops.store import open_the_store
+from ops.wiring import open_application
+from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
 from projections.embedding.meaning import Embedder
 from projections.redis.create import known_identity, open_store
+from projections.redis.meanings import Meanings
+from projections.redis.vectors import RedisVectors
 from tests.doubles.embedding import WordEmbedder
+from tests.given.http import client_of
+from tests.integration.live import live_store
 from tests.servers import RedisServer, Servers
 
 MISSING = "the embedder {} needs a package"
@@ -142,3 +150,88 @@ def test_unset_and_empty_are_the_same(tmp_path: Path) -> None:
     for environment in ({}, {"ENGRAMLOG_EMBEDDER": ""}):
         assert load_settings({**environment, "ENGRAMLOG_DATA": str(tmp_path)}).embedder is None
     assert load_settings({"ENGRAMLOG_EMBEDDER": "auto"}).embedder == "auto"
+
+
+def test_status_and_ready_tell_what_compares_meanings_here_and_ready_names_nobody_s_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(monkeypatch, "minilm", "mine:model")
+    for setting, name, kind, loaded, missing in (
+        ("auto", "auto", "auto", [], ["use"]),
+        ("minilm", "minilm", "minilm", ["minilm"], []),
+        ("mine:model", "mine:model", "imported", ["mine:model"], []),
+    ):
+        with open_application(Settings(data=tmp_path, embedder=setting)) as application:
+            meanings = application.reader._meanings
+            assert isinstance(meanings, Meanings)
+            if loaded:
+                meanings.embedders.get(EmbedderChosen(setting, setting, "setting"))
+            told = application.operator.status()["embedder"]
+            assert told == {"name": name, "chosen_by": "setting", "missing": missing, "loaded": loaded}
+            ready = client_of(create_app(application)).get("/ready").json()["embedder"]
+            assert ready == {"kind": kind, "loaded": len(loaded), "missing": len(missing)}
+    with open_application(Settings(data=tmp_path, embedder="none")) as application:
+        assert application.operator.status()["embedder"] is None
+        assert client_of(create_app(application)).get("/ready").json()["embedder"] is None
+
+
+def test_an_embedder_that_this_process_will_not_use_is_taken_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(monkeypatch, "minilm")
+    told = dict[tuple[str, str], str | None]()
+    for setting in ("minilm", "none"):
+        with open_application(Settings(data=tmp_path, embedder=setting)) as application:
+            for chosen in ("openai:small", "use", "auto", "minilm", "none", "store"):
+                answer = application.living.choose("ada", parameters={"embedder": chosen})
+                told[setting, chosen] = answer.get("warning")
+                application.settle()
+                assert application.living.profile("ada").get("warning") == answer.get("warning")
+    assert {key: (said or "")[:46] for key, said in told.items() if said} == {
+        ("minilm", "openai:small"): "the embedder openai:small counts here, and thi",
+        ("minilm", "use"): "the embedder use needs a package",
+        ("minilm", "auto"): "of auto this process lacks use: its owners are",
+        ("none", "openai:small"): "the embedder openai:small is not used here: EN",
+        ("none", "use"): "the embedder use is not used here: ENGRAMLOG_E",
+        ("none", "auto"): "the embedder auto is not used here: ENGRAMLOG_",
+        ("none", "minilm"): "the embedder minilm is not used here: ENGRAMLO",
+    }
+
+
+def test_the_command_that_chooses_such_an_embedder_warns_and_ends_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path))
+    monkeypatch.setenv("ENGRAMLOG_EMBEDDER", "minilm")
+    assert main(["profile", "ada", "--set", "embedder=openai:small"]) == 0
+    assert "this process is not set to use it" in " ".join(capsys.readouterr().out.split())
+
+
+class Loadable(WordEmbedder):
+    """Tells that it was loaded."""
+
+    is_ready = False
+
+    def load(self) -> None:
+        if self.down:
+            raise EmbedderFailed("the files cannot be read", down=True)
+        self.is_ready = True
+
+
+@pytest.mark.parametrize("base", ["auto", "use", "minilm", "none"])
+def test_up_loads_what_counts_and_has_vectors_in_the_background(server: RedisServer, base: str) -> None:
+    with live_store(server.url, partitions=2) as live:
+        vectors = RedisVectors(WirePool(live.client), live.identity.tags)
+        by = {name: Loadable(name) for name in ("minilm", "use")}
+        vectors.put("ada", "use", dict(zip([b"k" * 16], by["use"].texts(["窑坏了"]), strict=True)))
+        told: list[tuple[str, dict[str, object]]] = []
+        meanings = Meanings(Embedders(by.__getitem__, EmbedderPlan(base)), vectors)
+        load_in_background(meanings, lambda fact, **facts: told.append((fact, facts))).join(30)
+        counts = base in ("auto", "use")
+        assert told == [("embedder loaded", {"model": "use"})] * counts
+        assert (by["use"].is_ready, by["minilm"].is_ready) == (counts, False)
+        if counts:
+            by["use"].down, by["use"].is_ready = True, False
+            load_in_background(meanings, lambda fact, **facts: told.append((fact, facts))).join(30)
+            assert told[1:] == [("embedder not loaded", {"reason": "the files cannot be read", "alarm": True})]
+        vectors.close()

@@ -271,7 +271,7 @@ class EmbedderSet(BaseModel):
     chosen_by: Literal["setting", "store"] = Field(description="Where that stands.")
     missing: list[str] = Field(description="What of it this process lacks, or may not use: there it goes by words.")
     host: str | None = Field(description="Where it is asked; null where it runs in this process.")
-    loaded: bool = Field(description="Whether this process needed it since it began.")
+    loaded: bool = Field(description="Whether a model of it is loaded in this process, and measured.")
     questions_computed: int = Field(description="Questions that this process had embedded since it began.")
     questions_remembered: int = Field(description="Questions whose vectors it still had.")
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import pytest
 
 from api.services.reading import Reader
 from events.errors import BadSetting, EmbedderFailed, InputError
-from projections.embedding.choosing import EmbedderChosen, Embedders
+from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
+from projections.embedding.embedder import CachingEmbedder
 from projections.embedding.meaning import EmbeddedQuestion
+from projections.embedding.usual import TEXTS as TEXTS_OF_NOBODY
 from projections.redis import meanings as redis_meanings
 from projections.redis.meanings import Meanings
 from tests.doubles.embedding import WordEmbedder
@@ -232,3 +236,37 @@ def test_an_embedder_that_is_not_installed_keeps_back_neither_search_nor_counts(
     with meant.views.view(owner) as (view, _):
         told = meanings.coverage(view, owner)
     assert (told["model"], told["of"], told["failed"]) == (None, 4, "the embedder words needs a package")
+
+
+def test_a_model_is_loaded_once_and_no_view_waits_for_it(meant: Vectors, owner: str) -> None:
+    meant.job.carry_out(owner)
+    words, begun, loading = WordEmbedder(), Event(), list[int]()
+    embedders = Embedders(lambda _name: CachingEmbedder(words), EmbedderPlan("use"))
+    reader = Reader(meant.live.log, meant.views, None, Meanings(embedders, meant.vectors))
+
+    def load(texts: Sequence[str]) -> None:
+        loading.append(len(texts))
+        begun.set()
+        with ThreadPoolExecutor(1) as other:  # as long as a view were held, nobody else would be answered
+            found = other.submit(reader.search, owner, "kiln", at=NOW, search_mode="keyword").result(30)
+        assert [one["id"] for one in found["results"]] == ["kiln"]
+
+    def second() -> Any:
+        assert begun.wait(30)
+        return reader.search(owner, "clay", at=NOW)
+
+    words.before = load
+    with ThreadPoolExecutor(2) as pool:
+        others = pool.submit(second)
+        answer = reader.search(owner, "kiln", at=NOW)
+    told = [answer["meaning"], others.result()["meaning"]]
+    assert told == [{"model": "words/1", "embedded": 4, "of": 4}] * 2
+    assert loading == [len(TEXTS_OF_NOBODY)]
+
+
+def test_no_model_is_loaded_for_an_owner_without_vectors(meant: Vectors, owner: str) -> None:
+    words = WordEmbedder()
+    embedders = Embedders(lambda _name: CachingEmbedder(words), EmbedderPlan("use"))
+    reader = Reader(meant.live.log, meant.views, None, Meanings(embedders, meant.vectors))
+    assert reader.search(owner, "kiln", at=NOW)["meaning"] == {"model": "words/1", "embedded": 0, "of": 4}
+    assert (words.asked, words.questions) == ([], [])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Barrier, Semaphore
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from projections.embedding import openai as model_openai
 from projections.embedding import sentence as model_sentence
 from projections.embedding import use as model_use
 from projections.embedding.embedder import MOST_QUESTIONS, CachingEmbedder, embedder_named
-from projections.embedding.meaning import Embedded, Vectors
+from projections.embedding.meaning import Embedded, Usual, Vectors
 from projections.embedding.usual import TEXTS, usual_of
 from tests.doubles.embedding import WordEmbedder
 
@@ -185,6 +186,53 @@ def test_many_threads_measure_once() -> None:
         answers = list(pool.map(remembered.question, [f"question {at}" for at in range(40)]))
     assert words.asked == [list(TEXTS)]
     assert len({id(asked.usual) for asked in answers}) == 1
+
+
+def test_who_waits_while_a_model_is_loaded_fails_with_it_and_it_is_not_tried_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words, begun, waits, tried = WordEmbedder(), Barrier(4), Semaphore(0), list[int]()
+    remembered = CachingEmbedder(words)
+
+    class Waited(Future[Usual | None]):
+        def result(self, timeout: float | None = None) -> Usual | None:
+            waits.release()
+            return super().result(timeout)
+
+    def fails(texts: Sequence[str]) -> None:
+        tried.append(len(texts))
+        begun.wait(30)
+        assert all(waits.acquire(timeout=30) for _ in range(3))  # the others hold what they wait for
+        raise EmbedderFailed("no answer", down=True)
+
+    def ask(at: int) -> str:
+        try:
+            if at:
+                begun.wait(30)
+            remembered.question(f"question {at}")
+        except EmbedderFailed as error:
+            return str(error)
+        return "answered"
+
+    monkeypatch.setattr(model_embedder, "Future", Waited)
+    words.before = fails
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(ask, range(4))) == ["no answer"] * 4
+    assert (tried, remembered.is_ready) == ([len(TEXTS)], False)
+    words.before = lambda _texts: None
+    assert remembered.question("question 1").usual is not None
+    assert remembered.is_ready
+
+
+def test_a_model_may_be_loaded_before_anybody_asks() -> None:
+    words = WordEmbedder()
+    remembered = CachingEmbedder(words)
+    assert not remembered.is_ready
+    remembered.load()
+    assert remembered.is_ready
+    assert (words.asked, words.questions) == ([list(TEXTS)], [])
+    remembered.question("who?")
+    assert words.asked == [list(TEXTS)]
 
 
 def test_an_endpoint_is_measured_with_the_patience_of_a_question(monkeypatch: pytest.MonkeyPatch) -> None:

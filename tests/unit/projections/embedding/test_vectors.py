@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from events.errors import DamagedState
 from projections.embedding.meaning import Embedded, Vectors
-from projections.embedding.vectors import MAX_PIECES, VectorKeys, is_whole, pack, unpack_pieces, unpack_whole
+from projections.embedding.vectors import (
+    MAX_PIECES,
+    VectorKeys,
+    is_whole,
+    pack,
+    unpack_all_pieces,
+    unpack_pieces,
+    unpack_whole,
+)
 
 
 def unit(rows: int, d: int, *, seed: int = 1) -> Vectors:
@@ -110,3 +120,21 @@ def test_no_name_of_a_model_leads_into_the_vectors_of_another_owner() -> None:
     keys = VectorKeys("e0")
     assert keys.wholes("a:b", "c") != keys.wholes("a", "b:c")
     assert keys.wholes("openai:x/1", "林") == "{e0}:vec:openai%3Ax%2F1:林"
+
+
+DAMAGED = (b"", b"\x01", b"\x02\x08\x00" + bytes(8), b"\x01\x00\x00", b"\x01\x08\x00" + bytes(7))
+
+
+@given(st.lists(st.tuples(st.sampled_from([8, 16]), st.integers(1, 9)) | st.sampled_from(DAMAGED), max_size=12))
+def test_many_are_unpacked_to_the_bit_as_each_by_itself_and_what_is_damaged_has_none(
+    told: list[tuple[int, int] | bytes],
+) -> None:
+    raws = [
+        one if isinstance(one, bytes) else pack(Embedded(unit(1, one[0])[0], unit(one[1], one[0], seed=at)))[1]
+        for at, one in enumerate(told)
+    ]
+    found = unpack_all_pieces(raws)
+    assert len(found) == len(raws)
+    for one, raw in zip(found, raws, strict=True):
+        alone = np.zeros((0, 0), np.float32) if raw in DAMAGED else unpack_pieces(raw)
+        assert (one.shape, one.tobytes()) == (alone.shape, alone.tobytes())

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from math import isclose, log
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from projections.index.search_index import Bm25Index
 
@@ -165,3 +168,25 @@ def test_memory_used_grows_with_what_is_held() -> None:
     before = index.bytes_used()
     index.put_many((f"k{n}", f"a text with word{n}") for n in range(1000))
     assert index.bytes_used() > before + 1000 * 50
+
+
+WORDS = ["kiln", "clay", "fair", "glaze", "oven"]
+ASKED = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3, unique=True)
+TOLD = st.tuples(st.sampled_from("abc"), st.lists(st.sampled_from([*WORDS, "new"]), max_size=4).map(" ".join))
+
+
+@given(st.lists(ASKED | TOLD, max_size=14))
+def test_what_was_asked_before_shows_in_no_answer(steps: list[list[str] | tuple[str, str]]) -> None:
+    index, texts = Bm25Index(), dict[str, str]()
+    for step in steps:
+        if isinstance(step, tuple):
+            index.put(*step)
+            texts[step[0]] = step[1]
+            continue
+        fresh = Bm25Index()
+        for key in sorted(texts, key=index.row):
+            fresh.put(key, texts[key])
+        keys = sorted(texts)
+        assert index.explain_all(" ".join(step), keys) == fresh.explain_all(" ".join(step), keys)
+        here, there = (one.found(np.array([one.row(key) for key in keys], np.int64), step) for one in (index, fresh))
+        assert (here.places.tolist(), here.columns.tolist()) == (there.places.tolist(), there.columns.tolist())

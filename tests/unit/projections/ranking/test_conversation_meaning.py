@@ -286,3 +286,15 @@ def test_a_model_that_tells_nothing_apart_brings_nothing_near() -> None:
     found = meant(view, QUERY, reading, own, ALL, same)
     assert found.meaning.tolist() == [0, 0, 0, 0, 0]
     assert np.isfinite(found.own).all()
+
+
+CENTRED = Usual(vectors(NORTH)[0] * np.float32(0.5), 0.1)
+
+
+@pytest.mark.parametrize("usual", [None, CENTRED])
+def test_the_cosines_of_some_rows_are_those_of_all_whoever_asked_before(usual: Usual | None) -> None:
+    wholes = vectors(NORTH, EAST, NORTH, EAST)
+    alone = {row: sense_of(wholes, usual=usual).cosines(np.array([row]))[0] for row in range(4)}
+    sense = sense_of(wholes, usual=usual)
+    for rows in ([3], [0, 2], [2, 1, 0], []):
+        assert sense.cosines(np.array(rows, dtype=np.int64)).tolist() == [alone[row] for row in rows]
