@@ -183,11 +183,7 @@ class JoinedApplication(Application):
 
     def _expansion_set(self) -> ExpansionSet | None:
         """How questions are put in other words, and what came of it in this process."""
-        found = self._expander
-        if found is None:
-            return None
-        per_minute, seconds = found.bounds.per_minute, found.bounds.seconds
-        return {"per_minute": per_minute, "seconds": seconds, "outcomes": dict(found.counts), "failing": found.failing}
+        return None if self._expander is None else self._expander.standing()
 
     def _embedder_standing(self) -> EmbedderStanding | None:
         """What of it is there in this process, and loaded."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Unpack
 
 from api.choices import MOST_CHANGES
@@ -12,44 +11,37 @@ from api.requests.rows import spans_told
 from api.requests.searching import (
     FIRST_PAGE,
     Cursor,
-    SearchTerms,
     check_terms,
     compared,
     cursor_text,
     question_digest,
     read_cursor,
     request_of,
-    semantic_refused,
     tell_filters,
 )
-from api.requests.secrets import QUERY_HIDDEN, is_secret
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines, told_times
 from api.services.accesses import AccessRecorder, Read
-from api.services.histories import ORDERS, Histories, HistoryPage, page_asked
-from api.services.looking.expanding import ExpandedQuestion, digest_of, expanded, is_expanded, tell_expansion, widening
+from api.services.histories import ORDERS, HistoryPage, page_asked
+from api.services.looking.expanding import digest_of, is_expanded, tell_expansion, widening
+from api.services.looking.meaning_asked import MeaningReader
 from api.work.patience import current_check, weigh
 from events.envelope import from_micros, utc_text
 from events.errors import refused
 from events.log import EventLog
-from events.parameters import DEFAULTS, Parameters
-from events.text.embedder_names import NONE, STORE
 from events.vocabulary import Via
 from projections.checks import Bounds
 from projections.choices import RANKINGS
-from projections.embedding.choosing import compares_nothing
-from projections.embedding.meaning import KnownVectors, Sense
 from projections.fold.provenance import with_events
 from projections.ranking.recall import search
-from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
-from projections.ranking.senses import MeantQuestion, Senses
+from projections.ranking.search_request import BLIND_TO_ACCESSES
+from projections.ranking.senses import Senses
 from projections.redis.view import RedisViews
 from projections.reports.listing.rows import listing
 from projections.reports.listing.wanted import check_wanted, sorting_of, wanted_of
 from projections.shapes import Card, Detail, Found, FoundAlone, Listing, OriginTree, Placed, Provenance, Why, WhyAlone
 from projections.views.in_pattern import pattern_told
 from projections.views.query import ViewQuery, detail, why, without_lost
-from projections.views.view import OwnerView
 
 if TYPE_CHECKING:
     from projections.models.expander import Expander
@@ -58,7 +50,7 @@ MOST_NODES = 1_000
 """Memories among the origins of one, where they are bounded."""
 
 
-class Reader(Histories):
+class Reader(MeaningReader):
     """Answers questions about one store's owners. Safe for threads."""
 
     def __init__(
@@ -69,10 +61,8 @@ class Reader(Histories):
         meanings: Senses | None = None,
         expander: Expander | None = None,
     ) -> None:
-        super().__init__(log, views)
+        super().__init__(log, views, meanings, expander)
         self._accesses = accesses
-        self._meanings = meanings
-        self._expander = expander
 
     def search(
         self,
@@ -158,60 +148,6 @@ class Reader(Histories):
     ) -> None:
         if self._accesses is not None:
             self._accesses.record(owner, [one["id"] for one in cards], via=via, query=query, first=first, read=read)
-
-    @property
-    def compares_meaning(self) -> bool:
-        """Whether there may be an embedder: which one counts is known of each owner."""
-        return self._meanings is not None
-
-    def unused_embedder(self, parameter: str) -> str:
-        """Why this process will not use the embedder that an owner's parameter names; empty where it will, or it names none."""
-        if self._meanings is not None:
-            return self._meanings.unused(parameter)
-        return "" if parameter in (STORE, NONE) else compares_nothing(parameter)
-
-    def sense_of(self, view: OwnerView, owner: str, question: MeantQuestion) -> Sense | None:
-        """A question's meaning beside that of a view's memories; None where it is not compared, which the question may tell."""
-        sense = None if self._meanings is None else self._meanings.sense(view, owner, question)
-        if sense is None and question.alone:
-            raise semantic_refused()
-        return sense
-
-    def vectors_of(self, view: OwnerView, owner: str) -> KnownVectors | None:
-        """The vectors of a view's memories; None where there is no embedder."""
-        return None if self._meanings is None else self._meanings.known_vectors(view, owner)
-
-    def question_of(self, owner: str, query: str, terms: SearchTerms) -> MeantQuestion:
-        """A question as far as it is compared by meaning; its vectors are asked for before any view is held, where that can be."""
-        mode = terms.get("search_mode", "hybrid")
-        compares = mode != "keyword" and terms.get("ranking", RANKINGS[0]) in BY_MEANING
-        question = MeantQuestion(query, compares=compares, alone=compares and mode == "semantic")
-        if self._meanings is None or not compares:
-            return question
-        if is_secret(query):
-            if question.alone:
-                raise refused(
-                    "search_mode", mode, "keyword or hybrid: a query that looks like a secret goes to no embedder"
-                )
-            question.hidden = QUERY_HIDDEN
-        self._meanings.ask(owner, question, lambda: self._parameters(owner).embedder, lambda: self._view_of(owner))
-        return question
-
-    def expanded(self, owner: str, query: str, terms: SearchTerms, *, past: bool) -> ExpandedQuestion | None:
-        """A question in other words, asked for before any view is held; None where the process asks for none, or this question."""
-        found = self._expander
-        if found is None:
-            return None
-        return expanded(found, owner, query, terms, past=past, allowed=lambda: self._parameters(owner).expansion)
-
-    @contextmanager
-    def _view_of(self, owner: str) -> Iterator[OwnerView]:
-        with self.snapshot(owner) as snapshot:
-            yield snapshot.view
-
-    def _parameters(self, owner: str) -> Parameters:
-        found = self.glance(owner)
-        return DEFAULTS if found is None else found.view.parameters
 
     def list(
         self,

@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 from events.errors import EngramlogError
 from projections.models.chat import Chat
 from projections.models.expansion_by_model import other_words, sent_of
+from projections.shapes import ExpansionSet
 
 KEPT_SECONDS = 600.0
 """How long the words of a question, and what a model said of them, are kept in this process."""
@@ -121,6 +122,13 @@ class Expander:
     def expand(self, owner: str, query: str) -> ExpansionFound:
         """How else an owner's question may be put, within the bounds. Whether it may be sent is for the caller to say."""
         return self._noted(self._expanded((owner, sent_of(query))))
+
+    def standing(self) -> ExpansionSet:
+        """Its bounds, what came of it in this process, and why it is left alone."""
+        seconds, per_minute = self.bounds
+        return {
+            "per_minute": per_minute, "seconds": seconds, "outcomes": dict(self.counts), "failing": self.failing
+        }  # fmt: skip
 
     def close(self) -> None:
         """Forget what is kept."""

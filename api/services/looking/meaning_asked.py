@@ -1,0 +1,91 @@
+"""What a question is compared by besides its words: its meaning, and other words for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from api.requests.searching import SearchTerms, semantic_refused
+from api.requests.secrets import QUERY_HIDDEN, is_secret
+from api.services.histories import Histories
+from api.services.looking.expanding import ExpandedQuestion, expanded
+from events.errors import refused
+from events.log import EventLog
+from events.parameters import DEFAULTS, Parameters
+from events.text.embedder_names import NONE, STORE
+from projections.choices import RANKINGS
+from projections.embedding.choosing import compares_nothing
+from projections.embedding.meaning import KnownVectors, Sense
+from projections.ranking.search_request import BY_MEANING
+from projections.ranking.senses import MeantQuestion, Senses
+from projections.redis.view import RedisViews
+from projections.views.view import OwnerView
+
+if TYPE_CHECKING:
+    from projections.models.expander import Expander
+
+
+class MeaningReader(Histories):
+    """Asks for all of it before any view is held. Safe for threads."""
+
+    def __init__(
+        self, log: EventLog, views: RedisViews, meanings: Senses | None = None, expander: Expander | None = None
+    ) -> None:
+        super().__init__(log, views)
+        self._meanings = meanings
+        self._expander = expander
+
+    @property
+    def compares_meaning(self) -> bool:
+        """Whether there may be an embedder: which one counts is known of each owner."""
+        return self._meanings is not None
+
+    def unused_embedder(self, parameter: str) -> str:
+        """Why this process will not use the embedder that an owner's parameter names; empty where it will, or it names none."""
+        if self._meanings is not None:
+            return self._meanings.unused(parameter)
+        return "" if parameter in (STORE, NONE) else compares_nothing(parameter)
+
+    def sense_of(self, view: OwnerView, owner: str, question: MeantQuestion) -> Sense | None:
+        """A question's meaning beside that of a view's memories; None where it is not compared, which the question may tell."""
+        sense = None if self._meanings is None else self._meanings.sense(view, owner, question)
+        if sense is None and question.alone:
+            raise semantic_refused()
+        return sense
+
+    def vectors_of(self, view: OwnerView, owner: str) -> KnownVectors | None:
+        """The vectors of a view's memories; None where there is no embedder."""
+        return None if self._meanings is None else self._meanings.known_vectors(view, owner)
+
+    def question_of(self, owner: str, query: str, terms: SearchTerms) -> MeantQuestion:
+        """A question as far as it is compared by meaning; its vectors are asked for before any view is held, where that can be."""
+        mode = terms.get("search_mode", "hybrid")
+        compares = mode != "keyword" and terms.get("ranking", RANKINGS[0]) in BY_MEANING
+        question = MeantQuestion(query, compares=compares, alone=compares and mode == "semantic")
+        if self._meanings is None or not compares:
+            return question
+        if is_secret(query):
+            if question.alone:
+                raise refused(
+                    "search_mode", mode, "keyword or hybrid: a query that looks like a secret goes to no embedder"
+                )
+            question.hidden = QUERY_HIDDEN
+        self._meanings.ask(owner, question, lambda: self._parameters(owner).embedder, lambda: self._view_of(owner))
+        return question
+
+    def expanded(self, owner: str, query: str, terms: SearchTerms, *, past: bool) -> ExpandedQuestion | None:
+        """A question in other words, asked for before any view is held; None where the process asks for none, or this question."""
+        found = self._expander
+        if found is None:
+            return None
+        return expanded(found, owner, query, terms, past=past, allowed=lambda: self._parameters(owner).expansion)
+
+    @contextmanager
+    def _view_of(self, owner: str) -> Iterator[OwnerView]:
+        with self.snapshot(owner) as snapshot:
+            yield snapshot.view
+
+    def _parameters(self, owner: str) -> Parameters:
+        found = self.glance(owner)
+        return DEFAULTS if found is None else found.view.parameters
