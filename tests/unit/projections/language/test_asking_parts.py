@@ -65,7 +65,7 @@ def test_what_is_compared_is_asked_of_each_thing(question: str, things: list[str
         ("Did Anna or Ben move to Graz?", ("Did Anna move to Graz?", "Did Ben move to Graz?")),
         ("买丰田和卖福特哪个更早？", ("买丰田", "卖福特")),
         ("陶艺课和围棋社哪个先开始？", ("陶艺课 开始？", "围棋社 开始？")),
-        ("小明和小红都喜欢什么？", ("小明喜欢", "小红喜欢")),
+        ("小明和小红都喜欢什么？", ("小明喜欢？", "小红喜欢？")),
     ],
 )
 def test_a_part_reads_as_its_thing_alone_or_as_what_is_asked_of_it(question: str, parts: tuple[str, ...]) -> None:
