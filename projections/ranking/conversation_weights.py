@@ -45,6 +45,12 @@ class Weights:
     """Asked when, and the turn has a word of time."""
     many: float = 1.6
     """Asked how many, and the turn has a number."""
+    window: float = 2.5
+    """(1 - long) x how near the turn is, its neighbours' words taken for its own where these are nearer. ADR 0104."""
+    standing: float = 4.0
+    """Nearness of a turn in which the user asks for something for good."""
+    prefers: float = 2.0
+    """Asked for advice: nearness of a turn in which the user says what he likes better."""
     weight: float = 0.05
     """w / (1 + w) of the weight under the owner's law: orders near-ties, and buries no right answer."""
 
@@ -59,6 +65,8 @@ class RankingConstants:
     """BM25's b where there is no dialogue; in a dialogue it is `long`."""
     most_times: int = 2
     """A term that the question has more often counts so many times."""
+    framing_share: float = 0.4
+    """What a word counts that says where to look or how to answer, where the question has others. ADR 0104."""
     synonym_share: float = 0.4
     """What a synonym of a term counts, times its similarity."""
     dialogue_from: float = 0.2

@@ -97,7 +97,8 @@ def _read(this: RunningSearch, seen: Visibility) -> RunningSearch:
     """The search with its question read where these rows are shown: who is not shown has no name."""
     if this.request.ranking != "conversation":
         return replace(this, seen=seen)
-    reading = read_question(this.view, this.query, this.asked.now, seen.shown)
+    by_meaning = this.sense is not None
+    reading = read_question(this.view, this.query, this.asked.now, seen.shown, by_meaning=by_meaning)
     words = asked_words(this.query) - (set(tokens(this.query)) - set(reading.sequence))
     return replace(this, seen=seen, reading=reading, matches=reading.matches, asked_words=words)
 

@@ -41,6 +41,15 @@ TERMS: Mapping[str, _Phrase] = {
     "date": _Phrase("it is of the time that the question names", "它的日期符合问题提到的时间"),
     "when": _Phrase("it tells a time, as the question asks", "问题问时间，而它提到了时间"),
     "many": _Phrase("it tells a number, as the question asks", "问题问数量，而它提到了数字"),
+    "window": _Phrase(
+        "together with what was said beside it, it is nearer to the question", "它连同相邻的话，意思离问题更近"
+    ),
+    "standing": _Phrase(
+        "the user asks for it for good, and it is near the question", "它是用户长期的要求，而且与问题相近"
+    ),
+    "prefers": _Phrase(
+        "the user says what he likes better, and advice is asked for", "它说的是用户的偏好，而问题在征求建议"
+    ),
     "weight": _Phrase("it weighs more under the owner's law", "按所选的规律它的权重更高"),
     "current": _Phrase(
         "it says what holds now, and stands above what it replaced", "它说的是现在仍成立的，排在被它取代的之前"

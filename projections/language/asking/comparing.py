@@ -9,6 +9,7 @@ from __future__ import annotations
 from projections.language.asked_words import says_something, without_question_words
 from projections.language.patterns import regex
 from projections.language.scripts import holds_han
+from projections.language.text import tokens
 
 MOST_COMPARED = 4
 _NO_NAME = (
@@ -42,6 +43,7 @@ _THAN = regex(
     2,
 )
 _THING_ENGLISH = regex(r"\b(?:the|my|our|an?|his|her|their|your)\b.*$", 2)
+_NOTHING_ASKED = regex(r"(?:(?:which|what|who|is|was|are|were|the|of|one)\b[\s,:]*)+", 2)
 _SPLIT = regex(r",\s*")
 _THING = "[^，,。：:；;？?！!、]"
 _HAN_PAIR = regex(
@@ -68,14 +70,17 @@ def _of_english(text: str) -> list[str]:
     if _CUE.search(text):
         if (match := _AROUND.search(text)) is not None and match["a"].casefold() not in {"before", "more"}:
             things = _SPLIT.split(match["a"])
-            return [_each(match["head"], one, match["tail"]) for one in (*things, match["b"])][:MOST_COMPARED]
+            joined = bool(match["between"] or match["compare"])
+            parts = [_each(match["head"], one, match["tail"], joined=joined) for one in (*things, match["b"])]
+            return parts[:MOST_COMPARED]
         if (match := _THAN.search(text)) is not None and "," not in match["a"]:
             return [match["a"], f"{_frame(match['a'])} {match['b']}"]
     match = _LISTED.search(text)
     if match is not None and (_CUE.search(text) or match["joined"].casefold() != "and"):
         earlier = [one for one in _SPLIT.split(match["head"].rstrip(",:"))[1:] if len(one) < 120]
         head = _SPLIT.split(match["head"])[0]
-        return [_each(head, one, "") for one in (*earlier, match["a"], match["b"])][:MOST_COMPARED]
+        things = [*earlier, match["a"], match["b"]]
+        return [_each(head, one, "", joined=True) for one in things][:MOST_COMPARED]
     match = _NAMED.search(text)
     if match is not None and match.start() > 0 and match["a"].casefold() != match["b"].casefold():
         head, tail = text[: match.start()], text[match.end() :]
@@ -89,9 +94,15 @@ def _frame(left: str) -> str:
     return frame if says_something(frame) else left.rsplit(maxsplit=1)[-1]
 
 
-def _each(head: str, thing: str, tail: str) -> str:
-    around = _CUE_WORDS.sub(" ", head), _CUE_WORDS.sub(" ", tail)
-    return " ".join(f"{around[0]} {thing} {around[1]}".split())
+def _each(head: str, thing: str, tail: str, *, joined: bool = False) -> str:
+    """What is asked of one thing: the thing alone where only *which* is left of it, and behind a colon where a word `joined` it."""
+    asked = " ".join(_CUE_WORDS.sub(" ", head).split()).strip(" ,:")
+    rest = _CUE_WORDS.sub(" ", tail)
+    if _NOTHING_ASKED.fullmatch(asked) and tokens(f"{asked} {thing}") == tokens(thing):
+        return " ".join(f"{thing} {rest}".split()).rstrip(" ?")
+    if asked and joined:
+        asked += ":"
+    return " ".join(f"{asked} {thing} {rest}".split()).replace(" ?", "?")
 
 
 def _of_han(text: str) -> list[str]:
@@ -103,4 +114,6 @@ def _of_han(text: str) -> list[str]:
     if any(len(one) < 2 or _PRONOUN.fullmatch(one) for one in things):
         return []
     tail = f"{match['tail'] or ''}{text[match.end() :]}"
-    return [f"{one}{_HAN_CUE.sub('', without_question_words(tail))}" for one in things][:MOST_COMPARED]
+    asked = _HAN_CUE.sub("", without_question_words(tail))
+    asked = asked.replace(" ？", "？").replace(" ?", "?") if any(letter.isalnum() for letter in asked) else ""
+    return [f"{one}{asked}" for one in things][:MOST_COMPARED]

@@ -16,6 +16,7 @@ from projections.language.extraction.keeping import Keeping
 from projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
 from projections.language.lexicon import either, rows
 from projections.language.patterns import regex
+from projections.language.scripts import holds_han
 
 INSTRUCTION = "instruction"
 """The kind of what is made of them."""
@@ -31,6 +32,8 @@ _EACH = (
     r"(?:whenever|every time|each time|any time|anytime|when(?:ever)?) (?:I|we) "
     r"(?:ask|say|tell|talk|write|send|mention|request|want|need|share|paste|post|am|'m)\b"
 )
+_MOST_READ = 1_000
+_SENTENCES = regex(r"(?<=[。！？!?；;\n])|(?<=[.])\s")
 _WHO_IS_ASKED = regex(r"\b(?:I|my) (?:\w+ )?(?:always|never)\b", IGNORECASE)
 ANSWERS_IN, IS_ADDRESSED, MEASURES_IN = "wants answers in", "wants to be addressed as", "wants units"
 ANSWERS_IN_CHINESE, IS_ADDRESSED_CHINESE, MEASURES_IN_CHINESE = "要求回答用", "要求称呼", "要求单位用"
@@ -156,6 +159,21 @@ HINTS = (
     "再也",
 )
 """Some part of every standing instruction: a text without one is not looked at further."""
+
+
+def asks_for_good(text: str) -> bool:
+    """Whether some sentence among the first thousand characters is a standing instruction in form, whoever says it to whom."""
+    begin = text[:_MOST_READ].replace("’", "'")
+    folded = begin.casefold()
+    if not any(hint in folded for hint in HINTS):
+        return False
+    sentences = (sentence.strip(_MARKS) for sentence in _SENTENCES.split(begin))
+    return any(
+        form.match(said)
+        for said in sentences
+        if LEAST_ASKED - 1 <= len(said) <= MOST_ASKED and not _WHO_IS_ASKED.search(said)
+        for form in (_chinese() if holds_han(said) else _english())
+    )
 
 
 def instructions(

@@ -10,7 +10,7 @@ from projections.language.asking.parts import MOST_PARTS, asked_parts, asks
 
 COMPARED = [
     ("Which came first, my trip to Graz or the concert in Vienna?", ["my trip to Graz", "the concert in Vienna"]),
-    ("Did Anna or Ben move to Graz first?", ["Did Anna move to Graz ?", "Did Ben move to Graz ?"]),
+    ("Did Anna or Ben move to Graz first?", ["Did Anna move to Graz?", "Did Ben move to Graz?"]),
     ("How many days passed between my dentist visit and the picnic?", ["my dentist visit", "the picnic"]),
     ("What have Caroline and Melanie both painted?", ["have Caroline painted", "have Melanie painted"]),
     ("Did I start the chess club before the pottery class?", ["the chess club", "Did I start the pottery class"]),
@@ -48,6 +48,28 @@ def test_what_is_compared_is_asked_of_each_thing(question: str, things: list[str
         assert thing in part
         others = [one for one in things if one != thing and one not in thing and thing not in one]
         assert not [one for one in others if one in part], "each part is about its own thing"
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("Which came first, buying the Toyota or selling the Ford?", ("buying the Toyota", "selling the Ford")),
+        (
+            "How many days passed between my dentist visit and the picnic?",
+            ("How many days passed: my dentist visit?", "How many days passed: the picnic?"),
+        ),
+        (
+            "Which class do I like more, pottery or chess?",
+            ("Which class do I like more: pottery", "Which class do I like more: chess"),
+        ),
+        ("Did Anna or Ben move to Graz?", ("Did Anna move to Graz?", "Did Ben move to Graz?")),
+        ("买丰田和卖福特哪个更早？", ("买丰田", "卖福特")),
+        ("陶艺课和围棋社哪个先开始？", ("陶艺课 开始？", "围棋社 开始？")),
+        ("小明和小红都喜欢什么？", ("小明喜欢？", "小红喜欢？")),
+    ],
+)
+def test_a_part_reads_as_its_thing_alone_or_as_what_is_asked_of_it(question: str, parts: tuple[str, ...]) -> None:
+    assert asked_parts(question).parts == parts
 
 
 @pytest.mark.parametrize(("question", "parts"), SEVERAL)

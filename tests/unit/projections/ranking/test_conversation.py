@@ -263,7 +263,7 @@ def test_any_text_can_be_asked_and_searched(query, text) -> None:
 def test_long_runs_of_anything_are_read_in_time_proportional_to_them(text) -> None:
     from projections.language.conversation_words import traits
 
-    assert 0 <= traits(text, 63) < 64
+    assert 0 <= traits(text, 127) < 128
 
 
 def test_a_deleted_turn_lends_its_neighbours_nothing() -> None:

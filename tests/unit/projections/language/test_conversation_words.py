@@ -1,0 +1,74 @@
+"""What the conversation ranking reads off words where meaning is compared: lasting requests, likings, advice, frames."""
+
+from __future__ import annotations
+
+import pytest
+
+from projections.language.asking.framing import framing_terms
+from projections.language.conversation_words import PREFERS, STANDING, asks_advice, traits
+from projections.language.text import tokens
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Always give the price in euros when I ask about flights.",
+        "Thanks! From now on answer in short sentences.",
+        "以后请用中文回答。",
+        "好的。以后都叫我老王。",
+    ],
+)
+def test_a_turn_that_asks_for_something_for_good_is_known(text: str) -> None:
+    assert traits(text, STANDING) == STANDING
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I always take the early flight.",
+        "Never give up!",
+        "It always rains when I ask about flights",
+        "以后我想去中国。",
+        "请用中文回答。",
+        "",
+        f"{'So it was. ' * 200}From now on answer in short sentences.",
+    ],
+)
+def test_a_habit_one_single_request_and_what_stands_far_behind_are_none(text: str) -> None:
+    assert traits(text, STANDING) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I'd prefer a window seat", "I really love jazz", "My favourite is mint", "我更喜欢靠窗的座位", "我对花生过敏"],
+)
+def test_a_turn_that_says_what_its_speaker_likes_better_is_known(text: str) -> None:
+    assert traits(text, PREFERS) == PREFERS
+
+
+@pytest.mark.parametrize("text", ["It looks like rain", "Do you like jazz?", "今天下雨了"])
+def test_what_nobody_says_of_himself_is_no_liking(text: str) -> None:
+    assert traits(text, PREFERS) == 0
+
+
+@pytest.mark.parametrize(
+    "question", ["can you suggest a seat?", "how should i sit, any tips?", "帮我选个座位", "推荐一下"]
+)
+def test_a_question_for_advice_is_known(question: str) -> None:
+    assert asks_advice(question)
+
+
+@pytest.mark.parametrize("question", ["where did i sit?", "which seat had the better view?", "我坐在哪里？"])
+def test_a_question_for_what_was_is_none(question: str) -> None:
+    assert not asks_advice(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "about"),
+    [
+        ("summarize what we discussed throughout our conversations of kayaks", {"we", "our", "kayak"}),
+        ("总结皮划艇", {"总", "结", "结皮", "皮划", "划艇", "皮", "划", "艇"}),
+    ],
+)
+def test_words_that_say_how_to_answer_are_told_from_what_a_question_is_about(question: str, about: set[str]) -> None:
+    assert set(tokens(question)) - framing_terms() == about

@@ -1,0 +1,177 @@
+"""Nearness beside relevance: a turn with its neighbours, lasting requests, likings; vectors made by hand, both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from projections.embedding.meaning import EmbeddedQuestion, Sense, Vectors
+from projections.ranking.conversation_weights import SETTINGS, WEIGHTS
+from projections.ranking.recall import search
+from projections.ranking.search_request import SearchRequest
+from projections.views.query import ViewQuery
+from projections.views.view import OwnerView
+from tests.given.events import Told, at, created, deleted
+from tests.given.views import viewed
+
+MINUTE = 1 / 1440
+NEAR, SOMEWHAT, FAR = (1.0, 0.0, 0.0), (0.8, 0.6, 0.0), (0.0, 0.0, 1.0)
+VIOLIN, LESSON, OTHER = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+Line = tuple[str, str]
+Pointed = Sequence[float]
+
+
+def rows(*vectors: Pointed) -> Vectors:
+    return np.array(vectors, dtype=np.float32).reshape(-1, 3)
+
+
+def talk(*lines: Line) -> list[Told]:
+    told = []
+    for number, (who, text) in enumerate(lines):
+        source = "assistant" if who == "assistant" else "user"
+        one = created(text, chr(97 + number), number * MINUTE, source, speaker=who, source=source)
+        told.append(replace(one, extra={"session_id": "s1"}))
+    return told
+
+
+def sense_of(
+    wholes: Vectors, pieces: Sequence[Vectors], words: tuple[str, ...] = (), asked: Vectors | None = None
+) -> Sense:
+    question = EmbeddedQuestion(rows(NEAR)[0], rows() if asked is None else asked, words)
+    known = np.ones(len(wholes), dtype=bool)
+    return Sense("hand-made", question, wholes, known, lambda some: [pieces[row] for row in some.tolist()], len(wholes))
+
+
+def parts(view: OwnerView, query: str, sense: Sense, **asking: Any) -> Mapping[str, Mapping[str, float]]:
+    request = SearchRequest("conversation", asking.pop("search_mode", "hybrid"))
+    answer = search(ViewQuery(view, at(1), asking.pop("mode", "review")), query, 20, request, sense)
+    for one in answer["results"]:
+        assert one["score"] == pytest.approx(sum(one["explain"]["score"].values()), abs=1e-9)
+    return {one["id"]: one["explain"]["score"] for one in answer["results"]}
+
+
+CHATS = [
+    (
+        talk(
+            ("Ann", "my new violin came"),
+            ("Bob", "and the teacher?"),
+            ("Ann", "she comes on Fridays"),
+            ("Bob", "what of rain"),
+            ("Ann", "it rained all day"),
+            ("Bob", "the violin is an old one"),
+        ),
+        "violin lesson",
+        ("violin", "lesson"),
+    ),
+    (
+        talk(
+            ("小安", "小提琴到了"),
+            ("小博", "老师呢"),
+            ("小安", "每周五来"),
+            ("小博", "下雨吗"),
+            ("小安", "下了一天"),
+            ("小博", "小提琴是旧的"),
+        ),
+        "小提琴 课程",
+        ("小提琴", "课程"),
+    ),
+]
+WHOLES = rows(SOMEWHAT, SOMEWHAT, FAR, FAR, FAR, SOMEWHAT)
+PIECES = [rows(VIOLIN), rows(LESSON), rows(OTHER), rows(OTHER), rows(OTHER), rows(VIOLIN)]
+ASKED = rows(VIOLIN, LESSON)
+
+
+@pytest.mark.parametrize(("chat", "query", "words"), CHATS)
+def test_two_turns_side_by_side_that_hold_all_of_a_question_rise_above_one_that_holds_half(chat, query, words) -> None:
+    found = parts(viewed(*chat), query, sense_of(WHOLES, PIECES, words, ASKED))
+    assert found["a"]["window"] == pytest.approx(found["b"]["window"])
+    assert found["a"]["window"] > 0
+    assert "window" not in found["f"] or found["f"]["window"] < found["a"]["window"]
+    assert max(one.get("window", 0.0) for one in found.values()) <= WEIGHTS.window
+
+
+@pytest.mark.parametrize(("chat", "query", "words"), CHATS)
+def test_a_withheld_turn_lends_its_neighbours_no_word(chat, query, words) -> None:
+    view = viewed(*chat, deleted("b", day=0.5))
+    found = parts(view, query, sense_of(WHOLES, PIECES, words, ASKED), mode="normal")
+    assert "b" not in found
+    assert found["a"].get("window", 0.0) == found["f"].get("window", 0.0)
+
+
+def test_a_page_is_not_read_with_the_line_that_asked_for_it() -> None:
+    page = "the violin " + "and so on, at length, with every detail that there is, " * 30
+    lines = [("user", f"tell me {number}") if number % 2 == 0 else ("assistant", page) for number in range(6)]
+    found = parts(viewed(*talk(*lines)), "violin lesson", sense_of(WHOLES, PIECES, ("violin", "lesson"), ASKED))
+    assert found
+    assert all("window" not in one for one in found.values())
+
+
+def test_notes_that_nobody_answers_have_no_window() -> None:
+    view = viewed(*(created(text, name, 0) for name, text in zip("abcdef", ("violin",) * 6, strict=True)))
+    found = parts(view, "violin lesson", sense_of(WHOLES, PIECES, ("violin", "lesson"), ASKED))
+    assert all("window" not in one for one in found.values())
+
+
+STANDING = [
+    ("Always give prices in euros when I ask about flights.", "what does the flight to Graz cost"),
+    ("以后请用欧元回答机票价格。", "去格拉茨的机票要多少钱"),
+]
+
+
+def logged(request: str) -> OwnerView:
+    return viewed(*talk(("user", request), ("assistant", request), ("user", "it rains"), ("assistant", "indeed")))
+
+
+@pytest.mark.parametrize(("request_", "query"), STANDING)
+def test_a_lasting_request_rises_where_it_is_near_and_the_user_s_own(request_: str, query: str) -> None:
+    near = sense_of(rows(NEAR, NEAR, FAR, FAR), [rows()] * 4)
+    found = parts(logged(request_), query, near)
+    assert found["a"]["standing"] == pytest.approx(WEIGHTS.standing)
+    assert "standing" not in found["b"]
+
+
+@pytest.mark.parametrize(("request_", "query"), STANDING)
+def test_a_lasting_request_that_is_not_near_stands_where_its_words_put_it(request_: str, query: str) -> None:
+    far = sense_of(rows(FAR, FAR, NEAR, NEAR), [rows()] * 4)
+    found = parts(logged(request_), query, far)
+    assert all("standing" not in one for one in found.values())
+
+
+@pytest.mark.parametrize(
+    ("liking", "advice", "other"),
+    [
+        ("I prefer a seat at the window", "can you suggest a seat?", "where was my seat?"),
+        ("我更喜欢靠窗的座位", "推荐一个座位", "我的座位在哪里"),
+    ],
+)
+def test_a_liking_rises_where_advice_is_asked_for_and_else_does_not(liking: str, advice: str, other: str) -> None:
+    near = sense_of(rows(NEAR, NEAR, FAR, FAR), [rows()] * 4)
+    found = parts(logged(liking), advice, near)
+    assert found["a"]["prefers"] == pytest.approx(WEIGHTS.prefers)
+    assert "prefers" not in found["b"]
+    assert all("prefers" not in one for one in parts(logged(liking), other, near).values())
+
+
+@pytest.mark.parametrize("query", ["summarize the kayak", "总结皮划艇"])
+def test_words_that_say_how_to_answer_count_less_where_meaning_is_compared(query: str) -> None:
+    framed = "please summarize it, 总结一下"
+    view = viewed(*(created(text, name, 0) for name, text in (("framed", framed), ("topic", "kayak 皮划艇"))))
+    sense = sense_of(rows(FAR, FAR), [rows()] * 2)
+    by_words, meant = (parts(view, query, sense, search_mode=mode) for mode in ("keyword", "hybrid"))
+
+    def share(found: Mapping[str, Mapping[str, float]]) -> float:
+        return found["framed"]["text"] / found["topic"]["text"]
+
+    assert share(meant) < share(by_words)
+
+
+def test_a_question_of_nothing_but_such_words_counts_them_fully() -> None:
+    view = viewed(created("we discussed it at length", "a", 0), created("the cat sleeps", "b", 0))
+    sense = sense_of(rows(FAR, FAR), [rows()] * 2)
+    by_words, meant = (parts(view, "what was discussed", sense, search_mode=mode) for mode in ("keyword", "hybrid"))
+    assert set(by_words) == set(meant) == {"a"}
+    assert SETTINGS.framing_share < 1
