@@ -43,11 +43,16 @@ def _places() -> str:
     return f"(?:{either(words('places', 'chinese'))})(?:市|省|这边|那边)?"
 
 
-def _one_of_mine() -> str:
+def one_of_ours() -> str:
+    """One of one's people or animals."""
     return (
-        f"(?:[^，。的我]{{0,3}}(?:的)?(?:{kin.chinese()}|室友|舍友|同桌|邻居|老师|导师|朋友|闺蜜|同事|同学|老板|领导|上司|房东)"
+        f"(?:{kin.chinese()}|室友|舍友|同桌|邻居|老师|导师|朋友|闺蜜|同事|同学|老板|领导|上司|房东"
         "|(?:家的?)?(?:猫|狗|猫咪|狗狗|宠物))"
     )
+
+
+def _one_of_mine() -> str:
+    return f"(?:[^，。的我]{{0,3}}(?:的)?{one_of_ours()})"
 
 
 def _jobs() -> str:

@@ -85,7 +85,8 @@ _NOT_SAYING = (
 )
 
 
-def _one_of_mine() -> str:
+def one_of_mine() -> str:
+    """One of one's people or animals, with up to two words before it."""
     return rf"(?:[\w-]+ ){{0,2}}(?:{kin.english()}|{pets()}|{_PEOPLE})\b"
 
 
@@ -121,7 +122,7 @@ RULES: tuple[ExtractionRule, ...] = (
     ),
     ExtractionRule(
         lambda: (
-            rf"^My (?P<who>{_one_of_mine()}{_NAME}{_ASIDE}) (?:and I )?{_ADVERB}"
+            rf"^My (?P<who>{one_of_mine()}{_NAME}{_ASIDE}) (?:and I )?{_ADVERB}"
             rf"(?P<object>(?:{PAST}|{_NOT_SAYING}[a-z]{{2,15}}s\b|(?:is|are|was|were) (?:an? |from |\d|called |named |allergic "
             r"|[a-z]+ing )|has (?:an? |two |three |\w+ed )|have (?:an? |two )|speaks?|live|work|love|like|passed away|died|can )"
             r"(?: .+)?|passed away|died)$"
