@@ -20,13 +20,15 @@ TIME = (
 )
 """A time that may stand before or behind the subject."""
 _ADVERB = "(?:已经|刚刚?|终于|又|也|还|都|就|才|先后?|一共|总共|曾经?|其实|真的|后来|特意|亲手|亲自|第一次|成功|顺利|再次|专门)"
+_NAMED = "(?:《[^》]{1,30}》|(?:名?叫做?|名字[叫是]|名为)[^，。]{1,16})"
+"""What it is called of which was spoken."""
 _AND = "(?:(?:和|跟|与|同)[^，。]{1,10}?(?:一起|一块儿?)?|独自|一个人|自己|[给在从向为到][^，。了]{1,10}?)?"
 _NO_DEED = (
     "[我你他她]|觉得?|感|知|认为?|以为?|说|问|听说|想|变|成为?|当|怕|忘|懂|明白|习惯|喜欢|爱上?|讨厌|看[到见]|发现|意识|除|为|算|够|好|坏|累|困|饿|病|老|胖|瘦"
     "|对|错|到时|受够|差|完|行|来|走|起|等|随|随便|答应|忘记|记得|告诉|回答|理解|了解|熟悉|希望|担心|后悔|生气|高兴|开心|难过|失望|跟|有|没|不|是|像|至|经"
 )
 _DEED = f"(?!{_NO_DEED})[{HAN}]{{1,3}}?(?:了|过|到了|完了|掉了|上了)"
-_SELF = f"(?:{TIME}|{_ADVERB}){{0,3}}我(?:自己|本人|们?家)?(?:{TIME}|{_ADVERB}){{0,4}}"
+SELF = f"(?:{TIME}|{_ADVERB}){{0,3}}我(?:自己|本人|们?家)?(?:{TIME}|{_ADVERB}){{0,4}}"
 """Of times and adverbs a few are enough: they fit in more than one way, so that more would take time without bound."""
 _NUMBER = "[\\d.一二三四五六七八九十百两零半几]"
 _INSTRUMENTS = "吉他|钢琴|小提琴|大提琴|古筝|二胡|琵琶|尤克里里|笛子|架子鼓|口琴|萨克斯|电子琴|贝斯|葫芦丝"
@@ -39,7 +41,8 @@ _CAN = (
 )
 
 
-def _places() -> str:
+def places() -> str:
+    """Places that are known, as alternatives."""
     return f"(?:{either(words('places', 'chinese'))})(?:市|省|这边|那边)?"
 
 
@@ -55,42 +58,43 @@ def _one_of_mine() -> str:
     return f"(?:[^，。的我]{{0,3}}(?:的)?{one_of_ours()})"
 
 
-def _jobs() -> str:
+def jobs() -> str:
+    """What somebody is by work or by standing, as alternatives."""
     return f"(?:{either(words('jobs', 'chinese'))})"
 
 
 RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
-        lambda: f"{_SELF}(?:现在|目前|一直|正){{0,2}}在(?P<object>{_places()}(?:[{HAN}]{{0,6}}区)?)(?:的|呢|住|生活|定居)?$",
+        lambda: f"{SELF}(?:现在|目前|一直|正){{0,2}}在(?P<object>{places()}(?:[{HAN}]{{0,6}}区)?)(?:的|呢|住|生活|定居)?$",
         "identity", "fact", 0.8, "在", loose=True,
     ),
-    ExtractionRule(lambda: f"{_SELF}是(?P<object>{_places()})的$", "identity", "fact", 0.8, "来自", loose=True),
+    ExtractionRule(lambda: f"{SELF}是(?P<object>{places()})的$", "identity", "fact", 0.8, "来自", loose=True),
     ExtractionRule(
-        f"{_SELF}(?:现在|目前|一直){{0,2}}是(?P<object>(?:做|搞|干|教|学|卖|开|跑|写|画|从事)[^，。的是]{{1,10}}|当[^，。的是]{{1,6}})的$",
+        f"{SELF}(?:现在|目前|一直){{0,2}}是(?P<object>(?:做|搞|干|教|学|卖|开|跑|写|画|从事)[^，。的是]{{1,10}}|当[^，。的是]{{1,6}})的$",
         "identity", "fact", 0.8, loose=True,
     ),
     ExtractionRule(
-        lambda: f"{_SELF}(?:现在|目前|以后)?是(?:一?[名位个])?(?P<object>[^，。的是]{{0,10}}{_jobs()})$",
+        lambda: f"{SELF}(?:现在|目前|以后)?是(?:一?[名位个])?(?P<object>[^，。的是]{{0,10}}{jobs()})$",
         "identity", "fact", 0.8, "是", loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}(?:现在|目前|一直|正){{0,2}}在(?P<object>教[^，。]{{1,10}}|(?!做饭|做菜|做梦|做事|做什)做[^，。我]{{1,6}}(?:师|员|生意|销售|外贸|工程|财务|会计|教育|餐饮|物流))$",
+        f"{SELF}(?:现在|目前|一直|正){{0,2}}在(?P<object>教[^，。]{{1,10}}|(?!做饭|做菜|做梦|做事|做什)做[^，。我]{{1,6}}(?:师|员|生意|销售|外贸|工程|财务|会计|教育|餐饮|物流))$",
         "identity", "fact", 0.75, loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}(?:的)?(?P<object>(?:身高|体重|血型|星座|鞋码|工资|月薪|年薪)(?:是|有|大概)?[^，。你吗]{{1,12}})$",
+        f"{SELF}(?:的)?(?P<object>(?:身高|体重|血型|星座|鞋码|工资|月薪|年薪)(?:是|有|大概)?[^，。你吗]{{1,12}})$",
         "identity", "fact", 0.85, loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}(?P<object>(?:(?:大学|高中|研究生|本科|博士)?毕业|生(?:了)?(?:一?个)?(?:儿子|女儿|孩子|宝宝)|离职|辞职|创业|入职|升职|转行))了$",
+        f"{SELF}(?P<object>(?:(?:大学|高中|研究生|本科|博士)?毕业|生(?:了)?(?:一?个)?(?:儿子|女儿|孩子|宝宝)|离职|辞职|创业|入职|升职|转行))了$",
         "fact", "fact", 0.75, loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}(?P<object>在[^，。]{{2,20}}?(?:工作|上班|上学|读书|任教|生活|住)了[^，。]{{1,6}}(?:年|个?月))$",
+        f"{SELF}(?P<object>在[^，。]{{2,20}}?(?:工作|上班|上学|读书|任教|生活|住)了[^，。]{{1,6}}(?:年|个?月))$",
         "identity", "fact", 0.8, loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}(?:会|能)(?:一点点?|点|些)?(?P<object>{_CAN}(?:(?:、|和|以及|，还会|还有){_CAN}){{0,6}})$",
+        f"{SELF}(?:会|能)(?:一点点?|点|些)?(?P<object>{_CAN}(?:(?:、|和|以及|，还会|还有){_CAN}){{0,6}})$",
         "skill", "fact", 0.8, "会", loose=True,
     ),
     ExtractionRule(
@@ -102,20 +106,20 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.75, loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}(?P<object>(?:将要|将会|将(?=[参去到在于开举搬入成担尝])|即将|马上就?要|快要|正?准备|打算|计划)(?!说|问|是|有)[^，。]{{2,30}})$",
+        f"{SELF}(?P<object>(?:将要|将会|将(?=[参去到在于开举搬入成担尝])|即将|马上就?要|快要|正?准备|打算|计划)(?!说|问|是|有)[^，。]{{2,30}})$",
         "temporary", "plan", 0.75,
     ),
     ExtractionRule(
-        f"(?:{_SELF}|(?:{TIME}|{_ADVERB}){{1,4}})(?:正在|在|正)(?P<object>(?:学|练|考|备考|追|读|看|听|写|做|准备|申请|筹备|装修|减肥|健身)[^，。]{{1,30}})$",
+        f"(?:{SELF}|(?:{TIME}|{_ADVERB}){{1,4}})(?:正在|在|正)(?P<object>(?:学|练|考|备考|追|读|看|听|写|做|准备|申请|筹备|装修|减肥|健身)[^，。]{{1,30}})$",
         "temporary", "fact", 0.7, loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}(?P<object>(?:(?:几乎|基本上?)?每(?:天|晚|周|月|年|早|次|个?(?:周末|月|星期|礼拜|早晨|晚上))|天天|一周{_NUMBER}+次|一天)"
+        f"{SELF}(?P<object>(?:(?:几乎|基本上?)?每(?:天|晚|周|月|年|早|次|个?(?:周末|月|星期|礼拜|早晨|晚上))|天天|一周{_NUMBER}+次|一天)"
         "[^，。你吗]{3,30})$",
         "stable_preference", "fact", 0.75, loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}{_AND}(?P<object>(?:去|来|出去|回|跑去)?{_DEED}[^，。了]{{2,40}}(?:了)?(?:，《[^》]{{1,30}}》)?)$",
+        f"{SELF}{_AND}(?P<object>(?:去|来|出去|回|跑去)?{_DEED}[^，。了]{{2,40}}(?:了)?(?:，{_NAMED})?)$",
         "fact", "fact", 0.65,
     ),
 )  # fmt: skip

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from projections.language import kin
+from projections.language.extraction.english_aspects import COMPILED as FURTHER
+from projections.language.extraction.english_aspects import with_subject
 from projections.language.extraction.english_rules import COMPILED
 from projections.language.extraction.english_shapes import COMPILED as GENERAL
-from projections.language.extraction.english_shapes import FAVOURITE, LEADING_TIME, PAST, TIMED
+from projections.language.extraction.english_shapes import FAVOURITE, LEADING_TIME, TIMED
 from projections.language.extraction.shape import Clause, ExtractedStatement, ExtractionRule, StatedTriple, TurnText
 from projections.language.extraction.third_person import VERBS, in_third, third_person
 from projections.language.extraction.times import limited_to, of_another_time, set_in
@@ -24,7 +26,7 @@ _UNSURE = regex(
     r"|supposedly|apparently|pretend\w*|dreamed|dreamt|not sure|almost|nearly|joking|kidding|wonder\w*|i'd)\b",
     re.IGNORECASE,
 )
-_IN_MAY = regex(r"\bmay (?=\d)|(?<=\d )may\b|(?<=(?:st|nd|rd|th|of|in|on|by) )may\b", re.IGNORECASE)
+_IN_MAY = regex(r"\bmay (?=\d)|(?<=\d )may\b|(?<=(?:st|nd|rd|th|of|in|on|by) )may\b|(?-i:(?<=[a-z,] )May\b)", re.IGNORECASE)
 """The month."""
 _CORRECTS = regex(
     r"(?:(?:no|well|oh|sorry),? )*(?:actually|correction|scratch that|i meant?|to correct myself|in fact)\b"
@@ -40,9 +42,7 @@ _FILLERS = regex(
     r"(?: that)?)\b[,!.:]*\s*)+",
     re.IGNORECASE,
 )
-_CALLED = regex(r"^(?:[A-Z]\w+[,!]\s+)(?=(?:I|My)\b)")
-_ELIDED = regex(rf"^(?:Just|Finally|Recently) (?={PAST})")
-"""A subject that is left out: "Just got back from Rome"."""
+_CALLED = regex(r"^(?:[A-Z]\w+[,!]\s+)(?=(?:I|My|We)\b)")
 _MILD = regex(
     "^(I(?:'m|'ve|'ll| am| have| was)?)((?: (?:really|also|just|super|totally|absolutely|definitely|actually"
     "|honestly|truly|kinda"
@@ -64,11 +64,11 @@ _POINTS = regex(
     re.IGNORECASE,
 )
 _VAGUE = regex(
-    r"\b(?:something|anything|stuff|things?|whatever|this|these|those|that one|the one|so much|a blast"
+    r"\b(?:like I \w+|something|anything|stuff|things?|whatever|this|these|those|that one|the one|so much|a blast"
     "|a great time|in touch"
     "|last one|new one|same one|like that|so many|one of my own|the main|surge|some(?:one|body|where)(?! named"
     "| called)"
-    "|what happened|accordingly|similar|sore spot|(?<!of )experiences?|milestone moment|stay calm|the whole team|a lot about)"
+    "|what happened|accordingly|similar(?! [a-z]+s\b)|sore spot|(?<!of )experiences?|milestone moment|stay calm|the whole team|a lot about)"
     r"\b|\b(?:the|a) (?:kind|place|feeling|connection|vibe)\b|\ban? (?:[\w-]+ )?approach$"
     r"|\bthe (?:issues?|problems?|errors?|following|above|below|feature|task|case|situation|process|suggestions?"
     "|tips|advice|ideas?"
@@ -76,6 +76,22 @@ _VAGUE = regex(
     r"|(?<!say )\bthat (?!(?:is|are|was|were|the|my|has|have|can|will|includes?|\w+s|\w+ed)\b)",
     re.IGNORECASE,
 )
+_BEHIND = regex(
+    r",? (?:that|which|who|whom|where|when|while|because|since|so|and|but|though|although|before|after|looking|hoping|trying|making"
+    r"|giving|feeling|being|having|leaving|helping|showing|beating|thinking|knowing|seeing|to (?:find|see|get|help|make|learn|feel|be"
+    r"|know|show|give|keep|do|have))\b|,? -{1,2} |, ",
+)
+"""Where what is said behind a deed begins: of which, why, or what else."""
+_AT_HAND = regex(r"the (?!.* of )(?!(?:great )?outdoors)(?:[a-z'-]+ )+[a-z'-]+")
+"""Something that both see: "I love the upside-down poses" praises them, and tells no lasting liking."""
+_CODE = regex(r"`|\b\w+\.(?:py|js|ts|html|css|json|ya?ml|toml|log|sql|env|txt|md|sh)\b|\w\(\w*[,)]")
+"""A piece of code: what is done to it is work at hand."""
+_SAYS_WHAT = regex(
+    r"\b(?:and|but|or|then) \w+$|\b(?:found|noticed|realised|realized|said|heard|told \w+|agreed|decided|got the chance)$"
+)
+"""A cut that parts a verb from what it is about."""
+MOST_ENDS = 6
+"""Places at which a clause may be cut."""
 _FOR_NOW = regex(
     r"\b(?:right now|at the moment|these days|lately|currently|for now|this (?:week|month|year))\b", re.IGNORECASE
 )
@@ -100,7 +116,7 @@ a an the i my me to of in on at for with and or but so it its that this is are w
 really very just also too much more lot lots bit some any good great nice amazing awesome new time way day thing things people
 fun cool own other same all about up out by from as like love enjoy prefer want new first last got get went made took started
 had used set added gave found saw hit change find make take give keep day days week weeks month months year years today
-tomorrow yesterday tonight morning afternoon evening night weekend next last ago after before soon later now starting leaving going
+off down over back away through along together around tomorrow yesterday tonight morning afternoon evening night weekend next last ago after before soon later now starting leaving going
 """
 _EMPTY_WORDS = frozenset((*_EMPTY_TEXT.split(), *MONTHS, *WEEKDAYS))
 _BY_DEGREES = frozenset({"likes", "prefers", "plays"})
@@ -117,22 +133,38 @@ def english_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | No
     """What an English clause states about its speaker, or None."""
     if len(clause.text) > MOST_LETTERS:
         return None
-    said, correction = _opened(clause.text)
+    said, correction = _opened(clause.text, first=not clause.before)
     said, denied = _not_but(said)
     correction = correction or denied is not None or _CORRECTS.match(clause.before.strip().casefold()) is not None
     timed = LEADING_TIME.match(said)
     if timed is not None:  # "Last month I moved" is read as "I moved", with its time before it
         said = re.sub("^my", "My", said[timed.end() :])
         clause = clause._replace(before=timed["time"])
-    for pattern, rule in (*COMPILED, *GENERAL):
+    for pattern, rule in (*COMPILED, *GENERAL, *FURTHER):
         found = pattern.match(said)
         if found is not None:
-            return _stated(clause, turn, found, rule, correction, denied)
+            whole = _stated(clause, turn, found, rule, correction, denied)
+            return whole or _without_its_end(clause, turn, found, rule)
     return None
 
 
-def _opened(text: str) -> tuple[str, bool]:
-    """The clause from its subject on, and whether it takes back something said before."""
+def _without_its_end(
+    clause: Clause, turn: TurnText, found: re.Match[str], rule: ExtractionRule
+) -> ExtractedStatement | None:
+    """What happened, where only what is said behind it points outside or says nothing: "I left my job to find something new"."""
+    if (rule.category, rule.kind) != ("fact", "fact"):
+        return None
+    sharp = rule._replace(sharp=True, loose=False)
+    ends = [one.start() for one in _BEHIND.finditer(found.string)]
+    for end in reversed(ends[:MOST_ENDS]):
+        short = None if _SAYS_WHAT.search(found.string[:end]) else found.re.match(found.string[:end])
+        if short is not None and (made := _stated(clause, turn, short, sharp, False, None)) is not None:
+            return made
+    return None
+
+
+def _opened(text: str, *, first: bool) -> tuple[str, bool]:
+    """The clause from its subject on, and whether it takes back something said before; `first` of its sentence."""
     said = " ".join(text.replace("’", "'").replace("‘", "'").split()).strip(" ,.!;:)(-–—*#>")
     led = said.casefold()
     correction = _CORRECTS.match(led) is not None
@@ -142,11 +174,11 @@ def _opened(text: str) -> tuple[str, bool]:
         said,
         flags=re.IGNORECASE,
     )
-    said = FAVOURITE.sub(r"My favourite is \g<thing>", _ELIDED.sub("I ", said))
+    said = FAVOURITE.sub(r"My favourite is \g<thing>", with_subject(said) if first else said)
     for _ in range(2):
         said = _CALLED.sub("", _FILLERS.sub("", said))
-        said = re.sub(r"^(?:[A-Z]\w+[,!] )(?=(?:I|my|My)\b)", "", said)
-    said = re.sub(r"^my\b", "My", re.sub(r"^i\b", "I", said))
+        said = re.sub(r"^(?:[A-Z]\w+[,!] )(?=(?:I|my|My|We|we)\b)", "", said)
+    said = re.sub(r"^(?:my|we)\b", lambda found: found[0].capitalize(), re.sub(r"^i\b", "I", said))
     said = re.sub(
         r"(?<=[a-z]) (?:too|as well|though|btw|lol|haha|tbh|you know|right now|at the moment|these days)$", "", said
     )
@@ -232,6 +264,10 @@ def _says_something(said: str, thing: str, rule: ExtractionRule, *, timed: bool)
         or said.count("`") % 2
     ):
         return False
+    if _CODE.search(thing):
+        return False
+    if rule.predicate == "likes" and said.startswith("I") and _AT_HAND.fullmatch(thing):
+        return False
     if _NO_OBJECT.match(thing) or (rule.sharp and _ENDS_EARLY.match(thing)):
         return False
     told = [
@@ -241,8 +277,10 @@ def _says_something(said: str, thing: str, rule: ExtractionRule, *, timed: bool)
         return bool(told)
     timed = timed or TIMED.search(said) is not None
     named = any(word[0].isupper() or word[0].isdigit() for word in told)
+    if rule.sharp and timed:
+        return len(told) >= 2 or (bool(told) and not thing.startswith(told[0]))
     if rule.sharp:
-        return len(told) >= (2 if timed else 3) and (timed or named)
+        return len(told) >= 3 and named
     return len(told) >= (2 if timed or named else 3)
 
 

@@ -31,6 +31,8 @@ _ASKS = regex(
     r"|got any|right)\b",
     re.IGNORECASE,
 )
+_WONDERS = regex(r"^\s*(?:and |but |so )*(?:now )?(?:I'm|I am|I was) (?:just |now |also |kinda )*(?:wondering|curious|not sure|unsure)\b", re.IGNORECASE)
+"""Where a question begins that does not look like one: "I ran 3 miles, and I'm wondering if that is enough?"."""
 _TAG = regex(r"(?:right|correct|isn't it|don't I|aren't I|am I not|no|yes|true|huh)\?+$", re.IGNORECASE)
 _INDIRECT = regex(
     r"(?:wonder\w*|sure|see|know|ask\w*|check|tell|unsure|decide|find out|tried|figure out)\s*$", re.IGNORECASE
@@ -90,7 +92,8 @@ def _of_sentence(text: str, hushed: str, start: int, end: int) -> Iterator[Claus
     pieces = list(_whole(sentence, [(cuts[i], cuts[i + 1]) for i in range(0, len(cuts) - 1, 2)]))
     asking = [bool(_ASKS.match(sentence[a:b].strip())) for a, b in pieces]
     if asks and not any(asking):
-        asking = [True] * len(pieces)
+        asks_from = next((at for at, (a, b) in enumerate(pieces) if at and _WONDERS.search(sentence[a:b])), 0)
+        asking = [at >= asks_from for at in range(len(pieces))]
     before, reported = "", False
     if asks and _TAG.match(sentence[pieces[-1][0] : pieces[-1][1]].strip()):
         doubtful = True  # "..., right?" asks whether it is so

@@ -188,9 +188,9 @@ RULES: tuple[ExtractionRule, ...] = (
     ),
     ExtractionRule(f"^I(?:'m| am) looking forward to (?P<object>.*(?:{DAY}|[A-Z]).*)$", "temporary", "plan", 0.65),
     ExtractionRule(
-        "^I(?:'m| am) (?:currently )?trying to (?P<object>(?!calculate|solve|compute|prove|verify|evaluate"
+        f"^I(?:'m| am) (?:currently )?trying to (?P<object>(?!calculate|solve|compute|prove|verify|evaluate"
         "|convert|understand|figure|find|decide|see|know|get|wrap|come|think|make sense|be|stay|keep|remember"
-        r"|determine)\w+ .*(?:\d|[A-Z]).*)$|^I want to (?P<object2>(?!know|understand|see|make sure|ensure|be|get"
+        rf"|determine)\w+ .*(?:{DAY}|\bby (?:\w+ )?\$?\d|\bfrom \$?\d[\d,.]* to|\d ?%|\$\d|\b\d[\d,]* (?:steps|hours|miles|pages|kilos|pounds)).*)$|^I want to (?P<object2>(?!use|utili[sz]e|enable|return|implement|create|add|handle|integrate|optimi[sz]e|choose|prioriti[sz]e|display|store|test|know|understand|see|make sure|ensure|be|get"
         r"|keep|say|ask|find|share|thank|help|hear)\w+ .*(?:\d|[A-Z]).*)$",
         "temporary", "plan", 0.6,
     ),

@@ -48,6 +48,8 @@ def third_person(said: str, name: str) -> str:
     both = _WITH_MINE.match(said)
     if both is not None:
         return f"{name} and their {in_third(both[1])}{in_third(said[both.end() :])}"
+    if said.startswith("We"):
+        return _of_several(said, name)
     if said.startswith("My "):
         return f"{name}'s {in_third(said[3:])}"
     if said.startswith("Call me "):
@@ -68,6 +70,15 @@ def third_person(said: str, name: str) -> str:
             tail = f" and {singular(second[1])}{tail[second.end() :]}"
         return f"{lead}{name} {found['adverb'] or ''}{singular(found['verb'])}{tail}"
     return f"{lead}{name}{in_third(_SOLO.sub('', said))}"
+
+
+def _of_several(said: str, name: str) -> str:
+    """What is said of *we*, about its speaker and others: who they are is not told."""
+    for pattern, into in ((r"^(?:We're|We are)\b", "are"), (r"^(?:We've|We have)\b", "have"), (r"^We\b", "")):
+        found = re.match(pattern, said)
+        if found is not None:
+            return " ".join(f"{name} and others {into} {in_third(said[found.end() :])}".split())
+    return said
 
 
 def singular(verb: str) -> str:
