@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from projections.language import kin
 from projections.language.extraction.english import english_statement
+from projections.language.extraction.english_clauses import ASKS
 from projections.language.extraction.english_shapes import PEOPLE
 from projections.language.extraction.english_words import DAY, pets
 from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
@@ -38,7 +39,8 @@ _OPEN = regex(
 def asides(clause: Clause, turn: TurnText, stated: ExtractedStatement | None) -> Iterator[ExtractedStatement]:
     """What a clause takes for granted of its speaker's people and dates, where what it states does not tell it."""
     said = clause.text.replace("’", "'")
-    if not (clause.asserted or clause.question) or _OPEN.search(said):
+    asks = clause.question and ASKS.match(said.strip(" ,-–—")) is not None
+    if not (clause.asserted or asks) or _OPEN.search(said):
         return
     told = "" if stated is None or not stated.asserted else stated.content
     for found in list(_NAMED.finditer(said))[:MOST]:

@@ -26,7 +26,9 @@ _UNSURE = regex(
     r"|supposedly|apparently|pretend\w*|dreamed|dreamt|not sure|almost|nearly|joking|kidding|wonder\w*|i'd)\b",
     re.IGNORECASE,
 )
-_IN_MAY = regex(r"\bmay (?=\d)|(?<=\d )may\b|(?<=(?:st|nd|rd|th|of|in|on|by) )may\b|(?-i:(?<=[a-z,] )May\b)", re.IGNORECASE)
+_IN_MAY = regex(
+    r"\bmay (?=\d)|(?<=\d )may\b|(?<=(?:st|nd|rd|th|of|in|on|by) )may\b|(?-i:(?<=[a-z,] )May\b)", re.IGNORECASE
+)
 """The month."""
 _CORRECTS = regex(
     r"(?:(?:no|well|oh|sorry),? )*(?:actually|correction|scratch that|i meant?|to correct myself|in fact)\b"

@@ -24,14 +24,18 @@ _CUT = regex(
     r"|\s*(?<![-–—])[-–—]+\s+|,?\s+(?=(?:can you|could you|would you|will you)\b)|\s+(?=because|since I|though I)",
     re.IGNORECASE,
 )
-_ASKS = regex(
+ASKS = regex(
     "^(?:and |but |so |well |hmm |hey |now )*(?:can|could|how|what|would|do|does|did|is|are|was|were|should|which"
     "|where|when|why"
     "|who|whose|will|have you|has|any|am i|may|might|shall|isn't|aren't|don't you|doesn't|didn't|won't|ever"
     r"|got any|right)\b",
     re.IGNORECASE,
 )
-_WONDERS = regex(r"^\s*(?:and |but |so )*(?:now )?(?:I'm|I am|I was) (?:just |now |also |kinda )*(?:wondering|curious|not sure|unsure)\b", re.IGNORECASE)
+"""How a question begins."""
+_WONDERS = regex(
+    r"^\s*(?:and |but |so )*(?:now )?(?:I'm|I am|I was) (?:just |now |also |kinda )*(?:wondering|curious|not sure|unsure)\b",
+    re.IGNORECASE,
+)
 """Where a question begins that does not look like one: "I ran 3 miles, and I'm wondering if that is enough?"."""
 _TAG = regex(r"(?:right|correct|isn't it|don't I|aren't I|am I not|no|yes|true|huh)\?+$", re.IGNORECASE)
 _INDIRECT = regex(
@@ -90,7 +94,7 @@ def _of_sentence(text: str, hushed: str, start: int, end: int) -> Iterator[Claus
     asks, doubtful = sentence.rstrip().endswith("?"), _supposes(sentence)
     cuts = [0, *(at for found in _CUT.finditer(sentence) for at in (found.start(), found.end())), len(sentence)]
     pieces = list(_whole(sentence, [(cuts[i], cuts[i + 1]) for i in range(0, len(cuts) - 1, 2)]))
-    asking = [bool(_ASKS.match(sentence[a:b].strip())) for a, b in pieces]
+    asking = [bool(ASKS.match(sentence[a:b].strip())) for a, b in pieces]
     if asks and not any(asking):
         asks_from = next((at for at, (a, b) in enumerate(pieces) if at and _WONDERS.search(sentence[a:b])), 0)
         asking = [at >= asks_from for at in range(len(pieces))]
