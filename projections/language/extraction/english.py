@@ -44,6 +44,13 @@ _FILLERS = regex(
     r"(?: that)?)\b[,!.:]*\s*)+",
     re.IGNORECASE,
 )
+_FACTIVE = regex(
+    r"^(?:(?:especially |particularly )?(?:given|considering|now)(?: that)? |I(?:'m| am|'ve been| was) (?:just |so |really |very |super |kinda |pretty |a bit "
+    r"|kind of )*(?:glad|happy|proud|sad|upset|frustrated|thrilled|relieved|grateful|sorry|annoyed|disappointed|pleased|embarrassed|lucky"
+    r"|surprised|stressed|bummed|excited)(?: that)? )(?=(?:I|I've|I'm|my|we|we've)\b)",
+    re.IGNORECASE,
+)
+"""What is felt of a fact, or taken for granted: "I'm proud that I ran ...", "given that I've moved ..."."""
 _CALLED = regex(r"^(?:[A-Z]\w+[,!]\s+)(?=(?:I|My|We)\b)")
 _MILD = regex(
     "^(I(?:'m|'ve|'ll| am| have| was)?)((?: (?:really|also|just|super|totally|absolutely|definitely|actually"
@@ -66,12 +73,12 @@ _POINTS = regex(
     re.IGNORECASE,
 )
 _VAGUE = regex(
-    r"\b(?:like I \w+|something|anything|stuff|things?|whatever|this|these|those|that one|the one|so much|a blast"
+    r"\b(?:like I \w+|something|anything|everything|everyone|stuff|things?|whatever|this|these|those|that one|the one|so much|a blast"
     "|a great time|in touch"
     "|last one|new one|same one|like that|so many|one of my own|the main|surge|some(?:one|body|where)(?! named"
     "| called)"
     "|what happened|accordingly|similar(?! [a-z]+s\b)|sore spot|(?<!of )experiences?|milestone moment|stay calm|the whole team|a lot about)"
-    r"\b|\b(?:the|a) (?:kind|place|feeling|connection|vibe)\b|\ban? (?:[\w-]+ )?approach$"
+    r"\b|\b(?:the|a) (?:kind|place|feeling|connection|vibe)\b|\ban? (?:[\w-]+ )?approach$|^working on a project (?:with|where|that)\b"
     r"|\bthe (?:issues?|problems?|errors?|following|above|below|feature|task|case|situation|process|suggestions?"
     "|tips|advice|ideas?"
     r"|plan|steps?|chance|code|result|results)\b(?! (?:of|with|in|on|for|from|to) \w)"
@@ -180,6 +187,7 @@ def _opened(text: str, *, first: bool) -> tuple[str, bool]:
     for _ in range(2):
         said = _CALLED.sub("", _FILLERS.sub("", said))
         said = re.sub(r"^(?:[A-Z]\w+[,!] )(?=(?:I|my|My|We|we)\b)", "", said)
+    said = _FACTIVE.sub("", said)
     said = re.sub(r"^(?:my|we)\b", lambda found: found[0].capitalize(), re.sub(r"^i\b", "I", said))
     said = re.sub(
         r"(?<=[a-z]) (?:too|as well|though|btw|lol|haha|tbh|you know|right now|at the moment|these days)$", "", said
@@ -282,7 +290,7 @@ def _says_something(said: str, thing: str, rule: ExtractionRule, *, timed: bool)
     if rule.sharp and timed:
         return len(told) >= 2 or (bool(told) and not thing.startswith(told[0]))
     if rule.sharp:
-        return len(told) >= 3 and named
+        return len(told) >= (3 if named else 4)
     return len(told) >= (2 if timed or named else 3)
 
 

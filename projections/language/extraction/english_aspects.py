@@ -55,7 +55,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "temporary", "fact", 0.7, loose=True,
     ),
     ExtractionRule(
-        rf"^I(?:'ve| have) been {ADVERB}(?P<object>(?!(?:{INNER_NOW}|using|monitoring|comparing|eyeing|following|checking|testing)\b)"
+        rf"^I(?:'ve| have) been {ADVERB}(?P<object>(?!(?:{INNER_NOW}|using|monitoring|comparing|eyeing|following|checking|testing|focusing|tracking)\b)"
         r"\w+ing .+)$",
         "fact", "fact", 0.65, sharp=True,
     ),
@@ -68,13 +68,13 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.65, sharp=True,
     ),
     ExtractionRule(
-        rf"^I(?: currently| also)?(?: have|'ve(?: also)? got) (?P<object>(?:an upcoming .*(?:{DAY}).*|.+ (?:planned|scheduled|coming up|lined up|booked|set for)"
+        rf"^I(?: currently| also)?(?: have|'ve(?: also)? got) (?P<object>(?:an upcoming .*(?:{DAY}).*|.+ (?:planned|scheduled|coming up|lined up|booked)"
         r"\b.*(?:\d|[A-Z]).*))$",
         "temporary", "plan", 0.75, loose=True,
     ),
     ExtractionRule(r"^I (?:earn|make) (?P<object>.*[$£€]\d.*)$", "identity", "fact", 0.8, loose=True),
     ExtractionRule(
-        r"^(?:I(?: currently| already| still| also)? have|I've(?: already| also)? got) (?P<object>(?!(?:an? |some |any |no |the |this |that |my )?"
+        r"^(?:I(?: currently| already| still| also)? have|I've(?: already| also)? got) (?P<object>(?!no |.* set (?:up|for)\b|(?:an? |some |any |the |this |that |my )?"
         r"(?:\w+ )?(?:question|trouble|problem|issue|idea|feeling|doubt|concern|time|chance|to|been|had|about|faith|hope|plan|plans|goal"
         r"|need|fun|blast|budget|deadline|error|bug|code)s?\b).+)$",
         "fact", "fact", 0.65, sharp=True,

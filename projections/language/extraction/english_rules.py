@@ -225,7 +225,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.7,
     ),
     ExtractionRule(
-        "^I(?:'m| am) (?:currently |also )?(?P<object>(?:using|reading|studying|learning|writing|taking|building"
+        r"^I(?:'m| am) (?:currently |also )?(?P<object>(?:using(?=.* (?:for (?:my|our)|to|as|since|because|every|with my|in my|on my)\b)|reading|studying|learning|writing|taking|building"
         "|developing|working on|collaborating|majoring in|enrolled in|running|managing|dating) .+)$",
         "temporary", "fact", 0.65,
     ),
