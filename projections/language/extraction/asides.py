@@ -1,5 +1,7 @@
-"""What English says by the way, in a clause that states or asks something else: "How can I convince my boss, Greg?" has a boss who is
-called Greg, and "I'm nervous about my upcoming trip to Rome on May 3" has a trip.
+"""What English says by the way, in a clause that states or asks something else.
+
+"How can I convince my boss, Greg?" tells what his boss is called, and
+"I'm nervous about my upcoming trip to Rome on May 3" that there is one.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ MOST = 3
 """Of one clause."""
 _NAMED = regex(
     lambda: (
-        rf"\b[Mm]y (?P<who>(?:(?!name\b)[\w-]+ )?(?:{kin.english()}|{pets()}|{PEOPLE})(?<![a-rt-z]s)),? (?P<name>[A-Z][a-z]+(?: [A-Z][a-z]+)?)"
+        rf"\b[Mm]y (?P<who>(?:(?!name\b)[\w-]+ )?(?:{kin.english()}|{pets()}|{PEOPLE})(?<![a-rt-z]s)),?"
+        rf" (?P<name>[A-Z][a-z]+(?: [A-Z][a-z]+)?)"
         r"(?=$|[ ,.!?;)])(?!, [A-Z])"
     )
 )
@@ -31,7 +34,8 @@ _NO_NAME = frozenset(
     {*MONTHS, *WEEKDAYS, "i", "christmas", "easter", "just", "and", "but", "so", "english", "french", "chinese"}
 )
 _OPEN = regex(
-    r"\b(?:if|unless|suppose|supposing|imagine|pretend|assuming|say|novel|story|character|dream|would|not|no longer|cancel\w*|called off|postponed)\b|n't\b|[\"“”«]",
+    r"\b(?:if|unless|suppose|supposing|imagine|pretend|assuming|say|novel|story|character|dream|would|not|no longer"
+    r"|cancel\w*|called off|postponed)\b|n't\b|[\"“”«]",
     re.IGNORECASE,
 )
 

@@ -1,5 +1,7 @@
-"""Further shapes of Chinese in the first person, tried after those of `chinese_shapes`: who one is by trade, age, sex or standing, what
-one is not or has not done yet, what one seldom does, where one went to do something, what one is going to begin.
+"""Further shapes of Chinese in the first person, tried after those of `chinese_shapes`.
+
+Who one is by trade, year, sex or standing, what one is not or has not done yet, what one seldom does, where one went to do
+something, what one is going to begin.
 """
 
 from __future__ import annotations
@@ -21,20 +23,24 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.8, loose=True,
     ),
     ExtractionRule(
-        f"{_I}是(?P<object>(?:\\d{{2}}|\\d{{4}}|[〇零一二三四五六七八九]{{2,4}})年(?:出生)?)的$", "identity", "fact", 0.8, loose=True
+        f"{_I}是(?P<object>(?:\\d{{2}}|\\d{{4}}|[〇零一二三四五六七八九]{{2,4}})年(?:出生)?)的$",
+        "identity", "fact", 0.8, loose=True,
     ),
     ExtractionRule(
         f"{_I}是(?:一?[个名位])?(?P<object>女的|男的|[男女](?:生|人|孩子?|士)|本地人|外地人|独生(?:子女?|女))$",
         "identity", "fact", 0.8, loose=True,
     ),
     ExtractionRule(
-        lambda: f"{_I}是(?P<object>{places()}(?![{HAN}]*(?:大学|学院|公司|医院|中学))[{HAN}]{{0,5}}?)(?:的人?)?$", "identity", "fact", 0.8, "来自", loose=True
+        lambda: f"{_I}是(?P<object>{places()}(?![{HAN}]*(?:大学|学院|公司|医院|中学))[{HAN}]{{0,5}}?)(?:的人?)?$",
+        "identity", "fact", 0.8, "来自", loose=True,
     ),
     ExtractionRule(
-        f"{_I}(?:是(?P<object>[{HAN}]{{2,8}}(?:行业|专业|公司)的?)|在(?P<object2>[{HAN}]{{2,6}}行业))$", "identity", "fact", 0.75, loose=True
+        f"{_I}(?:是(?P<object>[{HAN}]{{2,8}}(?:行业|专业|公司)的?)|在(?P<object2>[{HAN}]{{2,6}}行业))$",
+        "identity", "fact", 0.75, loose=True,
     ),
     ExtractionRule(
-        f"{_I}(?P<object>(?:做|学|教|干|卖|开|读|从事)的?是(?!自己|什么|一?个?[人事])[^，。你我吗]{{1,15}}[^，。你我吗的])$", "identity", "fact", 0.75, loose=True
+        f"{_I}(?P<object>(?:做|学|教|干|卖|开|读|从事)的?是(?!自己|什么|一?个?[人事])[^，。你我吗]{{1,15}}[^，。你我吗的])$",
+        "identity", "fact", 0.75, loose=True,
     ),
     ExtractionRule(
         lambda: (
@@ -61,7 +67,8 @@ RULES: tuple[ExtractionRule, ...] = (
         "stable_preference", "user_preference", 0.85, "喜欢", loose=True,
     ),
     ExtractionRule(
-        f"{SELF}(?:和[^，。]{{1,8}}?(?:一起)?)?(?P<object>{_WHERE_TO}[^，。我了过]{{2,14}}[^，。我了过来去下完到]了)$", "fact", "fact", 0.7, loose=True
+        f"{SELF}(?:和[^，。]{{1,8}}?(?:一起)?)?(?P<object>{_WHERE_TO}[^，。我了过]{{2,14}}[^，。我了过来去下完到]了)$",
+        "fact", "fact", 0.7, loose=True,
     ),
     ExtractionRule(
         f"{SELF}(?P<object>在[^，。我了]{{2,16}}(?:的时候|时)(?:发现|遇[到见]|碰[到见]|认识|看[到见])了[^，。]{{2,30}}(?:，(?:名?叫做?|名字[叫是])?《[^》]{{1,30}}》))$",

@@ -200,7 +200,10 @@ RULES: tuple[ExtractionRule, ...] = (
         f"|找|追)[^，。]{{2,30}})$",
         "temporary", "fact", 0.7,
     ),
-    ExtractionRule(f"{_SELF}(?P<object>(?:从来没有?|从没)[^，。]{{1,20}}过[^，。]{{0,15}}|没有?[^，。]{{1,20}}过[^，。]{{1,15}})$", "fact", "fact", 0.75),
+    ExtractionRule(
+        f"{_SELF}(?P<object>(?:从来没有?|从没)[^，。]{{1,20}}过[^，。]{{0,15}}|没有?[^，。]{{1,20}}过[^，。]{{1,15}})$",
+        "fact", "fact", 0.75,
+    ),
     ExtractionRule(
         f"{_SELF}(?P<object>(?:经常|常常?|每天|每周|每个?月|平时|通常|一般)(?:都|会)*[^，。]{{3,30}})$",
         "stable_preference", "fact", 0.75,

@@ -19,7 +19,8 @@ _FELT = (
     "|good|bad|mad|glad|sad|red|intrigued|energized|fascinated|devastated|terrified|encouraged|prepared|scheduled|based|swamped"
 )
 _TALKED = (
-    "talked|spoke|chatted|discussed|agreed|said|decided|settled|caught|covered|mentioned|went (?:over|through|with)|set|made (?:it|sure)"
+    "talked|spoke|chatted|discussed|agreed|said|decided|settled|caught|covered|mentioned|went (?:over|through|with)|set"
+    "|made (?:it|sure)"
     "|did (?:it|that)|got (?:it|to)|used|need|found|added|created|tested|implemented|defined|saw|had|fixed|updated|wrote|identified"
     "|outlined|worked|met"
 )
@@ -34,7 +35,8 @@ _THOUGHT = (
 )
 RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
-        r"^I(?:'ve| have)? (?:always |really )?(?:loved|liked|enjoyed|adored|hated) (?P<object>.+ (?:as a (?:kid|child|teen\w*|boy|girl)"
+        r"^I(?:'ve| have)? (?:always |really )?(?:loved|liked|enjoyed|adored|hated) (?P<object>.+ (?:as a (?:kid|child"
+        r"|teen\w*|boy|girl)"
         r"|when I was .+|growing up))$",
         "fact", "fact", 0.7, loose=True,
     ),
@@ -43,7 +45,8 @@ RULES: tuple[ExtractionRule, ...] = (
         "stable_preference", "user_preference", 0.8, "likes", loose=True,
     ),
     ExtractionRule(
-        lambda: rf"^We(?:'ve got| have) (?P<object>(?:an? |two |three |four |\d+ )(?:[\w-]+ ){{0,2}}(?:{kin.english()}|{pets()})\b.*)$",
+        lambda: rf"^We(?:'ve got| have) (?P<object>(?:an? |two |three |four |\d+ )(?:[\w-]+ ){{0,2}}(?:{kin.english()}"
+        rf"|{pets()})\b.*)$",
         "fact", "fact", 0.8, loose=True,
     ),
     ExtractionRule(
@@ -55,7 +58,8 @@ RULES: tuple[ExtractionRule, ...] = (
         "temporary", "fact", 0.7, loose=True,
     ),
     ExtractionRule(
-        rf"^I(?:'ve| have) been {ADVERB}(?P<object>(?!(?:{INNER_NOW}|using|monitoring|comparing|eyeing|following|checking|testing|focusing|tracking)\b)"
+        rf"^I(?:'ve| have) been {ADVERB}(?P<object>(?!(?:{INNER_NOW}|using|monitoring|comparing|eyeing|following|checking"
+        rf"|testing|focusing|tracking)\b)"
         r"\w+ing .+)$",
         "fact", "fact", 0.65, sharp=True,
     ),
@@ -68,19 +72,23 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.65, sharp=True,
     ),
     ExtractionRule(
-        rf"^I(?: currently| also)?(?: have|'ve(?: also)? got) (?P<object>(?:an upcoming .*(?:{DAY}).*|.+ (?:planned|scheduled|coming up|lined up|booked)"
+        rf"^I(?: currently| also)?(?: have|'ve(?: also)? got) (?P<object>(?:an upcoming .*(?:{DAY}).*|.+ (?:planned"
+        rf"|scheduled|coming up|lined up|booked)"
         r"\b.*(?:\d|[A-Z]).*))$",
         "temporary", "plan", 0.75, loose=True,
     ),
     ExtractionRule(r"^I (?:earn|make) (?P<object>.*[$£€]\d.*)$", "identity", "fact", 0.8, loose=True),
     ExtractionRule(
-        r"^(?:I(?: currently| already| still| also)? have|I've(?: already| also)? got) (?P<object>(?!no |.* set (?:up|for)\b|(?:an? |some |any |the |this |that |my )?"
-        r"(?:\w+ )?(?:question|trouble|problem|issue|idea|feeling|doubt|concern|time|chance|to|been|had|about|faith|hope|plan|plans|goal"
+        r"^(?:I(?: currently| already| still| also)? have|I've(?: already| also)? got) (?P<object>(?!no |.* set (?:up"
+        r"|for)\b|(?:an? |some |any |the |this |that |my )?"
+        r"(?:\w+ )?(?:question|trouble|problem|issue|idea|feeling|doubt|concern|time|chance|to|been|had|about|faith|hope"
+        r"|plan|plans|goal"
         r"|need|fun|blast|budget|deadline|error|bug|code)s?\b).+)$",
         "fact", "fact", 0.65, sharp=True,
     ),
     ExtractionRule(
-        rf"^I {ADVERB}(?P<object>(?!(?:{_THOUGHT})\b|keep getting|{PAST}|\w+ed\b|re(?:took|wrote|did|made|sent|set)\b)[a-z]{{2,14}} .+)$", "fact", "fact", 0.6, sharp=True
+        rf"^I {ADVERB}(?P<object>(?!(?:{_THOUGHT})\b|keep getting|{PAST}|\w+ed\b|re(?:took|wrote|did|made|sent"
+        rf"|set)\b)[a-z]{{2,14}} .+)$", "fact", "fact", 0.6, sharp=True
     ),
     ExtractionRule(
         rf"^We {ADVERB}(?P<object>(?!(?:{_TALKED})\b){PAST} .+)$", "fact", "fact", 0.65, sharp=True

@@ -190,7 +190,9 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         f"^I(?:'m| am) (?:currently )?trying to (?P<object>(?!calculate|solve|compute|prove|verify|evaluate"
         "|convert|understand|figure|find|decide|see|know|get|wrap|come|think|make sense|be|stay|keep|remember"
-        rf"|determine)\w+ .*(?:{DAY}|\bby (?:\w+ )?\$?\d|\bfrom \$?\d[\d,.]* to|\d ?%|\$\d|\b\d[\d,]* (?:steps|hours|miles|pages|kilos|pounds)).*)$|^I want to (?P<object2>(?!use|utili[sz]e|enable|return|implement|create|add|handle|integrate|optimi[sz]e|choose|prioriti[sz]e|display|store|test|know|understand|see|make sure|ensure|be|get"
+        rf"|determine)\w+ .*(?:{DAY}|\bby (?:\w+ )?\$?\d|\bfrom \$?\d[\d,.]* to|\d ?%|\$\d|\b\d[\d,]* (?:steps|hours|miles"
+        rf"|pages|kilos|pounds)).*)$|^I want to (?P<object2>(?!use|utili[sz]e|enable|return|implement|create|add|handle"
+        rf"|integrate|optimi[sz]e|choose|prioriti[sz]e|display|store|test|know|understand|see|make sure|ensure|be|get"
         r"|keep|say|ask|find|share|thank|help|hear)\w+ .*(?:\d|[A-Z]).*)$",
         "temporary", "plan", 0.6,
     ),
@@ -225,7 +227,8 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.7,
     ),
     ExtractionRule(
-        r"^I(?:'m| am) (?:currently |also )?(?P<object>(?:using(?=.* (?:for (?:my|our)|to|as|since|because|every|with my|in my|on my)\b)|reading|studying|learning|writing|taking|building"
+        r"^I(?:'m| am) (?:currently |also )?(?P<object>(?:using(?=.* (?:for (?:my|our)|to|as|since|because|every|with my"
+        r"|in my|on my)\b)|reading|studying|learning|writing|taking|building"
         "|developing|working on|collaborating|majoring in|enrolled in|running|managing|dating) .+)$",
         "temporary", "fact", 0.65,
     ),

@@ -14,7 +14,8 @@ _NO_TALK = regex(r"```.*?(?:```|\Z)|`[^`\n]*\n|\[shared [^\]]*\]|^\s?[>|][^\n]*|
 
 
 _LETTER = regex(
-    r"\n\s?(?:Subject:|(?:Hi|Hey|Hello|Dear) (?:[A-Z]\w+|\[[^\]\n]{1,40}\])(?: [A-Z]\w+)?,|(?:亲爱的|尊敬的)[^\n，：:]{1,20}[，：:]).*\Z",
+    r"\n\s?(?:Subject:|(?:Hi|Hey|Hello|Dear) (?:[A-Z]\w+|\[[^\]\n]{1,40}\])(?: [A-Z]\w+)?,|(?:亲爱的"
+    r"|尊敬的)[^\n，：:]{1,20}[，：:]).*\Z",
     re.DOTALL,
 )
 _TO_BE_SENT = regex(
