@@ -13,7 +13,7 @@ from projections.language import kin
 from projections.language.extraction.english import english_statement
 from projections.language.extraction.english_clauses import ASKS
 from projections.language.extraction.english_shapes import PEOPLE
-from projections.language.extraction.english_words import DAY, pets
+from projections.language.extraction.english_words import DAY, pets, workers
 from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
 from projections.language.patterns import regex
 from projections.language.times.names import MONTHS, WEEKDAYS
@@ -22,7 +22,7 @@ MOST = 3
 """Of one clause."""
 _NAMED = regex(
     lambda: (
-        rf"\b[Mm]y (?P<who>(?:(?!name\b)[\w-]+ )?(?:{kin.english()}|{pets()}|{PEOPLE})(?<![a-rt-z]s)),?"
+        rf"\b[Mm]y (?P<who>(?:(?!name\b)[\w-]+ )?(?:{kin.english()}|{pets()}|{PEOPLE}|{workers()})(?<![a-rt-z]s)),?"
         rf" (?P<name>[A-Z][a-z]+(?: [A-Z][a-z]+)?)"
         r"(?=$|[ ,.!?;)])(?!, [A-Z])"
     )

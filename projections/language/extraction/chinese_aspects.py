@@ -13,7 +13,7 @@ from projections.language.scripts import HAN
 
 _NOW = "(?:(?:现在|目前|今年|平时|一直|已经|也|才|都|就|还|刚|只|其实|当然|可|真的?){0,3})"
 _I = f"(?:{TIME}){{0,2}}我{_NOW}"
-_STUDENT = "(?:上学|读书|上大学|读大学|读研究?生?|读博士?|上高中|上初中|实习|考研|待业|创业)"
+_STUDENT = "(?:上学|上班|读书|上大学|读大学|读研究?生?|读博士?|上高中|上初中|实习|考研|待业|创业)"
 _WHERE_TO = "(?:去|到|来|回)"
 
 RULES: tuple[ExtractionRule, ...] = (
@@ -31,7 +31,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.8, loose=True,
     ),
     ExtractionRule(
-        lambda: f"{_I}是(?P<object>{places()}(?![{HAN}]*(?:大学|学院|公司|医院|中学))[{HAN}]{{0,5}}?)(?:的人?)?$",
+        lambda: f"{_I}[是在](?P<object>{places()}(?![{HAN}]*(?:大学|学院|公司|医院|中学))[{HAN}]{{0,5}}?)(?:的人?)?$",
         "identity", "fact", 0.8, "来自", loose=True,
     ),
     ExtractionRule(

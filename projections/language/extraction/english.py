@@ -48,7 +48,8 @@ _FACTIVE = regex(
     r" |very |super |kinda |pretty |a bit "
     r"|kind of )*(?:glad|happy|proud|sad|upset|frustrated|thrilled|relieved|grateful|sorry|annoyed|disappointed|pleased"
     r"|embarrassed|lucky"
-    r"|surprised|stressed|bummed|excited)(?: that)? )(?=(?:I|I've|I'm|my|we|we've)\b)",
+    r"|surprised|stressed|bummed|excited)(?: that)? |I (?:just |also |then )?(?:remembered|realized|realised|remember"
+    r"|noticed|came across the fact) that )(?=(?:I|I've|I'm|my|we|we've)\b)",
     re.IGNORECASE,
 )
 """What is felt of a fact, or taken for granted: "I'm proud that I ran ...", "given that I've moved ..."."""

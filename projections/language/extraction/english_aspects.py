@@ -11,6 +11,7 @@ from projections.language.extraction.english_shapes import ADVERB, DONE, INNER_N
 from projections.language.extraction.english_words import DAY, pets
 from projections.language.extraction.shape import ExtractionRule
 from projections.language.patterns import regex
+from projections.language.times.names import MONTH
 
 _FELT = (
     "excited|amazed|worried|surprised|inspired|tired|impressed|interested|thrilled|overwhelmed|stressed|shocked|scared|bored"
@@ -34,6 +35,11 @@ _THOUGHT = (
     "|worry|anticipate|intend|aim|consider|cannot|can't|once|first|dream|urge|invite|present|declare|hereby"
 )
 RULES: tuple[ExtractionRule, ...] = (
+    ExtractionRule(
+        rf"^I(?:'m| am) (?:currently |also )?(?P<object>(?!(?:{INNER_NOW}|using|working)\b)\w+ing .*(?:{DAY}|\bby (?:the"
+        rf" end of )?{MONTH}).*)$",
+        "temporary", "plan", 0.65, loose=True,
+    ),
     ExtractionRule(
         r"^I(?:'ve| have)? (?:always |really )?(?:loved|liked|enjoyed|adored|hated) (?P<object>.+ (?:as a (?:kid|child"
         r"|teen\w*|boy|girl)"

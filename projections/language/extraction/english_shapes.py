@@ -67,7 +67,8 @@ TIMED = regex(
 """Words that say when, or how often."""
 PEOPLE = (
     "friends?|best friend|close friend|colleagues?|co-?workers?|boss|manager|teacher|mentor|neighbou?rs?|roommates?|flatmates?"
-    "|team|teammates|classmates?|doctor|landlord|tutor|coach|ex|cofounder|co-founder|family members?|assistant|girlfriend|boyfriend"
+    "|team|teammates|classmates?|doctor|landlord|tutor|coach|ex|cofounder|co-founder|family members?|assistant|advis[eo]r"
+    "|professor|supervisor|girlfriend|boyfriend"
 )
 ADVERB = r"(?:(?:also|just|already|once|even|first|always|often|still|now|never|(?!family|only|early)\w+ly) ){0,4}"
 """Each adverb fits in one way only, and four are enough: else such a piece takes time without bound."""

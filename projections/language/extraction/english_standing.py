@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from projections.language import kin
-from projections.language.extraction.english_shapes import TIMED
+from projections.language.extraction.english_shapes import PAST, TIMED
 from projections.language.extraction.shape import ExtractionRule
 from projections.language.patterns import regex
 from projections.language.times.names import MONTHS, WEEKDAYS
@@ -60,6 +60,8 @@ _OPEN_END = regex(
     r"\s+(?:and|or|but|with|of|to|for|the|a|an|my|in|on|at|that|which|because|so|as|like|about|from|by|is|are)$",
     re.IGNORECASE,
 )
+_DEED = regex(rf"(?:I|We) (?:\w+ ){{0,2}}?{PAST}|I(?:'ve| have) been \w+ing ")
+"""What somebody did, of which four words say enough without a name or a time."""
 _EMPTY_TEXT = """
 a an the i my me to of in on at for with and or but so it its that this is are was were be been am do does did have has had
 really very just also too much more lot lots bit some any good great nice amazing awesome new time way day thing things people
@@ -107,7 +109,7 @@ def _tells(said: str, thing: str, rule: ExtractionRule, *, timed: bool) -> bool:
     if rule.sharp and timed:
         return len(told) >= 2 or (bool(told) and not thing.startswith(told[0]))
     if rule.sharp:
-        return len(told) >= (3 if named else 4)
+        return len(told) >= 3 if named else len(told) >= 4 and _DEED.match(said) is not None
     return len(told) >= (2 if timed or named else 3)
 
 
