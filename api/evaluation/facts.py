@@ -17,6 +17,7 @@ from api.evaluation.fact_figures import FactFigures, FactsAnswer, MissedTurn, Sa
 from api.evaluation.folder import TURNS, read_views
 from api.evaluation.marks import SELF, MarkedTurn
 from api.evaluation.search import AFTER, Progress
+from api.exchange.long_texts import check_way
 from events.catalogue import MemoryCreated
 from events.errors import refused
 from events.naming import Naming
@@ -149,6 +150,7 @@ def _about(turn: TurnText, content: str, subject: str) -> bool:
 
 
 def _check(asked: FactsAsked) -> None:
+    check_way(asked.long_turns)
     if asked.half not in HALVES:
         raise refused("half", asked.half, ", ".join(HALVES))
     if not 0 <= asked.sample <= MOST_SAMPLED:

@@ -13,7 +13,7 @@ from projections.language.scripts import HAN
 
 _NOW = "(?:(?:现在|目前|今年|平时|一直|已经|也|才|都|就|还|刚|只|其实|当然|可|真的?){0,3})"
 _I = f"(?:{TIME}){{0,2}}我{_NOW}"
-_STUDENT = "(?:上学|上班|读书|上大学|读大学|读研究?生?|读博士?|上高中|上初中|实习|考研|待业|创业)"
+_STUDENT = "(?:上学|读书|上大学|读大学|读研究?生?|读博士?|上高中|上初中|实习|考研|待业|创业)"
 _WHERE_TO = "(?:去|到|来|回)"
 
 RULES: tuple[ExtractionRule, ...] = (
@@ -49,6 +49,7 @@ RULES: tuple[ExtractionRule, ...] = (
         ),
         "identity", "fact", 0.75, loose=True,
     ),
+    ExtractionRule(f"{_I}(?:还)?在(?P<object>上班)(?:了|的)?$", "temporary", "fact", 0.6, loose=True),
     ExtractionRule(f"{_I}(?:还)?在(?P<object>{_STUDENT})(?:的)?$", "identity", "fact", 0.75, loose=True),
     ExtractionRule(
         f"{_I}没有?(?P<object>毕业|结婚|工作过|成年|退休|生孩子|谈过恋爱|谈恋爱|女朋友|男朋友|对象|孩子|兄弟姐妹)$",

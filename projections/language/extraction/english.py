@@ -8,7 +8,7 @@ from projections.language.extraction.english_aspects import COMPILED as FURTHER
 from projections.language.extraction.english_aspects import with_subject
 from projections.language.extraction.english_rules import COMPILED
 from projections.language.extraction.english_shapes import COMPILED as GENERAL
-from projections.language.extraction.english_shapes import FAVOURITE, LEADING_TIME
+from projections.language.extraction.english_shapes import FAVOURITE, LEADING_TIME, TIMED
 from projections.language.extraction.english_standing import VAGUE, says_something
 from projections.language.extraction.shape import Clause, ExtractedStatement, ExtractionRule, StatedTriple, TurnText
 from projections.language.extraction.third_person import VERBS, in_third, third_person
@@ -71,6 +71,8 @@ _SAYS_WHAT = regex(
     r"\b(?:and|but|or|then) \w+$|\b(?:found|noticed|realised|realized|said|heard|told \w+|agreed|decided|got the chance)$"
 )
 """A cut that parts a verb from what it is about."""
+_NAMES = regex(r"(?<=[ \"'$(])(?:(?!I\b)[A-Z]|\d)")
+"""A name or a number: what is left of a clause says little without."""
 MOST_ENDS = 6
 """Places at which a clause may be cut."""
 _FOR_NOW = regex(
@@ -106,11 +108,14 @@ def _without_its_end(
     """What happened, where only what is said behind it points outside or says nothing: "I left my job to find something new"."""
     if (rule.category, rule.kind) != ("fact", "fact"):
         return None
-    sharp = rule._replace(sharp=True, loose=False)
+    rule = rule._replace(loose=False)
     ends = [one.start() for one in _BEHIND.finditer(found.string)]
     for end in reversed(ends[:MOST_ENDS]):
-        short = None if _SAYS_WHAT.search(found.string[:end]) else found.re.match(found.string[:end])
-        if short is not None and (made := _stated(clause, turn, short, sharp, False, None)) is not None:
+        left = found.string[:end]
+        if _SAYS_WHAT.search(left) or not (_NAMES.search(left) or TIMED.search(left)):
+            continue
+        short = found.re.match(left)
+        if short is not None and (made := _stated(clause, turn, short, rule, False, None)) is not None:
             return made
     return None
 

@@ -36,8 +36,9 @@ _THOUGHT = (
 )
 RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
-        rf"^I(?:'m| am) (?:currently |also )?(?P<object>(?!(?:{INNER_NOW}|using|working)\b)\w+ing .*(?:{DAY}|\bby (?:the"
-        rf" end of )?{MONTH}).*)$",
+        rf"^I(?:'m| am) (?:currently |also )?(?P<object>(?!(?:{INNER_NOW}|using|working|targeting|focusing"
+        rf"|running)\b)\w+ing .*(?:{DAY}|\bby (?:the"
+        rf" end of )?(?i:{MONTH})).*)$",
         "temporary", "plan", 0.65, loose=True,
     ),
     ExtractionRule(
@@ -70,7 +71,8 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.65, sharp=True,
     ),
     ExtractionRule(
-        rf"^I {ADVERB}(?P<object>(?:had to|got to|managed to|ended up|was able to) (?!be\b|get\b|see\b|say\b|know\b)\w+ .+)$",
+        rf"^I {ADVERB}(?:had to|got to|managed to|ended up|was able to) (?P<object>(?!(?:be|get|see|say|know|choose"
+        rf"|decide)\b)\w+ .+)$",
         "fact", "fact", 0.65, sharp=True,
     ),
     ExtractionRule(

@@ -219,7 +219,7 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         r"^(?P<when>(?:Yesterday|Today|Last \w+|This (?:morning|week|weekend|month|year)|Two \w+ ago|A "
         r"(?:few )?\w+ ago|On \w+ \d+),? )?I (?:also |recently |already |just |once |successfully |first |even "
-        f"|finally )*(?P<object>{DONE} .+)$",
+        f"|finally )*(?P<object>(?!(?:had|got) to ){DONE} .+)$",
         "fact", "fact", 0.7,
     ),
     ExtractionRule(
@@ -233,8 +233,8 @@ RULES: tuple[ExtractionRule, ...] = (
         "temporary", "fact", 0.65,
     ),
     ExtractionRule(
-        r"^I(?:'m| am) (?:currently |also )?(?P<object>(?:using(?=.* (?:to|as|since|because|every|with my"
-        r"|in my|on my)\b)|building|developing|working on|collaborating|running(?! into)|managing) .+)$",
+        r"^I(?:'m| am) (?:currently |also )?(?P<object>(?:building|developing|working on|collaborating|running(?! into)"
+        r"|managing) .+)$",
         "temporary", "fact", 0.65, sharp=True,
     ),
 )  # fmt: skip

@@ -67,7 +67,7 @@ a an the i my me to of in on at for with and or but so it its that this is are w
 really very just also too much more lot lots bit some any good great nice amazing awesome new time way day thing things people
 fun cool own other same all about up out by from as like love enjoy prefer want new first last got get went made took started
 had used set added gave found saw hit change find make take give keep day days week weeks month months year years today
-off down over back away through along together around
+off down over back away through along together around news setback chat
 tomorrow yesterday tonight morning afternoon evening night weekend next last ago after before soon later now starting leaving going
 """
 _EMPTY_WORDS = frozenset((*_EMPTY_TEXT.split(), *MONTHS, *WEEKDAYS))
@@ -106,11 +106,11 @@ def _tells(said: str, thing: str, rule: ExtractionRule, *, timed: bool) -> bool:
         return bool(told)
     timed = timed or TIMED.search(said) is not None
     named = any(word[0].isupper() or word[0].isdigit() for word in told)
-    if rule.sharp and timed:
+    if timed:
         return len(told) >= 2 or (bool(told) and not thing.startswith(told[0]))
     if rule.sharp:
         return len(told) >= 3 if named else len(told) >= 4 and _DEED.match(said) is not None
-    return len(told) >= (2 if timed or named else 3)
+    return len(told) >= (2 if named else 3)
 
 
 def _somebody_else(said: str) -> bool:

@@ -17,6 +17,7 @@ _TO_THIRD = (
 )  # fmt: skip
 _REST = tuple((regex(pattern, re.IGNORECASE if pattern.startswith(r"\bm") else 0), into) for pattern, into in _TO_THIRD)
 _HEADS = (
+    (r"I already have\b", "already has"), (r"I still have\b", "still has"),
     (r"I'm not\b|I am not\b", "is not"), (r"I'm\b|I am\b", "is"), (r"I've\b|I have\b", "has"), (r"I'll\b", "will"),
     (r"I don't\b|I do not\b", "does not"),
     (r"I haven't\b", "has not"), (r"I can't\b|I cannot\b|I can not\b", "cannot"), (r"I was\b", "was"),
