@@ -233,7 +233,8 @@ RULES: tuple[ExtractionRule, ...] = (
         "temporary", "fact", 0.65,
     ),
     ExtractionRule(
-        r"^I(?:'m| am) (?:currently |also )?(?P<object>(?:building|developing|working on|collaborating|running(?! into)"
+        r"^I(?:'m| am) (?:currently |also )?(?P<object>(?:building|developing|working on (?=(?:my|our) )|collaborating"
+        r"|running(?! into)"
         r"|managing) .+)$",
         "temporary", "fact", 0.65, sharp=True,
     ),
