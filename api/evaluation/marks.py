@@ -5,10 +5,10 @@ A mark names its turn, whom the fact is about, the classes that fit, and words o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import orjson
 
@@ -84,20 +84,21 @@ def _mark(line: bytes, number: int) -> MarkedTurn:
     )
 
 
-def _text(document: dict[str, Any], number: int, name: str) -> str:
+def _text(document: Mapping[str, object], number: int, name: str) -> str:
     told = document.get(name)
     if not isinstance(told, str) or not told.strip():
         raise refused(f"marked line {number}, {name}", told, "a text")
     return told
 
 
-def _texts(document: dict[str, Any], number: int, name: str) -> tuple[str, ...]:
+def _texts(document: Mapping[str, object], number: int, name: str) -> tuple[str, ...]:
     told = document.get(name)
-    fits = isinstance(told, list) and 0 < len(told) <= MOST_WORDS
-    if not fits or not all(isinstance(one, str) and 0 < len(one.strip()) <= MOST_LETTERS for one in told or ()):
+    texts = [one.strip() for one in told if isinstance(one, str)] if isinstance(told, list) else []
+    fits = isinstance(told, list) and len(texts) == len(told) and 0 < len(texts) <= MOST_WORDS
+    if not fits or not all(0 < len(one) <= MOST_LETTERS for one in texts):
         raise refused(
             f"marked line {number}, {name}",
             told,
             f"a list of 1 to {MOST_WORDS} texts of at most {MOST_LETTERS} letters",
         )
-    return tuple(dict.fromkeys(one.strip() for one in told or ()))
+    return tuple(dict.fromkeys(texts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -16,6 +16,7 @@ from api.cli.show.tables import Cell, Column, compared_cell, tabulate
 
 if TYPE_CHECKING:
     from api.evaluation.fact_figures import FactsAnswer
+    from api.evaluation.search import EvaluationAnswer
 
 LONG_EVALUATION = 5
 """Conversations from which a progress bar is shown."""
@@ -76,7 +77,7 @@ def figures(answer: FactsAnswer, console: Console = out) -> None:
     """Shares by half and language with what changed since a saved run, then what was missed, and the sample."""
     part = "" if answer["half"] == HALVES[0] else f", {answer['half']} half"
     console.print(Text(f"{answer['set']}{part}: {answer['conversations']:,} conversations, by {answer['by']}", "dim"))
-    changed: dict[str, Any] = answer.get("differences", {"all": {}, "categories": {}})
+    changed: EvaluationAnswer = answer.get("differences", {"all": {}, "categories": {}})
     rows: list[dict[str, Cell]] = []
     for name, found, change in [
         ("all", answer["all"], changed["all"]),
