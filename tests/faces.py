@@ -307,7 +307,7 @@ CLI_UNASKED = {
     "ground": EVENTS_ONLY,
     "mcp": "serves the tools and resources above",
     **dict.fromkeys(("up", "console", "token", "upgrade", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs",
-                     "eval-obedience"), OWN_PROCESS),
+                     "eval-facts", "eval-obedience"), OWN_PROCESS),
     **dict.fromkeys(("status", "owners", "alarms", "heads", "jobs", "capacity", "models",
                      "schema", "laws", "parameters", "dead list", "dead show", "dead retry",
                      "dead discard"),

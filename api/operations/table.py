@@ -408,6 +408,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Measure how well contradiction is told on labelled pairs: precision, recall, F1, accuracy; and how many are sure.",
         ),
         OperationRow(
+            "eval-facts",
+            "api.cli.commands.evaluating_facts",
+            "Measure extraction by rules: the share of marked turns that is caught, and memories of a hundred turns.",
+        ),
+        OperationRow(
             "eval-obedience",
             "ops.commands.obedience",
             "Measure whether a language model obeys orders that stand in a memory, and whether it uses a memory that gives none.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from projections.language.extraction.chinese_aspects import COMPILED as FURTHER
 from projections.language.extraction.chinese_rules import COMPILED
 from projections.language.extraction.chinese_shapes import COMPILED as GENERAL
 from projections.language.extraction.chinese_shapes import subject_of, with_subject
@@ -55,7 +56,7 @@ _VAGUE = regex(
     "|一下)$|什么"
     "|(?:事情?|困难|问题|烦恼|麻烦|挑战|建议|帮助|压力|挫折|东西|收获|感觉|体验|方法|新技能|新的菜|新菜|的歌曲"
     "|的书|本书|本小说|部电影|首歌|的人|活动)$"
-    "|一些[^，。、《]{1,5}$|一[部本首门道种个家座件款场]?(?:[^，。《的]{0,8}的)?新?(?:电影|小说|书|歌曲?|技能|菜"
+    "|一些(?![^，。、《]{2,4}的)(?:[^，。、《]{1,2}|新[^，。、《]{1,4}|[^，。、《]{1,4}的[^，。、《]?)$|一[部本首门道种个家座件款场]?(?:[^，。《的]{0,8}的)?新?(?:电影|小说|书|歌曲?|技能|菜"
     "|餐厅|古城|地方|城市|景点|节目|游戏|课程|食物|作品)$"
 )
 _OUTSIDE = regex(
@@ -70,12 +71,14 @@ _TITLE = regex("《[^》]*》")
 _TO_COME = regex("^我?(?:明天|后天|下周|下个?月|明年|今晚)")
 _GOES_ON = regex("而是|名?叫做?|名字[叫是]|《")
 _OPEN_END = regex(r"(?:时|时候|后|之后|之前|以来|期间|中|里|的|和|跟|与|在)$")
-_IS_OF = regex("[是在][^，。]{1,12}的$")
+_IS_OF = regex("[是在][^，。]{1,12}的$|[吃喝看听穿][^，。的]{1,6}的$")
 """我是做外贸的: here 的 leads to nothing."""
+_BARE_AGE = regex("^我(?:今年|现在|已经|刚|也|才|都|就|快){0,3}[1-9]\\d(?=了?$)")
+"""我19了: how old one is."""
 _FOR_NOW = regex("最近|现在|目前|这几天|这段时间|近来")
 _WHERE = regex("(?P<place>.{2,18})(?P<does>工作|上班|上学|读书|读研|读博|任教|实习)")
 _PEOPLE = regex(
-    "(?:[闲达商老盲好坏男女大病主新名诗军工穷富懒客证路成聪恶能牛猛狠俗粗私当本普通轻年多少机伤残聋哑法情爱恋众强世圣仙]|成年|年轻|中年)人$"
+    "(?:地球|火星|外星|[闲达商老盲好坏男女大病主新名诗军工穷富懒客证路成聪恶能牛猛狠俗粗私当本普通轻年多少机伤残聋哑法情爱恋众强世圣仙]|成年|年轻|中年)人$"
 )
 """People by what they are, not by where they are from."""
 _BY_DEGREES = frozenset({"喜欢", "偏好"})
@@ -132,7 +135,8 @@ def chinese_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | No
     correction = bool(_CORRECTS.search(said) or _CORRECTS.search(f"{clause.before}，"))
     said = _FILLERS.sub("", said).strip("，：: ")
     said = re.sub(r"(?<=[^了吗])(?:呢|啊|呀|哦|啦|(?<!嘻)哈|嘛|吧|的说)+$|(?<=了)[啊呀哦啦哈]+$", "", said)
-    for pattern, rule in (*COMPILED, *GENERAL):
+    said = _BARE_AGE.sub(r"\g<0>岁", said)
+    for pattern, rule in (*COMPILED, *GENERAL, *FURTHER):
         found = pattern.match(said)
         if found is not None:
             return _stated(clause, turn, said, found, rule, correction)
@@ -211,6 +215,7 @@ def _says_something(said: str, thing: str, rule: ExtractionRule) -> bool:
         or _OUTSIDE.search(thing.replace("我的", "自己的"))
         or _RUNS_ON.search(_TITLE.sub("", thing))
         or _LEFT_OPEN.search(said)
+        or said.count("《") != said.count("》")
         or (_OPEN_END.search(said) and not _IS_OF.search(said))
     ):
         return False

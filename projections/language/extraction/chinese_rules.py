@@ -18,7 +18,7 @@ _WHEN = (
 )
 _AND = "(?:(?:和|跟|与|同)[^，。]{1,12}?(?:一起|一块儿?)?|独自|一个人)?"
 _VERY = (
-    "(?:最近|最|很|非常|特别|十分|比较|超级?|挺|真的|尤其|更|也|还|都|一直|从小就?|向来|其实|确实|主要|一般"
+    "(?:最近|最|只|就|很|非常|特别|十分|比较|超级?|挺|真的|尤其|更|也|还|都|一直|从小就?|向来|其实|确实|主要|一般"
     "|通常|平时|蛮|相当)*"
 )
 _DID = (
@@ -50,7 +50,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.9, "名字", loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}(?:今年|现在|已经|刚满|刚|快)*(?P<object>[\\d一二三四五六七八九十两]{{1,4}}岁)(?:半)?了?$",
+        f"{_SELF}(?:今年|现在|已经|刚满|刚|快|也|才|都|就)*(?P<object>[\\d一二三四五六七八九十两]{{1,4}}岁)(?:半)?了?$",
         "identity", "fact", 0.85, "年龄", loose=True,
     ),
     ExtractionRule(
@@ -69,7 +69,7 @@ RULES: tuple[ExtractionRule, ...] = (
     ),
     ExtractionRule(
         f"{_SELF}(?:来自|老家(?:是|在)|的(?:老家|家乡)(?:是|在))(?P<object>[^，。]{{2,20}})$|{_SELF}是"
-        f"(?P<object2>[^，。的]{{2,8}}人)$",
+        f"(?P<object2>(?!地球|火星|外星)[^，。的]{{2,8}}人)$",
         "identity", "fact", 0.85, "来自", loose=True,
     ),
     ExtractionRule(
@@ -138,7 +138,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "stable_preference", "user_preference", 0.85, "喜欢", True, loose=True,
     ),
     ExtractionRule(
-        f"{_SELF}{_VERY}(?:(?:还是|仍然|依然|仍旧|依旧|又){_VERY})?(?:喜欢|喜爱|热爱|爱吃|爱喝|爱看|爱听|爱玩|爱好|钟爱|偏爱|酷爱|着迷于|沉迷于|迷上了)"
+        f"{_SELF}(?:现在|目前)?{_VERY}(?:(?:还是|仍然|依然|仍旧|依旧|又){_VERY})?(?:喜欢|喜爱|热爱|爱吃|爱喝|爱看|爱听|爱玩|爱好|钟爱|偏爱|酷爱|着迷于|沉迷于|迷上了)"
         f"(?P<object>[^，。]{{1,40}})$",
         "stable_preference", "user_preference", 0.8, "喜欢", loose=True,
     ),
@@ -200,7 +200,10 @@ RULES: tuple[ExtractionRule, ...] = (
         f"|找|追)[^，。]{{2,30}})$",
         "temporary", "fact", 0.7,
     ),
-    ExtractionRule(f"{_SELF}(?P<object>(?:从来没有?|从没|没有?)[^，。]{{1,20}}过[^，。]{{0,15}})$", "fact", "fact", 0.75),
+    ExtractionRule(
+        f"{_SELF}(?P<object>(?:从来没有?|从没)[^，。]{{1,20}}过[^，。]{{0,15}}|没有?[^，。]{{1,20}}过[^，。]{{1,15}})$",
+        "fact", "fact", 0.75,
+    ),
     ExtractionRule(
         f"{_SELF}(?P<object>(?:经常|常常?|每天|每周|每个?月|平时|通常|一般)(?:都|会)*[^，。]{{3,30}})$",
         "stable_preference", "fact", 0.75,

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 
-from projections.language import kin
+from projections.language.extraction.english_aspects import COMPILED as FURTHER
+from projections.language.extraction.english_aspects import with_subject
 from projections.language.extraction.english_rules import COMPILED
 from projections.language.extraction.english_shapes import COMPILED as GENERAL
-from projections.language.extraction.english_shapes import FAVOURITE, LEADING_TIME, PAST, TIMED
+from projections.language.extraction.english_shapes import FAVOURITE, LEADING_TIME, TIMED
+from projections.language.extraction.english_standing import VAGUE, says_something
 from projections.language.extraction.shape import Clause, ExtractedStatement, ExtractionRule, StatedTriple, TurnText
 from projections.language.extraction.third_person import VERBS, in_third, third_person
 from projections.language.extraction.times import limited_to, of_another_time, set_in
 from projections.language.extraction.triples_english import degree_of, english_fact, parted, tidied, works_as
 from projections.language.patterns import regex
 from projections.language.polarity import speaks_from_its_day
-from projections.language.times.names import MONTHS, WEEKDAYS
 
 MOST_LETTERS = 400
 """A longer clause is no talk."""
@@ -24,7 +25,9 @@ _UNSURE = regex(
     r"|supposedly|apparently|pretend\w*|dreamed|dreamt|not sure|almost|nearly|joking|kidding|wonder\w*|i'd)\b",
     re.IGNORECASE,
 )
-_IN_MAY = regex(r"\bmay (?=\d)|(?<=\d )may\b|(?<=(?:st|nd|rd|th|of|in|on|by) )may\b", re.IGNORECASE)
+_IN_MAY = regex(
+    r"\bmay (?=\d)|(?<=\d )may\b|(?<=(?:st|nd|rd|th|of|in|on|by) )may\b|(?-i:(?<=[a-z,] )May\b)", re.IGNORECASE
+)
 """The month."""
 _CORRECTS = regex(
     r"(?:(?:no|well|oh|sorry),? )*(?:actually|correction|scratch that|i meant?|to correct myself|in fact)\b"
@@ -40,99 +43,85 @@ _FILLERS = regex(
     r"(?: that)?)\b[,!.:]*\s*)+",
     re.IGNORECASE,
 )
-_CALLED = regex(r"^(?:[A-Z]\w+[,!]\s+)(?=(?:I|My)\b)")
-_ELIDED = regex(rf"^(?:Just|Finally|Recently) (?={PAST})")
-"""A subject that is left out: "Just got back from Rome"."""
+_FACTIVE = regex(
+    r"^(?:(?:especially |particularly )?(?:given|considering|now)(?: that)? |I(?:'m| am|'ve been| was) (?:just |so |really"
+    r" |very |super |kinda |pretty |a bit "
+    r"|kind of )*(?:glad|happy|proud|sad|upset|frustrated|thrilled|relieved|grateful|sorry|annoyed|disappointed|pleased"
+    r"|embarrassed|lucky"
+    r"|surprised|stressed|bummed|excited)(?: that)? |I (?:just |also |then )?(?:remembered|realized|realised|remember"
+    r"|noticed|came across the fact) that )(?=(?:I|I've|I'm|my|we|we've)\b)",
+    re.IGNORECASE,
+)
+"""What is felt of a fact, or taken for granted: "I'm proud that I ran ...", "given that I've moved ..."."""
+_CALLED = regex(r"^(?:[A-Z]\w+[,!]\s+)(?=(?:I|My|We)\b)")
 _MILD = regex(
     "^(I(?:'m|'ve|'ll| am| have| was)?)((?: (?:really|also|just|super|totally|absolutely|definitely|actually"
     "|honestly|truly|kinda"
     "|kind of|sort of|so|even|only|simply|very|personally|especially|finally|then|now|mostly|mainly|much|quite"
     "|pretty|too))+) "
 )
-_LEFT_OPEN = regex(
-    r"\b(?:you|your|yours|you're|you've|he|she|him|it|its|it's|they|them|theirs|there|that's|here)\b", re.IGNORECASE
+_BEHIND = regex(
+    r",? (?:that|which|who|whom|where|when|while|because|since|so|and|but|though|although|before|after|looking|hoping|trying|making"
+    r"|giving|feeling|being|having|leaving|helping|showing|beating|thinking|knowing|seeing|to (?:find|see|get|help|make"
+    r"|learn|feel|be"
+    r"|know|show|give|keep|do|have))\b|,? -{1,2} |, ",
 )
-_POINTS = regex(
-    "^(?:(?:it|that|this|these|those|them|one|some|both|all|so|what|how|when|where|seeing|hearing|the (?:idea|way"
-    "|fact|feeling"
-    "|same|sound|thought|vibe|look|energy|best|rest|other|one|pic|picture|photo)|such|your|a lot|lots|a bit|a ton"
-    "|tons|more"
-    "|something|anything|everything|nothing|things|stuff|another|to (?:be|hear|see|know|say|do|get|have|talk"
-    "|chat)|being|back"
-    r"|on|rid|here|there|away|off|up|better|well|good|great|fun|enough|ready|used to|over it|the hang)\b"
-    r"(?! of [A-Z])|[^A-Za-z0-9\"'`$£€])",
-    re.IGNORECASE,
+"""Where what is said behind a deed begins: of which, why, or what else."""
+_SAYS_WHAT = regex(
+    r"\b(?:and|but|or|then) \w+$|\b(?:found|noticed|realised|realized|said|heard|told \w+|agreed|decided|got the chance)$"
 )
-_VAGUE = regex(
-    r"\b(?:something|anything|stuff|things?|whatever|this|these|those|that one|the one|so much|a blast"
-    "|a great time|in touch"
-    "|last one|new one|same one|like that|so many|one of my own|the main|surge|some(?:one|body|where)(?! named"
-    "| called)"
-    "|what happened|accordingly|similar|sore spot|(?<!of )experiences?|milestone moment|stay calm|the whole team|a lot about)"
-    r"\b|\b(?:the|a) (?:kind|place|feeling|connection|vibe)\b|\ban? (?:[\w-]+ )?approach$"
-    r"|\bthe (?:issues?|problems?|errors?|following|above|below|feature|task|case|situation|process|suggestions?"
-    "|tips|advice|ideas?"
-    r"|plan|steps?|chance|code|result|results)\b(?! (?:of|with|in|on|for|from|to) \w)"
-    r"|(?<!say )\bthat (?!(?:is|are|was|were|the|my|has|have|can|will|includes?|\w+s|\w+ed)\b)",
-    re.IGNORECASE,
-)
+"""A cut that parts a verb from what it is about."""
+_NAMES = regex(r"(?<=[ \"'$(])(?:(?!I\b)[A-Z]|\d)")
+"""A name or a number: what is left of a clause says little without."""
+MOST_ENDS = 6
+"""Places at which a clause may be cut."""
 _FOR_NOW = regex(
     r"\b(?:right now|at the moment|these days|lately|currently|for now|this (?:week|month|year))\b", re.IGNORECASE
 )
-_NO_OBJECT = regex(
-    "^(?:completed|finished|bought|made|built|got|won|took|received|launched|submitted|declined|reduced|set"
-    "|set up|tested|used|added|had"
-    "|implemented|found|accepted|borrowed|gave|saw|hit|raised|earned|created|designed|fixed|lost|spent|scheduled"
-    "|booked)"
-    r" (?:by|on|at|in|for|with|as|to|up|out|back(?! from \w)|it|down|over|through|along|away|from|that|how|why)\b",
-    re.IGNORECASE,
-)
-_ENDS_EARLY = regex(
-    r"^\w+ (?:after|before|since|while|during|because|so|too|again|well|much|really|somehow)\b", re.IGNORECASE
-)
-"""A verb without what it is done to."""
-_OPEN_END = regex(
-    r"\s+(?:and|or|but|with|of|to|for|the|a|an|my|in|on|at|that|which|because|so|as|like|about|from|by|is|are)$",
-    re.IGNORECASE,
-)
-_EMPTY_TEXT = """
-a an the i my me to of in on at for with and or but so it its that this is are was were be been am do does did have has had
-really very just also too much more lot lots bit some any good great nice amazing awesome new time way day thing things people
-fun cool own other same all about up out by from as like love enjoy prefer want new first last got get went made took started
-had used set added gave found saw hit change find make take give keep day days week weeks month months year years today
-tomorrow yesterday tonight morning afternoon evening night weekend next last ago after before soon later now starting leaving going
-"""
-_EMPTY_WORDS = frozenset((*_EMPTY_TEXT.split(), *MONTHS, *WEEKDAYS))
 _BY_DEGREES = frozenset({"likes", "prefers", "plays"})
 """Predicates that hold more or less, more or less often, or only at times."""
 _PREPOSITIONS = frozenset({"from", "in", "at", "on", "to", "with", "for", "as"})
-_NAMED = regex(
-    lambda: (
-        rf"\b(?!I\b)[A-Z]\w+|\b{kin.english()}\b|\b(?:friend|girl|boy|woman|man|boss|teacher|neighbou?r|colleague|lady|guy)\b"
-    )
-)
 
 
 def english_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | None:
     """What an English clause states about its speaker, or None."""
     if len(clause.text) > MOST_LETTERS:
         return None
-    said, correction = _opened(clause.text)
+    said, correction = _opened(clause.text, first=not clause.before)
     said, denied = _not_but(said)
     correction = correction or denied is not None or _CORRECTS.match(clause.before.strip().casefold()) is not None
     timed = LEADING_TIME.match(said)
     if timed is not None:  # "Last month I moved" is read as "I moved", with its time before it
         said = re.sub("^my", "My", said[timed.end() :])
         clause = clause._replace(before=timed["time"])
-    for pattern, rule in (*COMPILED, *GENERAL):
+    for pattern, rule in (*COMPILED, *GENERAL, *FURTHER):
         found = pattern.match(said)
         if found is not None:
-            return _stated(clause, turn, found, rule, correction, denied)
+            whole = _stated(clause, turn, found, rule, correction, denied)
+            return whole or _without_its_end(clause, turn, found, rule)
     return None
 
 
-def _opened(text: str) -> tuple[str, bool]:
-    """The clause from its subject on, and whether it takes back something said before."""
+def _without_its_end(
+    clause: Clause, turn: TurnText, found: re.Match[str], rule: ExtractionRule
+) -> ExtractedStatement | None:
+    """What happened, where only what is said behind it points outside or says nothing: "I left my job to find something new"."""
+    if (rule.category, rule.kind) != ("fact", "fact"):
+        return None
+    rule = rule._replace(loose=False)
+    ends = [one.start() for one in _BEHIND.finditer(found.string)]
+    for end in reversed(ends[:MOST_ENDS]):
+        left = found.string[:end]
+        if _SAYS_WHAT.search(left) or not (_NAMES.search(left) or TIMED.search(left)):
+            continue
+        short = found.re.match(left)
+        if short is not None and (made := _stated(clause, turn, short, rule, False, None)) is not None:
+            return made
+    return None
+
+
+def _opened(text: str, *, first: bool) -> tuple[str, bool]:
+    """The clause from its subject on, and whether it takes back something said before; `first` of its sentence."""
     said = " ".join(text.replace("’", "'").replace("‘", "'").split()).strip(" ,.!;:)(-–—*#>")
     led = said.casefold()
     correction = _CORRECTS.match(led) is not None
@@ -142,11 +131,12 @@ def _opened(text: str) -> tuple[str, bool]:
         said,
         flags=re.IGNORECASE,
     )
-    said = FAVOURITE.sub(r"My favourite is \g<thing>", _ELIDED.sub("I ", said))
+    said = FAVOURITE.sub(r"My favourite is \g<thing>", with_subject(said) if first else said)
     for _ in range(2):
         said = _CALLED.sub("", _FILLERS.sub("", said))
-        said = re.sub(r"^(?:[A-Z]\w+[,!] )(?=(?:I|my|My)\b)", "", said)
-    said = re.sub(r"^my\b", "My", re.sub(r"^i\b", "I", said))
+        said = re.sub(r"^(?:[A-Z]\w+[,!] )(?=(?:I|my|My|We|we)\b)", "", said)
+    said = _FACTIVE.sub("", said)
+    said = re.sub(r"^(?:my|we)\b", lambda found: found[0].capitalize(), re.sub(r"^i\b", "I", said))
     said = re.sub(
         r"(?<=[a-z]) (?:too|as well|though|btw|lol|haha|tbh|you know|right now|at the moment|these days)$", "", said
     )
@@ -158,7 +148,7 @@ def _stated(
 ) -> ExtractedStatement | None:
     said, groups = _of_age(found) if rule.predicate == "is aged" else found.string, found.groupdict()
     thing = (groups.get("object") or groups.get("object2") or "").strip(" ,.")
-    if not _says_something(said, thing, rule, timed=bool(_led_by(clause))):
+    if not says_something(said, thing, rule, timed=bool(_led_by(clause))):
         return None
     ended = bool(re.search(r"\b(?:no longer|any ?more|any longer|stopped|quit|given up|gave up)\b", said))
     name = turn.name or "User"
@@ -186,7 +176,7 @@ def _stated(
 
 def _of_age(found: re.Match[str]) -> str:
     """The clause, without what it tells after the age where that says nothing by itself: "I'm 44 and new to this"."""
-    return found[0] if _VAGUE.search(found.string[found.end() :]) else found.string
+    return found[0] if VAGUE.search(found.string[found.end() :]) else found.string
 
 
 def _within_its_time(clause: Clause, content: str) -> str:
@@ -216,40 +206,6 @@ def _not_but(said: str) -> tuple[str, str | None]:
     if (first in VERBS and lead not in VERBS) or (first in _PREPOSITIONS and lead not in _PREPOSITIONS):
         second = f"{first} {second}"
     return f"{start}{second}", f"{start}{found[1]}"
-
-
-def _says_something(said: str, thing: str, rule: ExtractionRule, *, timed: bool) -> bool:
-    """Whether the clause stands by itself: it names what it is about, and points at nothing outside."""
-    words = said.split()
-    if not 2 <= len(words) <= 45 or _POINTS.match(thing) or _OPEN_END.search(said) or "```" in said:
-        return False
-    if (
-        _LEFT_OPEN.search(said)
-        or _somebody_else(said)
-        or _VAGUE.search(thing)
-        or said.count("(") != said.count(")")
-        or said.count('"') % 2
-        or said.count("`") % 2
-    ):
-        return False
-    if _NO_OBJECT.match(thing) or (rule.sharp and _ENDS_EARLY.match(thing)):
-        return False
-    told = [
-        word for word in re.findall(r"[A-Za-z][\w'+.-]*|\d[\w.,:%-]*", thing) if word.casefold() not in _EMPTY_WORDS
-    ]
-    if rule.loose:
-        return bool(told)
-    timed = timed or TIMED.search(said) is not None
-    named = any(word[0].isupper() or word[0].isdigit() for word in told)
-    if rule.sharp:
-        return len(told) >= (2 if timed else 3) and (timed or named)
-    return len(told) >= (2 if timed or named else 3)
-
-
-def _somebody_else(said: str) -> bool:
-    """Whether "his" or "her" stands for nobody that the clause names; "their" may be anybody's."""
-    found = re.search(r"\b(?:his|her|hers)\b", said, re.IGNORECASE)
-    return bool(re.search(r"\btheirs?\b", said)) or (found is not None and not _NAMED.search(said[1 : found.start()]))
 
 
 def _dated(said: str, turn: TurnText, rule: ExtractionRule) -> str:

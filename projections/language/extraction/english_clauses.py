@@ -20,20 +20,29 @@ _CUT = regex(
     "|although|because"
     r"|since|if|as|we|he|she|they|isn't|don't|doesn't|thanks|haha|lol|also|plus|'?cause|which|making|it"
     r"|remember that|remember,|don't forget|keep in mind|from now on)\b)"
-    r"|,\s+and\s+(?=with\b)|\s+and\s+(?=(?:want|wants|need|would|am|have|had to|can't|hope|feel|felt|was|don't|got to|it's)\b)"
+    r"|,\s+and\s+(?=with\b)|\s+and\s+(?=(?:want|wants|need|would|am|have|had to|can't|hope|feel|felt|was|don't|got to|it's"
+    r"|hoping|wondering|trying|thinking)\b)"
     r"|\s*(?<![-–—])[-–—]+\s+|,?\s+(?=(?:can you|could you|would you|will you)\b)|\s+(?=because|since I|though I)",
     re.IGNORECASE,
 )
-_ASKS = regex(
+ASKS = regex(
     "^(?:and |but |so |well |hmm |hey |now )*(?:can|could|how|what|would|do|does|did|is|are|was|were|should|which"
     "|where|when|why"
     "|who|whose|will|have you|has|any|am i|may|might|shall|isn't|aren't|don't you|doesn't|didn't|won't|ever"
     r"|got any|right)\b",
     re.IGNORECASE,
 )
+"""How a question begins."""
+_WONDERS = regex(
+    r"^\s*(?:and |but |so )*(?:now )?(?:I'm|I am|I was) (?:just |now |also |kinda )*(?:wondering|curious|not sure|unsure)\b",
+    re.IGNORECASE,
+)
+"""Where a question begins that does not look like one: "I ran 3 miles, and I'm wondering if that is enough?"."""
 _TAG = regex(r"(?:right|correct|isn't it|don't I|aren't I|am I not|no|yes|true|huh)\?+$", re.IGNORECASE)
 _INDIRECT = regex(
-    r"(?:wonder\w*|sure|see|know|ask\w*|check|tell|unsure|decide|find out|tried|figure out)\s*$", re.IGNORECASE
+    r"(?:wonder\w*|debat\w+|curious|confirm|determine|understand|doubt\w*|question\w*|whether|let me know|tell me|sure|see"
+    r"|know|ask\w*|check|tell|unsure|decide|find out|tried|figure out)\s*$",
+    re.IGNORECASE,
 )
 _IF = regex(
     r"\b(?:if|unless|suppose|supposing|imagine|pretend|what if|assuming|hypothetically|in case|let's say|act as"
@@ -85,22 +94,24 @@ def _hushed(found: re.Match[str]) -> str:
 
 def _of_sentence(text: str, hushed: str, start: int, end: int) -> Iterator[Clause]:
     sentence = hushed[start:end]
-    asks, doubtful = sentence.rstrip().endswith("?"), _supposes(sentence)
+    asks = sentence.rstrip().endswith("?")
     cuts = [0, *(at for found in _CUT.finditer(sentence) for at in (found.start(), found.end())), len(sentence)]
     pieces = list(_whole(sentence, [(cuts[i], cuts[i + 1]) for i in range(0, len(cuts) - 1, 2)]))
-    asking = [bool(_ASKS.match(sentence[a:b].strip())) for a, b in pieces]
+    asking = [bool(ASKS.match(sentence[a:b].strip())) for a, b in pieces]
     if asks and not any(asking):
-        asking = [True] * len(pieces)
+        asks_from = next((at for at, (a, b) in enumerate(pieces) if at and _WONDERS.search(sentence[a:b])), 0)
+        asking = [at >= asks_from for at in range(len(pieces))]
     before, reported = "", False
+    doubtful_from = _doubtful_from(sentence, pieces)
     if asks and _TAG.match(sentence[pieces[-1][0] : pieces[-1][1]].strip()):
-        doubtful = True  # "..., right?" asks whether it is so
+        doubtful_from = 0  # "..., right?" asks whether it is so
     afters = [*(sentence[a:b] for a, b in pieces[1:]), ""]
-    for (a, b), question, after in zip(pieces, asking, afters, strict=True):
+    for place, ((a, b), question, after) in enumerate(zip(pieces, asking, afters, strict=True)):
         piece = sentence[a:b]
         # What somebody is said to have said goes on to the end of the sentence.
         reported = reported or bool(_REPORTS.search(before))
         asked = question or (asks and "?" in piece)
-        asserted = not (asked or doubtful or reported)
+        asserted = not (asked or reported or place >= doubtful_from)
         clause = Clause(text[start + a : start + b], start + a, start + b, asserted, asked, before, after)
         yield from _each_verb(clause)
         before = piece
@@ -139,8 +150,18 @@ def _whole(sentence: str, pieces: list[tuple[int, int]]) -> Iterator[tuple[int, 
         yield held
 
 
-def _supposes(sentence: str) -> bool:
-    """Whether the sentence holds a condition or is a joke; "I wonder if" holds an indirect question instead."""
-    return _JOKES.search(sentence) is not None or any(
-        not _INDIRECT.search(sentence[: found.start()]) for found in _IF.finditer(sentence)
-    )
+def _doubtful_from(sentence: str, pieces: list[tuple[int, int]]) -> int:
+    """The first piece on which a condition or a joke casts doubt: "I moved in May, and you can tell me if ..." supposes no move.
+
+    A condition that begins its piece is about the piece before it too: "I will quit, if they let me".
+    """
+    if _JOKES.search(sentence) is not None:
+        return 0
+    for place, (a, b) in enumerate(pieces):
+        found = next(
+            (one for one in _IF.finditer(sentence, a, b) if not _INDIRECT.search(sentence[: one.start()])), None
+        )
+        if found is not None:
+            begins = not sentence[a : found.start()].strip(" ,-–—")
+            return max(0, place - 1) if begins else place
+    return len(pieces)

@@ -89,7 +89,8 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.85, "has", loose=True,
     ),
     ExtractionRule(
-        lambda: rf"^(?:I have|I've got|I own|I've) (?P<object>(?!no ){NOUN}(?:[\w-]+ ){{0,2}}{pets()}\b.*)$",
+        lambda: rf"^(?:I (?:already |still |also |now )?have|I've (?:already )?got|I own|I've) (?P<object>(?!no"
+        rf" ){NOUN}(?:[\w-]+ ){{0,2}}{pets()}\b.*)$",
         "fact", "fact", 0.85, "has", loose=True,
     ),
     ExtractionRule(
@@ -137,7 +138,7 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(f"^I {WHEN}prefer (?P<object>.+)$", "stable_preference", "user_preference", 0.85, "prefers", loose=True),
     ExtractionRule(
         r"^I used to (?P<object>(?:love|like|play|live|work|be|go|have|own|collect|compete|do)\b.+)$",
-        "fact", "fact", 0.75,
+        "fact", "fact", 0.75, loose=True,
     ),
     ExtractionRule(
         r"^I (?:speak|can speak|am fluent in) (?P<object>[A-Z]\w+.*)$|^I(?:'m| am) fluent in "
@@ -188,9 +189,11 @@ RULES: tuple[ExtractionRule, ...] = (
     ),
     ExtractionRule(f"^I(?:'m| am) looking forward to (?P<object>.*(?:{DAY}|[A-Z]).*)$", "temporary", "plan", 0.65),
     ExtractionRule(
-        "^I(?:'m| am) (?:currently )?trying to (?P<object>(?!calculate|solve|compute|prove|verify|evaluate"
+        f"^I(?:'m| am) (?:currently )?trying to (?P<object>(?!calculate|solve|compute|prove|verify|evaluate"
         "|convert|understand|figure|find|decide|see|know|get|wrap|come|think|make sense|be|stay|keep|remember"
-        r"|determine)\w+ .*(?:\d|[A-Z]).*)$|^I want to (?P<object2>(?!know|understand|see|make sure|ensure|be|get"
+        rf"|determine)\w+ .*(?:{DAY}|\bby (?:\w+ )?\$?\d|\bfrom \$?\d[\d,.]* to|\$\d|\b\d[\d,]* (?:steps|hours|miles"
+        rf"|pages|kilos|pounds)).*)$|^I want to (?P<object2>(?!use|utili[sz]e|enable|return|implement|create|add|handle"
+        rf"|integrate|optimi[sz]e|choose|prioriti[sz]e|display|store|test|know|understand|see|make sure|ensure|be|get"
         r"|keep|say|ask|find|share|thank|help|hear)\w+ .*(?:\d|[A-Z]).*)$",
         "temporary", "plan", 0.6,
     ),
@@ -216,7 +219,7 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         r"^(?P<when>(?:Yesterday|Today|Last \w+|This (?:morning|week|weekend|month|year)|Two \w+ ago|A "
         r"(?:few )?\w+ ago|On \w+ \d+),? )?I (?:also |recently |already |just |once |successfully |first |even "
-        f"|finally )*(?P<object>{DONE} .+)$",
+        f"|finally )*(?P<object>(?!(?:had|got) to ){DONE} .+)$",
         "fact", "fact", 0.7,
     ),
     ExtractionRule(
@@ -225,9 +228,15 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.7,
     ),
     ExtractionRule(
-        "^I(?:'m| am) (?:currently |also )?(?P<object>(?:using|reading|studying|learning|writing|taking|building"
-        "|developing|working on|collaborating|majoring in|enrolled in|running|managing|dating) .+)$",
+        "^I(?:'m| am) (?:currently |also )?(?P<object>(?:reading|studying|learning|writing|taking|majoring in|enrolled in"
+        "|dating) .+)$",
         "temporary", "fact", 0.65,
+    ),
+    ExtractionRule(
+        r"^I(?:'m| am) (?:currently |also )?(?P<object>(?:building|developing|working on (?=(?:my|our) )|collaborating"
+        r"|running(?! into)"
+        r"|managing) .+)$",
+        "temporary", "fact", 0.65, sharp=True,
     ),
 )  # fmt: skip
 COMPILED = tuple((regex(rule.pattern), rule) for rule in RULES)

@@ -38,13 +38,13 @@ PAST = rf"(?!(?:{_INNER})\b)(?:\w{{2,16}}ed|{_IRREGULAR})\b"
 """A verb in the past, of any kind that can be seen from outside."""
 DONE = rf"(?!(?:{_INNER}|been)\b)(?:\w{{2,16}}ed|{_IRREGULAR_DONE})\b"
 """The participle of such a verb."""
-_INNER_NOW = (
+INNER_NOW = (
     "thinking|wondering|hoping|feeling|looking|asking|talking|trying|getting|having|being|going|gonna|doing|saying|guessing"
     "|assuming|struggling|worrying|considering|curious|aiming|planning|wanting|needing|facing|experiencing|seeing|sure"
     "|debating|deciding|leaning|dealing|liking|loving|enjoying|hearing|kidding|joking|starting|missing|sitting|waiting|noticing"
     "|freaking|stressing|seeking|trying|exploring|interested|aware|running into"
 )
-_OFTEN = (
+OFTEN = (
     "(?:every|each) (?:other )?(?:single )?(?:day|night|week|weekend|month|year|morning|evening|afternoon|summer|winter"
     f"|spring|autumn|fall|season|time|{WEEKDAY})|once a|twice a|(?:two|three|four|five|\\d+) times a"
     f"|on (?:weekends|weekdays|(?:{WEEKDAY})s)|daily|weekly|monthly|before bed|all the time|most (?:days|mornings|evenings)"
@@ -65,11 +65,12 @@ TIMED = regex(
     re.IGNORECASE,
 )
 """Words that say when, or how often."""
-_PEOPLE = (
+PEOPLE = (
     "friends?|best friend|close friend|colleagues?|co-?workers?|boss|manager|teacher|mentor|neighbou?rs?|roommates?|flatmates?"
-    "|team|teammates|classmates?|doctor|landlord|tutor|coach|ex|cofounder|co-founder"
+    "|team|teammates|classmates?|doctor|landlord|tutor|coach|ex|cofounder|co-founder|family members?|assistant|advis[eo]r"
+    "|professor|supervisor|girlfriend|boyfriend"
 )
-_ADVERB = r"(?:(?:also|just|already|once|even|first|always|often|still|now|never|(?!family|only|early)\w+ly) ){0,4}"
+ADVERB = r"(?:(?:also|just|already|once|even|first|always|often|still|now|never|(?!family|only|early)\w+ly) ){0,4}"
 """Each adverb fits in one way only, and four are enough: else such a piece takes time without bound."""
 _NAME = r"(?:,? (?:[A-Z]\w+)(?: [A-Z]\w+)?)?"
 FAVOURITE = regex(
@@ -78,15 +79,16 @@ FAVOURITE = regex(
     re.IGNORECASE,
 )
 """A favourite that stands before it: "Blue is my favourite"."""
-_ASIDE = r"(?:, (?:who|whom|whose|an?|my|aged|\d)(?:'s)? [^,]{1,50},|, \d{1,3},)?"
+_ASIDE = r"(?:, (?:who|whom|whose|an?|my|aged|\d)(?:'s)? [^,]{1,50},|, \d{1,3},|,| (?:from|at) (?:\w+ ){0,3}\w+)?"
 _NOT_SAYING = (
     r"(?!(?:is|was|has|does|says|thinks|knows|seems|looks|feels|means|wants|needs|gets|makes|keeps|hopes|told|said|thought|asked"
     r"|helps|sounds|comes|goes|tends|takes|gives|shows|brings|puts|turns)\b)"
 )
 
 
-def _one_of_mine() -> str:
-    return rf"(?:[\w-]+ ){{0,2}}(?:{kin.english()}|{pets()}|{_PEOPLE})\b"
+def one_of_mine() -> str:
+    """One of one's people or animals, with up to two words before it."""
+    return rf"(?:[\w-]+ ){{0,2}}(?:{kin.english()}|{pets()}|{PEOPLE})\b"
 
 
 RULES: tuple[ExtractionRule, ...] = (
@@ -109,21 +111,21 @@ RULES: tuple[ExtractionRule, ...] = (
         "stable_preference", "fact", 0.7, loose=True,
     ),
     ExtractionRule(
-        rf"^I (?!'|am|was|have|had|will|would|can|could|need|want|think|feel|know|see|mean|got|did|do\b|don't){_ADVERB}"
-        rf"(?P<object>(?!{PAST}|\w+ed\b)[a-z]+ .*\b(?:{_OFTEN})\b.*)$",
+        rf"^I (?!'|am|was|have|had|will|would|can|could|need|want|think|feel|know|see|mean|got|did|do\b|don't){ADVERB}"
+        rf"(?P<object>(?!{PAST}|\w+ed\b)[a-z]+ .*\b(?:{OFTEN})\b.*)$",
         "stable_preference", "fact", 0.7, loose=True,
     ),
     ExtractionRule(
-        rf"^I(?:'ve| have) been {_ADVERB}(?P<object>(?!(?:{_INNER_NOW})\b)\w+ing "
+        rf"^I(?:'ve| have) been {ADVERB}(?P<object>(?!(?:{INNER_NOW})\b)\w+ing "
         r"(?=.*(?:\bsince\b|\bfor (?:\d|an? |the (?:last|past)|one|two|three|four|five|six|over|about|almost"
         r"|several|many|years|months|ages)|\bwith (?:\w+ ){0,3}[A-Z]|\b(?:every|each|daily|weekly)\b)).+)$",
         "fact", "fact", 0.7, sharp=True,
     ),
     ExtractionRule(
         lambda: (
-            rf"^My (?P<who>{_one_of_mine()}{_NAME}{_ASIDE}) (?:and I )?{_ADVERB}"
+            rf"^My (?P<who>{one_of_mine()}{_NAME}{_ASIDE}) (?:and I )?{ADVERB}"
             rf"(?P<object>(?:{PAST}|{_NOT_SAYING}[a-z]{{2,15}}s\b|(?:is|are|was|were) (?:an? |from |\d|called |named |allergic "
-            r"|[a-z]+ing )|has (?:an? |two |three |\w+ed )|have (?:an? |two )|speaks?|live|work|love|like|passed away|died|can )"
+            r"|[a-z]+ing\b)|has (?:an? |two |three |\w+ed )|have (?:an? |two )|speaks?|live|work|love|like|passed away|died|can )"
             r"(?: .+)?|passed away|died)$"
         ),
         "fact", "fact", 0.7, loose=True,
@@ -131,14 +133,14 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         rf"^My (?P<object>(?!(?:character|hero|heroine|avatar|protagonist|narrator|villain|main|biggest|next|only|first|last"
         rf"|question|goal|problem|issue|code|app|understanding"
-        rf"|score|result|current|original|draft)\b)(?:new |old )?[\w-]+(?:,[^,]{{1,40}},)? {_ADVERB}{PAST}.*)$",
+        rf"|score|result|current|original|draft)\b)(?:new |old )?[\w-]+(?:,[^,]{{1,40}},)? {ADVERB}{PAST}.*)$",
         "fact", "fact", 0.65, sharp=True,
     ),
     ExtractionRule(
-        rf"^I(?:'ve| have) {_ADVERB}(?P<object>{DONE} (?=.*(?:\d|\b(?:ago|last|recently|since|so far|yet|today|yesterday)\b)).+)$",
+        rf"^I(?:'ve| have) {ADVERB}(?P<object>{DONE} (?=.*(?:\d|\b(?:ago|last|recently|since|so far|yet|today|yesterday)\b)).+)$",
         "fact", "fact", 0.65, sharp=True,
     ),
-    ExtractionRule(rf"^I {_ADVERB}(?P<object>{PAST} .+)$", "fact", "fact", 0.65, sharp=True),
+    ExtractionRule(rf"^I {ADVERB}(?P<object>{PAST} .+)$", "fact", "fact", 0.65, sharp=True),
 )  # fmt: skip
 """After those of `english_rules`, in this order."""
 COMPILED = tuple((regex(rule.pattern), rule) for rule in RULES)

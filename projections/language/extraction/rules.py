@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from projections.language.extraction import instructing, keeping, taking_back
+from projections.language.extraction.asides import asides
 from projections.language.extraction.birthdays import chinese_birthday, english_birthday
 from projections.language.extraction.chinese import chinese_clauses, chinese_statement
 from projections.language.extraction.english import english_statement
@@ -88,9 +89,11 @@ class Language(NamedTuple):
     birthday: Callable[[Clause, TurnText], ExtractedStatement | None]
     keeping: Callable[[], keeping.Keeping]
     """How it says that something is to be kept."""
+    asides: Callable[[Clause, TurnText, ExtractedStatement | None], Iterator[ExtractedStatement]] | None = None
+    """What a clause says by the way."""
 
 
-ENGLISH = Language(False, english_clauses, english_statement, english_birthday, keeping.english)
+ENGLISH = Language(False, english_clauses, english_statement, english_birthday, keeping.english, asides)
 CHINESE = Language(True, chinese_clauses, chinese_statement, chinese_birthday, keeping.chinese)
 
 
@@ -115,8 +118,7 @@ def _statements(
     folded = text.casefold().replace("’", "'")
     instructed, asked = _hints(folded, instructing.HINTS), _hints(folded, keeping.HINTS)
     for language, said in read_by_language:
-        read = (language.statement(clause, turn) or language.birthday(clause, turn) for clause in said)
-        stated = [one for one in read if one is not None]
+        stated = [one for clause in said for one in _of_clause(clause, turn, language)]
         wanted = list(instructions(said, text, turn, language.keeping(), han=language.han)) if instructed else []
         told = [*wanted, *(keeping.kept(said, text, turn, language.keeping()) if asked else ())]
         told = [one for one in told if one in wanted or not any(_within(one.span, asked.span) for asked in wanted)]
@@ -126,6 +128,15 @@ def _statements(
         found += [_noted(one, sure) for one in stated if not any(_replaces(note, one) for note in left)]
         found += left
     return sorted(found, key=lambda one: one.span)
+
+
+def _of_clause(clause: Clause, turn: TurnText, language: Language) -> Iterator[ExtractedStatement]:
+    """What one clause states, by the first rule that fits, and what it says by the way."""
+    read = language.statement(clause, turn) or language.birthday(clause, turn)
+    if read is not None:
+        yield read
+    if language.asides is not None:
+        yield from language.asides(clause, turn, read)
 
 
 def _stands_for(stated: Sequence[ExtractedStatement], note: ExtractedStatement) -> bool:

@@ -13,6 +13,17 @@ _GAP = regex(r"\s{2,}")
 _NO_TALK = regex(r"```.*?(?:```|\Z)|`[^`\n]*\n|\[shared [^\]]*\]|^\s?[>|][^\n]*|https?://\S+", re.DOTALL | re.MULTILINE)
 
 
+_LETTER = regex(
+    r"\n\s?(?:Subject:|(?:Hi|Hey|Hello|Dear) (?:[A-Z]\w+|\[[^\]\n]{1,40}\])(?: [A-Z]\w+)?,|(?:亲爱的"
+    r"|尊敬的)[^\n，：:]{1,20}[，：:]).*\Z",
+    re.DOTALL,
+)
+_TO_BE_SENT = regex(
+    r"\b(?:message|e-?mail|letter|draft|note|text|invite|post|reply|send|write)\b|信|邮件|短信|消息|草稿|回复|发给",
+    re.IGNORECASE,
+)
+
+
 class ReadableText(NamedTuple):
     """What is read of a turn, and where it stands there."""
 
@@ -42,4 +53,9 @@ def talk_of(text: str) -> ReadableText:
             places.append(gap.start())
             start = gap.end()
     closed = _NO_TALK.sub(lambda found: "\n" * len(found[0]), "".join(left))
+    letter = _LETTER.search(closed)
+    if letter is not None and _TO_BE_SENT.search(
+        closed, 0, letter.start()
+    ):  # a draft: what it says is said to somebody else
+        closed = closed[: letter.start()] + "\n" * (len(closed) - letter.start())
     return ReadableText(closed, (*places, len(text)))

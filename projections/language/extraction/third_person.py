@@ -17,11 +17,13 @@ _TO_THIRD = (
 )  # fmt: skip
 _REST = tuple((regex(pattern, re.IGNORECASE if pattern.startswith(r"\bm") else 0), into) for pattern, into in _TO_THIRD)
 _HEADS = (
+    (r"I already have\b", "already has"), (r"I still have\b", "still has"),
     (r"I'm not\b|I am not\b", "is not"), (r"I'm\b|I am\b", "is"), (r"I've\b|I have\b", "has"), (r"I'll\b", "will"),
     (r"I don't\b|I do not\b", "does not"),
     (r"I haven't\b", "has not"), (r"I can't\b|I cannot\b|I can not\b", "cannot"), (r"I was\b", "was"),
 )  # fmt: skip
 _HEAD = tuple((regex(pattern), into) for pattern, into in _HEADS)
+_SEVERAL = ((regex(r"We're\b|We are\b"), " are"), (regex(r"We've\b|We have\b"), " have"), (regex(r"We\b"), ""))
 _PRESENT = (
     "live reside work love like enjoy adore prefer hate dislike detest loathe speak know play plan intend aim drive own use wear"
     " collect drink eat teach coach study volunteer run mentor attend practice practise write cook go exercise wake get sleep jog"
@@ -45,13 +47,9 @@ _SOLO = regex(r"^I\b")
 
 def third_person(said: str, name: str) -> str:
     """The clause about its speaker by name: "I love my dog" -> "Ann loves their dog"."""
-    both = _WITH_MINE.match(said)
-    if both is not None:
-        return f"{name} and their {in_third(both[1])}{in_third(said[both.end() :])}"
-    if said.startswith("My "):
-        return f"{name}'s {in_third(said[3:])}"
-    if said.startswith("Call me "):
-        return f"{name} is called {said[8:]}"
+    told = _of_another_subject(said, name)
+    if told is not None:
+        return told
     lead = ""
     if not re.match(r"I\b", said):
         found = _LEAD.match(said)
@@ -68,6 +66,20 @@ def third_person(said: str, name: str) -> str:
             tail = f" and {singular(second[1])}{tail[second.end() :]}"
         return f"{lead}{name} {found['adverb'] or ''}{singular(found['verb'])}{tail}"
     return f"{lead}{name}{in_third(_SOLO.sub('', said))}"
+
+
+def _of_another_subject(said: str, name: str) -> str | None:
+    """What is said with *my sister and I*, *we* or *my* as subject; None of *I*. Who *we* are beside the speaker is not told."""
+    both = _WITH_MINE.match(said)
+    if both is not None:
+        return f"{name} and their {in_third(both[1])}{in_third(said[both.end() :])}"
+    for pattern, into in _SEVERAL:
+        found = pattern.match(said)
+        if found is not None:
+            return f"{name} and others{into}{in_third(said[found.end() :])}"
+    if said.startswith("My "):
+        return f"{name}'s {in_third(said[3:])}"
+    return f"{name} is called {said[8:]}" if said.startswith("Call me ") else None
 
 
 def singular(verb: str) -> str:

@@ -94,7 +94,7 @@ def test_two_verbs_of_one_subject_are_two_statements(text: str, contents: list[s
     [
         "I want to live in Graz and play the cello.",
         "I like to cook and write.",
-        "I love the self-acceptance and love theme.",
+        "I love our self-acceptance and love theme.",
     ],
 )
 def test_a_second_verb_that_hangs_on_another_is_no_statement_of_its_own(text: str) -> None:

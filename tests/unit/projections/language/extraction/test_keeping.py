@@ -22,7 +22,7 @@ REMEMBERED = [
      "User asked to remember: my car is on level 3, and my ticket is 88"),
     ("Keep in mind. The budget is 500 euros.", "User asked to remember: The budget is 500 euros"),
     ("Keep this in mind: the budget is 500 euros.", "User asked to remember: the budget is 500 euros"),
-    ("Don't forget I park on level 3, can you suggest a lunch place?", "User asked to remember: I park on level 3"),
+    ("Don't forget we park on level 3, can you suggest a lunch place?", "User asked to remember: we park on level 3"),
     ("Can you remember that I take my coffee black?", "User asked to remember: I take my coffee black"),
     ("Also, bear in mind that if it rains the roof leaks.", "User asked to remember: if it rains the roof leaks"),
     ("I'm off to lunch, remember that the oven is on.", "User asked to remember: the oven is on"),

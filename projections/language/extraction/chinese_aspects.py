@@ -1,0 +1,86 @@
+"""Further shapes of Chinese in the first person, tried after those of `chinese_shapes`.
+
+Who one is by trade, year, sex or standing, what one is not or has not done yet, what one seldom does, where one went to do
+something, what one is going to begin.
+"""
+
+from __future__ import annotations
+
+from projections.language.extraction.chinese_shapes import SELF, TIME, jobs, places
+from projections.language.extraction.shape import ExtractionRule
+from projections.language.patterns import regex
+from projections.language.scripts import HAN
+
+_NOW = "(?:(?:现在|目前|今年|平时|一直|已经|也|才|都|就|还|刚|只|其实|当然|可|真的?){0,3})"
+_I = f"(?:{TIME}){{0,2}}我{_NOW}"
+_STUDENT = "(?:上学|读书|上大学|读大学|读研究?生?|读博士?|上高中|上初中|实习|考研|待业|创业)"
+_WHERE_TO = "(?:去|到|来|回)"
+
+RULES: tuple[ExtractionRule, ...] = (
+    ExtractionRule(f"{_I}(?:快|刚满|刚)?(?P<object>[1-9]\\d)了?$", "identity", "fact", 0.8, loose=True),
+    ExtractionRule(
+        f"{_I}(?:是|读|上|在读|念)?(?P<object>大[一二三四五]|研[一二三]|博[一二三]|高[一二三]|初[一二三]|[小大]学[一二三四五六]年级)(?:的|了|的?学生)?$",
+        "identity", "fact", 0.8, loose=True,
+    ),
+    ExtractionRule(
+        f"{_I}是(?P<object>(?:\\d{{2}}|\\d{{4}}|[〇零一二三四五六七八九]{{2,4}})年(?:出生)?)的$",
+        "identity", "fact", 0.8, loose=True,
+    ),
+    ExtractionRule(
+        f"{_I}是(?:一?[个名位])?(?P<object>女的|男的|[男女](?:生|人|孩子?|士)|本地人|外地人|独生(?:子女?|女))$",
+        "identity", "fact", 0.8, loose=True,
+    ),
+    ExtractionRule(
+        lambda: f"{_I}[是在](?P<object>{places()}(?![{HAN}]*(?:大学|学院|公司|医院|中学))[{HAN}]{{0,5}}?)(?:的人?)?$",
+        "identity", "fact", 0.8, "来自", loose=True,
+    ),
+    ExtractionRule(
+        f"{_I}(?:是(?P<object>[{HAN}]{{2,8}}(?:行业|专业|公司)的?)|在(?P<object2>[{HAN}]{{2,6}}行业))$",
+        "identity", "fact", 0.75, loose=True,
+    ),
+    ExtractionRule(
+        f"{_I}(?P<object>(?:做|学|教|干|卖|开|读|从事)的?是(?!自己|什么|一?个?[人事])[^，。你我吗]{{1,15}}[^，。你我吗的])$",
+        "identity", "fact", 0.75, loose=True,
+    ),
+    ExtractionRule(
+        lambda: (
+            f"{_I}(?:是)?(?P<object>在[^，。我]{{1,14}}?(?:[做当任](?:一?[名位个])?[^，。]{{0,6}}?(?:{jobs()}|微商|销售|助理|客服|文员|学徒|兼职|生意)"
+            "|带(?:孩子|娃|宝宝)|教书|养老|待产))(?:的)?$"
+        ),
+        "identity", "fact", 0.75, loose=True,
+    ),
+    ExtractionRule(f"{_I}(?:还)?在(?P<object>上班)(?:了|的)?$", "temporary", "fact", 0.6, loose=True),
+    ExtractionRule(f"{_I}(?:还)?在(?P<object>{_STUDENT})(?:的)?$", "identity", "fact", 0.75, loose=True),
+    ExtractionRule(
+        f"{_I}没有?(?P<object>毕业|结婚|工作过|成年|退休|生孩子|谈过恋爱|谈恋爱|女朋友|男朋友|对象|孩子|兄弟姐妹)$",
+        "identity", "fact", 0.8, loose=True,
+    ),
+    ExtractionRule(
+        lambda: f"{_I}不是(?:专门)?(?P<object>(?:做|搞|干|学|教|卖)[^，。的这那]{{1,10}}的|本地人|{places()}(?:人|的)?|{jobs()})$",
+        "identity", "fact", 0.75, loose=True,
+    ),
+    ExtractionRule(
+        f"{_I}(?P<object>(?:很少|极少|从不|从来不|不怎么)(?:去|看|听|吃|喝|玩|用|穿|买|打|读|写|出|坐|抽|运动|锻炼|熬夜|做饭)[^，。你他她]{{1,14}})$",
+        "stable_preference", "fact", 0.7, loose=True,
+    ),
+    ExtractionRule(
+        f"{SELF}(?:的)?(?:爱好|兴趣)(?:就|主要|一直|也)?(?:是|有)(?P<object>[^，。只]{{1,30}})$",
+        "stable_preference", "user_preference", 0.85, "喜欢", loose=True,
+    ),
+    ExtractionRule(
+        f"{SELF}(?:和[^，。]{{1,8}}?(?:一起)?)?(?P<object>{_WHERE_TO}[^，。我了过]{{2,14}}[^，。我了过来去下完到]了)$",
+        "fact", "fact", 0.7, loose=True,
+    ),
+    ExtractionRule(
+        f"{SELF}(?P<object>在[^，。我了]{{2,16}}(?:的时候|时)(?:发现|遇[到见]|碰[到见]|认识|看[到见])了[^，。]{{2,30}}(?:，(?:名?叫做?|名字[叫是])?《[^》]{{1,30}}》))$",
+        "fact", "fact", 0.7, loose=True,
+    ),
+    ExtractionRule(
+        f"{SELF}(?P<object>(?:要|得|会)开始[^，。你吗]{{2,20}})$", "temporary", "plan", 0.7, loose=True
+    ),
+    ExtractionRule(
+        f"{SELF}(?:正)?在?(?P<object>计划[去要在]?[^，。]{{3,24}})$", "temporary", "plan", 0.7
+    ),
+)  # fmt: skip
+"""After those of `chinese_shapes`, in this order."""
+COMPILED = tuple((regex(rule.pattern), rule) for rule in RULES)
