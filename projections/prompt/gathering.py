@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from projections.memory.columns import Columns, state_of
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import Memory
 from projections.memory.working_memory import Conversation
@@ -25,6 +24,7 @@ from projections.prompt.lines import (
     keeping_order,
     memory_line,
     message_lines,
+    never_stood,
     said_already,
     sensitivity_allowed,
     standing_memories,
@@ -184,12 +184,10 @@ def material(
 
 
 def _retrieved(view: OwnerView, close: Sequence[Close], rules: Rules) -> list[Line]:
-    """The lines of what was brought up, but for what was deleted between the search and now or may not be told any more."""
+    """The lines of what was brought up, but for what cannot stand in a block: deleted, say, between the search and now."""
     lines = []
-    for memory_id, level, closeness, long_ago in close:
+    for memory_id, level, closeness, long_ago in {one.memory_id: one for one in close}.values():
         memory = view.get(memory_id)
-        if memory is None or state_of(memory) in (Columns.DELETED, Columns.PURGED):
-            continue
-        if why_not(memory, rules) is None:
+        if memory is not None and never_stood(memory) is None and why_not(memory, rules) is None:
             lines.append(memory_line(memory, card(memory, level)["memory"], rules, closeness, long_ago=long_ago))
     return lines

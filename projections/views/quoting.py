@@ -8,7 +8,7 @@ words of the account himself, after that, has the last word on them. What he say
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from projections.memory.kind import has_words_of_others, is_summary
 from projections.memory.record import SECRET, Memory, with_changes
@@ -22,15 +22,15 @@ class Quoting:
         self._get = get
         self._by: dict[str, set[str]] = {}
         """A memory -> ids of what has words of it."""
-        self._of: dict[str, tuple[str, ...]] = {}
-        """An account -> ids of what it has words of."""
+        self._accounts: set[str] = set()
+        """Ids of what ever had words of others."""
         self._read: dict[str, Memory] = {}
         """Records that read otherwise than they were given, as they were given."""
 
     def follow(self, changed: Sequence[Memory]) -> list[Memory]:
         """How these changed records read, in their order, and then all others that read otherwise now."""
         new = {memory.id: memory for memory in changed}
-        accounts = [memory for memory in changed if memory.id in self._of or has_words_of_others(memory)]
+        accounts = [memory for memory in changed if memory.id in self._accounts or has_words_of_others(memory)]
         if not accounts and not self._by:
             return list(changed)
         affected = {memory.id for memory in accounts}
@@ -50,17 +50,16 @@ class Quoting:
     @property
     def quotes(self) -> bool:
         """Whether there is an account of others."""
-        return bool(self._of)
+        return bool(self._accounts)
 
     def as_given(self, memory: Memory) -> Memory:
         """The record without what this makes of it."""
         return self._read.get(memory.id, memory)
 
     def _put(self, memory: Memory) -> None:
-        pieces = tuple(dict.fromkeys((*memory.summarises, *memory.merged_from, *_turns(memory))))
-        self._of[memory.id] = pieces
-        for piece in (*pieces, *_merges(memory)):
-            self._by.setdefault(piece, set()).add(memory.id)
+        self._accounts.add(memory.id)
+        for one in (*_pieces(memory), *_merges(memory)):
+            self._by.setdefault(one, set()).add(memory.id)
 
     def _hides_else(self, memory: Memory) -> bool:
         """Whether a changed memory hides its words otherwise than before."""
@@ -80,12 +79,12 @@ class Quoting:
         memory = self._given(name, new)
         if memory is None:
             return None
-        level = self._level(memory, new)
-        if level <= memory.sensitivity:
+        read = as_told(memory, lambda other: self._given(other, new))
+        if read is memory:
             self._read.pop(name, None)
-            return memory
-        self._read[name] = memory
-        return with_changes(memory, sensitivity=level)
+        else:
+            self._read[name] = memory
+        return read
 
     def _given(self, name: str, new: dict[str, Memory]) -> Memory | None:
         memory = new.get(name)
@@ -93,45 +92,75 @@ class Quoting:
             memory = self.as_given(now)
         return memory
 
-    def _level(self, account: Memory, new: dict[str, Memory]) -> int:
-        """How sensitive the words of an account are for the sake of all that it is made of, however far behind."""
-        level, met, waiting = self._level_of_merges(account, new), {account.id}, [account]
-        while waiting and level < SECRET:
-            one = waiting.pop()
-            for name in self._of.get(one.id, ()):
-                piece = self._given(name, new)
-                if name in met or piece is None:
-                    continue
-                met.add(name)
-                if not _judged_since(one, piece):
-                    level = max(level, _hides(one, piece))
-                    waiting.append(piece)
-        return level
 
-    def _level_of_merges(self, account: Memory, new: dict[str, Memory]) -> int:
-        """What a person said of what it was merged into: that has its words, also once they came apart again."""
-        level, met, waiting = 0, {account.id}, [account]
-        while waiting and level < SECRET:
-            one = waiting.pop()
-            for name in _merges(one):
-                into = self._given(name, new)
-                if name in met or into is None:
-                    continue
-                met.add(name)
-                if into.sensitivity_set_at is not None and not _judged_since(account, into):
-                    level = max(level, into.sensitivity)
-                waiting.append(into)
-        return level
+Get = Callable[[str], Memory | None]
+
+
+def as_told(memory: Memory, get: Get) -> Memory:
+    """How a record reads for the sake of those whose words it has. `get`: others, as they are by themselves."""
+    level = _level(memory, get) if has_words_of_others(memory) else 0
+    return memory if level <= memory.sensitivity else with_changes(memory, sensitivity=level)
+
+
+def all_as_told(
+    memories: Mapping[str, Memory], fetch: Callable[[Sequence[str]], Mapping[str, Memory]]
+) -> dict[str, Memory]:
+    """The same of records that lie apart: `fetch` brings by ids what they have words of, a few times at most."""
+    known, wanted = dict(memories), _behind(memories.values())
+    met = set(known)
+    while wanted := wanted - met:
+        met |= wanted
+        found = fetch(sorted(wanted))
+        known.update(found)
+        wanted = _behind(found.values())
+    return {name: as_told(one, known.get) for name, one in memories.items()}
+
+
+def _behind(memories: Iterable[Memory]) -> set[str]:
+    return {name for one in memories if has_words_of_others(one) for name in (*_pieces(one), *_merges(one))}
+
+
+def _pieces(memory: Memory) -> tuple[str, ...]:
+    """Ids of what it has words of: what it summarises or joins, and turns of which a summary tells."""
+    turns = memory.source_turns if is_summary(memory) else ()
+    return tuple(dict.fromkeys((*memory.summarises, *memory.merged_from, *turns)))
 
 
 def _merges(memory: Memory) -> tuple[str, ...]:
+    """Ids of what has its words since it was merged, also where they came apart again."""
     return memory.unmerged_from if memory.merged_into is None else (memory.merged_into, *memory.unmerged_from)
 
 
-def _turns(memory: Memory) -> Iterator[str]:
-    """Turns of which a summary tells; none of what states something by itself."""
-    if is_summary(memory):
-        yield from memory.source_turns
+def _level(account: Memory, get: Get) -> int:
+    """How sensitive its words are for the sake of all that it is made of, however far behind."""
+    level, met, waiting = _level_of_merges(account, get), {account.id}, [account]
+    while waiting and level < SECRET:
+        one = waiting.pop()
+        for name in _pieces(one):
+            piece = None if name in met else get(name)
+            if piece is None:
+                continue
+            met.add(name)
+            if not _judged_since(one, piece):
+                level = max(level, _hides(one, piece))
+                waiting.append(piece)
+    return level
+
+
+def _level_of_merges(account: Memory, get: Get) -> int:
+    """What a person said of what it was merged into."""
+    level, met, waiting = 0, {account.id}, [account]
+    while waiting and level < SECRET:
+        one = waiting.pop()
+        for name in _merges(one):
+            into = None if name in met else get(name)
+            if into is None:
+                continue
+            met.add(name)
+            if into.sensitivity_set_at is not None and not _judged_since(account, into):
+                level = max(level, into.sensitivity)
+            waiting.append(into)
+    return level
 
 
 def _hides(account: Memory, piece: Memory) -> int:
