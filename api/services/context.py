@@ -21,6 +21,7 @@ from events.log import EventLog
 from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
 from projections.language.prompt_text import TokenCount, estimated_tokens
 from projections.prompt.gathering import Wanted
+from projections.prompt.lines import sensitivity_allowed
 from projections.prompt.recipe import Handed, Searching, recipe
 from projections.ranking.proactive import searches
 from projections.redis.view import RedisViews
@@ -102,7 +103,8 @@ class Contexts:
         with self._reader.snapshot(owner, **times) as snapshot:  # waits until `after` is folded: the log is read next
             past = snapshot.past
         lines = LineTerms(as_of=times.get("as_of"), known=times.get("known"))
-        found = self._searched(owner, text, searches, include_faded, lines) if proactive else []
+        most = sensitivity_allowed(sensitive)
+        found = self._searched(owner, text, searches, include_faded, most, lines) if proactive else []
         request = TalkAsked(owner, text, session, turn_id)
         for tried in range(1, TRIES + 1):
             said = read_talk(self._views, self._log.partitions, request, past)
@@ -150,12 +152,19 @@ class Contexts:
         }
 
     def _searched(
-        self, owner: str, text: str, most: int, include_faded: bool | None, lines: LineTerms
+        self, owner: str, text: str, most: int, include_faded: bool | None, most_sensitive: int, lines: LineTerms
     ) -> list[SearchedQuery]:
-        """One search for each query; leaves no trace of its own."""
+        """One search for each query; leaves no trace of its own. What may not stand in the block says of nobody who he is."""
         answers = {
             query: self._reader.search(
-                owner, query, limit=CANDIDATES, trace=False, reasons=False, include_faded=include_faded, **lines
+                owner,
+                query,
+                limit=CANDIDATES,
+                trace=False,
+                reasons=False,
+                include_faded=include_faded,
+                most_sensitive=most_sensitive,
+                **lines,
             )
             for query in searches(text, most)
         }

@@ -36,6 +36,7 @@ from projections.checks import Bounds
 from projections.choices import RANKINGS
 from projections.embedding.meaning import KnownVectors, Sense
 from projections.fold.provenance import with_events
+from projections.memory.record import SECRET
 from projections.ranking.recall import search
 from projections.ranking.search_request import BLIND_TO_ACCESSES, BY_MEANING
 from projections.ranking.senses import MeantQuestion, Senses
@@ -76,6 +77,7 @@ class Reader(Histories):
         trace: bool = True,
         inspect: bool = False,
         reasons: bool = True,
+        most_sensitive: int = SECRET - 1,
         on_progress: Progress | None = None,
         **terms: Any,
     ) -> Found:
@@ -83,7 +85,8 @@ class Reader(Histories):
 
         `cursor`: what `next` said on the page before. `trace`: record what was shown, of normal mode and the present. `inspect`:
         somebody only looks, in any mode and at any time: recorded too, and no memory gains by it. `reasons`: compute what
-        `explain` tells of scores and weights; without, only what was replaced, and the way, stand there.
+        `explain` tells of scores and weights; without, only what was replaced, and the way, stand there. `most_sensitive`: of
+        the memories that say whom the query means by a name or a role.
         """
         checked, wanted = check_mode(mode), check_limit(limit)
         check_query(query)
@@ -105,6 +108,7 @@ class Reader(Histories):
         with self.snapshot(owner, entries=entries, **times) as snapshot:
             zone = snapshot.view.parameters.time_zone
             request = request_of(terms, snapshot.now, zone, with_meaning=self.compares_meaning, reasons=reasons)
+            request = request._replace(most_sensitive=most_sensitive)
             sense = self.sense_of(snapshot.view, owner, question)
             answer = search(ViewQuery(snapshot.view, snapshot.now, checked), query, wanted, request, sense, page.offset)
             if cursor is not None:

@@ -10,7 +10,6 @@ import numpy as np
 from projections.index.search_index import Scores
 from projections.language.asking.roles import Somebody, may_name, names_in, people_in, role_words, roles_in
 from projections.language.text import tokens
-from projections.memory.record import SECRET
 from projections.ranking.ranked import best
 from projections.ranking.running import RunningSearch
 
@@ -44,4 +43,5 @@ def _introduced(this: RunningSearch, matches: Scores) -> list[Somebody]:
     if kept.size:
         kept = kept[this.allowed.passing(np.asarray(kept))]
     memories = [this.view.columns.memories[row] for row in kept.tolist()]
-    return [one for memory in memories if memory.sensitivity < SECRET for one in people_in(memory.content)]
+    most = this.request.most_sensitive
+    return [one for memory in memories if memory.sensitivity <= most for one in people_in(memory.content)]
