@@ -159,6 +159,18 @@ class AskedForPatterns(TypedDict):
     output_tokens: int
     failure: str | None
 
+class LookedAt(TypedDict):
+    compared: int
+    without_vector: int
+    unread: int
+    older: int
+
+class ComparedByVectors(TypedDict):
+    model: str
+    statements: LookedAt
+    turns: LookedAt
+    full: bool
+
 class Cleaned(TypedDict):
     owner: str
     counts: dict[str, int]
@@ -177,6 +189,7 @@ class Cleaned(TypedDict):
     output_tokens: int
     failure: str | None
     abstraction: AskedForPatterns | None
+    compared: ComparedByVectors | None
 
 class Ticks(TypedDict):
     last_tick: str
@@ -666,6 +679,8 @@ class Effects(EffectsAlone, Placed): ...
 class Answered(Effects):
     item: str
     verdict: str
+    done: str
+    done_code: str
 
 class Stats(TypedDict):
     memories: int

@@ -36,6 +36,7 @@ from projections.decide.answering import (
 )
 from projections.decide.command import EVENT
 from projections.decide.commands import Tell
+from projections.decide.done import done_by
 from projections.decide.rejecting import also_proposed, is_double, rejection, values_said
 from projections.decide.suggested import done_as_suggested, merge_suggested, suggestion_of
 from projections.fold.inbox import MOST_WAITING
@@ -173,8 +174,10 @@ class Inbox:
                 raise NotFound(f"{told}: `engramlog inbox {owner}` lists what does", owner=owner)
             self._check_word(owner, found, given)
             known = Tell(said(found), found.about, {"id": found.memory_id})
-        done: Any = {"item": item, "verdict": verdict, **self._writer.carry_out(owner, known, **given).answer}
-        answered: Answered = done
+        effects: Any = self._writer.carry_out(owner, known, **given).answer
+        ignored = bool(effects["changes"]) and all(one["decision"] == "ignored" for one in effects["changes"])
+        done = done_by(() if ignored else known.data, verdict)
+        answered: Answered = {"item": item, "verdict": verdict, "done": done.said, "done_code": done.name, **effects}
         return answered
 
     def _check_word(self, owner: str, found: InboxPlace, given: Given) -> None:

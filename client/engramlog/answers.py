@@ -303,7 +303,8 @@ class InjectedMemory(Result):
     memory: str | None
     """Its text then, as much as was shown; null where it is withheld."""
     withheld: str | None
-    """Why: deleted, purged, sensitive, secret, or unknown."""
+    """Why: deleted, purged, sensitive, secret, or unknown; or what it was then (proposed, merged, negated ...), of
+    which nothing stands in a block."""
     weight: float | None
     """Then, under the owner's law."""
     trust: str | None
@@ -1463,6 +1464,11 @@ class Answered(Result):
     item: str
     verdict: str
     """`accepted`, `edited` or `rejected`."""
+    done: str
+    """What was done, in words."""
+    done_code: str
+    """The same in one: `linked`, `merged`, `counts`, `holds_again`, `negated`, `revised`, `deleted`, `kept_again`,
+    `stays`, `refused`, `dismissed` or `nothing`."""
 
 
 class OwnerProfile(Result):
@@ -2225,6 +2231,30 @@ class AskedForPatterns(Result):
     """Why it could not be asked, or an answer of it not be used."""
 
 
+class LookedAt(Result):
+    """How many of a kind were compared by their vectors, and how many were not, by reason."""
+
+    compared: int
+    without_vector: int
+    """They have no vector under the model yet: `embed` computes it."""
+    unread: int
+    """The model does not read their letters: nothing is compared by noise."""
+    older: int
+    """They came before the newest that are looked at."""
+
+
+class ComparedByVectors(Result):
+    """What the job `suggest` looked at, and what it left out."""
+
+    model: str
+    statements: LookedAt
+    """For merges and links: the newest 10,000."""
+    turns: LookedAt
+    """For questions that are asked again: the newest 10,000."""
+    full: bool
+    """As many suggestions wait as may: what else is near is told once some are answered."""
+
+
 class Cleaned(Result):
     """What the lifecycle jobs decided for one owner, or would decide."""
 
@@ -2256,6 +2286,8 @@ class Cleaned(Result):
     """Why the model could not be asked, or an answer of it not be used."""
     abstraction: AskedForPatterns | None
     """Of the job `abstract` where ENGRAMLOG_PATTERNS is `model`; else null."""
+    compared: ComparedByVectors | None
+    """Of the job `suggest`; else null."""
 
 
 class Episode(Result):
