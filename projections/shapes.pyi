@@ -326,6 +326,11 @@ class Recorded(TypedDict):
     status: str
     position: NotRequired[str | None]
 
+class ToldOnce(TypedDict):
+    id: str
+    by: str
+    tokens: int
+
 class ContextBlockAlone(TypedDict):
     owner: str
     block: str
@@ -343,6 +348,7 @@ class ContextBlockAlone(TypedDict):
     searches: list[ContextSearch]
     dropped: dict[str, int]
     left_out: dict[str, int]
+    repeated: list[ToldOnce]
     read_back: str
 
 class ContextBlock(ContextBlockAlone, LinesTold, Placed): ...

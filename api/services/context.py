@@ -146,6 +146,7 @@ class Contexts:
             ],
             "dropped": block.dropped,
             "left_out": made.left_out,
+            "repeated": made.repeated,
             "read_back": "all" if said.whole else "part",
             **told_lines(times),
             **snapshot.place,

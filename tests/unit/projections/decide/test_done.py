@@ -23,10 +23,13 @@ SETTLED = ReviewSettled(memory_id="m0", waiting=ITEM, verdict="accepted", reason
 SAYS, GONE = MemoryMentioned(memory_id="suggestion-link.1"), MemoryDeleted(memory_id="suggestion-link.1")
 
 
+LINKED = MemoriesLinked(a="m0", b="m1", weight=0.7, link="semantic")
+
+
 @pytest.mark.parametrize(
     ("told", "verdict", "name", "said"),
     [
-        ((SAYS, MemoriesLinked(a="m0", b="m1", weight=0.7, link="semantic"), GONE), "accepted", "linked", "linked: m0, m1; the suggestion is gone"),
+        ((SAYS, LINKED, GONE), "accepted", "linked", "linked: m0, m1; the suggestion is gone"),
         ((SAYS, MemoryMerged(sources=("m0", "m1"), into="m2", summary="x"), GONE), "accepted", "merged", "merged: m0, m1 into m2"),
         ((MemoryMentioned(memory_id="m0"),), "accepted", "counts", "counts from now on: m0"),
         ((SETTLED, MemoryMentioned(memory_id="m0")), "accepted", "holds_again", "holds again: m0"),
