@@ -30,7 +30,8 @@ def forged(store: Store, *before: Told, ids: tuple[str, ...] = (), **recipe: Any
     owner, day = store.owner(), store.yesterday
     told = [created("I drink tea", "tea", day), *before, said("q1", "What do I drink?", day=day + 0.2)]
     upto = store.tell(owner, *told)
-    made = {"at": moment(day + 0.3), "upto": upto, "budget": 1_500, "tokens": 40, "language": "en"} | recipe
+    made: dict[str, Any] = {"at": moment(day + 0.3), "upto": upto, "budget": 1_500, "tokens": 40, "language": "en"}
+    made |= recipe
     named = ids or ("tea",)
     hits = tuple(Hit(memory_id=one, count=1, best_rank=1, last_at=moment(day + 0.3)) for one in named)
     data = MemoriesAccessed(hits=hits, via="injection", turn_id="q1", block=BlockMade(**made))
@@ -59,12 +60,12 @@ def never_stood(store: Store, reason: str) -> tuple[Told, ...]:
 @pytest.mark.parametrize("by", ["hit", "recipe", "profile"])
 @pytest.mark.parametrize("reason", ["proposed", "merged", "set_aside", "negated"])
 def test_what_never_stood_in_a_prompt_is_withheld_with_the_reason(store: Store, reason: str, by: str) -> None:
-    recipe: dict[str, Any] = {
+    recipes: dict[str, dict[str, Any]] = {
         "hit": {"ids": ("bad", "tea"), "retrieved": brought("bad", "tea")},
         "recipe": {"retrieved": brought("tea", "bad")},
         "profile": {"retrieved": brought("tea"), "stable": StableMade(budget=400, language="en", profile=("bad",))},
-    }[by]
-    answer = forged(store, *never_stood(store, reason), **recipe)
+    }
+    answer = forged(store, *never_stood(store, reason), **recipes[by])
     assert WORD not in str(answer)
     [injected] = answer["injected"]
     assert {"kind": "memory", "id": "bad", "reason": reason} in injected["block"]["withheld"]
