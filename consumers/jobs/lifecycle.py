@@ -23,7 +23,7 @@ from events.redis.wire import Wire
 from events.standing import Speaker
 from events.validation import make_event, ready
 from projections.checks import Bounds, Check, unchecked
-from projections.embedding.compared import Compared
+from projections.embedding.compared import VectorsCompared
 from projections.embedding.meaning import KnownVectors
 from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.fold.changelog import id_text
@@ -57,7 +57,7 @@ class LifecycleRun:
     appended: int = 0
     """How many of them are in the log now; those that an earlier run had appended too."""
     position: str | None = None
-    compared: Compared | None = None
+    compared: VectorsCompared | None = None
     """What a job that compares vectors looked at, before what it adds; None where none ran."""
 
     def as_dict(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class LifecycleJobs:
             moment = self._log.now() if now is None else now
             view.deletions_seen = self._views.deletions.seen(owner, deleted_in(view), moment)
             self._have_named(view)
-            looked: list[Compared] = []
+            looked: list[VectorsCompared] = []
             decisions = self._planned(view, moment, jobs, check, looked)
         return LifecycleRun(owner, decisions, 0, standing.position, _first(looked))
 
@@ -140,14 +140,14 @@ class LifecycleJobs:
         check: Check = unchecked,
     ) -> LifecycleRun:
         """Plan by the laws and append. Raises ConcurrencyError where the owner never stands still, OwnerQuarantined, StoreError."""
-        looked: list[Compared] = []
+        looked: list[VectorsCompared] = []
         planner = partial(self._planned, jobs=jobs, check=check, looked=looked)
         done = self.carry_out_plan(owner, planner, now=now, on_progress=on_progress, check=check)
         done.compared = _first(looked)
         return done
 
     def _planned(
-        self, view: OwnerView, now: int, jobs: Sequence[str], check: Check, looked: list[Compared]
+        self, view: OwnerView, now: int, jobs: Sequence[str], check: Check, looked: list[VectorsCompared]
     ) -> list[Decision]:
         """What the jobs would do. What a job compares with the owner's state is read before, and forgotten after it.
 
@@ -293,7 +293,7 @@ class LifecycleJobs:
             yield from self._views.stored(owner, seqs[start : start + 1_000])
 
 
-def _first(looked: Sequence[Compared]) -> Compared | None:
+def _first(looked: Sequence[VectorsCompared]) -> VectorsCompared | None:
     """What the first of several plans looked at: what a run adds has no vector, and was not there to be compared."""
     return looked[0] if looked else None
 

@@ -36,14 +36,14 @@ SAID = {
 """What was done -> how it is said."""
 
 
-class Done(NamedTuple):
+class AnswerDone(NamedTuple):
     """What was done: a name of `SAID`, and the sentence."""
 
     name: str
     said: str
 
 
-def done_by(told: Sequence[EventData], verdict: str) -> Done:
+def done_by(told: Sequence[EventData], verdict: str) -> AnswerDone:
     """What the events of an answer do; nothing where none of them counted."""
     if not told:
         return _done("nothing")
@@ -52,7 +52,7 @@ def done_by(told: Sequence[EventData], verdict: str) -> Done:
     return next((done for one in told if (done := _changed(one)) is not None), None) or _said(told)
 
 
-def _changed(one: EventData) -> Done | None:
+def _changed(one: EventData) -> AnswerDone | None:
     if isinstance(one, MemoriesLinked):
         return _done("linked", one.a, one.b)
     if isinstance(one, MemoryMerged):
@@ -63,13 +63,13 @@ def _changed(one: EventData) -> Done | None:
     return _done("deleted", one.memory_id) if isinstance(one, MemoryDeleted) else None
 
 
-def _said(told: Sequence[EventData]) -> Done:
+def _said(told: Sequence[EventData]) -> AnswerDone:
     said = [one.memory_id for one in told if isinstance(one, MemoryMentioned)]
     waited = any(isinstance(one, ReviewSettled) for one in told)
     return _done("holds_again" if waited else "counts", *said) if said else _done("nothing")
 
 
-def _rejected(told: Sequence[EventData]) -> Done:
+def _rejected(told: Sequence[EventData]) -> AnswerDone:
     stays = [one.memory_id for one in told if isinstance(one, ReviewSettled)]
     if stays:
         return _done("stays", *stays)
@@ -80,5 +80,5 @@ def _rejected(told: Sequence[EventData]) -> Done:
     return _done("refused" if refused else "deleted", *gone)
 
 
-def _done(name: str, *ids: str, into: str = "") -> Done:
-    return Done(name, SAID[name].format(ids=", ".join(dict.fromkeys(ids)), into=into))
+def _done(name: str, *ids: str, into: str = "") -> AnswerDone:
+    return AnswerDone(name, SAID[name].format(ids=", ".join(dict.fromkeys(ids)), into=into))

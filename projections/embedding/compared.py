@@ -37,7 +37,7 @@ class ComparedTold(TypedDict):
     full: bool
 
 
-class LookedAt(NamedTuple):
+class RowsLookedAt(NamedTuple):
     """Rows that were looked at, and how many were not, by reason."""
 
     rows: Rows
@@ -58,15 +58,15 @@ class LookedAt(NamedTuple):
         }
 
 
-_NOTHING = LookedAt(np.zeros(0, dtype=np.int64))
+_NOTHING = RowsLookedAt(np.zeros(0, dtype=np.int64))
 
 
-class Compared(NamedTuple):
+class VectorsCompared(NamedTuple):
     """What a run looked at, of one owner."""
 
     model: str
-    statements: LookedAt
-    turns: LookedAt
+    statements: RowsLookedAt
+    turns: RowsLookedAt
     full: bool
     """Whether as many wait as may: what else is found is suggested once some are answered."""
 
@@ -124,11 +124,11 @@ def left_out(told: ComparedTold) -> int:
     return sum(told[kind][name] for kind in KINDS for name in NAMES if name != "compared")
 
 
-def looked_at(fit: npt.NDArray[np.bool_], vectors: KnownVectors, most: int) -> LookedAt:
+def looked_at(fit: npt.NDArray[np.bool_], vectors: KnownVectors, most: int) -> RowsLookedAt:
     """Of the rows that are fit the newest `most` that have a vector, oldest first, and why the others are not among them."""
     size = min(fit.size, vectors.known.size)
     fit_rows = np.flatnonzero(fit)
     has = fit_rows[fit_rows < size]
     rows = has[vectors.known[has]]
     unread = 0 if vectors.unread is None else int(vectors.unread[has].sum())
-    return LookedAt(rows[-most:], fit_rows.size - rows.size - unread, unread, max(rows.size - most, 0))
+    return RowsLookedAt(rows[-most:], fit_rows.size - rows.size - unread, unread, max(rows.size - most, 0))

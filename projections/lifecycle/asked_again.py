@@ -15,7 +15,7 @@ import numpy as np
 from events.trust import PROPOSED
 from projections.checks import Check, counted
 from projections.embedding.centred import centred
-from projections.embedding.compared import LookedAt, looked_at
+from projections.embedding.compared import RowsLookedAt, looked_at
 from projections.embedding.meaning import KnownVectors
 from projections.language.extraction.rules import TurnText, questions
 from projections.language.similar import similarity
@@ -47,7 +47,7 @@ class _Asked(NamedTuple):
     question: str
 
 
-def turns_to_read(view: OwnerView, vectors: KnownVectors) -> LookedAt:
+def turns_to_read(view: OwnerView, vectors: KnownVectors) -> RowsLookedAt:
     """The newest turns that may be questions, and how many are not read, by reason."""
     fit = may_be_compared(view)
     memories = view.columns.memories

@@ -21,7 +21,7 @@ from events.trust import PROPOSED
 from projections.checks import Check, counted, unchecked
 from projections.decide.merging import contradicts
 from projections.embedding.centred import centred
-from projections.embedding.compared import Compared, LookedAt, looked_at
+from projections.embedding.compared import RowsLookedAt, VectorsCompared, looked_at
 from projections.embedding.meaning import KnownVectors, Vectors
 from projections.language.polarity import wording
 from projections.language.prompt_text import cut, is_chinese, one_line
@@ -73,7 +73,7 @@ def suggestions(view: OwnerView, now: int, check: Check = unchecked) -> list[Dec
     statements, turns = _statements(view, vectors), turns_to_read(view, vectors)
     if room <= 0:
         nothing = np.zeros(0, dtype=np.int64)
-        view.compared_today = Compared(
+        view.compared_today = VectorsCompared(
             vectors.model, statements._replace(rows=nothing), turns._replace(rows=nothing), full=True
         )
         return going
@@ -81,11 +81,11 @@ def suggestions(view: OwnerView, now: int, check: Check = unchecked) -> list[Dec
     found = (one for pair in pairs if (one := _made(view, pair, now)) is not None)
     again = asked_again(view, turns.rows, vectors, JOB, now, check)
     made = list(islice(chain(again, found), room))
-    view.compared_today = Compared(vectors.model, statements, turns, full=len(made) == room)
+    view.compared_today = VectorsCompared(vectors.model, statements, turns, full=len(made) == room)
     return [*going, *made]
 
 
-def _statements(view: OwnerView, vectors: KnownVectors) -> LookedAt:
+def _statements(view: OwnerView, vectors: KnownVectors) -> RowsLookedAt:
     fit = may_be_compared(view)
     memories = view.columns.memories
     for row in np.flatnonzero(fit).tolist():

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from api.cli.commands.cleaning import _uncompared
 from api.cli.show.search import results
-from projections.embedding.compared import Compared, ComparedOfAll, LookedAt
+from projections.embedding.compared import ComparedOfAll, RowsLookedAt, VectorsCompared
 
 Kind = Literal["statements", "turns"]
 Reason = Literal["compared", "without_vector", "unread", "older"]
@@ -69,7 +69,7 @@ def test_what_has_no_vector_was_compared_by_words_but_where_meaning_alone_is_ask
 def test_what_was_not_compared_for_suggestions_is_said_on_standard_error(
     capsys: pytest.CaptureFixture[str], kind: Kind, reason: Reason, said: str | None
 ) -> None:
-    told = Compared("mine", LookedAt(NO_ROWS), LookedAt(NO_ROWS), full=False).told()
+    told = VectorsCompared("mine", RowsLookedAt(NO_ROWS), RowsLookedAt(NO_ROWS), full=False).told()
     told[kind][reason] = 1
     _uncompared(told, "alice")
     heard = capsys.readouterr()
@@ -78,15 +78,15 @@ def test_what_was_not_compared_for_suggestions_is_said_on_standard_error(
 
 
 def test_that_there_is_no_room_for_suggestions_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    _uncompared(Compared("mine", LookedAt(NO_ROWS), LookedAt(NO_ROWS), full=True).told(), "alice")
+    _uncompared(VectorsCompared("mine", RowsLookedAt(NO_ROWS), RowsLookedAt(NO_ROWS), full=True).told(), "alice")
     assert "As many suggestions wait as may" in capsys.readouterr().err
     _uncompared(None, "alice")
     assert capsys.readouterr().err == ""
 
 
 def test_sums_over_owners_count_those_whose_memories_were_compared_in_part() -> None:
-    whole = Compared("mine", LookedAt(np.arange(3)), LookedAt(NO_ROWS), full=False).told()
-    part = Compared("use", LookedAt(np.arange(2), 1, 4), LookedAt(NO_ROWS, older=7), full=True).told()
+    whole = VectorsCompared("mine", RowsLookedAt(np.arange(3)), RowsLookedAt(NO_ROWS), full=False).told()
+    part = VectorsCompared("use", RowsLookedAt(np.arange(2), 1, 4), RowsLookedAt(NO_ROWS, older=7), full=True).told()
     sums = ComparedOfAll()
     for one in (whole, None, part):
         sums.add(one)

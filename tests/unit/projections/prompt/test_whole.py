@@ -157,8 +157,8 @@ def test_in_chinese_too() -> None:
 
 
 def test_the_place_of_what_is_not_told_again_is_for_something_else() -> None:
-    view = told(*of_events(), *CITIES)
-    others = NAMES[: MOST_RESULTS - 1]
+    view = told(*of_events(), *CITIES, created("City of glass", "u1", 31))
+    others = [*NAMES[: MOST_RESULTS - 2], "u1"]
     assert sorted(brings(view, "The city.", "t1", "s1", *others)) == sorted(["t1", *others])
 
 
