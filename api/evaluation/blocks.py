@@ -22,6 +22,7 @@ from projections.language.prompt_text import is_chinese
 from projections.memory.working_memory import conversation
 from projections.prompt.block import Block, build
 from projections.prompt.gathering import AskedTurn, Valued, Wanted, always, material, rules_of
+from projections.prompt.lines import sensitivity_allowed
 from projections.prompt.whole import brought_up
 from projections.ranking.proactive import closenesses, searches
 from projections.ranking.recall import search
@@ -102,6 +103,7 @@ def _made(
     vectors: EvaluationVectors | None,
 ) -> Block:
     view, text, found = at.view, question.text, list[Valued]()
+    request = request._replace(most_sensitive=sensitivity_allowed(sensitive=False))
     for query in searches(text, MOST_SEARCHES):
         sense = None if vectors is None else vectors.asked(view, question.owner, query)
         results = search(at, query, CANDIDATES, request, sense)["results"]

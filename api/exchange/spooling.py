@@ -14,6 +14,7 @@ from projections.memory.columns import Columns, state_of
 from projections.memory.record import SECRET, Memory
 from projections.memory.twins import Twins
 from projections.redis.spool import Spool, Spooled
+from projections.views.quoting import as_told
 from projections.views.view import OwnerView
 
 
@@ -71,9 +72,10 @@ class SpooledSelection:
             yield rows, self._as_read(page)
 
     def _as_read(self, page: list[Memory]) -> list[Memory]:
-        """How these records read beside those that say the same."""
+        """How these records read beside those that say the same, and those whose words they have."""
         talk = self._view.parameters.talk_reaffirms
-        return self._twins.follow(self._view.state.rejections, page, lambda _keys: (), talk=talk)[: len(page)]
+        read = self._twins.follow(self._view.state.rejections, page, lambda _keys: (), talk=talk)[: len(page)]
+        return [as_told(one, self._spool.get) for one in read]
 
     def _follow_merges(self, states: npt.NDArray[np.int8], into: dict[int, str]) -> None:
         """As `Columns.standing`: what was merged counts as deleted or rejected where its merge is."""

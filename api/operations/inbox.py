@@ -43,7 +43,7 @@ ACCEPT = Operation(
     answer="Answered",
     told="What it did.",
     statuses=OF_VERBS,
-    shown="memories:effects",
+    shown="inbox:answered",
     example="Example: `engramlog accept alice 018f3c1e-7b2a-7000-8000-000000000003`",
 )
 AMEND = Operation(
@@ -78,7 +78,7 @@ AMEND = Operation(
     answer="Answered",
     told="What it did.",
     statuses=OF_VERBS,
-    shown="memories:effects",
+    shown="inbox:answered",
     example='Example: `engramlog amend alice 018f3c1e-7b2a-7000-8000-000000000003 "The kiln fires at 1220 degrees"`',
 )
 REJECT = Operation(
@@ -92,8 +92,7 @@ REJECT = Operation(
     answer="Answered",
     told="What it did.",
     statuses=OF_VERBS,
-    more="A change stays undone. A proposal is deleted, and what it says becomes no memory again.",
-    shown="memories:effects",
+    shown="inbox:answered",
     example="Example: `engramlog reject alice m-018f3c1e-7b2a-7000-8000-000000000002 --reason 'never said so'`",
 )
 OPERATIONS = (INBOX, ACCEPT, AMEND, REJECT)

@@ -19,7 +19,8 @@ from events.errors import EngramlogError, StoreError, refused
 from events.log import EventLog
 from events.partitions import partition_of
 from projections.checks import Check
-from projections.lifecycle import COMPARING, JOBS
+from projections.embedding.compared import ComparedOfAll
+from projections.lifecycle import COMPARING, JOBS, SUGGEST
 
 UNASKED: Mapping[str, Any] = {
     "left_open": 0,
@@ -29,8 +30,9 @@ UNASKED: Mapping[str, Any] = {
     "output_tokens": 0,
     "failure": None,
     "abstraction": None,
+    "compared": None,
 }
-"""What is told of models that were not asked, beside who reviews."""
+"""What is told of models that were not asked, beside who reviews, and of vectors that were not compared."""
 Progress = Callable[[int, int], None]
 Passing = Callable[[str], AbstractContextManager[None]]
 MOST_DECISIONS = 10_000
@@ -111,6 +113,7 @@ class Cleaner:
         decided: list[dict[str, Any]] = []
         failed: list[dict[str, str]] = []
         counts: Counter[str] = Counter()
+        compared = ComparedOfAll()
         told = left_out = 0
         for done, owner in enumerate(owners, 1):
             try:
@@ -122,6 +125,7 @@ class Cleaner:
                 failed.append({"owner": owner, "error": type(error).__name__, "message": error.message})
             else:
                 counts.update(answer["counts"])
+                compared.add(answer["compared"])
                 if answer["decisions"] or answer["asked"] or answer["abstraction"]:
                     room = max(MOST_DECISIONS - told, 0)
                     left_out += max(len(answer["decisions"]) - room, 0)
@@ -137,6 +141,7 @@ class Cleaner:
             "decided": decided,
             "left_out": left_out,
             "failed": failed,
+            "compared": compared.told() if SUGGEST in chosen else None,
         }
 
     def _run(self, owner: str, dry_run: bool, jobs: Sequence[str], on_progress: Progress) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Unpack
+from typing import Any, Unpack
 
 from api.choices import BUDGET
 from api.requests.checks import check_id_of, check_owner
@@ -22,6 +22,7 @@ from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
 from projections.language.asking.parts import asks
 from projections.language.prompt_text import TokenCount, estimated_tokens
 from projections.prompt.gathering import Wanted
+from projections.prompt.lines import sensitivity_allowed
 from projections.prompt.recipe import Handed, Searching, recipe
 from projections.ranking.proactive import searches
 from projections.redis.view import RedisViews
@@ -104,7 +105,14 @@ class Contexts:
             past = snapshot.past
         lines = LineTerms(as_of=times.get("as_of"), known=times.get("known"))
         expand = whole is not False and (whole is True or asks(text))
-        found = self._searched(owner, text, searches, include_faded, lines, expand=expand) if proactive else []
+        most = sensitivity_allowed(sensitive)
+        found = (
+            self._searched(
+                owner, text, searches, lines, expand=expand, most_sensitive=most, include_faded=include_faded
+            )
+            if proactive
+            else []
+        )
         request = TalkAsked(owner, text, session, turn_id)
         for tried in range(1, TRIES + 1):
             said = read_talk(self._views, self._log.partitions, request, past)
@@ -143,13 +151,14 @@ class Contexts:
             "searches": [one.told(made.close_enough[at]) for at, one in enumerate(found)],
             "dropped": block.dropped,
             "left_out": made.left_out,
+            "repeated": made.repeated,
             "read_back": "all" if said.whole else "part",
             **told_lines(times),
             **snapshot.place,
         }
 
     def _searched(
-        self, owner: str, text: str, most: int, include_faded: bool | None, lines: LineTerms, *, expand: bool
+        self, owner: str, text: str, most: int, lines: LineTerms, *, expand: bool, **terms: Any
     ) -> list[SearchedQuery]:
         """One search for each query; leaves no trace of its own. `expand`: the first, the whole turn, in other words too."""
         answers = {
@@ -160,7 +169,7 @@ class Contexts:
                 trace=False,
                 reasons=False,
                 expand=expand and at == 0,
-                include_faded=include_faded,
+                **terms,
                 **lines,
             )
             for at, query in enumerate(searches(text, most))

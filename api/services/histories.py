@@ -235,7 +235,7 @@ class Histories(Snapshots):
                 worded.append((changes[number], beside.words))
         if worded:
             named = {one for change, words in worded for one in (*words.named, change["memory"]) if one is not None}
-            teller = Teller(self._views.records(owner, named).get, lambda: self._forgotten(owner))
+            teller = Teller(self._views.told_records(owner, named).get, lambda: self._forgotten(owner))
             for change, words in worded:
                 change["said_reason"], change["because"] = teller.told(words, change["memory"])
 

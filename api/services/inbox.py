@@ -36,14 +36,15 @@ from projections.decide.answering import (
 )
 from projections.decide.command import EVENT
 from projections.decide.commands import Tell
+from projections.decide.done import done_by
 from projections.decide.rejecting import also_proposed, is_double, rejection, values_said
-from projections.decide.suggested import done_as_suggested, merge_suggested, quotes_secrets, suggestion_of
+from projections.decide.suggested import done_as_suggested, merge_suggested, suggestion_of
 from projections.fold.inbox import MOST_WAITING
 from projections.fold.reasons import NOBODYS, reason_told
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.statements import statement
 from projections.memory.columns import Columns, state_of
-from projections.memory.record import SECRET, Memory
+from projections.memory.record import SECRET
 from projections.memory.rejection import refusing
 from projections.memory.suggestion import suggested_kind
 from projections.shapes import Answered, InboxItem, InboxPage
@@ -173,8 +174,10 @@ class Inbox:
                 raise NotFound(f"{told}: `engramlog inbox {owner}` lists what does", owner=owner)
             self._check_word(owner, found, given)
             known = Tell(said(found), found.about, {"id": found.memory_id})
-        done: Any = {"item": item, "verdict": verdict, **self._writer.carry_out(owner, known, **given).answer}
-        answered: Answered = done
+        effects: Any = self._writer.carry_out(owner, known, **given).answer
+        ignored = bool(effects["changes"]) and all(one["decision"] == "ignored" for one in effects["changes"])
+        done = done_by(() if ignored else known.data, verdict)
+        answered: Answered = {"item": item, "verdict": verdict, "done": done.said, "done_code": done.name, **effects}
         return answered
 
     def _check_word(self, owner: str, found: InboxPlace, given: Given) -> None:
@@ -259,7 +262,7 @@ class Inbox:
             "kind": _kind(one, event.data),
             "memory_id": one.memory_id,
             "about": [] if suggestion is None else list(suggestion.summarises),
-            "memory": None if memory is None else _says(snapshot.view, memory),
+            "memory": None if memory is None else card(memory, "full")["memory"],
             "would_say": None if says is None else _shown(says),
             "reason": _shown(reason) if reason else None,
             "reason_code": ours.code,
@@ -296,10 +299,6 @@ def _kind(one: InboxPlace, data: EventData) -> str:
     if one.again:
         return CHANGES[MemoryMentioned]
     return CHANGES.get(type(data), PROPOSAL) if one.on else suggested_kind(one.memory_id) or PROPOSAL
-
-
-def _says(view: OwnerView, memory: Memory) -> str:
-    return WITHHELD if quotes_secrets(view.get, memory) else card(memory, "full")["memory"]
 
 
 def _shown(text: str) -> str:

@@ -33,6 +33,7 @@ from events.vocabulary import Via
 from projections.checks import Bounds
 from projections.choices import RANKINGS
 from projections.fold.provenance import with_events
+from projections.memory.record import SECRET
 from projections.ranking.recall import search
 from projections.ranking.search_request import BLIND_TO_ACCESSES
 from projections.ranking.senses import Senses
@@ -80,6 +81,7 @@ class Reader(MeaningReader):
         inspect: bool = False,
         reasons: bool = True,
         expand: bool = True,
+        most_sensitive: int = SECRET - 1,
         on_progress: Progress | None = None,
         **terms: Any,
     ) -> Found:
@@ -88,7 +90,7 @@ class Reader(MeaningReader):
         `cursor`: what `next` said on the page before. `trace`: record what was shown, of normal mode and the present. `inspect`:
         somebody only looks, in any mode and at any time: recorded too, and no memory gains by it. `reasons`: compute what
         `explain` tells of scores and weights; without, only what was replaced, and the way, stand there. `expand`: in other
-        words too, where the process is set to.
+        words too, where the process is set to. `most_sensitive`: of the memories that say whom the query means by a name or a role.
         """
         checked, wanted = check_mode(mode), check_limit(limit)
         check_query(query)
@@ -112,7 +114,8 @@ class Reader(MeaningReader):
         with self.snapshot(owner, entries=entries, **times) as snapshot:
             zone = snapshot.view.parameters.time_zone
             request = request_of(terms, snapshot.now, zone, with_meaning=self.compares_meaning, reasons=reasons)
-            request, sense = widening(request, other), self.sense_of(snapshot.view, owner, question)
+            request = widening(request, other)._replace(most_sensitive=most_sensitive)
+            sense = self.sense_of(snapshot.view, owner, question)
             answer = search(ViewQuery(snapshot.view, snapshot.now, checked), query, wanted, request, sense, page.offset)
             if cursor is not None:
                 answer["results"] = [one for one in answer["results"] if not snapshot.has_lost(one["id"])]

@@ -23,6 +23,7 @@ from events.redis.wire import Wire
 from events.standing import Speaker
 from events.validation import make_event, ready
 from projections.checks import Bounds, Check, unchecked
+from projections.embedding.compared import VectorsCompared
 from projections.embedding.meaning import KnownVectors
 from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.fold.changelog import id_text
@@ -56,19 +57,22 @@ class LifecycleRun:
     appended: int = 0
     """How many of them are in the log now; those that an earlier run had appended too."""
     position: str | None = None
+    compared: VectorsCompared | None = None
+    """What a job that compares vectors looked at, before what it adds; None where none ran."""
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready: counts by action, and every decision."""
         counts: dict[str, int] = {}
         for one in self.decisions:
             counts[one.action] = counts.get(one.action, 0) + 1
-        return {
+        told = {
             "owner": self.owner,
             "counts": counts,
             "decisions": [one.as_dict() for one in self.decisions],
             "appended": self.appended,
             "position": self.position,
         }
+        return told if self.compared is None else told | {"compared": self.compared.told()}
 
 
 def folded_by_workers(_until: Mapping[int, int]) -> None:
@@ -122,8 +126,9 @@ class LifecycleJobs:
             moment = self._log.now() if now is None else now
             view.deletions_seen = self._views.deletions.seen(owner, deleted_in(view), moment)
             self._have_named(view)
-            decisions = self._planned(view, moment, jobs, check)
-        return LifecycleRun(owner, decisions, 0, standing.position)
+            looked: list[VectorsCompared] = []
+            decisions = self._planned(view, moment, jobs, check, looked)
+        return LifecycleRun(owner, decisions, 0, standing.position, _first(looked))
 
     def carry_out(
         self,
@@ -135,19 +140,30 @@ class LifecycleJobs:
         check: Check = unchecked,
     ) -> LifecycleRun:
         """Plan by the laws and append. Raises ConcurrencyError where the owner never stands still, OwnerQuarantined, StoreError."""
-        planner = partial(self._planned, jobs=jobs, check=check)
-        return self.carry_out_plan(owner, planner, now=now, on_progress=on_progress, check=check)
+        looked: list[VectorsCompared] = []
+        planner = partial(self._planned, jobs=jobs, check=check, looked=looked)
+        done = self.carry_out_plan(owner, planner, now=now, on_progress=on_progress, check=check)
+        done.compared = _first(looked)
+        return done
 
-    def _planned(self, view: OwnerView, now: int, jobs: Sequence[str], check: Check) -> list[Decision]:
-        """What the jobs would do. What a job compares with the owner's state is read before, and forgotten after it."""
+    def _planned(
+        self, view: OwnerView, now: int, jobs: Sequence[str], check: Check, looked: list[VectorsCompared]
+    ) -> list[Decision]:
+        """What the jobs would do. What a job compares with the owner's state is read before, and forgotten after it.
+
+        `looked` takes in what it looked at.
+        """
         if LEVELS in jobs:
             view.judged_today = self._levels_today(view, check)
         try:
             if SUGGEST in jobs:
                 view.vectors_today = self._vectors_today(view)
-            return plan(view, now, jobs, check)
+            decisions = plan(view, now, jobs, check)
+            if view.compared_today is not None:
+                looked.append(view.compared_today)
+            return decisions
         finally:
-            view.judged_today = view.vectors_today = None
+            view.judged_today = view.vectors_today = view.compared_today = None
 
     def _vectors_today(self, view: OwnerView) -> KnownVectors:
         """The vectors of the view's rows. Raises InputError where none are kept of this owner."""
@@ -275,6 +291,11 @@ class LifecycleJobs:
     def _stored(self, owner: str, seqs: Sequence[int]) -> Iterator[Any]:
         for start in range(0, len(seqs), 1_000):
             yield from self._views.stored(owner, seqs[start : start + 1_000])
+
+
+def _first(looked: Sequence[VectorsCompared]) -> VectorsCompared | None:
+    """What the first of several plans looked at: what a run adds has no vector, and was not there to be compared."""
+    return looked[0] if looked else None
 
 
 def owners_of(wire: Wire, tag: str) -> list[str]:

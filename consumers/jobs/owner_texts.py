@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from events.entry import SECRET_BYTES
@@ -14,7 +16,9 @@ from projections.embedding.meaning import content_key, embedded_text
 from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.fold.evolve import parameters_of
 from projections.fold.owner import OwnerState
-from projections.redis.store import read_owner, read_record
+from projections.memory.record import Memory
+from projections.redis.store import read_owner, read_record, slices
+from projections.views.quoting import all_as_told
 
 PAGE = 500
 
@@ -60,8 +64,9 @@ def read_texts(wire: Wire, tag: str, owner: str) -> OwnerTexts:
         texts, nameless, cursor, letters = dict[bytes, Text](), 0, b"0", dict[bytes, bool | None]()
         while True:
             cursor, page = wire.call("HSCAN", keys.records(owner), cursor, "COUNT", PAGE)
-            for memory_id, raw in zip(page[::2], page[1::2], strict=True):
-                memory = read_record(keys, owner, memory_id.decode(), raw)
+            found = _records(keys, owner, page[::2], page[1::2])
+            for memory in all_as_told(found, partial(_fetched, wire, keys, owner)).values():
+                memory_id = memory.id.encode()
                 text = embedded_text(memory)
                 letters[memory_id] = (
                     is_of_other_letters(text) if text else None
@@ -76,10 +81,23 @@ def read_texts(wire: Wire, tag: str, owner: str) -> OwnerTexts:
                 break
         if live_build(wire, tag) == keys:
             state = read_owner(keys, owner, token) if token else OwnerState()
-            found = Counter(letters.values())
-            others = owner_of_other_letters(found[True], found[True] + found[False])
+            counted = Counter(letters.values())
+            others = owner_of_other_letters(counted[True], counted[True] + counted[False])
             embedder = parameters_of(state.settings).embedder
             return OwnerTexts(token, version_text(keys, state), texts, nameless, embedder, len(letters), others)
+
+
+def _records(keys: BuildKeys, owner: str, ids: Sequence[bytes], raws: Sequence[bytes | None]) -> dict[str, Memory]:
+    told = ((one.decode(), raw) for one, raw in zip(ids, raws, strict=True))
+    return {name: read_record(keys, owner, name, raw) for name, raw in told if raw is not None}
+
+
+def _fetched(wire: Wire, keys: BuildKeys, owner: str, ids: Sequence[str]) -> dict[str, Memory]:
+    """What an account on a page has words of."""
+    found = dict[str, Memory]()
+    for some in slices(ids, PAGE):
+        found |= _records(keys, owner, [one.encode() for one in some], wire.call("HMGET", keys.records(owner), *some))
+    return found
 
 
 def is_secret(raw: bytes | None) -> bool:

@@ -17,7 +17,7 @@ from consumers.fold.folder import Tell, silent
 from consumers.jobs.lifecycle import LifecycleJobs, LifecycleRun
 from events.errors import ModelFailed
 from projections.checks import Check, unchecked
-from projections.lifecycle import COMPARING, FINAL, JOBS, LEVELS, Decision, plan
+from projections.lifecycle import COMPARING, FINAL, JOBS, LEVELS, SUGGEST, Decision, plan
 from projections.lifecycle.reviewing import (
     Briefing,
     Look,
@@ -77,6 +77,7 @@ class ReviewRun(LifecycleRun):
         self.decisions += done.decisions
         self.appended += done.appended
         self.position = done.position or self.position
+        self.compared = done.compared or self.compared
 
 
 class _Due(NamedTuple):
@@ -112,10 +113,14 @@ class ReviewJob:
         self, owner: str, jobs: Sequence[str] = tuple(JOBS), *, now: int | None = None, check: Check = unchecked
     ) -> ReviewRun:
         """What the jobs would do, and what the reviewer would be asked; it is not."""
-        foreseen = partial(_foreseen, jobs=jobs, check=check)
+        apart = [name for name in jobs if name in (LEVELS, SUGGEST)]
+        foreseen = partial(_foreseen, jobs=[name for name in jobs if name not in apart], check=check)
         decisions, asked = self._lifecycle.look(owner, foreseen, now=now, check=check)
-        reread = self._lifecycle.plan(owner, (LEVELS,) if LEVELS in jobs else (), now=now, check=check)
-        return ReviewRun(owner, [*decisions, *reread.decisions], 0, reread.position, asked)
+        # What reads more than the view is planned where it is read.
+        rest = self._lifecycle.plan(owner, apart, now=now, check=check)
+        gone = {memory_id for one in decisions if one.action in FINAL for memory_id in one.ids}
+        others = [one for one in rest.decisions if gone.isdisjoint(one.ids)]
+        return ReviewRun(owner, [*decisions, *others], 0, rest.position, rest.compared, asked)
 
     def carry_out(
         self,

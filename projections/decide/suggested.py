@@ -9,7 +9,7 @@ from events.errors import NotFound, refused
 from projections.decide.merging import merged_text
 from projections.memory.columns import Columns, state_of
 from projections.memory.record import SECRET, Memory
-from projections.memory.suggestion import LINKED, is_asked_again, merged_id, suggested_by
+from projections.memory.suggestion import LINKED, merged_id, suggested_by
 
 Get = Callable[[str], Memory | None]
 
@@ -27,14 +27,6 @@ def merge_suggested(get: Get, memory_id: str) -> str | None:
         return None
     of = _standing(get, suggestion)
     return merged_text(of) if len(of) > 1 else None
-
-
-def quotes_secrets(get: Get, memory: Memory) -> bool:
-    """Whether a suggestion has words of what became secret, or was purged, since it was made."""
-    if suggested_by(memory) is None and not is_asked_again(memory):
-        return False
-    pieces = map(get, memory.summarises)
-    return any(one is None or one.sensitivity >= SECRET or one.purged_at is not None for one in pieces)
 
 
 def done_as_suggested(get: Get, memory_id: str, reason: str, summary: str | None = None) -> tuple[EventData, ...]:

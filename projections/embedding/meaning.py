@@ -45,6 +45,10 @@ class KnownVectors(NamedTuple):
     """Shape (rows, d); zeros where a row has none."""
     known: npt.NDArray[np.bool_]
     """Which rows have vectors, shape (rows,)."""
+    unread: npt.NDArray[np.bool_] | None = None
+    """Which rows have vectors that tell nothing, as the model reads not their language, shape (rows,); None: none."""
+    model: str = ""
+    """Whose vectors they are."""
 
 
 class Usual(NamedTuple):

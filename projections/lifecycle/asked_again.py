@@ -7,6 +7,7 @@ their vectors, as recorded: three of one speaker that ask the same, of which rul
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +15,15 @@ import numpy as np
 from events.trust import PROPOSED
 from projections.checks import Check, counted
 from projections.embedding.centred import centred
+from projections.embedding.compared import RowsLookedAt, looked_at
 from projections.embedding.meaning import KnownVectors
 from projections.language.extraction.rules import TurnText, questions
 from projections.language.similar import similarity
 from projections.lifecycle.decision import Decision
+from projections.lifecycle.joining import may_be_compared
 from projections.lifecycle.judge.candidates import asks_something
 from projections.lifecycle.judge.judging import ASKED_OFTEN, often_asked
-from projections.memory.columns import Columns, state_of
+from projections.memory.columns import Columns, Rows, state_of
 from projections.memory.creating import suggestion
 from projections.memory.kind import is_turn
 from projections.memory.record import UNCOMPRESSED, Memory
@@ -30,8 +33,10 @@ from projections.views.view import OwnerView
 LEAST_COSINE = 0.6
 LEAST_SHARE = 0.6
 """Of a turn's letters that its question must have: then the turn's vector is the question's."""
+MOST_READ = 10_000
+"""Turns that are read for questions, the newest: the rules of extraction take most of the job's time."""
 MOST_COMPARED = 2_000
-"""Turns that are compared, the newest."""
+"""Questions among them that are compared, the newest."""
 MOST_NAMED = 20
 """Turns that a proposal names: the one whose words it has, with which it goes, and the newest."""
 
@@ -42,11 +47,22 @@ class _Asked(NamedTuple):
     question: str
 
 
-def asked_again(view: OwnerView, vectors: KnownVectors, job: str, now: int, check: Check) -> Iterator[Decision]:
-    """Proposals of what was asked three times or more in other words, the most often asked first."""
-    rows: list[int] = np.flatnonzero(vectors.known[: len(view.columns)]).tolist()
-    found = [one for one in (_asked(view, row) for row in counted(rows, check, len(rows))) if one is not None]
-    found = found[-MOST_COMPARED:]
+def turns_to_read(view: OwnerView, vectors: KnownVectors) -> RowsLookedAt:
+    """The newest turns that may be questions, and how many are not read, by reason."""
+    fit = may_be_compared(view)
+    memories = view.columns.memories
+    for row in np.flatnonzero(fit).tolist():
+        fit[row] = asks_still(memories[row])
+    return looked_at(fit, vectors, MOST_READ)
+
+
+def asked_again(
+    view: OwnerView, rows: Rows, vectors: KnownVectors, job: str, now: int, check: Check
+) -> Iterator[Decision]:
+    """Proposals of what was asked three times or more in other words in these turns, the most often asked first."""
+    newest = reversed(rows.tolist())
+    asked = (one for row in counted(newest, check, rows.size) if (one := _asked(view, row)) is not None)
+    found = list(islice(asked, MOST_COMPARED))[::-1]
     if len(found) < ASKED_OFTEN:
         return
     wholes = centred(vectors.wholes[[one.row for one in found]])

@@ -21,11 +21,12 @@ from events.trust import PROPOSED
 from projections.checks import Check, counted, unchecked
 from projections.decide.merging import contradicts
 from projections.embedding.centred import centred
+from projections.embedding.compared import RowsLookedAt, VectorsCompared, looked_at
 from projections.embedding.meaning import KnownVectors, Vectors
 from projections.language.polarity import wording
 from projections.language.prompt_text import cut, is_chinese, one_line
 from projections.language.similar import similarity
-from projections.lifecycle.asked_again import asked_again, asks_still
+from projections.lifecycle.asked_again import asked_again, asks_still, turns_to_read
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.joining import may_be_compared
 from projections.lifecycle.may_merge import framed_apart, may_merge
@@ -60,17 +61,36 @@ class _Pair(NamedTuple):
 def suggestions(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
     """The suggestions that there are to make, the nearest first, and before them those that go.
 
-    `view.vectors_today` are the vectors of its rows; without them nothing is compared.
+    `view.vectors_today` are the vectors of its rows; without them nothing is compared. What was looked at, and what not, stands
+    in `view.compared_today` after it.
     """
     known = [one for one in view.columns if _is_ours(one) and state_of(one) == Columns.PROPOSED]
     going = [one for one in (_going(view, one) for one in known) if one is not None]
     room = MOST_WAITING - len(known) + len(going)
-    if view.vectors_today is None or room <= 0:
+    vectors = view.vectors_today
+    if vectors is None:
         return going
-    pairs = _pairs(view, view.vectors_today, check)
+    statements, turns = _statements(view, vectors), turns_to_read(view, vectors)
+    if room <= 0:
+        nothing = np.zeros(0, dtype=np.int64)
+        view.compared_today = VectorsCompared(
+            vectors.model, statements._replace(rows=nothing), turns._replace(rows=nothing), full=True
+        )
+        return going
+    pairs = _pairs(view, statements.rows, vectors, check)
     found = (one for pair in pairs if (one := _made(view, pair, now)) is not None)
-    again = asked_again(view, view.vectors_today, JOB, now, check)
-    return [*going, *islice(chain(again, found), room)]
+    again = asked_again(view, turns.rows, vectors, JOB, now, check)
+    made = list(islice(chain(again, found), room))
+    view.compared_today = VectorsCompared(vectors.model, statements, turns, full=len(made) == room)
+    return [*going, *made]
+
+
+def _statements(view: OwnerView, vectors: KnownVectors) -> RowsLookedAt:
+    fit = may_be_compared(view)
+    memories = view.columns.memories
+    for row in np.flatnonzero(fit).tolist():
+        fit[row] = _is_fit(memories[row])
+    return looked_at(fit, vectors, MOST_COMPARED)
 
 
 def _made(view: OwnerView, pair: _Pair, now: int) -> Decision | None:
@@ -131,12 +151,9 @@ def _is_fit(memory: Memory) -> bool:
     return stands and memory.sensitivity < UNCOMPRESSED and not memory.waiting and is_statement(memory)
 
 
-def _pairs(view: OwnerView, vectors: KnownVectors, check: Check) -> list[_Pair]:
+def _pairs(view: OwnerView, rows: Rows, vectors: KnownVectors, check: Check) -> list[_Pair]:
     """What may be suggested, the nearest first."""
     memories = view.columns.memories
-    size = min(vectors.known.size, len(memories))
-    fit = np.flatnonzero(vectors.known[:size] & may_be_compared(view)[:size])
-    rows = np.array([row for row in fit.tolist() if _is_fit(memories[row])][-MOST_COMPARED:], dtype=np.int64)
     if rows.size < 2:
         return []
     near = _nearest(centred(vectors.wholes[rows]), check)

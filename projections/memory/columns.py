@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from projections.memory.kind import has_words_of_others
 from projections.memory.record import CATEGORIES, Memory
 
 Rows = npt.NDArray[np.int64]
@@ -79,6 +80,7 @@ _FIELDS = (
     _Field("sensitivity", np.int8, attrgetter("sensitivity")),
     _Field("trust", np.int8, attrgetter("trust")),
     _Field("waiting", np.int8, lambda m: len(m.waiting)),
+    _Field("quotes", np.int8, has_words_of_others),
     _Field("state", np.int8, state_of),
     _Field("conflict", np.int8, conflict_of),
     _Field("created_at", np.int64, attrgetter("created_at")),
@@ -128,6 +130,7 @@ class Columns:
     sensitivity: np.ndarray
     trust: np.ndarray
     waiting: np.ndarray
+    quotes: np.ndarray
     state: np.ndarray
     conflict: np.ndarray
     created_at: np.ndarray

@@ -78,6 +78,12 @@ def is_summary(memory: Memory) -> bool:
     return form_of(memory) == "summary"
 
 
+def has_words_of_others(memory: Memory) -> bool:
+    """Whether a memory shares words with others: it summarises or joins them, or was joined with them."""
+    joined = memory.merged_from or memory.merged_into or memory.unmerged_from
+    return bool(memory.summarises or joined) or is_summary(memory)
+
+
 def is_statement(memory: Memory) -> bool:
     """Whether a memory states something by itself, and is no turn and no account of turns."""
     return form_of(memory) == "statement"

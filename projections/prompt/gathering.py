@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from projections.memory.columns import Columns, state_of
 from projections.memory.deletion_view import forgotten_turns
 from projections.memory.record import Memory
 from projections.memory.working_memory import Conversation
@@ -25,6 +24,7 @@ from projections.prompt.lines import (
     keeping_order,
     memory_line,
     message_lines,
+    never_stood,
     said_already,
     sensitivity_allowed,
     standing_memories,
@@ -87,6 +87,8 @@ class Always(NamedTuple):
 
     standing: StandingLines
     instructions: list[Memory]
+    repeated: dict[str, str]
+    """What was close and is not told, as others tell it -> which."""
     told: frozenset[str] = frozenset()
     """Ids of what the stable one of two parts tells."""
 
@@ -117,16 +119,13 @@ def always(view: OwnerView, now: int, talk: Conversation, rules: Rules) -> Alway
     seen = seen_at(view, now, "normal")
     standing, asked = standing_memories(view.columns, seen, talk, rules), standing_instructions(view.columns, rules)
     standing.left_out.update(asked.left_out)
-    return Always(standing, asked.shown)
+    return Always(standing, asked.shown, {})
 
 
 def closest(
-    view: OwnerView, found: Sequence[Valued], asked: AskedTurn, threshold: float, rules: Rules, holds: Always, most: int
+    view: OwnerView, found: Sequence[Valued], asked: AskedTurn, threshold: float, rules: Rules, holds: Always
 ) -> tuple[list[Close], list[int]]:
-    """The closest of what the searches found, at most so many, closest first, and how many of each were close enough.
-
-    What is long ago stands below what is fresh.
-    """
+    """What the searches found that is close enough, closest first, and how much of each was."""
     close: dict[str, tuple[float, Result]] = {}
     counts = []
     elsewhere = holds.ids
@@ -143,12 +142,12 @@ def closest(
             if memory.id not in elsewhere and value > (close[memory.id][0] if memory.id in close else 0.0):
                 close[memory.id] = (value, result)
         counts.append(passed)
-    best = sorted(close.items(), key=lambda one: (-one[1][0], one[0]))[:most]
+    best = sorted(close.items(), key=lambda one: (-one[1][0], one[0]))
     chosen = [
         Close(memory_id, shown["level"], round(value, 6), bool(shown.get("long_ago", False)))
         for memory_id, (value, shown) in best
     ]
-    return sorted(chosen, key=lambda one: one.long_ago), counts
+    return chosen, counts
 
 
 def material(
@@ -184,12 +183,10 @@ def material(
 
 
 def _retrieved(view: OwnerView, close: Sequence[Close], rules: Rules) -> list[Line]:
-    """The lines of what was brought up, but for what was deleted between the search and now or may not be told any more."""
+    """The lines of what was brought up, but for what cannot stand in a block: deleted, say, between the search and now."""
     lines = []
-    for memory_id, level, closeness, long_ago in close:
+    for memory_id, level, closeness, long_ago in {one.memory_id: one for one in close}.values():
         memory = view.get(memory_id)
-        if memory is None or state_of(memory) in (Columns.DELETED, Columns.PURGED):
-            continue
-        if why_not(memory, rules) is None:
+        if memory is not None and never_stood(memory) is None and why_not(memory, rules) is None:
             lines.append(memory_line(memory, card(memory, level)["memory"], rules, closeness, long_ago=long_ago))
     return lines

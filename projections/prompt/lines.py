@@ -17,7 +17,7 @@ from projections.language.sensitivity.event_level import at_most
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.language.times.bounds import bounded
 from projections.laws.modes import Visibility
-from projections.memory.columns import Columns
+from projections.memory.columns import STATES, Columns, state_of
 from projections.memory.corrections import Correction
 from projections.memory.deletion_view import deleted_memories
 from projections.memory.episode import SENSITIVE, local
@@ -91,6 +91,12 @@ def _against(memory: Memory, rules: Rules) -> Iterator[str]:
     told = [turn in rules.forgotten for turn in memory.source_turns]
     if any(told) and (not is_statement(memory) or (memory.source == "judge" and all(told))):
         yield "deleted"
+
+
+def never_stood(memory: Memory) -> str | None:
+    """Why a memory, as it was at the moment of a block, cannot have stood in it; None where it can."""
+    state = state_of(memory)
+    return STATES[state] if state != Columns.LIVE else "negated" if memory.is_negated else None
 
 
 def withdrawn(today: Columns, most_sensitive: int) -> dict[str, str]:

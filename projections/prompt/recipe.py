@@ -16,6 +16,7 @@ from events.trust import ORDER
 from events.vocabulary import Trust
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.memory.record import SECRET
+from projections.prompt.block import TITLES
 from projections.prompt.gathering import Close, Wanted
 from projections.prompt.two_parts import StablePart
 
@@ -82,10 +83,15 @@ def _brought(one: Close) -> BroughtUp:
 def wanted_of(made: BlockMade) -> Wanted:
     """How the block was wanted."""
     trust = 0 if made.trust is None else ORDER[made.trust]
-    wanted = Wanted(made.budget, made.messages, made.sensitive, made.language, made.threshold, trust)
+    wanted = Wanted(made.budget, made.messages, made.sensitive, _titled(made.language), made.threshold, trust)
     if made.stable is None:
         return wanted
-    return wanted._replace(stable=made.stable.budget, stable_language=made.stable.language)
+    return wanted._replace(stable=made.stable.budget, stable_language=_titled(made.stable.language))
+
+
+def _titled(language: str) -> str:
+    """The language, where titles are written in it; whoever tells another handed out no block."""
+    return language if language in TITLES else "en"
 
 
 def close_of(made: BlockMade) -> list[Close]:

@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 from projections.checks import Check, unchecked
 from projections.language.prompt_text import TokenCount, is_chinese
-from projections.memory.columns import Columns, state_of
 from projections.prompt.block import LEAST_BUDGET, Block, Layout, Material, build
 from projections.prompt.gathering import Always, Wanted
-from projections.prompt.lines import Rules, holding_line, why_not
+from projections.prompt.lines import Rules, holding_line, never_stood, why_not
 from projections.prompt.profile import profile_of
 from projections.views.view import OwnerView
 
@@ -69,12 +68,8 @@ def stable_part(
         profile, reasons = profile_of(view, rules, frozenset(one.id for one in standing), check)
         left_out = dict(reasons)
     else:
-        found = [one for memory_id in chosen if (one := view.get(memory_id)) is not None]
-        profile = [
-            one
-            for one in found
-            if state_of(one) not in (Columns.DELETED, Columns.PURGED) and why_not(one, rules) is None
-        ]
+        found = (view.get(memory_id) for memory_id in dict.fromkeys(chosen))
+        profile = [one for one in found if one is not None and never_stood(one) is None and why_not(one, rules) is None]
     written = "\n".join(one.content for one in (*standing, *profile))
     language = wanted.stable_language or ("zh" if is_chinese(written) else "en")
     rules = rules._replace(language=language)

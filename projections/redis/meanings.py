@@ -220,9 +220,10 @@ class Meanings:
         except (BadSetting, EmbedderFailed):
             return None
         known = index.known
-        if chosen.name == MINILM:
-            known = known & view.index(LettersIndex).latin(known.size)
-        return KnownVectors(index.wholes, known)
+        if chosen.name != MINILM:
+            return KnownVectors(index.wholes, known, None, index.model)
+        latin = view.index(LettersIndex).latin(known.size)
+        return KnownVectors(index.wholes, known & latin, known & ~latin, index.model)
 
     def coverage(self, view: OwnerView, owner: str) -> Coverage:
         """How many of the view's rows have a vector: model, embedded, of (rows with text), share (1 of none), and who chose it.

@@ -48,6 +48,7 @@ from projections.redis.store import (
     slices,
 )
 from projections.views.kept_views import CachedView, KeptViews
+from projections.views.quoting import all_as_told
 from projections.views.view import OwnerView
 
 PAGE = 500
@@ -238,6 +239,10 @@ class RedisViews:
                 told = zip(some, wire.call("HMGET", keys.records(owner), *some), strict=True)
                 found.update((one, read_record(keys, owner, one, raw)) for one, raw in told if raw is not None)
         return found
+
+    def told_records(self, owner: str, ids: Iterable[str]) -> dict[str, Memory]:
+        """The same, as sensitive as what they have words of: by these it is decided whether words of an event may be told."""
+        return all_as_told(self.records(owner, ids), lambda others: self.records(owner, others))
 
     def _wait(
         self,

@@ -1,4 +1,5 @@
-"""How an owner's records read beside each other: twins of what was negated or rejected, and what is set aside. Pure."""
+"""How an owner's records read beside each other: twins of what was negated or rejected, what is set aside, and words of others'
+that may not be told. Pure."""
 
 from __future__ import annotations
 
@@ -8,9 +9,11 @@ import numpy as np
 
 from projections.fold.owner import OwnerState
 from projections.memory.columns import Columns
+from projections.memory.kind import has_words_of_others
 from projections.memory.record import Memory
 from projections.memory.rejection import TURN_BYTES
 from projections.memory.twins import Twins, is_decisive
+from projections.views.quoting import Quoting
 from projections.views.set_aside import SetAside
 
 
@@ -22,24 +25,26 @@ class ReadBeside:
         self._columns = columns
         self._set_aside = SetAside()
         self._twins = Twins(self._get)
+        self._quoting = Quoting(self._read_now)
 
     def read(self, state: OwnerState, changed: Sequence[Memory], *, talk: bool) -> Sequence[Memory]:
         """How changed records, and others for their sake, read at this state. `talk`: as `Twins.follow` takes it."""
-        folded = (self._twins.as_folded(one) for one in self._columns())
+        folded = (self._twins.as_folded(self._quoting.as_given(one)) for one in self._columns())
         changed = self._set_aside.follow(state.asides, changed, folded)
-        return self._twins.follow(state.rejections, changed, self._watchable, talk=talk)
+        return self._quoting.follow(self._twins.follow(state.rejections, changed, self._watchable, talk=talk))
 
     def decisive(self, state: OwnerState) -> list[Memory]:
-        """The records that decide how others read, where none was read yet and all columns are there."""
+        """The records that decide how others read, or are decided by them, where none was read yet and all columns are there."""
         columns = self._columns()
         if state.rejections:
-            return [one for one in columns if is_decisive(one, state.rejections)]
-        found = (columns.memories[row] for row in np.flatnonzero(columns.conflict >= Columns.KEEP).tolist())
-        return [one for one in found if is_decisive(one, ())]
+            return [one for one in columns if is_decisive(one, state.rejections) or has_words_of_others(one)]
+        rows = np.flatnonzero((columns.conflict >= Columns.KEEP) | (columns.quotes > 0)).tolist()
+        found = (columns.memories[row] for row in rows)
+        return [one for one in found if is_decisive(one, ()) or has_words_of_others(one)]
 
     def as_folded(self, memory: Memory) -> Memory:
         """A record as it was folded."""
-        return self._set_aside.as_folded(self._twins.as_folded(memory))
+        return self._set_aside.as_folded(self._twins.as_folded(self._quoting.as_given(memory)))
 
     @property
     def said_again(self) -> Collection[str]:
@@ -49,21 +54,25 @@ class ReadBeside:
     @property
     def read_otherwise(self) -> set[str]:
         """Ids of what reads otherwise than it was folded."""
-        return {*self._twins.read_otherwise, *self._set_aside.read_otherwise}
+        return {*self._twins.read_otherwise, *self._set_aside.read_otherwise, *self._quoting.read_otherwise}
 
     @property
     def counts(self) -> bool:
         """Whether anything is looked at beside others."""
-        return self._twins.watches or self._set_aside.sets_aside
+        return self._twins.watches or self._set_aside.sets_aside or self._quoting.quotes
 
     def _watchable(self, keys: set[bytes]) -> Iterable[Memory]:
         """All records that may be watched under these keys."""
         columns = self._columns()
-        if any(len(one) == TURN_BYTES for one in keys):
-            return columns
-        return (columns.memories[row] for row in columns.saying(keys).tolist())
+        every = any(len(one) == TURN_BYTES for one in keys)
+        found = columns if every else (columns.memories[row] for row in columns.saying(keys).tolist())
+        return map(self._quoting.as_given, found)
 
     def _get(self, memory_id: str) -> Memory | None:
+        memory = self._read_now(memory_id)
+        return None if memory is None else self._quoting.as_given(memory)
+
+    def _read_now(self, memory_id: str) -> Memory | None:
         columns = self._columns()
         row = columns.row(memory_id)
         return None if row is None else columns.memories[row]

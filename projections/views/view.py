@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar, cast
 from events.naming import Naming
 from events.parameters import DEFAULTS, Parameters
 from projections.checks import UNBOUNDED, Bounds, Check, counted, unchecked
+from projections.embedding.compared import VectorsCompared
 from projections.embedding.meaning import KnownVectors
 from projections.fold.evolve import parameters_of
 from projections.fold.owner import OwnerHistory, OwnerState
@@ -79,6 +80,8 @@ class OwnerView(SearchedTexts):
         """Memory id -> its level by the rules of today, read off the log again; None: nobody did."""
         self.vectors_today: KnownVectors | None = None
         """Vectors of the rows, while somebody compares them; else, and where there are none, None."""
+        self.compared_today: VectorsCompared | None = None
+        """What whoever compared them looked at, and what not."""
         self.purged_since: Collection[str] = ()
         """Of a past, ids of what is purged today: what they corrected is not told, though they came later."""
         self.naming = Naming(owner, b"")

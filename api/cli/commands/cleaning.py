@@ -17,6 +17,7 @@ from api.cli.show.tables import Cell, Column, tabulate
 from api.operations.definition import Option, Parameter
 from api.operations.reports import CLEANUP
 from events.errors import InputError
+from projections.embedding.compared import KINDS
 
 if TYPE_CHECKING:
     from api.services import cleaning
@@ -63,18 +64,15 @@ def cleanup(call: Call) -> None:
         raise InputError("cleanup: name an owner, or give --all for every owner, and not both", field="owner")
     with opened(call.context) as application:
         if owner is not None:
-            # Looked at before: what the run adds has no vector yet.
-            compares = "suggest" in (call.given.get("jobs") or ())
-            known = application.embeddings.coverage(owner) if compares else None
             with progress("decisions", call.json) as advance:
                 answer = application.cleaner.clean(owner, **call.given, on_progress=advance)
             call.print(answer, _one)
-            if known is not None:
-                _uncompared(known)
+            _uncompared(answer["compared"], owner)
             raise typer.Exit(PARTLY if _failures([answer]) else 0)
         with _bar(call.json) as advance:
             answer = application.cleaner.clean_all(**call.given, on_progress=advance)
     call.print(answer, _everyone)
+    _uncompared(answer["compared"], "OWNER")
     stopped = _failures(answer["decided"])
     raise typer.Exit(PARTLY if answer["failed"] or stopped else 0)
 
@@ -126,14 +124,27 @@ def _everyone(answer: dict[str, Any]) -> None:
         out.print(Text.assemble((one["owner"], "yellow"), f": {one['message']}"))
 
 
-def _uncompared(known: Mapping[str, Any]) -> None:
-    """Said on standard error: what was not compared, as it has no vector yet."""
-    embedded, whole = known["embedded"], known["of"]
-    if embedded < whole:
-        first = (
-            f"{embedded:,} of {whole:,} memories have vectors of {known['model']}; the others were not compared: first "
+NOT_COMPARED = {
+    "without_vector": "without a vector yet: first `engramlog embed {owner}`",
+    "unread": "in letters that the model does not read",
+    "older": "older than the newest that are looked at",
+}
+
+
+def _uncompared(compared: Mapping[str, Any] | None, owner: str) -> None:
+    """Said on standard error: what was not compared by its vectors, and why."""
+    if compared is None:
+        return
+    for kind in KINDS:
+        for name, why in NOT_COMPARED.items():
+            if count := compared[kind][name]:
+                one = kind[:-1] if count == 1 else kind
+                err.print(Text(f"{count:,} {one} not compared, {why.format(owner=owner)}", "yellow"))
+    if full := compared["full"]:
+        whose = "" if full is True else f" of {full:,} owner{'' if full == 1 else 's'}"
+        err.print(
+            Text(f"As many suggestions{whose} wait as may: answer some in the inbox, then run it again", "yellow")
         )
-        err.print(Text(f"{first}`engramlog embed {known['owner']}`", "yellow"))
 
 
 def _planned(answers: list[dict[str, Any]], *, several: bool) -> None:

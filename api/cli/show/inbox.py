@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.memories import part_of, shortened, when
+from api.cli.show.memories import effects, part_of, shortened, when
 from api.cli.show.tables import Cell, Column, tabulate
 from projections import shapes
 
@@ -46,3 +46,9 @@ def inbox(answer: shapes.InboxPage, console: Console = out) -> None:
     ]
     tabulate(columns, rows, console)
     console.print("[dim]`engramlog accept OWNER ITEM`, `amend OWNER ITEM TEXT` or `reject OWNER ITEM` answers one[/]")
+
+
+def answered(answer: shapes.Answered, console: Console = out) -> None:
+    """What was done; the events of it where something else came of them."""
+    console.print(Text(answer["done"], "yellow" if answer["done_code"] == "nothing" else "bold green"))
+    effects(answer, ("done", "done_code"))

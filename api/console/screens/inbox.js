@@ -42,7 +42,7 @@ function Item({ owner, item, onDone }) {
     setError(null);
     try {
       const told = await tell(path("owners", owner, "inbox", verb), { item: item.item, ...body });
-      note(t(`inbox.done.${told.verdict}`));
+      note(t(`inbox.done.${told.done_code}`));
       onDone();
     } catch (refused) {
       setError(refused);

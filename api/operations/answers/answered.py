@@ -216,7 +216,10 @@ class InjectedMemory(BaseModel):
     closeness: float | None = Field(description="How close it was to the turn, 0 to 1, where a search brought it.")
     long_ago: bool
     memory: str | None = Field(description="Its text then, as much as was shown; null where it is withheld.")
-    withheld: str | None = Field(description="Why: deleted, purged, sensitive, secret, or unknown.")
+    withheld: str | None = Field(
+        description="Why: deleted, purged, sensitive, secret, or unknown; or what it was then (proposed, merged, negated ...), of"
+        " which nothing stands in a block."
+    )
     weight: float | None = Field(description="Then, under the owner's law.")
     trust: str | None = Field(description="Then.")
     created_at: str | None

@@ -73,6 +73,24 @@ class AskedForPatterns(BaseModel):
     failure: str | None = Field(description="Why it could not be asked, or an answer of it not be used.")
 
 
+class LookedAt(BaseModel):
+    """How many of a kind were compared by their vectors, and how many were not, by reason."""
+
+    compared: int
+    without_vector: int = Field(description="They have no vector under the model yet: `embed` computes it.")
+    unread: int = Field(description="The model does not read their letters: nothing is compared by noise.")
+    older: int = Field(description="They came before the newest that are looked at.")
+
+
+class ComparedByVectors(BaseModel):
+    """What the job `suggest` looked at, and what it left out."""
+
+    model: str
+    statements: LookedAt = Field(description="For merges and links: the newest 10,000.")
+    turns: LookedAt = Field(description="For questions that are asked again: the newest 10,000.")
+    full: bool = Field(description="As many suggestions wait as may: what else is near is told once some are answered.")
+
+
 class Cleaned(BaseModel):
     """What the lifecycle jobs decided for one owner, or would decide."""
 
@@ -95,6 +113,7 @@ class Cleaned(BaseModel):
             "output_tokens": 0,
             "failure": None,
             "abstraction": None,
+            "compared": None,
         }
     )
 
@@ -117,6 +136,7 @@ class Cleaned(BaseModel):
     abstraction: AskedForPatterns | None = Field(
         description="Of the job `abstract` where ENGRAMLOG_PATTERNS is `model`; else null."
     )
+    compared: ComparedByVectors | None = Field(description="Of the job `suggest`; else null.")
 
 
 class Ticks(BaseModel):

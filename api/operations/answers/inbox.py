@@ -86,6 +86,8 @@ class Answered(Effects):
         {
             "item": "018f3c1e-7b2a-7000-8000-000000000003",
             "verdict": "rejected",
+            "done": "left as it is: kiln",
+            "done_code": "stays",
             "id": "kiln",
             "owner": "alice",
             "position": "3:132",
@@ -95,3 +97,8 @@ class Answered(Effects):
 
     item: str
     verdict: str = Field(description="`accepted`, `edited` or `rejected`.")
+    done: str = Field(description="What was done, in words.")
+    done_code: str = Field(
+        description="The same in one: `linked`, `merged`, `counts`, `holds_again`, `negated`, `revised`, `deleted`, `kept_again`,"
+        " `stays`, `refused`, `dismissed` or `nothing`."
+    )

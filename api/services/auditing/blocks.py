@@ -14,13 +14,13 @@ from events.catalogue import BlockMade, BroughtUp
 from events.envelope import from_micros, utc_text
 from events.errors import InputError
 from events.log import EventLog
-from events.partitions import partition_of, position_text
+from events.partitions import parse_position, partition_of, position_text
 from projections.fold.reasons import reason_told
 from projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
 from projections.memory.working_memory import Injection, set_aside_among
 from projections.prompt.block import Block, Line, build
 from projections.prompt.gathering import AskedTurn, always, material, rules_of
-from projections.prompt.lines import HIDDEN, Rules
+from projections.prompt.lines import HIDDEN, Rules, never_stood
 from projections.prompt.recipe import asked_digest, block_digest, close_of, wanted_of
 from projections.prompt.two_parts import TwoParts, in_two, stable_part
 from projections.redis.said import Recent
@@ -65,6 +65,8 @@ class BlocksAgain:
         """
         before = position_text(partition_of(owner, self._log.partitions), max(injection.seq - 1, 1))
         made = injection.block or _by_default(injection, words, injection.read_at or before)
+        if parse_position(made.upto)[1] >= injection.seq:  # nobody was handed what was not there yet
+            return None
         try:
             with self._reader.snapshot(owner, known=made.upto, at=utc_text(made.at)) as snapshot:
                 request = TalkAsked(owner, words or "", injection.session, injection.turn_id)
@@ -163,7 +165,8 @@ def _withheld(
 ) -> Iterator[WithheldFromBlock]:
     """What stood in the block and is not told today."""
     kept = set(shown.memories)
-    for memory_id in dict.fromkeys((*then.memories, *injection.ids)):
+    claimed = (one for one in _claimed(injection) if not _may_have_stood(snapshot, one))
+    for memory_id in dict.fromkeys((*then.memories, *injection.ids, *claimed)):
         if memory_id not in kept and (reason := reason_withheld(snapshot, memory_id, rules)) is not None:
             yield {"kind": "memory", "id": memory_id, "reason": reason}
     hidden, told = HIDDEN[rules.language], {(line.id, line.text) for line in _messages(shown)}
@@ -175,6 +178,18 @@ def _withheld(
     for line in then.parts["tools"]:
         if line.id not in tools:
             yield {"kind": "tool", "id": line.id, "reason": "deleted"}
+
+
+def _claimed(injection: Injection) -> Iterator[str]:
+    """Ids of what a recipe tells stood in the block; where the service made it, it holds no other."""
+    if (made := injection.block) is not None:
+        yield from (one.memory_id for one in made.retrieved)
+        yield from made.stable.profile if made.stable is not None else ()
+
+
+def _may_have_stood(snapshot: Snapshot, memory_id: str) -> bool:
+    memory = snapshot.view.get(memory_id)
+    return memory is not None and never_stood(memory) is None
 
 
 def _messages(block: Block) -> list[Line]:

@@ -10,7 +10,7 @@ from projections.memory.record import Memory
 from projections.memory.trust import trust_told
 from projections.memory.working_memory import Injection
 from projections.prompt.block import Block
-from projections.prompt.lines import Rules, why_not
+from projections.prompt.lines import Rules, never_stood, why_not
 from projections.shapes import InjectedMemory
 from projections.views.corrected import corrections_in
 from projections.views.query import card, moment, status
@@ -20,12 +20,12 @@ _HIDING = frozenset({"secret", "sensitive", "deleted"})
 
 
 def reason_withheld(snapshot: Snapshot, memory_id: str, rules: Rules) -> str | None:
-    """Why the words of a memory are not told today; None where they may be."""
+    """Why the words of a memory are not told today, or cannot have stood in a block of then; None where they may be told."""
     then, today = snapshot.view.get(memory_id), snapshot.present.get(memory_id)
     if then is None or (today is not None and state_of(today) == Columns.PURGED):
         return "unknown" if then is None else "purged"
     reason = why_not(then, rules)
-    return reason if reason in _HIDING else None
+    return reason if reason in _HIDING else never_stood(then)
 
 
 def injected_memory(

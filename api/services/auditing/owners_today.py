@@ -35,12 +35,12 @@ class OwnersToday:
         self.of = cache(self._of)
 
     def _of(self, owner: str) -> OwnerToday:
-        found = self._views.records(owner, self._named[owner])
+        found = self._views.told_records(owner, self._named[owner])
 
         def get(memory_id: str) -> Memory | None:
             if memory_id not in self._named[owner]:  # what another was merged into
                 self._named[owner].add(memory_id)
-                found.update(self._views.records(owner, [memory_id]))
+                found.update(self._views.told_records(owner, [memory_id]))
             return found.get(memory_id)
 
         asides = self._views.glance(owner)[0].state.asides

@@ -115,4 +115,4 @@ class BeforeVerbs(Appender):
             with self.newest(owner) as (snapshot, _):
                 return {one: memory for one in ids if (memory := snapshot.view.get(one)) is not None}
         except OwnerTooLarge:
-            return self._views.records(owner, ids)
+            return self._views.told_records(owner, ids)

@@ -49,4 +49,6 @@ def _introduced(this: RunningSearch, matches: Scores) -> list[Somebody]:
     kept = rows[best(scores, rows, LOOKED_AT)]
     if kept.size:
         kept = kept[this.allowed.passing(np.asarray(kept))]
-    return [one for row in kept.tolist() for one in this.view.people(row)]
+    memories, most = this.view.columns.memories, this.request.most_sensitive
+    told = (row for row in kept.tolist() if memories[row].sensitivity <= most)
+    return [one for row in told for one in this.view.people(row)]

@@ -208,7 +208,7 @@ class MapLinks:
         """The nearest by meaning of each of these rows, `among` others or all that may be shown."""
         if self._near is None or not len(rows):
             return {}
-        wholes, known = self._near
+        wholes, known = self._near.wholes, self._near.known
         room = np.flatnonzero(known & self._shown[: len(known)]) if among is None else np.array(among, dtype=np.int64)
         room = room[(room < len(known)) & known[np.minimum(room, len(known) - 1)]]
         asked = [row for row in rows if row < len(known) and known[row] and self._tells(row)]

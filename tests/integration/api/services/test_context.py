@@ -636,3 +636,18 @@ def test_a_whole_answer_holds_nothing_that_may_not_stand_there(store: Store, gon
     told = ids(asked(store, owner, "How many coffees do I drink in the morning?", whole=True), "retrieved")
     assert "cup4" in told
     assert not {"cup3", "phone"} & set(told)
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "level", "named"), [(False, 2, False), (True, 2, True), (False, 1, True), (True, 3, False)]
+)
+def test_whom_a_question_means_is_told_by_what_may_stand_in_the_block_alone(
+    store: Store, sensitive: bool, level: int, named: bool
+) -> None:
+    owner = known(
+        store,
+        created("My sister is called Wilhelmina and she is in hospital", "who", sensitivity=level),
+        created("Wilhelmina plays the cello in an orchestra", "cello"),
+    )
+    answer = asked(store, owner, "What does my sister play in the orchestra?", sensitive=sensitive)
+    assert ("Wilhelmina" in str(answer["searches"])) is named

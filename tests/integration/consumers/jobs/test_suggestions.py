@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from api.operations.answers import InboxPage
+from api.operations.answers import Cleaned, InboxPage
+from consumers.jobs.lifecycle import LifecycleJobs
+from consumers.jobs.reviewing import Reviewer, ReviewJob
 from events.errors import InputError, NotFound
 from projections.shapes import InboxItem
 from tests.acceptance.helpers.store import Store, embedded_store
@@ -126,7 +128,37 @@ def test_without_an_embedder_it_is_refused_in_words(tmp_path: Path) -> None:
 
 def test_what_the_model_cannot_read_is_compared_with_nothing(store: Store) -> None:
     owner = say(store, "用户会弹吉他", "用户会弹吉他和钢琴", "用户最近去了厦门", "用户喜欢鼓浪屿")
-    assert store.app.cleaner.clean(owner, jobs=JOB)["decisions"] == []
+    run = store.app.cleaner.clean(owner, jobs=JOB)
+    Cleaned.model_validate(run)
+    assert run["decisions"] == []
+    assert run["compared"]["statements"] == {"compared": 3, "without_vector": 0, "unread": 4, "older": 0}
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_what_has_no_vector_is_told_of_one_owner_and_of_all(store: Store, dry_run: bool) -> None:
+    owner = say(store, SHORT)
+    store.tell(owner, created("User plays chess on Sundays", "later", store.yesterday, kind="fact"))
+    run = store.app.cleaner.clean(owner, jobs=JOB, dry_run=dry_run)
+    assert run["compared"]["statements"] == {"compared": 4, "without_vector": 1, "unread": 0, "older": 0}
+    assert run["compared"]["model"] == "all-MiniLM-L6-v2"
+    everybody = store.app.cleaner.clean_all(jobs=JOB, dry_run=True)
+    assert everybody["compared"]["statements"]["without_vector"] >= 1
+    assert everybody["compared"]["owners"] >= everybody["compared"]["in_part"] >= 1
+    assert store.app.cleaner.clean(owner)["compared"] is None
+    assert store.app.cleaner.clean_all(dry_run=True)["compared"] is None
+
+
+def test_beside_a_reviewer_a_dry_run_tells_what_would_be_suggested(store: Store) -> None:
+    owner = say(store, SHORT, FULL)
+    lifecycle = store.app.cleaner._lifecycle
+    assert isinstance(lifecycle, LifecycleJobs)
+
+    def nobody() -> Reviewer:
+        raise AssertionError("a dry run asks nothing")
+
+    run = ReviewJob(lifecycle, nobody, "model").plan(owner, ("sweep", "review", *JOB))
+    assert [one.action for one in run.decisions] == ["suggest"]
+    assert run.as_dict()["compared"]["statements"]["compared"] == 5
 
 
 def test_what_one_of_the_two_says_is_withheld_at_once_where_it_became_secret(store: Store) -> None:

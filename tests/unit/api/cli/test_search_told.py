@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from api.cli.commands.cleaning import _uncompared
 from api.cli.show.search import results
+from projections.embedding.compared import ComparedOfAll, RowsLookedAt, VectorsCompared
+
+Kind = Literal["statements", "turns"]
+Reason = Literal["compared", "without_vector", "unread", "older"]
+NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 def told(
@@ -80,14 +86,47 @@ def test_what_has_no_vector_was_compared_by_words_but_where_meaning_alone_is_ask
     assert "have vectors" not in told(search_mode, embedded=4)
 
 
-@pytest.mark.parametrize(("embedded", "said"), [(3, True), (4, False)])
+@pytest.mark.parametrize(
+    ("kind", "reason", "said"),
+    [
+        (
+            "statements",
+            "without_vector",
+            "1 statement not compared, without a vector yet: first `engramlog embed alice`",
+        ),
+        ("turns", "unread", "1 turn not compared, in letters that the model does not read"),
+        ("turns", "older", "1 turn not compared, older than the newest that are looked at"),
+        ("turns", "compared", None),
+    ],
+)
 def test_what_was_not_compared_for_suggestions_is_said_on_standard_error(
-    capsys: pytest.CaptureFixture[str], embedded: int, said: bool
+    capsys: pytest.CaptureFixture[str], kind: Kind, reason: Reason, said: str | None
 ) -> None:
-    _uncompared({"owner": "alice", "model": "mine", "embedded": embedded, "of": 4})
+    told = VectorsCompared("mine", RowsLookedAt(NO_ROWS), RowsLookedAt(NO_ROWS), full=False).told()
+    told[kind][reason] = 1
+    _uncompared(told, "alice")
     heard = capsys.readouterr()
     assert heard.out == ""
-    assert (
-        "3 of 4 memories have vectors of mine" in heard.err,
-        "engramlog embed alice" in " ".join(heard.err.split()),
-    ) == (said, said)
+    assert (" ".join(heard.err.split()) or None) == said
+
+
+def test_that_there_is_no_room_for_suggestions_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    _uncompared(VectorsCompared("mine", RowsLookedAt(NO_ROWS), RowsLookedAt(NO_ROWS), full=True).told(), "alice")
+    assert "As many suggestions wait as may" in capsys.readouterr().err
+    _uncompared(None, "alice")
+    assert capsys.readouterr().err == ""
+
+
+def test_sums_over_owners_count_those_whose_memories_were_compared_in_part() -> None:
+    whole = VectorsCompared("mine", RowsLookedAt(np.arange(3)), RowsLookedAt(NO_ROWS), full=False).told()
+    part = VectorsCompared("use", RowsLookedAt(np.arange(2), 1, 4), RowsLookedAt(NO_ROWS, older=7), full=True).told()
+    sums = ComparedOfAll()
+    for one in (whole, None, part):
+        sums.add(one)
+    assert sums.told() == {
+        "owners": 2,
+        "in_part": 1,
+        "statements": {"compared": 5, "without_vector": 1, "unread": 4, "older": 0},
+        "turns": {"compared": 0, "without_vector": 0, "unread": 0, "older": 7},
+        "full": 1,
+    }

@@ -13,7 +13,9 @@ from events.errors import InputError, NotFound
 from events.trust import PROPOSED
 from projections.decide.suggested import done_as_suggested, merge_suggested
 from projections.embedding.meaning import KnownVectors
-from projections.lifecycle import Decision, plan
+from projections.language.extraction.rules import questions
+from projections.lifecycle import Decision, plan, suggesting
+from projections.lifecycle import asked_again as asking
 from projections.lifecycle.asked_again import MOST_NAMED
 from projections.lifecycle.suggesting import MOST_WAITING
 from projections.memory.columns import Columns, state_of
@@ -261,6 +263,36 @@ def test_of_many_turns_the_one_whose_words_are_proposed_is_named() -> None:
     assert isinstance(one.data, MemoryCreated)
     assert one.data.content.endswith(ASKED[0])
     assert (one.data.summarises[0], len(one.data.summarises)) == ("t0", MOST_NAMED)
+
+
+def test_only_the_newest_turns_are_read_and_how_many_are_older_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "MOST_READ", 4)
+    read: list[str] = []
+    monkeypatch.setattr(asking, "questions", lambda turn: read.append(turn.turn_id) or questions(turn))
+    story = asked(*ASKED, *(f"I went to town {n}" for n in range(4)))
+    view = view_of(story, ALIKE_ASKED)
+    assert plan(view, at(30), ("suggest",)) == []
+    assert read == ["t6", "t5", "t4", "t3"]
+    assert view.compared_today is not None
+    assert view.compared_today.told()["turns"] == {"compared": 4, "without_vector": 0, "unread": 0, "older": 3}
+
+
+def test_of_the_questions_that_are_read_the_newest_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "MOST_COMPARED", 3)
+    assert len(planned(asked("Which shop sells wool socks?", *ASKED), ALIKE_ASKED)) == 1
+    assert planned(asked(*ASKED, "Which shop sells wool socks?"), ALIKE_ASKED) == []
+
+
+def test_where_as_many_wait_as_may_nothing_is_compared_and_this_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suggesting, "MOST_WAITING", 1)
+    view = view_of(told(SHORT, FULL), SAME)
+    assert len(plan(view, at(30), ("suggest",))) == 1
+    assert view.compared_today is not None
+    assert (view.compared_today.full, view.compared_today.told()["statements"]["compared"]) == (True, 6)
+    view = view_of(carried_out(told(SHORT, FULL), SAME), SAME)
+    assert plan(view, at(31), ("suggest",)) == []
+    assert view.compared_today is not None
+    assert (view.compared_today.full, view.compared_today.told()["statements"]["compared"]) == (True, 0)
 
 
 def test_a_merge_with_what_became_secret_says_nothing_and_is_not_done() -> None:

@@ -1,0 +1,56 @@
+"""What a person's answer came to is said as what was done, and not as the events that do it."""
+
+from __future__ import annotations
+
+import pytest
+
+from events.catalogue import (
+    EventData,
+    MemoriesLinked,
+    MemoryDeleted,
+    MemoryMentioned,
+    MemoryMerged,
+    MemoryNegated,
+    MemoryRevised,
+    ReviewSettled,
+)
+from projections.decide.done import SAID, done_by
+from projections.decide.rejecting import rejection
+from tests.given.events import created
+
+ITEM = "018f3c1e-7b2a-7000-8000-000000000003"
+SETTLED = ReviewSettled(memory_id="m0", waiting=ITEM, verdict="accepted", reason="")
+SAYS, GONE = MemoryMentioned(memory_id="suggestion-link.1"), MemoryDeleted(memory_id="suggestion-link.1")
+
+
+LINKED = MemoriesLinked(a="m0", b="m1", weight=0.7, link="semantic")
+
+
+@pytest.mark.parametrize(
+    ("told", "verdict", "name", "said"),
+    [
+        ((SAYS, LINKED, GONE), "accepted", "linked", "linked: m0, m1; the suggestion is gone"),
+        ((SAYS, MemoryMerged(sources=("m0", "m1"), into="m2", summary="x"), GONE), "accepted", "merged", "merged: m0, m1 into m2"),
+        ((MemoryMentioned(memory_id="m0"),), "accepted", "counts", "counts from now on: m0"),
+        ((SETTLED, MemoryMentioned(memory_id="m0")), "accepted", "holds_again", "holds again: m0"),
+        ((SETTLED, MemoryNegated(memory_id="m0", resolution="latest_wins")), "accepted", "negated", "no longer holds: m0"),
+        ((SETTLED, MemoryRevised(memory_id="m0", content="x")), "edited", "revised", "says it in the new words: m0"),
+        ((SETTLED, MemoryDeleted(memory_id="m0")), "accepted", "deleted", "deleted: m0"),
+        ((SETTLED, created("x", "m3").data), "accepted", "kept_again", "kept again: m3"),
+        ((SETTLED,), "rejected", "stays", "left as it is: m0"),
+        ((MemoryDeleted(memory_id="m0"),), "rejected", "deleted", "deleted: m0"),
+        ((MemoryDeleted(memory_id="m0"), rejection("m0", ("ab" * 16,), "")), "rejected", "refused",
+         "deleted, and what it says becomes no memory again: m0"),
+        ((GONE,), "rejected", "dismissed", "the suggestion is gone, and nothing else changed"),
+        ((), "accepted", "nothing", "nothing changed"),
+    ],
+)  # fmt: skip
+def test_what_was_done_is_said(told: tuple[EventData, ...], verdict: str, name: str, said: str) -> None:
+    assert done_by(told, verdict) == (name, said)
+
+
+def test_the_console_has_words_for_each() -> None:
+    from tests.places import ROOT
+
+    words = (ROOT / "api" / "console" / "words" / "memories.js").read_text()
+    assert all(f'"inbox.done.{name}"' in words for name in SAID)

@@ -1,0 +1,127 @@
+"""What has words of what may not be told is withheld at once, whoever asks; nothing is folded or appended for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from events.catalogue import MemoryDeleted, MemoryPurged, MemoryUnmerged, SensitivityRaised, SensitivitySet
+from projections.memory.record import SECRET
+from projections.views.view import OwnerView
+from tests.given.events import Story, Told, created, deleted, memory, merged, moment
+from tests.given.views import viewed
+
+ACCOUNTS = ("pattern", "suggestion", "question", "episode")
+
+
+def level(name: str, to: int, day: float = 9) -> Told:
+    return Told(SensitivitySet(memory_id=name, level=to, reason="it is nobody's business"), day, "user")
+
+
+def account(kind: str, *of: str) -> Story:
+    return memory.given(
+        created("I keep bees on the roof", "m0", 0),
+        created("I sell honey", "m1", 1),
+        created(
+            "I keep bees on the roof; I sell honey", "sum", 5, kind=kind, source="system", summarises=of or ("m0", "m1")
+        ),
+    )
+
+
+def levels(view: OwnerView, *names: str) -> list[int]:
+    return [one.sensitivity for one in map(view.get, names) if one is not None]
+
+
+@pytest.mark.parametrize("kind", ACCOUNTS)
+def test_words_of_what_became_secret_are_secret_until_it_is_not(kind: str) -> None:
+    story = account(kind)
+    assert levels(viewed(*story.events), "sum", "m1") == [0, 0]
+    story = story.given(level("m0", SECRET))
+    assert levels(viewed(*story.events), "sum", "m1") == [SECRET, 0]
+    story = story.given(level("m0", 0, 10))
+    assert levels(viewed(*story.events), "sum", "m1") == [0, 0]
+
+
+def test_a_view_that_goes_on_reads_as_one_that_is_made_anew() -> None:
+    story = account("pattern")
+    for change in (level("m0", 3), level("m0", 2, 10), level("m0", 0, 11), deleted("m1", 12)):
+        before, story = viewed(*story.events), story.given(change)
+        after = viewed(*story.events)
+        before.follow(after.state, [after.as_folded(one) for one in after.columns])
+        assert list(before.columns) == list(after.columns)
+        assert before.columns.sensitivity.tolist() == after.columns.sensitivity.tolist()
+        assert [before.as_folded(one) for one in before.columns] == [after.as_folded(one) for one in after.columns]
+
+
+def test_what_is_sensitive_makes_the_account_as_sensitive() -> None:
+    assert levels(viewed(*account("pattern").given(level("m1", 2)).events), "sum") == [2]
+
+
+def test_an_account_of_an_account_too_and_two_that_name_each_other_end() -> None:
+    story = account("pattern").given(
+        created("about bees", "second", 6, kind="pattern", source="system", summarises=("sum", "third")),
+        created("about the second", "third", 6, kind="pattern", source="system", summarises=("second",)),
+        level("m0", SECRET),
+    )
+    assert levels(viewed(*story.events), "sum", "second", "third") == [SECRET] * 3
+    assert levels(viewed(*story.given(level("m0", 0, 10)).events), "sum", "second", "third") == [0] * 3
+
+
+def test_a_merge_has_words_of_what_it_joins() -> None:
+    story = memory.given(
+        created("I keep bees", "m0", 0),
+        created("I keep bees on the roof", "m1", 1),
+        merged("m0", "m1", into="both", day=2, summary="I keep bees on the roof"),
+    )
+    raised = Told(SensitivityRaised(memory_id="m1", level=SECRET, rules=99), 3, "system")
+    assert levels(viewed(*story.given(raised).events), "both", "m0") == [SECRET, 0]
+
+
+def test_what_was_merged_into_what_a_person_made_secret_is_so_too_until_he_judges_it_alone() -> None:
+    story = memory.given(
+        created("I keep bees", "m0", 0),
+        created("I keep bees on the roof", "m1", 1),
+        merged("m0", "m1", into="both", day=2, summary="I keep bees on the roof"),
+        level("both", SECRET, 3),
+    )
+    assert levels(viewed(*story.events), "m0", "m1") == [SECRET, SECRET]
+    apart = story.given(Told(MemoryUnmerged(into="both"), 4, "user"))
+    assert levels(viewed(*apart.events), "both", "m0", "m1") == [SECRET] * 3
+    assert levels(viewed(*apart.given(level("m0", 0, 5)).events), "both", "m0", "m1") == [SECRET, 0, SECRET]
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        pytest.param((MemoryDeleted(memory_id="m0"),), id="deleted by somebody, without its accounts"),
+        pytest.param(
+            (MemoryDeleted(memory_id="m0", policy="auto_cleanup"), MemoryPurged(memory_id="m0", due_at=moment(80))),
+            id="purged",
+        ),
+    ],
+)
+def test_words_of_what_is_gone_are_not_told(gone: tuple[MemoryDeleted | MemoryPurged, ...]) -> None:
+    story = account("pattern").given(*(Told(one, 50 + 40 * n, "operator") for n, one in enumerate(gone)))
+    assert levels(viewed(*story.events), "sum") == [SECRET]
+
+
+def test_what_faded_by_itself_leaves_its_account_behind() -> None:
+    story = account("pattern").given(Told(MemoryDeleted(memory_id="m0", policy="auto_cleanup"), 50, "system"))
+    assert levels(viewed(*story.events), "sum") == [0]
+
+
+def test_a_turn_that_a_person_made_secret_takes_its_episode_along_and_what_rules_found_does_not() -> None:
+    story = memory.given(
+        created("I keep bees", "t0", 0, source_turns=("t0",), kind="episode"),
+        created("my password is hunter2-hunter2", "t1", 0, source_turns=("t1",), kind="episode"),
+        created(
+            "[08:00] I keep bees", "ep", 1, source_turns=("t0", "t1"), kind="episode", tier="episode", source="system"
+        ),
+    )
+    assert levels(viewed(*story.events), "t1", "ep") == [SECRET, 0]
+    assert levels(viewed(*story.given(level("t0", SECRET)).events), "ep", "t0") == [SECRET, SECRET]
+
+
+def test_who_judges_the_words_of_the_account_later_has_the_last_word() -> None:
+    story = account("pattern").given(level("m0", SECRET), level("sum", 0, 10))
+    assert levels(viewed(*story.events), "sum") == [0]
+    assert levels(viewed(*story.given(level("m1", SECRET, 11)).events), "sum") == [SECRET]
