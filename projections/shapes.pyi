@@ -159,6 +159,18 @@ class AskedForPatterns(TypedDict):
     output_tokens: int
     failure: str | None
 
+class LookedAt(TypedDict):
+    compared: int
+    without_vector: int
+    unread: int
+    older: int
+
+class ComparedByVectors(TypedDict):
+    model: str
+    statements: LookedAt
+    turns: LookedAt
+    full: bool
+
 class Cleaned(TypedDict):
     owner: str
     counts: dict[str, int]
@@ -177,6 +189,7 @@ class Cleaned(TypedDict):
     output_tokens: int
     failure: str | None
     abstraction: AskedForPatterns | None
+    compared: ComparedByVectors | None
 
 class Ticks(TypedDict):
     last_tick: str
@@ -314,6 +327,11 @@ class Recorded(TypedDict):
     status: str
     position: NotRequired[str | None]
 
+class ToldOnce(TypedDict):
+    id: str
+    by: str
+    tokens: int
+
 class ContextBlockAlone(TypedDict):
     owner: str
     block: str
@@ -331,6 +349,7 @@ class ContextBlockAlone(TypedDict):
     searches: list[ContextSearch]
     dropped: dict[str, int]
     left_out: dict[str, int]
+    repeated: list[ToldOnce]
     read_back: str
 
 class ContextBlock(ContextBlockAlone, LinesTold, Placed): ...
@@ -668,6 +687,8 @@ class Effects(EffectsAlone, Placed): ...
 class Answered(Effects):
     item: str
     verdict: str
+    done: str
+    done_code: str
 
 class Stats(TypedDict):
     memories: int
@@ -1518,6 +1539,7 @@ class OwnerProfileAlone(TypedDict):
     thresholds: dict[str, float]
     parameters: dict[str, dict[str, float | int | str | bool]]
     changes: NotRequired[list[Change] | None]
+    warning: NotRequired[str | None]
 
 class OwnerProfile(OwnerProfileAlone, LinesTold, Placed): ...
 
@@ -1956,6 +1978,12 @@ class AccessFigures(TypedDict):
     dropped: NotRequired[int]
     lost: int
 
+class EmbedderStanding(TypedDict):
+    name: str
+    chosen_by: Literal["setting", "store"]
+    missing: list[str]
+    loaded: list[str]
+
 class StoreStatus(TypedDict):
     store_id: str
     at: NotRequired[str | None]
@@ -1971,6 +1999,7 @@ class StoreStatus(TypedDict):
     lifecycle: Schedule
     alarms: list[AlarmStanding]
     accesses: AccessFigures
+    embedder: NotRequired[EmbedderStanding | None]
     sealed: bool
     notice: str
 
@@ -2034,6 +2063,11 @@ class ReadyAlarm(TypedDict):
     severity: str
     since: str
 
+class ReadyEmbedder(TypedDict):
+    kind: str
+    loaded: int
+    missing: int
+
 class Ready(TypedDict):
     status: str
     lag: int
@@ -2041,6 +2075,7 @@ class Ready(TypedDict):
     workers: int
     inboxes: Inboxes
     alarms: list[ReadyAlarm]
+    embedder: NotRequired[ReadyEmbedder | None]
 
 class SynonymPair(TypedDict):
     word: str

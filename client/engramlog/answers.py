@@ -303,7 +303,8 @@ class InjectedMemory(Result):
     memory: str | None
     """Its text then, as much as was shown; null where it is withheld."""
     withheld: str | None
-    """Why: deleted, purged, sensitive, secret, or unknown."""
+    """Why: deleted, purged, sensitive, secret, or unknown; or what it was then (proposed, merged, negated ...), of
+    which nothing stands in a block."""
     weight: float | None
     """Then, under the owner's law."""
     trust: str | None
@@ -1463,6 +1464,11 @@ class Answered(Result):
     item: str
     verdict: str
     """`accepted`, `edited` or `rejected`."""
+    done: str
+    """What was done, in words."""
+    done_code: str
+    """The same in one: `linked`, `merged`, `counts`, `holds_again`, `negated`, `revised`, `deleted`, `kept_again`,
+    `stays`, `refused`, `dismissed` or `nothing`."""
 
 
 class OwnerProfile(Result):
@@ -1488,6 +1494,8 @@ class OwnerProfile(Result):
     """Those that are not the defaults, by name: `value` and `default`."""
     changes: list[Change] | None = None
     """What choosing changed."""
+    warning: str | None = None
+    """Why this process will not use the embedder that the parameters name; not there where it will."""
 
 
 class LawReading(Result):
@@ -2242,6 +2250,30 @@ class AskedForPatterns(Result):
     """Why it could not be asked, or an answer of it not be used."""
 
 
+class LookedAt(Result):
+    """How many of a kind were compared by their vectors, and how many were not, by reason."""
+
+    compared: int
+    without_vector: int
+    """They have no vector under the model yet: `embed` computes it."""
+    unread: int
+    """The model does not read their letters: nothing is compared by noise."""
+    older: int
+    """They came before the newest that are looked at."""
+
+
+class ComparedByVectors(Result):
+    """What the job `suggest` looked at, and what it left out."""
+
+    model: str
+    statements: LookedAt
+    """For merges and links: the newest 10,000."""
+    turns: LookedAt
+    """For questions that are asked again: the newest 10,000."""
+    full: bool
+    """As many suggestions wait as may: what else is near is told once some are answered."""
+
+
 class Cleaned(Result):
     """What the lifecycle jobs decided for one owner, or would decide."""
 
@@ -2273,6 +2305,8 @@ class Cleaned(Result):
     """Why the model could not be asked, or an answer of it not be used."""
     abstraction: AskedForPatterns | None
     """Of the job `abstract` where ENGRAMLOG_PATTERNS is `model`; else null."""
+    compared: ComparedByVectors | None
+    """Of the job `suggest`; else null."""
 
 
 class Episode(Result):
@@ -2514,6 +2548,19 @@ class AccessFigures(Result):
     """Accesses that any process lost since the alarm `accesses_lost` was last cleared."""
 
 
+class EmbedderStanding(Result):
+    """What compares meanings for owners who chose nothing, in the process that answers."""
+
+    name: str
+    """`auto`, or an embedder's name."""
+    chosen_by: Literal["setting", "store"]
+    """Where that stands."""
+    missing: list[str]
+    """What of it this process lacks, or may not use: there it goes by words."""
+    loaded: list[str]
+    """Models that are loaded and measured: a question is embedded at once."""
+
+
 class StoreStatus(Result):
     """The store as it stands."""
 
@@ -2537,6 +2584,8 @@ class StoreStatus(Result):
     lifecycle: Schedule
     alarms: list[AlarmStanding]
     accesses: AccessFigures
+    embedder: EmbedderStanding | None = None
+    """What compares meanings in this process; null where nothing does for owners who chose nothing."""
     sealed: bool
     notice: str
 
@@ -2899,7 +2948,7 @@ class EmbedderSet(Result):
     host: str | None
     """Where it is asked; null where it runs in this process."""
     loaded: bool
-    """Whether this process needed it since it began."""
+    """Whether a model of it is loaded in this process, and measured."""
     questions_computed: int
     """Questions that this process had embedded since it began."""
     questions_remembered: int
