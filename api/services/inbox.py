@@ -177,8 +177,8 @@ class Inbox:
         effects: Any = self._writer.carry_out(owner, known, **given).answer
         ignored = bool(effects["changes"]) and all(one["decision"] == "ignored" for one in effects["changes"])
         done = done_by(() if ignored else known.data, verdict)
-        told: Any = {"item": item, "verdict": verdict, "done": done.said, "done_code": done.name, **effects}
-        answered: Answered = told
+        whole: Any = {"item": item, "verdict": verdict, "done": done.said, "done_code": done.name, **effects}
+        answered: Answered = whole
         return answered
 
     def _check_word(self, owner: str, found: InboxPlace, given: Given) -> None:
