@@ -17,7 +17,6 @@ from api.cli.show.tables import Cell, Column, tabulate
 from api.operations.definition import Option, Parameter
 from api.operations.reports import CLEANUP
 from events.errors import InputError
-from projections.embedding.compared import KINDS
 
 if TYPE_CHECKING:
     from api.services import cleaning
@@ -133,6 +132,8 @@ NOT_COMPARED = {
 
 def _uncompared(compared: Mapping[str, Any] | None, owner: str) -> None:
     """Said on standard error: what was not compared by its vectors, and why."""
+    from projections.embedding.compared import KINDS
+
     if compared is None:
         return
     for kind in KINDS:
