@@ -142,7 +142,7 @@ def _level(account: Memory, get: Get) -> int:
                 continue
             met.add(name)
             if not _judged_since(one, piece):
-                level = max(level, _hides(one, piece))
+                level = max(level, _hides(one, piece, deleted=account.deleted_at is not None))
                 waiting.append(piece)
     return level
 
@@ -163,13 +163,15 @@ def _level_of_merges(account: Memory, get: Get) -> int:
     return level
 
 
-def _hides(account: Memory, piece: Memory) -> int:
+def _hides(account: Memory, piece: Memory, *, deleted: bool) -> int:
     """The level of the words that an account has of a piece.
 
-    Of a turn an episode has left out what rules find, so only what a person said of it later counts.
+    Of a turn an episode has left out what rules find, so only what a person said of it later counts. Where all is `deleted` that
+    is told of it, it reads as any deleted memory does until it is purged.
     """
     if piece.id in account.summarises or piece.id in account.merged_from:
-        return SECRET if _is_gone(piece) else piece.sensitivity
+        gone = _is_gone(piece) and not (deleted and piece.purged_at is None and piece.rejected_seq is None)
+        return SECRET if gone else piece.sensitivity
     return SECRET if piece.purged_at is not None else piece.sensitivity if piece.sensitivity_set_at is not None else 0
 
 

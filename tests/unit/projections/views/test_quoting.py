@@ -104,6 +104,13 @@ def test_words_of_what_is_gone_are_not_told(gone: tuple[MemoryDeleted | MemoryPu
     assert levels(viewed(*story.events), "sum") == [SECRET]
 
 
+def test_what_is_deleted_along_reads_as_any_deleted_memory_until_what_it_is_made_of_is_purged() -> None:
+    story = account("pattern").given(deleted("m0", 12), deleted("sum", 12))
+    assert levels(viewed(*story.events), "sum") == [0]
+    story = story.given(Told(MemoryPurged(memory_id="m0", due_at=moment(80)), 90, "operator"))
+    assert levels(viewed(*story.events), "sum") == [SECRET]
+
+
 def test_what_faded_by_itself_leaves_its_account_behind() -> None:
     story = account("pattern").given(Told(MemoryDeleted(memory_id="m0", policy="auto_cleanup"), 50, "system"))
     assert levels(viewed(*story.events), "sum") == [0]
