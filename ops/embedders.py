@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from events.errors import BadSetting, EngramlogError
 from events.text.embedder_names import AUTO, BUILT_IN, MINILM, NONE, USE
 from ops.settings import Settings
-from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders, is_ready, load_now
+from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders, is_loaded, load_now
 from projections.embedding.meaning import Embedder
 from projections.redis.meanings import Meanings
 from projections.shapes import EmbedderStanding
@@ -72,12 +72,23 @@ def _load(meanings: Meanings, tell: Tell) -> None:
     try:
         waiting = {one: there for one, there in meanings.embedders.to_load().items() if one in wanted}
         had = meanings.vectors.models() if waiting else []
-        for embedder in waiting.values():
-            if embedder.model in had:
-                load_now(embedder)
-                tell("embedder loaded", model=embedder.model)
-    except EngramlogError as error:
-        tell("embedder not loaded", reason=error.message, alarm=True)
+    except Exception as error:  # noqa: BLE001 - the thread's end: nobody else would hear of it
+        tell("embedder not loaded", reason=_why(error), alarm=True)
+        return
+    for embedder in waiting.values():
+        if embedder.model not in had:
+            continue
+        try:
+            load_now(embedder)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next may load
+            tell("embedder not loaded", model=embedder.model, reason=_why(error), alarm=True)
+        else:
+            tell("embedder loaded", model=embedder.model)
+
+
+def _why(error: Exception) -> str:
+    """What a failure is told as; of one that is not Engramlog's own the kind alone: its message may quote anything."""
+    return error.message if isinstance(error, EngramlogError) else type(error).__name__
 
 
 def chosen_at_start(embedders: Embedders) -> dict[str, Any]:
@@ -99,7 +110,7 @@ def standing_of(embedders: Embedders) -> EmbedderStanding | None:
     if not embedders.plan.embeds:
         return None
     name, by = embedders.plan.base
-    loaded = sorted(one.model for one in embedders.made.values() if is_ready(one))
+    loaded = sorted(one.model for one in embedders.made.values() if is_loaded(one))
     return {"name": name, "chosen_by": by, "missing": missing_of(embedders), "loaded": loaded}
 
 

@@ -2558,7 +2558,7 @@ class EmbedderStanding(Result):
     missing: list[str]
     """What of it this process lacks, or may not use: there it goes by words."""
     loaded: list[str]
-    """Models that are loaded and measured: a question is embedded at once."""
+    """Models in memory, or an endpoint that answered: vectors were made here."""
 
 
 class StoreStatus(Result):

@@ -76,6 +76,11 @@ def is_ready(embedder: Embedder) -> bool:
     return bool(getattr(embedder, "is_ready", True))
 
 
+def is_loaded(embedder: Embedder) -> bool:
+    """Whether the model is in memory, measured or not."""
+    return bool(getattr(embedder, "is_loaded", True))
+
+
 def load_now(embedder: Embedder) -> None:
     """Load what a question would wait for. Raises EmbedderFailed."""
     load = getattr(embedder, "load", None)

@@ -63,6 +63,8 @@ class CachingEmbedder:
         self._kept: OrderedDict[str, EmbeddedQuestion] = OrderedDict()
         self._measured_by: Future[Usual | None] | None = None
         """What is usual, or whoever measures it now; None before the first, and after one that failed."""
+        self.is_loaded = False
+        """Whether the model is in memory: it gave vectors. None leaves it before the process ends."""
         self.asked = {"memory": 0, "computed": 0}
         """How often a question's vectors were asked for, by where they came from."""
 
@@ -83,7 +85,9 @@ class CachingEmbedder:
 
     def texts(self, texts: Sequence[str]) -> list[Embedded]:
         """The other's; texts are not remembered, their vectors are stored."""
-        return self._embedder.texts(texts)
+        found = self._embedder.texts(texts)
+        self.is_loaded = self.is_loaded or bool(found)
+        return found
 
     def question(self, text: str) -> EmbeddedQuestion:
         """Vectors of a question, not to be changed: whoever asks the same is given the same arrays."""
@@ -93,7 +97,9 @@ class CachingEmbedder:
                 self.asked["memory"] += 1
                 return self._kept[text]
             self.asked["computed"] += 1
-        asked = self._embedder.question(text)._replace(usual=self._measured())
+        found = self._embedder.question(text)
+        self.is_loaded = True
+        asked = found._replace(usual=self._measured())
         asked.whole.setflags(write=False)
         asked.pieces.setflags(write=False)
         if asked.whole.nbytes + asked.pieces.nbytes <= MOST_BYTES:
@@ -110,7 +116,7 @@ class CachingEmbedder:
             if measured is None:
                 measured = self._measured_by = Future()
         if not mine:
-            return measured.result()
+            return _awaited(measured)
         try:
             usual = self._measure()
         except BaseException as error:
@@ -135,8 +141,19 @@ class CachingEmbedder:
         # An endpoint is asked as for a question: somebody waits for it.
         embed = self._embedder.at_once if isinstance(self._embedder, OpenAI) else self._embedder.texts
         try:
-            return [one.whole for one in embed(texts)]
+            wholes = [one.whole for one in embed(texts)]
         except EmbedderFailed as error:
             if error.context.get("down") is not False:
                 raise
+        else:
+            self.is_loaded = True
+            return wholes
         return [whole for text in texts for whole in self._wholes([text])] if len(texts) > 1 else []
+
+
+def _awaited(measured: Future[Usual | None]) -> Usual | None:
+    """What another measured. Raises an error of one's own where that failed: one that is shared is told of by all at once."""
+    try:
+        return measured.result()
+    except EmbedderFailed as error:
+        raise EmbedderFailed(error.message, **error.context) from error

@@ -99,10 +99,15 @@ def _installed() -> Path:
 
 
 def _load(folder: Path) -> _Model:
-    from safetensors import SafetensorError  # noqa: PLC0415 - an extra, and only this embedder needs it
-    from safetensors.numpy import load_file  # noqa: PLC0415
-    from tokenizers import Tokenizer  # noqa: PLC0415
-
+    try:
+        from safetensors import SafetensorError  # noqa: PLC0415 - an extra, and only this embedder needs it
+        from safetensors.numpy import load_file  # noqa: PLC0415
+        from tokenizers import Tokenizer  # noqa: PLC0415
+    except ImportError as error:
+        raise EmbedderFailed(
+            f"a package of the model {MODEL} cannot be imported ({error}); install {', '.join(_NEEDED[1:])} again",
+            down=True,
+        ) from error
     try:
         weights = weights_of(load_file(folder / "model.safetensors"))
         tokenizer = Tokenizer.from_str((folder / "tokenizer.json").read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ from projections.language.times.names import MONTHS, WEEKDAY
 
 ENDS_ASKING, HAS_QUESTION, HAS_TIME, HAS_NUMBER, SELF, STANDING, PREFERS = (1 << bit for bit in range(7))
 """Traits of a turn: it ends in a question, holds one, holds a word of time, a number, speaks of I; asks for something for good,
-says what its speaker likes better."""
+says in its first 4,000 characters what its speaker likes better."""
 
 _AFTER_QUESTION = regex("[\\s\"'”’」』)）!！~～\u2600-\u27bf\U0001f000-\U0001faff]")
 _TIME = regex(
@@ -54,6 +54,8 @@ _ADVICE = regex(
     r"|how (?:can|could|would|do) (?:i|you)|what (?:would|can|could) you)|推荐|建议|怎么办|帮我|出个?主意|给我[^，。]{0,6}意见"
 )
 _WORD = regex(r"\w+")
+LIKING_READ = 4_000
+"""Characters of a turn that are read for what its speaker likes better."""
 
 
 def traits(text: str, wanted: int) -> int:
@@ -65,7 +67,9 @@ def traits(text: str, wanted: int) -> int:
         found |= ENDS_ASKING
     if wanted & STANDING and asks_for_good(text):
         found |= STANDING
-    if wanted & (HAS_TIME | HAS_NUMBER | SELF | PREFERS):
+    if wanted & PREFERS and _PREFERS.search(text[:LIKING_READ].casefold()):
+        found |= PREFERS
+    if wanted & (HAS_TIME | HAS_NUMBER | SELF):
         folded = text.casefold()
         for trait, signs in _SIGNS:
             if wanted & trait and signs.search(folded):
@@ -73,7 +77,7 @@ def traits(text: str, wanted: int) -> int:
     return found
 
 
-_SIGNS = ((HAS_TIME, _TIME), (HAS_NUMBER, _NUMBER), (SELF, _SELF), (PREFERS, _PREFERS))
+_SIGNS = ((HAS_TIME, _TIME), (HAS_NUMBER, _NUMBER), (SELF, _SELF))
 
 
 def ends_asking(text: str) -> bool:

@@ -46,10 +46,11 @@ class _Rest:
         with self._lock:
             self._trying = False
             if error is None:
-                self._failed, self._rest = None, REST_SECONDS
+                self._failed, self._until, self._rest = None, 0.0, REST_SECONDS
             elif error.context.get("down") is not False:
-                self._failed, self._until = error, monotonic() + self._rest
-                self._rest = min(2 * self._rest, MOST_REST_SECONDS)
+                now, self._failed = monotonic(), error
+                if now >= self._until:  # of questions that waited for one load, and fail together, the first counts
+                    self._until, self._rest = now + self._rest, min(2 * self._rest, MOST_REST_SECONDS)
 
     def left(self) -> None:
         """The question was left for another reason."""
@@ -70,6 +71,8 @@ class Meanings:
         self._lock = Lock()
         self._rests: dict[str, _Rest] = {}
         self._wanted: OrderedDict[str, EmbedderChosen] = OrderedDict()
+        self._counted: OrderedDict[str, EmbedderChosen] = OrderedDict()
+        """What counted for an owner at the last question, also where there were no vectors to compare with."""
 
     def chosen(self, view: OwnerView) -> EmbedderChosen:
         """Which embedder counts for a view's owner, as of the view."""
@@ -138,6 +141,10 @@ class Meanings:
     def _to_load(self, owner: str, question: MeantQuestion, view: ViewHeld) -> EmbedderChosen | None:
         """What counts for an owner, where it is a model that is not loaded yet: that takes a second, and no view waits for it."""
         waiting = self.embedders.to_load()
+        with self._lock:
+            last = self._counted.get(owner)
+        if last is not None:
+            waiting = {name: one for name, one in waiting.items() if name == last.name}
         if not waiting or not any(self.vectors.had(owner, [one.model for one in waiting.values()])):
             return None
         with view() as held:
@@ -165,6 +172,7 @@ class Meanings:
         tells. Raises StoreError, and EmbedderFailed or BadSetting where meaning alone was asked for.
         """
         chosen, question.told = self.chosen(view), None
+        self._remember(self._counted, owner, chosen)
         if chosen.name == NONE or not question.compares:
             return None
         if question.hidden is not None:
@@ -181,7 +189,7 @@ class Meanings:
             question.told = {"model": index.model, "embedded": 0, "of": index.wanted}
             return None
         asked = self._ask(question, chosen)
-        self._remember(owner, chosen)
+        self._remember(self._wanted, owner, chosen)
         if isinstance(asked, str):
             question.told = {"failed": asked}
             return None
@@ -200,12 +208,12 @@ class Meanings:
 
         return Sense(model, question, index.wholes, index.known, pieces, index.wanted)
 
-    def _remember(self, owner: str, chosen: EmbedderChosen) -> None:
+    def _remember(self, kept: OrderedDict[str, EmbedderChosen], owner: str, chosen: EmbedderChosen) -> None:
         with self._lock:
-            self._wanted[owner] = chosen
-            self._wanted.move_to_end(owner)
-            while len(self._wanted) > MOST_OWNERS:
-                self._wanted.popitem(last=False)
+            kept[owner] = chosen
+            kept.move_to_end(owner)
+            while len(kept) > MOST_OWNERS:
+                kept.popitem(last=False)
 
     def known_vectors(self, view: OwnerView, owner: str) -> KnownVectors | None:
         """The vectors of the view's rows, for as long as the view's lock is held; None where the embedder cannot be made.

@@ -95,6 +95,8 @@ class OwnerView(SearchedTexts):
         self._contexts: dict[int, Context] = {}
         self._keywords: dict[int, tuple[Keyword, ...]] = {}
         self._people: dict[int, tuple[Somebody, ...]] = {}
+        self._introduced = 0
+        """How many people stand there."""
         self._zone = ""
         self._graph: Graph | None = None
         self._conversation: ConversationIndex | None = None
@@ -247,7 +249,7 @@ class OwnerView(SearchedTexts):
             assert row is not None
             self._contexts.pop(row, None)
             self._keywords.pop(row, None)
-            self._people.pop(row, None)
+            self._introduced -= len(self._people.pop(row, ()))
             if self._associations is not None:
                 self._associations.put(row, memory)
             if self._conversation is not None:
@@ -366,6 +368,7 @@ class OwnerView(SearchedTexts):
         if found is None:
             memory = self.columns.memories[row]
             found = self._people[row] = tuple(people_in(memory.content)) if memory.sensitivity < SECRET else ()
+            self._introduced += len(found)
         return found
 
     @property
@@ -397,6 +400,7 @@ class OwnerView(SearchedTexts):
         edges = self._associations.bytes_used() if self._associations is not None else 0
         edges += self._conversation.bytes_used() if self._conversation is not None else 0
         edges += 700 * len(self._keywords)  # five keywords with their words
+        edges += 135 * len(self._people) + 250 * self._introduced
         edges += sum(meaning.bytes_used() for meaning in self._meanings.values())
         edges += sum(index.bytes_used() for index in self._indexes.values())
         return self._bytes_of_rows() + edges

@@ -96,7 +96,7 @@ class EmbedderStanding(BaseModel):
     name: str = Field(description="`auto`, or an embedder's name.")
     chosen_by: Literal["setting", "store"] = Field(description="Where that stands.")
     missing: list[str] = Field(description="What of it this process lacks, or may not use: there it goes by words.")
-    loaded: list[str] = Field(description="Models that are loaded and measured: a question is embedded at once.")
+    loaded: list[str] = Field(description="Models in memory, or an endpoint that answered: vectors were made here.")
 
 
 class StoreStatus(BaseModel):

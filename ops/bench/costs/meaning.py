@@ -1,6 +1,6 @@
 """Questions with meaning beside the sum of what they cannot do without: embed the question, one product with all vectors, words.
 
-Each built-in model on texts of the language that it is taken for; a model that is not installed is told so.
+Each built-in model on texts of the language that it is taken for; a model that is not installed, or fails, is told so.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from api.services.reading import Reader
 from consumers.jobs.embedding import EmbeddingJob
 from events.envelope import Event, Prepared, prepare
-from events.errors import BadSetting
+from events.errors import BadSetting, EmbedderFailed
 from events.redis.log import RedisEventLog
 from events.redis.wire import WirePool
 from events.text.embedder_names import MINILM, USE
@@ -63,6 +63,14 @@ class ModelBenched(NamedTuple):
 MODELS = (ModelBenched(MINILM, MiniLM, "talk", "question"), ModelBenched(USE, UniversalEncoder, "chinese", "user"))
 
 
+class BenchedStore(NamedTuple):
+    """What reads the store that is measured."""
+
+    log: RedisEventLog
+    views: RedisViews
+    vectors: RedisVectors
+
+
 class _Spent(NamedTuple):
     """Seconds by the clock and of the process's CPU, BLAS's threads included."""
 
@@ -75,11 +83,9 @@ def measure(server: BenchServer, size: int, questions: int, *, rounds: int) -> R
     found = []
     for one in MODELS:
         try:
-            embedder = one.make()
-        except BadSetting as error:
+            found.append(_of_model(server, one, one.make(), size, questions, rounds))
+        except (BadSetting, EmbedderFailed) as error:
             found.append({"model": one.name, "texts": one.texts, "left_out": error.message})
-            continue
-        found.append(_of_model(server, one, embedder, size, questions, rounds))
     return found
 
 
@@ -89,6 +95,17 @@ def _of_model(
     tags = filled(server, _memories(one.texts, size))
     log, views = RedisEventLog(server.client, tags), RedisViews(server.client, tags)
     vectors = RedisVectors(WirePool(server.client), tags)
+    try:
+        return _of_store(BenchedStore(log, views, vectors), one, embedder, size, questions, rounds)
+    finally:
+        for closing in (views, vectors, log):
+            closing.close()
+
+
+def _of_store(
+    store: BenchedStore, one: ModelBenched, embedder: Embedder, size: int, questions: int, rounds: int
+) -> dict[str, Any]:
+    log, views, vectors = store
     embedders = Embedders(lambda _name: CachingEmbedder(embedder), EmbedderPlan(one.name))
     meanings = Meanings(embedders, vectors)
     EmbeddingJob(vectors, embedders).carry_out(OWNER)
@@ -112,8 +129,6 @@ def _of_model(
     for at in range(rounds + 1):  # the first loads what has to be loaded
         with quiet():
             timed.append(_round(works, asked[at * questions : (at + 1) * questions]))
-    for closing in (views, vectors, log):
-        closing.close()
     return _row(one, size, questions, timed[1:], wholes.shape[1])
 
 

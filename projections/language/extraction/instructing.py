@@ -164,16 +164,20 @@ HINTS = (
 def asks_for_good(text: str) -> bool:
     """Whether some sentence among the first thousand characters is a standing instruction in form, whoever says it to whom."""
     begin = text[:_MOST_READ].replace("’", "'")
-    folded = begin.casefold()
-    if not any(hint in folded for hint in HINTS):
+    if not _hinted(begin):
         return False
     sentences = (sentence.strip(_MARKS) for sentence in _SENTENCES.split(begin))
     return any(
         form.match(said)
         for said in sentences
-        if LEAST_ASKED - 1 <= len(said) <= MOST_ASKED and not _WHO_IS_ASKED.search(said)
+        if LEAST_ASKED - 1 <= len(said) <= MOST_ASKED and _hinted(said) and not _WHO_IS_ASKED.search(said)
         for form in (_chinese() if holds_han(said) else _english())
     )
+
+
+def _hinted(text: str) -> bool:
+    folded = text.casefold()
+    return any(hint in folded for hint in HINTS)
 
 
 def instructions(

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from events.errors import BadSetting
+from events.errors import BadSetting, EmbedderFailed
 from ops.bench.costs import meaning
 from ops.main import main
 from projections.embedding.meaning import Embedder
+from projections.redis.vectors import RedisVectors
+from tests.doubles.embedding import WordEmbedder
 
 ASKED_BY_THE_CONSOLE = [
     "map.svg, first",
@@ -224,3 +226,28 @@ def test_a_model_that_is_not_installed_is_told_and_does_not_end_the_rest(
     )
     assert main(["bench", "meaning", "--quick"]) == 0
     assert "is left out" in capsys.readouterr().out
+
+
+def test_a_model_that_fails_is_told_and_leaves_nothing_open(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[RedisVectors] = []
+
+    class Closable(RedisVectors):
+        def close(self) -> None:
+            closed.append(self)
+            super().close()
+
+    def down(_texts: object) -> None:
+        raise EmbedderFailed("the model's files cannot be read", down=True)
+
+    def failing() -> Embedder:
+        made = WordEmbedder()
+        made.before = down
+        return made
+
+    monkeypatch.setattr(meaning, "RedisVectors", Closable)
+    monkeypatch.setattr(meaning, "MODELS", [one._replace(make=failing) for one in meaning.MODELS])
+    rows = run(capsys, "meaning")["meaning"]
+    assert [row["left_out"].partition(";")[0] for row in rows] == ["the model's files cannot be read"] * 2
+    assert len(closed) == 2

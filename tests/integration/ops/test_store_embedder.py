@@ -14,12 +14,13 @@ from events.partitions import STORE_KEY
 from events.redis.clock import redis_micros
 from events.redis.wire import Wire, WirePool
 from events.text.embedder_names import AUTO
-from ops.embedders import chosen_at_start, embed_minutes, embedders_of, load_in_background, missing_of
+from ops.embedders import chosen_at_start, embed_minutes, embedders_of, load_in_background, missing_of, standing_of
 from ops.main import main
 from ops.settings import Settings, load_settings
 from ops.store import open_the_store
 from ops.wiring import open_application
 from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
+from projections.embedding.embedder import CachingEmbedder
 from projections.embedding.meaning import Embedder
 from projections.redis.create import known_identity, open_store
 from projections.redis.meanings import Meanings
@@ -233,5 +234,57 @@ def test_up_loads_what_counts_and_has_vectors_in_the_background(server: RedisSer
         if counts:
             by["use"].down, by["use"].is_ready = True, False
             load_in_background(meanings, lambda fact, **facts: told.append((fact, facts))).join(30)
-            assert told[1:] == [("embedder not loaded", {"reason": "the files cannot be read", "alarm": True})]
+            why = {"model": "use", "reason": "the files cannot be read", "alarm": True}
+            assert told[1:] == [("embedder not loaded", why)]
         vectors.close()
+
+
+@pytest.mark.parametrize("raised", [ImportError("no tokens in /home/ada"), MemoryError()])
+def test_whatever_the_first_model_fails_with_is_told_and_the_second_loads(
+    server: RedisServer, raised: Exception
+) -> None:
+    class Broken(Loadable):
+        def load(self) -> None:
+            raise raised
+
+    with live_store(server.url, partitions=2) as live:
+        vectors = RedisVectors(WirePool(live.client), live.identity.tags)
+        by = {"minilm": Broken("minilm"), "use": Loadable("use")}
+        for name, embedder in by.items():
+            vectors.put("ada", name, dict(zip([b"k" * 16], embedder.texts(["tea"]), strict=True)))
+        told: list[tuple[str, dict[str, object]]] = []
+        meanings = Meanings(Embedders(by.__getitem__, EmbedderPlan("auto")), vectors)
+        load_in_background(meanings, lambda fact, **facts: told.append((fact, facts))).join(30)
+        assert told == [
+            ("embedder not loaded", {"model": "minilm", "reason": type(raised).__name__, "alarm": True}),
+            ("embedder loaded", {"model": "use"}),
+        ]
+        vectors.close()
+
+
+def test_a_store_that_does_not_answer_is_told_of_the_loading(
+    server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost() -> list[str]:
+        raise OSError("the line is dead")
+
+    with live_store(server.url, partitions=2) as live:
+        vectors = RedisVectors(WirePool(live.client), live.identity.tags)
+        monkeypatch.setattr(vectors, "models", lost)
+        told: list[tuple[str, dict[str, object]]] = []
+        meanings = Meanings(Embedders(Loadable, EmbedderPlan("auto")), vectors)
+        load_in_background(meanings, lambda fact, **facts: told.append((fact, facts))).join(30)
+        assert told == [("embedder not loaded", {"reason": "OSError", "alarm": True})]
+        vectors.close()
+
+
+def test_a_model_that_the_job_has_loaded_is_told_as_loaded() -> None:
+    embedders = Embedders(lambda name: CachingEmbedder(WordEmbedder(name)), EmbedderPlan("minilm"))
+    embedder = embedders.get(EmbedderChosen("minilm", "minilm", "setting"))
+    told = []
+    for texts in ([], ["tea"]):
+        embedder.texts(texts)
+        standing = standing_of(embedders)
+        assert standing is not None
+        told.append(standing["loaded"])
+    assert told == [[], ["minilm"]]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from pathlib import Path
+from threading import Barrier, Event
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from events.errors import BadSetting, EmbedderFailed, InputError
 from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
 from projections.embedding.embedder import CachingEmbedder
 from projections.embedding.meaning import EmbeddedQuestion
+from projections.embedding.minilm import MODEL, MiniLM
 from projections.embedding.usual import TEXTS as TEXTS_OF_NOBODY
 from projections.redis import meanings as redis_meanings
 from projections.redis.meanings import Meanings
@@ -270,3 +273,65 @@ def test_no_model_is_loaded_for_an_owner_without_vectors(meant: Vectors, owner: 
     reader = Reader(meant.live.log, meant.views, None, Meanings(embedders, meant.vectors))
     assert reader.search(owner, "kiln", at=NOW)["meaning"] == {"model": "words/1", "embedded": 0, "of": 4}
     assert (words.asked, words.questions) == ([], [])
+
+
+def test_a_model_whose_package_went_missing_is_told_as_failed_and_words_find(
+    meant: Vectors, owner: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    meant.job_by(WordEmbedder(MODEL)).carry_out(owner)
+    monkeypatch.setitem(sys.modules, "safetensors", None)
+    meanings = meant.meanings_by(CachingEmbedder(MiniLM(tmp_path)))
+    answer = Reader(meant.live.log, meant.views, None, meanings).search(owner, "kiln", at=NOW)
+    assert "cannot be imported" in answer["meaning"]["failed"]
+    assert answer["results"][0]["id"] == "kiln"
+
+
+def test_questions_that_fail_together_make_the_embedder_rest_once(
+    meant: Vectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, together, asked = [0.0], Barrier(4), list[str]()
+    monkeypatch.setattr(redis_meanings, "monotonic", lambda: clock[0])
+    chosen = EmbedderChosen("alone", "alone", "setting")
+
+    def down(text: str) -> EmbeddedQuestion:
+        asked.append(text)
+        if text == "together":
+            together.wait(30)
+        raise EmbedderFailed("no answer", down=True)
+
+    def ask(text: str) -> None:
+        with pytest.raises(EmbedderFailed, match="no answer"):
+            meant.meanings.question(text, chosen)
+
+    monkeypatch.setattr(meant.embedder, "question", down)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(ask, ["together"] * 4))
+    for at in (9.0, 11.0, 30.0, 32.0):  # ten seconds of rest, then twenty
+        clock[0] = at
+        ask(f"at {at:.0f}")
+    assert asked == ["together"] * 4 + ["at 11", "at 32"]
+
+
+def test_for_an_owner_without_vectors_only_the_model_that_counts_is_asked_for(
+    meant: Vectors, owner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meant.tell("bo", created("Tea at four", "tea"))
+    asked: list[tuple[str, list[str]]] = []
+    had = meant.vectors.had
+
+    def noted(whose: str, models: Sequence[str]) -> list[bool]:
+        asked.append((whose, list(models)))
+        return had(whose, models)
+
+    monkeypatch.setattr(meant.vectors, "had", noted)
+    embedders = Embedders(lambda name: CachingEmbedder(WordEmbedder(name)), EmbedderPlan("auto"))
+    reader = Reader(meant.live.log, meant.views, None, Meanings(embedders, meant.vectors))
+    for whose in ("bo", owner):
+        for query in ("tea", "kiln"):
+            assert reader.search(whose, query, at=NOW)["meaning"]["embedded"] == 0
+    assert asked == [("bo", ["minilm", "use"]), ("bo", ["minilm"]), (owner, ["minilm", "use"]), (owner, ["use"])]
+    embedders.to_load()["minilm"].load()  # type: ignore[attr-defined]
+    asked.clear()
+    for query in ("tea time", "four"):
+        reader.search("bo", query, at=NOW)
+    assert asked == []

@@ -205,19 +205,21 @@ def test_who_waits_while_a_model_is_loaded_fails_with_it_and_it_is_not_tried_for
         assert all(waits.acquire(timeout=30) for _ in range(3))  # the others hold what they wait for
         raise EmbedderFailed("no answer", down=True)
 
-    def ask(at: int) -> str:
+    def ask(at: int) -> EmbedderFailed | None:
         try:
             if at:
                 begun.wait(30)
             remembered.question(f"question {at}")
         except EmbedderFailed as error:
-            return str(error)
-        return "answered"
+            return error
+        return None
 
     monkeypatch.setattr(model_embedder, "Future", Waited)
     words.before = fails
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(ask, range(4))) == ["no answer"] * 4
+        failed = [error for error in pool.map(ask, range(4)) if error is not None]
+    assert [(str(error), error.context) for error in failed] == [("no answer", {"down": True})] * 4
+    assert len({id(error) for error in failed}) == 4  # each has its own trace
     assert (tried, remembered.is_ready) == ([len(TEXTS)], False)
     words.before = lambda _texts: None
     assert remembered.question("question 1").usual is not None
@@ -229,7 +231,7 @@ def test_a_model_may_be_loaded_before_anybody_asks() -> None:
     remembered = CachingEmbedder(words)
     assert not remembered.is_ready
     remembered.load()
-    assert remembered.is_ready
+    assert (remembered.is_ready, remembered.is_loaded) == (True, True)
     assert (words.asked, words.questions) == ([list(TEXTS)], [])
     remembered.question("who?")
     assert words.asked == [list(TEXTS)]
@@ -262,3 +264,18 @@ def test_a_model_that_refuses_some_texts_is_measured_by_the_others_and_asked_all
     remembered = CachingEmbedder(words)
     assert [(remembered.question(text).usual is not None) for text in ("who?", "when?")] == [measured] * 2
     assert words.embedded == [text for text in TEXTS if read(text)]
+
+
+@pytest.mark.parametrize("use", [lambda one: one.texts(["tea"]), lambda one: one.question("tea?")])
+def test_a_model_that_gave_vectors_is_loaded_and_one_that_failed_is_not(
+    use: Callable[[CachingEmbedder], object],
+) -> None:
+    words = WordEmbedder()
+    remembered = CachingEmbedder(words)
+    words.down = True
+    with pytest.raises(EmbedderFailed):
+        remembered.texts(["tea"])
+    assert not remembered.is_loaded
+    words.down = False
+    use(remembered)
+    assert remembered.is_loaded

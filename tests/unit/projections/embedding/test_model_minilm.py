@@ -164,3 +164,13 @@ def test_the_module_brings_no_package_of_the_extra_with_it() -> None:
         cwd=ROOT,
     )
     assert ran.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("package", ["safetensors", "safetensors.numpy", "tokenizers"])
+def test_a_package_that_went_missing_is_the_embedder_s_own_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(EmbedderFailed, match=r"cannot be imported.*install safetensors, tokenizers again") as failed:
+        MiniLM(tmp_path).question("tea?")
+    assert failed.value.context == {"down": True}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from projections.language.asking.framing import framing_terms
-from projections.language.conversation_words import PREFERS, STANDING, asks_advice, traits
+from projections.language.conversation_words import LIKING_READ, PREFERS, STANDING, asks_advice, traits
 from projections.language.text import tokens
 
 
@@ -44,6 +44,11 @@ def test_a_habit_one_single_request_and_what_stands_far_behind_are_none(text: st
 )
 def test_a_turn_that_says_what_its_speaker_likes_better_is_known(text: str) -> None:
     assert traits(text, PREFERS) == PREFERS
+
+
+@pytest.mark.parametrize(("before", "found"), [(LIKING_READ - 20, PREFERS), (LIKING_READ, 0)])
+def test_a_liking_is_read_off_the_begin_of_a_turn(before: int, found: int) -> None:
+    assert traits("." * before + "I really love jazz", PREFERS) == found
 
 
 @pytest.mark.parametrize("text", ["It looks like rain", "Do you like jazz?", "今天下雨了"])
