@@ -19,10 +19,8 @@ from projections.models.chat import Chat
 from projections.models.expansion_by_model import Sendable, other_words, sendable
 from projections.shapes import ExpansionSet
 
-KEPT_SECONDS = 600.0
-"""How long the words of a question, and what a model said of them, are kept in this process."""
-MOST_KEPT = 1_000
-"""Questions of which that is kept."""
+KEPT_SECONDS, MOST_KEPT = 600.0, 1_000
+"""How long the words of a question, and what a model said of them, are kept in this process, and of how many."""
 AT_ONCE = 4
 """Questions that the model is asked about at once."""
 MOST_WAITING = 8
@@ -135,7 +133,7 @@ class Expander:
             return self._failed.why if self._clock() < self._until else None
 
     def left(self, status: ExpansionStatus) -> ExpansionFound:
-        """The question goes as it is, for this reason: counted, and told."""
+        """The question goes as it is, for this reason."""
         return self._noted(ExpansionFound(status))
 
     def _noted(self, found: ExpansionFound) -> ExpansionFound:
