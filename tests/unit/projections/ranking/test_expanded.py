@@ -86,7 +86,7 @@ def test_other_rankings_know_no_other_words(ranking: str) -> None:
     assert first(QUESTION, *events, ranking=ranking, expansions=OTHER) == first(QUESTION, *events, ranking=ranking)
 
 
-ROWS = st.lists(st.integers(0, 40), unique=True, max_size=2 * SHOWN)
+ROWS = st.permutations(range(24)).map(lambda rows: rows[: 4 + rows[0] % 9])
 
 
 def held(rows: list[int], parts: list[list[int]]) -> set[int]:
@@ -94,7 +94,7 @@ def held(rows: list[int], parts: list[list[int]]) -> set[int]:
     return {at for at, part in enumerate(parts) if set(rows) & set(part[:SHOWN])}
 
 
-@settings(max_examples=examples(300))
+@settings(max_examples=examples(20))
 @given(ROWS, st.lists(ROWS, max_size=5), st.lists(ROWS, max_size=3))
 def test_other_words_take_no_part_all_of_its_share_and_none_of_the_first_places(
     whole: list[int], parts: list[list[int]], others: list[list[int]]
