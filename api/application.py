@@ -120,6 +120,11 @@ class Application(ABC):
         """How often this process did, and did not, put a question in other words, by what came of it; empty where it never does."""
         return {} if self._expander is None else dict(self._expander.counts)
 
+    def close(self) -> None:
+        """Ask no model from here on: what the process puts in other words ends with it."""
+        if self._expander is not None:
+            self._expander.close()
+
     def settle(self) -> None:
         """Append and have folded what was recorded of accesses, where any could be."""
         if "accesses" in vars(self) and (until := written_to(self.accesses.flush())):

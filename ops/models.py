@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from events.errors import BadSetting
+from events.errors import BadSetting, ModelFailed
 from ops.settings import Settings
 
 if TYPE_CHECKING:
@@ -31,32 +30,39 @@ class LazyModel:
     def __init__(self, make: Callable[[], ModelChat]) -> None:
         self._make = make
         self._made: ModelChat | None = None
+        self._closed = False
         self._lock = Lock()
 
     def __call__(self) -> ModelChat:
-        """The model. Raises BadSetting where the settings cannot be used; asks nothing yet."""
+        """The model. Raises BadSetting where the settings cannot be used, ModelFailed once it is closed; asks nothing yet."""
         with self._lock:
+            if self._closed:
+                raise ModelFailed("no model is asked any more: the process ends", down=True)
             if self._made is None:
                 self._made = self._make()
             return self._made
 
-    def load(self) -> Thread:
-        """Make it and load its client beside, so that whoever asks first does not wait. What fails is told when it is asked."""
+    def load(self, tell: Tell) -> Thread:
+        """Make it and load its client beside, so that whoever asks first does not wait. Settings that do not do are told."""
 
         def load() -> None:
-            with suppress(BadSetting):
+            try:
                 self().load()
+            except BadSetting as error:
+                tell("questions cannot be expanded", reason=error.message, alarm=True)
+            except ModelFailed:
+                return  # closed before it was loaded
 
         thread = Thread(target=load, name="engramlog-model-load", daemon=True)
         thread.start()
         return thread
 
     def close(self) -> None:
-        """Close its connections; the next use opens new ones."""
+        """Close its connections for good: nothing is asked afterwards."""
         with self._lock:
-            made = self._made
+            self._closed, made = True, self._made
         if made is not None:
-            made.close()
+            made.end()
 
 
 class OtherWordsModel(NamedTuple):
@@ -65,13 +71,15 @@ class OtherWordsModel(NamedTuple):
     name: str
     chat: LazyModel
     bounds: ExpansionBounds
+    stays: bool = True
+    """Whether its client is loaded before it is asked, as in a process that answers more than one command."""
 
     def expander(self, note: NoteAsked, tell: Tell) -> Expander:
         """What asks it within the bounds."""
         from projections.models.counted import FOR_EXPANSION  # noqa: PLC0415 - as the model itself: where one is asked
         from projections.models.expander import Expander  # noqa: PLC0415
 
-        return Expander(self.name, counted(self.chat, FOR_EXPANSION, note), self.bounds, tell)
+        return Expander(self.name, counted(self.chat, FOR_EXPANSION, note), self.bounds, tell, stays=self.stays)
 
 
 class Model(NamedTuple):
@@ -92,9 +100,9 @@ class Model(NamedTuple):
     embedder_host: str | None = None
     """Host and port of the endpoint for embeddings, where the settings name one."""
 
-    def load(self) -> Thread | None:
+    def load(self, tell: Tell) -> Thread | None:
         """Load, beside, what somebody will wait for; None where nobody will."""
-        return None if self.other_words is None else self.other_words.chat.load()
+        return None if self.other_words is None else self.other_words.chat.load(tell)
 
     def close(self) -> None:
         """Close its connections."""
@@ -145,7 +153,7 @@ def _lazy(settings: Settings, **bounds: Any) -> LazyModel | None:
     return LazyModel(make)
 
 
-def _other_words(settings: Settings) -> OtherWordsModel | None:
+def _other_words(settings: Settings, *, stays: bool) -> OtherWordsModel | None:
     """What puts questions in other words; None where these settings do not say so."""
     if settings.expansion != "model" or settings.model is None:
         return None
@@ -160,16 +168,16 @@ def _other_words(settings: Settings) -> OtherWordsModel | None:
         max_tokens=MOST_TOKENS,
     )
     assert chat is not None, "a model is named"
-    return OtherWordsModel(settings.model, chat, ExpansionBounds(seconds, settings.expansion_per_minute))
+    return OtherWordsModel(settings.model, chat, ExpansionBounds(seconds, settings.expansion_per_minute), stays)
 
 
-def model_of(settings: Settings) -> Model:
-    """The model of these settings, with its prices."""
+def model_of(settings: Settings, *, stays: bool = True) -> Model:
+    """The model of these settings, with its prices. `stays`: the process answers more than one command."""
     reviewer = f"model {settings.model}" if settings.reviewer == "model" else "rule"
     sent, received, chat = settings.model_price_in, settings.model_price_out, chat_of(settings)
     summariser, finder = (chat if way == "model" else None for way in (settings.summaries, settings.patterns))
     prices, sets = _prices(sent, received), (_chat_set(settings), _embedder_host(settings))
-    return Model(chat, prices, reviewer, summariser, finder, _other_words(settings), *sets)
+    return Model(chat, prices, reviewer, summariser, finder, _other_words(settings, stays=stays), *sets)
 
 
 def _chat_set(settings: Settings) -> ChatSet | None:

@@ -71,7 +71,7 @@ def application_on(
     stays: bool = True,
 ) -> Iterator[Application]:
     """The same on a store that is open already. `stays`: the process answers more than one command, so all is joined now."""
-    catch_up, model = FoldCatchUp(store, tell), model_of(settings)
+    catch_up, model = FoldCatchUp(store, tell), model_of(settings, stays=stays)
     application = JoinedApplication(
         store,
         catch_up,
@@ -83,7 +83,7 @@ def application_on(
     )
     if stays:
         application.join()
-        model.load()
+        model.load(tell)
     if store.embedded is not None and store.embedded.owned:
         catch_up.fold_leftovers(on_wait)
     application.restored = ask_kept_values(store, catch_up, tell)
@@ -96,5 +96,6 @@ def application_on(
 
             keep_quietly(store, settings)
     finally:
+        application.close()
         model.close()
         catch_up.end()

@@ -97,6 +97,7 @@ class ModelChat:
         self._pace = RequestPace(requests_per_minute, pause, clock)
         self._lock = RLock()
         self._open: Completions | None = None
+        self._ended = False
 
     @property
     def model(self) -> str:
@@ -136,6 +137,12 @@ class ModelChat:
         if opened is not None:
             opened.close()
 
+    def end(self) -> None:
+        """Close the connections for good: who asks afterwards gets a ModelFailed, and nothing is sent."""
+        with self._lock:
+            self._ended = True
+        self.close()
+
     def _sent(self, dialogue: Dialogue, usage: ModelUsage) -> tuple[RequestOutcome, ModelUsage]:
         """An answer, sent for again where that may help: after 0.5, 1, 2 ... seconds, or when the endpoint says."""
         attempt = 0
@@ -166,6 +173,8 @@ class ModelChat:
         from projections.models.completions import Completions  # noqa: PLC0415 - an extra, which takes a second to import
 
         with self._lock:
+            if self._ended:
+                raise self._failed("is asked no more: the process ends", ModelUsage(), down=True)
             if (
                 self._open is None or self._open.process != os.getpid()
             ):  # a process that was forked has no thread of its parent

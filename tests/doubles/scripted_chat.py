@@ -50,3 +50,5 @@ class ScriptedChat:
 
     def close(self) -> None:
         """Nothing is open."""
+
+    end = close

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from api.requests.searching import FIRST_PAGE, Cursor, SearchTerms
-from api.requests.secrets import is_sensitive
 from events.errors import refused
 from projections.choices import RANKINGS
 from projections.language.asked_words import says_something
+from projections.ranking.parts.in_parts import OWN
 from projections.ranking.search_request import SearchRequest
 from projections.shapes import QuestionExpansion, Understood
 
 if TYPE_CHECKING:  # where no model puts questions in other words nothing of it is loaded
-    from projections.models.expander import Expander, ExpansionFound
+    from projections.models.expander import Expander, ExpansionFound, ExpansionStatus
 
 
 class ExpandedQuestion(NamedTuple):
@@ -34,8 +34,8 @@ class ExpandedQuestion(NamedTuple):
             "terms": list(self.found.terms),
             "model": self.model,
         }
-        if self.found.why is not None:
-            told["why"] = self.found.why
+        if self.found.kind is not None:
+            told["why"] = self.found.kind
         return told
 
     @property
@@ -45,9 +45,9 @@ class ExpandedQuestion(NamedTuple):
         return blake2b(orjson.dumps(terms), digest_size=9).hexdigest() if terms else ""
 
 
-def is_expanded(page: Cursor) -> bool:
-    """Whether a page may be of other words too: the first, and what follows one that was."""
-    return page is FIRST_PAGE or page.expansion != ""
+def is_expanded(page: Cursor, wanted: int) -> bool:
+    """Whether a page may be of other words too: a first one with a place that they may take, and what follows one that was."""
+    return page.expansion != "" or (page is FIRST_PAGE and wanted > OWN)
 
 
 def digest_of(found: ExpandedQuestion | None, page: Cursor, cursor: str | None) -> str:
@@ -70,22 +70,21 @@ def tell_expansion(understood: Understood, found: ExpandedQuestion | None) -> No
 
 
 def expanded(
-    expander: Expander, owner: str, query: str, terms: SearchTerms, *, past: bool, allowed: Callable[[], bool]
+    expander: Expander,
+    owner: str,
+    query: str,
+    terms: SearchTerms,
+    *,
+    past: bool,
+    kept_back: Callable[[], ExpansionStatus | None],
 ) -> ExpandedQuestion | None:
     """The question in other words, or why not; None where nobody asks for any: by exact words, by meaning alone, by another
     ranking, or without a word to look for.
 
-    `past`: it is about the past, whose answers stay what they were. `allowed`: whether the owner lets it go; asked last of all.
+    `past`: it is about the past, whose answers stay what they were. `kept_back`: why the owner's are not to go; asked last of all.
     """
     by_words_alone = terms.get("search_mode", "hybrid") != "hybrid"
     if by_words_alone or terms.get("ranking", RANKINGS[0]) != RANKINGS[0] or not says_something(query):
         return None
-    if past:
-        found = expander.left("past")
-    elif is_sensitive(query):
-        found = expander.left("private")
-    elif not allowed():
-        found = expander.left("off")
-    else:
-        found = expander.expand(owner, query)
+    found = expander.left("past") if past else expander.expand(owner, query, kept_back)
     return ExpandedQuestion(found, expander.model)

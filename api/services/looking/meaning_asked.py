@@ -23,7 +23,7 @@ from projections.redis.view import RedisViews
 from projections.views.view import OwnerView
 
 if TYPE_CHECKING:
-    from projections.models.expander import Expander
+    from projections.models.expander import Expander, ExpansionStatus
 
 
 class MeaningReader(Histories):
@@ -58,8 +58,11 @@ class MeaningReader(Histories):
         """The vectors of a view's memories; None where there is no embedder."""
         return None if self._meanings is None else self._meanings.known_vectors(view, owner)
 
-    def question_of(self, owner: str, query: str, terms: SearchTerms) -> MeantQuestion:
-        """A question as far as it is compared by meaning; its vectors are asked for before any view is held, where that can be."""
+    def question_of(self, owner: str, query: str, terms: SearchTerms, *, after: str | None = None) -> MeantQuestion:
+        """A question as far as it is compared by meaning; its vectors are asked for before any view is held, where that can be.
+
+        `after`: what the answer waits for; what was said by then of who may be asked counts. Raises as the wait does.
+        """
         mode = terms.get("search_mode", "hybrid")
         compares = mode != "keyword" and terms.get("ranking", RANKINGS[0]) in BY_MEANING
         question = MeantQuestion(query, compares=compares, alone=compares and mode == "semantic")
@@ -71,21 +74,35 @@ class MeaningReader(Histories):
                     "search_mode", mode, "keyword or hybrid: a query that looks like a secret goes to no embedder"
                 )
             question.hidden = QUERY_HIDDEN
-        self._meanings.ask(owner, question, lambda: self._parameters(owner).embedder, lambda: self._view_of(owner))
+        self._meanings.ask(
+            owner, question, lambda: self._parameters(owner, after).embedder, lambda: self._view_of(owner, after)
+        )
         return question
 
-    def expanded(self, owner: str, query: str, terms: SearchTerms, *, past: bool) -> ExpandedQuestion | None:
-        """A question in other words, asked for before any view is held; None where the process asks for none, or this question."""
+    def expanded(
+        self, owner: str, query: str, terms: SearchTerms, *, past: bool, after: str | None = None
+    ) -> ExpandedQuestion | None:
+        """A question in other words, asked for before any view is held; None where the process asks for none, or this question.
+
+        `after` as in `question_of`.
+        """
         found = self._expander
         if found is None:
             return None
-        return expanded(found, owner, query, terms, past=past, allowed=lambda: self._parameters(owner).expansion)
+        return expanded(found, owner, query, terms, past=past, kept_back=lambda: self._kept_back(owner, after))
+
+    def _kept_back(self, owner: str, after: str | None) -> ExpansionStatus | None:
+        """Why no question of an owner goes to a model; None where they may."""
+        found = self.glance(owner, after=after)
+        if found is None or not found.view.state.applied:
+            return "nothing"
+        return None if found.view.parameters.expansion else "off"
 
     @contextmanager
-    def _view_of(self, owner: str) -> Iterator[OwnerView]:
-        with self.snapshot(owner) as snapshot:
+    def _view_of(self, owner: str, after: str | None) -> Iterator[OwnerView]:
+        with self.snapshot(owner, after=after) as snapshot:
             yield snapshot.view
 
-    def _parameters(self, owner: str) -> Parameters:
-        found = self.glance(owner)
+    def _parameters(self, owner: str, after: str | None) -> Parameters:
+        found = self.glance(owner, after=after)
         return DEFAULTS if found is None else found.view.parameters

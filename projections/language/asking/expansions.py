@@ -23,6 +23,8 @@ MOST_LOOKED_AT = 20
 
 _MARKED = regex(r"[<>{}\[\]`|\\^~*_=@]|://|\bwww\.", 2)
 """What no words to look for hold: marks of markup, of templates, of code; addresses."""
+_HOST = regex(r"\w[.\uff0e\uff61][^\W\d_]{2}|\d[.\uff0e\uff61]\d+[.\uff0e\uff61]\d|[a-z0-9-]\u3002[a-z]{2}", 2)
+"""A name of a host, also by the full stops that browsers take for a dot; an address in numbers."""
 _NUMBER = regex(r"\d+")
 
 
@@ -49,4 +51,4 @@ def _one_term(text: str) -> str:
     term = " ".join("".join(one if one.isprintable() else " " for one in seen).split())
     if len(term) > MOST_LETTERS or count_of_han(term) > MOST_HAN or len(term.split()) > MOST_WORDS:
         return ""
-    return term if says_something(term) and _MARKED.search(term) is None else ""
+    return term if says_something(term) and not (_MARKED.search(term) or _HOST.search(term)) else ""

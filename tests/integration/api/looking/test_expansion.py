@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry
 
 from api.http.metrics.used import UsedCollector
-from events.errors import InputError
+from events.errors import InputError, ModelFailed, NotYetFolded
 from projections.models.expander import Expander, ExpansionBounds
+from projections.ranking.parts.in_parts import OWN
+from projections.ranking.senses import MeantQuestion, ViewHeld
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.doubles.model_endpoint import SILENT, ModelEndpoint, model_endpoint
+from tests.doubles.scripted import Reply
 from tests.given.events import created, parameters
 from tests.given.said import said
 from tests.patience import PATIENCE
@@ -105,6 +108,9 @@ def test_exact_words_and_other_rankings_give_no_model_the_question(
         "Who lives at 12 Baker Street, London NW1 6XE?",
         "Whose number is +49 30 12345678?",
         "我的密码是 hunter2hunter2 吗？",
+        "Whose is the card 4111 1111\n1111 1111?",
+        "谁的电话 138\n1234\n5678？",
+        "What is AKIA\nIOSFODNN7EXAMPLE for?",
     ],
 )
 def test_what_looks_like_a_secret_or_is_sensitive_never_goes(store: Store, server: ModelEndpoint, query: str) -> None:
@@ -120,6 +126,76 @@ def test_an_owner_may_forbid_it_and_allow_it_again(store: Store, server: ModelEn
     assert server.asked == []
     store.tell(owner, parameters(expansion=True))
     assert asked(store, owner)["understood"]["expansion"]["status"] == "asked"
+
+
+@pytest.fixture
+def forbidden(store: Store) -> Iterator[tuple[str, str]]:
+    """An owner whose wish that nothing be asked is appended and not folded, and its position."""
+    owner = mover(store)
+    receipts = store.writer.append_all([store.prepared(owner, parameters(expansion=False))])
+    assert receipts[0].position is not None
+    yield owner, receipts[0].position
+    store.writer.settle(receipts)
+
+
+def test_a_question_after_the_owner_forbade_it_stays_here_though_that_is_not_folded_yet(
+    store: Store, server: ModelEndpoint, forbidden: tuple[str, str]
+) -> None:
+    owner, position = forbidden
+    with pytest.raises(NotYetFolded):
+        asked(store, owner, after=position)
+    assert server.asked == []
+
+
+def test_which_embedder_may_be_asked_is_read_after_what_the_question_waits_for(
+    store: Store, forbidden: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Asks:
+        def ask(self, _owner: str, _question: MeantQuestion, parameter: Callable[[], str], _view: ViewHeld) -> None:
+            parameter()
+
+    monkeypatch.setattr(store.reader, "_meanings", Asks())
+    owner, position = forbidden
+    store.reader.question_of(owner, QUESTION, {})
+    with pytest.raises(NotYetFolded):
+        store.reader.question_of(owner, QUESTION, {}, after=position)
+
+
+def test_nothing_is_asked_about_an_owner_of_whom_nothing_is_known(store: Store, server: ModelEndpoint) -> None:
+    assert asked(store, store.owner())["understood"]["expansion"]["status"] == "nothing"
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("limit", [1, 5, OWN])
+def test_no_model_is_asked_for_places_that_its_words_may_not_take(
+    store: Store, server: ModelEndpoint, limit: int
+) -> None:
+    owner = mover(store)
+    first = asked(store, owner, limit=limit)
+    second = asked(store, owner, limit=limit, cursor=first["next"])
+    assert [one for one in (first, second) if "expansion" in one["understood"]] == []
+    assert server.asked == []
+    assert asked(store, owner, limit=OWN + 1)["understood"]["expansion"]["status"] == "asked"
+
+
+def test_who_asks_is_told_neither_the_endpoint_nor_a_setting_and_the_operator_is(
+    store: Store, server: ModelEndpoint
+) -> None:
+    server.replies = [Reply(status=401, body={"error": "x"})]
+    told = asked(store, mover(store))["understood"]["expansion"]
+    assert (told["status"], told["why"]) == ("failed", "the model does not answer")
+    models: Any = store.app.model_uses.models()
+    assert server.url.split("/")[2] in models["expansion"]["failing"]
+
+
+def test_a_closed_application_asks_nobody(tmp_path: Any, server: ModelEndpoint) -> None:
+    told = {"model": "small", "model_url": server.url, "expansion": "model"}
+    with embedded_store(tmp_path / "data", **told) as closing:
+        words, chat = closing.app._expander, closing.app._model.other_words.chat
+    assert words.expand("ann", QUESTION).status == "failed"
+    with pytest.raises(ModelFailed):
+        chat()
+    assert server.asked == []
 
 
 def test_what_was_kept_before_the_owner_forbade_it_is_of_no_use_after(store: Store) -> None:
@@ -156,27 +232,27 @@ def test_pages_of_one_widened_question_repeat_nothing_and_skip_nothing(store: St
     owner = mover(store)
     whole = ids(asked(store, owner, limit=16))
     assert set(whole[8:10]) == {"m14", "m15"}
-    first = asked(store, owner, limit=6)
-    second = asked(store, owner, limit=6, cursor=first["next"])
-    third = asked(store, owner, limit=6, cursor=second["next"])
+    first = asked(store, owner, limit=9)
+    second = asked(store, owner, limit=4, cursor=first["next"])
+    third = asked(store, owner, limit=4, cursor=second["next"])
     assert ids(first) + ids(second) + ids(third) == whole
 
 
 def test_a_page_whose_words_are_gone_is_refused_and_says_so(store: Store, server: ModelEndpoint) -> None:
     owner = mover(store)
-    first = asked(store, owner, limit=6)
-    expander(store).close()
+    first = asked(store, owner, limit=9)
+    expander(store).forget()
     server.replies = []
     server.says({"terms": ["something else"]})
     with pytest.raises(InputError, match="other words for the question are gone; begin again"):
-        asked(store, owner, limit=6, cursor=first["next"])
+        asked(store, owner, limit=9, cursor=first["next"])
 
 
 def test_the_pages_of_a_question_that_was_not_widened_are_not_either(store: Store, server: ModelEndpoint) -> None:
     owner = mover(store)
     server.replies = [SILENT]
     expander(store).bounds = ExpansionBounds(0.02, 600)
-    first = asked(store, owner, limit=6)
+    first = asked(store, owner, limit=9)
     expander(store).bounds = ExpansionBounds(PATIENCE, 600)
     before = len(server.asked)
     second = asked(store, owner, limit=12, cursor=first["next"])
@@ -209,7 +285,7 @@ def test_a_block_that_was_widened_is_made_again_word_for_word(store: Store, serv
     block = store.app.contexts.context(owner, QUESTION, turn_id="ask", whole=True)
     assert {"m14", "m15"} <= set(block["injected"])
     store.flushed()
-    expander(store).close()
+    expander(store).forget()
     server.asked.clear()
     [injected] = store.app.answers.answer(owner, "ask")["injected"]
     assert injected["block"] is not None

@@ -44,6 +44,10 @@ LEFT_OUT = {
     "JSON": '{"terms": ["relocated"]}',
     "a link": "relocated https://evil.example/x",
     "Markdown": "[relocated](x)",
+    "a host": "visit evil.com/pay now",
+    "a host in Chinese": "搬家 支付．中国",
+    "a host by another full stop": "relocated evil。com",
+    "a host in numbers": "relocated 20．23．20．23",
     "an address of mail": "relocated ann@example.org",
     "a number that nobody asked about": "relocated 2019",
     "a telephone number": "relocated 030 123 45 67",
@@ -54,6 +58,11 @@ LEFT_OUT = {
 @pytest.mark.parametrize("said", LEFT_OUT.values(), ids=LEFT_OUT)
 def test_what_is_no_term_to_look_for_is_left_out(said: str) -> None:
     assert cleaned([said, "removal van"], QUESTION) == ("removal van",)
+
+
+def test_a_short_form_or_a_sentence_is_no_host() -> None:
+    assert cleaned(["the U.S. office. Removal"], QUESTION) == ("the U.S. office. Removal",)
+    assert cleaned(["搬家了。新家"], "她住哪里？") == ("搬家了。新家",)
 
 
 def test_a_number_of_the_question_may_be_said_again() -> None:

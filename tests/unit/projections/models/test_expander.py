@@ -1,84 +1,25 @@
-"""Putting questions in other words while somebody waits: how long, how often, how many at once, and for how long it is kept.
-
-The clock is a given one, and what is done beside is done when the test says so: nothing here waits for a time to pass.
-"""
+"""Putting questions in other words while somebody waits: how long, how often, how many at once, and for how long it is kept."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
 import pytest
 
-from events.errors import BadSetting, ModelFailed
+from events.errors import BadSetting
 from projections.models.expander import (
     AT_ONCE,
     KEPT_SECONDS,
     MOST_KEPT,
     REST_SECONDS,
     STATUSES,
-    Expander,
     ExpansionBounds,
     ExpansionFound,
 )
-from tests.doubles.scripted_chat import ScriptedChat
+from tests.doubles.expander_scene import QUESTION, SAID, TERMS, Scene, failing
 from tests.patience import PATIENCE
-
-QUESTION = "When did Caroline move house?"
-TERMS = ("relocated to a new flat", "removal van")
-SAID = {"terms": list(TERMS)}
-NOT_LONG = 0.02
-"""Seconds for which a question waits here where nothing comes."""
-
-
-class Scene:
-    """An expander whose time, threads and timers are the test's."""
-
-    def __init__(
-        self, says: Callable[[dict[str, Any]], dict[str, Any]] = lambda _asked: SAID, *, per_minute: int = 100
-    ) -> None:
-        self.now = 0.0
-        self.chat = ScriptedChat(says)
-        self.waiting: list[Callable[[], None]] = []
-        self.timers: list[tuple[float, Callable[[], None]]] = []
-        self.told: list[tuple[str, dict[str, Any]]] = []
-        self.at_once = True
-        self.expander = Expander(
-            "scripted-1",
-            lambda: self.chat,
-            ExpansionBounds(NOT_LONG, per_minute),
-            lambda fact, **facts: self.told.append((fact, facts)),
-            clock=lambda: self.now,
-            beside=lambda work: work() if self.at_once else self.waiting.append(work),
-            later=lambda seconds, work: self.timers.append((self.now + seconds, work)),
-        )
-
-    def ask(self, query: str = QUESTION, owner: str = "ann") -> ExpansionFound:
-        return self.expander.expand(owner, query)
-
-    def pass_time(self, seconds: float) -> None:
-        self.now += seconds
-        due, self.timers = (
-            [one for one in self.timers if one[0] <= self.now],
-            [one for one in self.timers if one[0] > self.now],
-        )
-        for _, work in due:
-            work()
-
-    def answer(self) -> None:
-        """What is asked beside is answered now."""
-        waiting, self.waiting = self.waiting, []
-        for work in waiting:
-            work()
-
-
-def failing(down: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    def says(_asked: dict[str, Any]) -> dict[str, Any]:
-        raise ModelFailed("the model endpoint x cannot be reached", down=down, usage=(1, 0, 0))
-
-    return says
 
 
 def test_a_question_is_put_in_other_words() -> None:
@@ -149,10 +90,10 @@ def test_so_many_questions_are_kept_and_no_more() -> None:
     assert scene.ask("Where is house 0?").status == "asked"
 
 
-def test_closing_forgets_what_is_kept() -> None:
+def test_what_is_kept_can_be_forgotten() -> None:
     scene = Scene()
     scene.ask()
-    scene.expander.close()
+    scene.expander.forget()
     assert scene.ask().status == "asked"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from events.errors import ModelFailed
 from ops.models import model_of
 from ops.settings import Settings
 from projections.models.expander import Expander, ExpansionBounds, ExpansionFound
@@ -145,13 +146,13 @@ def test_a_request_is_given_up_after_four_times_as_long_as_a_question_waits(serv
 
 def test_the_client_is_loaded_beside_and_asks_nobody(server: ModelEndpoint) -> None:
     model = model_of(settings(server))
-    loading = model.load()
+    loading = model.load(lambda _fact, **_facts: None)
     assert loading is not None
     loading.join(PATIENCE)
     assert model.other_words is not None
     assert model.other_words.chat()._open is not None
     model.close()
-    assert (server.asked, model_of(settings(server, expansion="off")).load()) == ([], None)
+    assert (server.asked, model_of(settings(server, expansion="off")).load(lambda _fact, **_facts: None)) == ([], None)
 
 
 def test_where_it_is_off_nothing_of_it_is_loaded() -> None:
@@ -162,3 +163,30 @@ def test_where_it_is_off_nothing_of_it_is_loaded() -> None:
 
 def test_without_the_setting_no_model_puts_questions_in_other_words(server: ModelEndpoint) -> None:
     assert model_of(settings(server, expansion="off")).other_words is None
+
+
+def test_a_model_that_cannot_be_asked_as_it_is_set_is_told_when_the_process_begins() -> None:
+    told: list[tuple[str, dict[str, Any]]] = []
+    loading = model_of(Settings(model="small", expansion="model")).load(
+        lambda fact, **facts: told.append((fact, facts))
+    )
+    assert loading is not None
+    loading.join(PATIENCE)
+    [(fact, facts)] = told
+    assert (fact, facts["alarm"], "ENGRAMLOG_MODEL" in facts["reason"]) == ("questions cannot be expanded", True, True)
+
+
+def test_a_closed_model_sends_nothing_and_opens_nothing(server: ModelEndpoint) -> None:
+    server.says({"terms": list(TERMS)})
+    model = model_of(settings(server))
+    assert model.other_words is not None
+    chat = model.other_words.chat()
+    expander = model.other_words.expander(lambda _asked: None, lambda _fact, **_facts: None)
+    model.close()
+    loading = model.load(lambda _fact, **_facts: None)
+    assert loading is not None
+    loading.join(PATIENCE)
+    assert expander.expand("ann", QUESTION).status == "failed"
+    with pytest.raises(ModelFailed, match="the process ends"):
+        chat.load()
+    assert (server.asked, chat._open) == ([], None)
