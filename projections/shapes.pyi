@@ -327,11 +327,6 @@ class Recorded(TypedDict):
     status: str
     position: NotRequired[str | None]
 
-class ToldOnce(TypedDict):
-    id: str
-    by: str
-    tokens: int
-
 class ContextBlockAlone(TypedDict):
     owner: str
     block: str
@@ -349,7 +344,6 @@ class ContextBlockAlone(TypedDict):
     searches: list[ContextSearch]
     dropped: dict[str, int]
     left_out: dict[str, int]
-    repeated: list[ToldOnce]
     read_back: str
 
 class ContextBlock(ContextBlockAlone, LinesTold, Placed): ...

@@ -151,7 +151,6 @@ class Contexts:
             "searches": [one.told(made.close_enough[at]) for at, one in enumerate(found)],
             "dropped": block.dropped,
             "left_out": made.left_out,
-            "repeated": made.repeated,
             "read_back": "all" if said.whole else "part",
             **told_lines(times),
             **snapshot.place,

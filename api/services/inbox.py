@@ -36,7 +36,7 @@ from projections.decide.answering import (
 )
 from projections.decide.command import EVENT
 from projections.decide.commands import Tell
-from projections.decide.done import done_by
+from projections.decide.done import done_by, effective
 from projections.decide.rejecting import also_proposed, is_double, rejection, values_said
 from projections.decide.suggested import done_as_suggested, merge_suggested, suggestion_of
 from projections.fold.inbox import MOST_WAITING
@@ -174,10 +174,11 @@ class Inbox:
                 raise NotFound(f"{told}: `engramlog inbox {owner}` lists what does", owner=owner)
             self._check_word(owner, found, given)
             known = Tell(said(found), found.about, {"id": found.memory_id})
-        effects: Any = self._writer.carry_out(owner, known, **given).answer
-        ignored = bool(effects["changes"]) and all(one["decision"] == "ignored" for one in effects["changes"])
-        done = done_by(() if ignored else known.data, verdict)
-        whole: Any = {"item": item, "verdict": verdict, "done": done.said, "done_code": done.name, **effects}
+        carried = self._writer.carry_out(owner, known, **given)
+        partition = partition_of(owner, self._log.partitions)
+        positions = [position_text(partition, seq) for seq in carried.seqs]
+        done = done_by(effective(known.data, positions, carried.answer["changes"]), verdict)
+        whole: Any = {"item": item, "verdict": verdict, "done": done.said, "done_code": done.name, **carried.answer}
         answered: Answered = whole
         return answered
 

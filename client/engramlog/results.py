@@ -321,8 +321,6 @@ class ContextBlock(Lagging):
     known: str | None = None
     owner: str = ""
     searches: list[ContextSearch] = []
-    repeated: list[dict[str, Any]] = []
-    """What was close and another line tells: `id`, `by` which line, and the `tokens` of its own."""
     read_back: str = "all"
     """`all`: the whole of what was said was read; `part`: the newest events of the owner."""
 

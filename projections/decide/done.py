@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from events.catalogue import (
@@ -18,6 +18,7 @@ from events.catalogue import (
     ValueRejected,
 )
 from projections.memory.suggestion import suggested_kind
+from projections.shapes import Change
 
 SAID = {
     "linked": "linked: {ids}; the suggestion is gone",
@@ -34,6 +35,8 @@ SAID = {
     "nothing": "nothing changed",
 }
 """What was done -> how it is said."""
+WITHOUT_EFFECT = frozenset({"ignored", "wait"})
+"""Decisions of the fold by which an event did nothing."""
 
 
 class AnswerDone(NamedTuple):
@@ -41,6 +44,18 @@ class AnswerDone(NamedTuple):
 
     name: str
     said: str
+
+
+def effective(told: Sequence[EventData], positions: Sequence[str], changes: Iterable[Change]) -> list[EventData]:
+    """Those of the events of an answer that did something, by the fold's decisions; one that it told nothing of counts.
+
+    `positions`: where each of them stands. Nothing is told of what is parked: nobody knows yet.
+    """
+    decided: dict[str, set[str]] = {}
+    for one in changes:
+        decided.setdefault(one["position"], set()).add(one["decision"])
+    paired = ((one, decided.get(position)) for one, position in zip(told, positions, strict=True))
+    return [one for one, found in paired if found is None or found - WITHOUT_EFFECT]
 
 
 def done_by(told: Sequence[EventData], verdict: str) -> AnswerDone:
@@ -60,7 +75,9 @@ def _changed(one: EventData) -> AnswerDone | None:
     if isinstance(one, MemoryNegated | MemoryRevised | MemoryCreated):
         names = {MemoryNegated: "negated", MemoryRevised: "revised", MemoryCreated: "kept_again"}
         return _done(names[type(one)], one.memory_id)
-    return _done("deleted", one.memory_id) if isinstance(one, MemoryDeleted) else None
+    if isinstance(one, MemoryDeleted):
+        return _done("deleted" if suggested_kind(one.memory_id) is None else "dismissed", one.memory_id)
+    return None
 
 
 def _said(told: Sequence[EventData]) -> AnswerDone:

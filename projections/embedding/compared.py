@@ -68,7 +68,7 @@ class VectorsCompared(NamedTuple):
     statements: RowsLookedAt
     turns: RowsLookedAt
     full: bool
-    """Whether as many wait as may: what else is found is suggested once some are answered."""
+    """Whether there was no room for what was found, or for anything: it is suggested once some that wait are answered."""
 
     def told(self) -> ComparedTold:
         """JSON-ready."""

@@ -7,7 +7,6 @@ their vectors, as recorded: three of one speaker that ask the same, of which rul
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from projections.lifecycle.decision import Decision
 from projections.lifecycle.joining import may_be_compared
 from projections.lifecycle.judge.candidates import asks_something
 from projections.lifecycle.judge.judging import ASKED_OFTEN, often_asked
-from projections.memory.columns import Columns, Rows, state_of
+from projections.memory.columns import Columns, state_of
 from projections.memory.creating import suggestion
 from projections.memory.kind import is_turn
 from projections.memory.record import UNCOMPRESSED, Memory
@@ -56,13 +55,24 @@ def turns_to_read(view: OwnerView, vectors: KnownVectors) -> RowsLookedAt:
     return looked_at(fit, vectors, MOST_READ)
 
 
+def questions_in(view: OwnerView, turns: RowsLookedAt, check: Check) -> tuple[list[_Asked], RowsLookedAt]:
+    """The newest questions in these turns, oldest first; and the turns that were read for them, others counted as older."""
+    asked: list[_Asked] = []
+    read = 0
+    for row in counted(reversed(turns.rows.tolist()), check, turns.rows.size):
+        if len(asked) == MOST_COMPARED:
+            break
+        read += 1
+        if (one := _asked(view, row)) is not None:
+            asked.append(one)
+    unread = int(turns.rows.size) - read
+    return asked[::-1], turns._replace(rows=turns.rows[unread:], older=turns.older + unread)
+
+
 def asked_again(
-    view: OwnerView, rows: Rows, vectors: KnownVectors, job: str, now: int, check: Check
+    view: OwnerView, found: Sequence[_Asked], vectors: KnownVectors, job: str, now: int
 ) -> Iterator[Decision]:
-    """Proposals of what was asked three times or more in other words in these turns, the most often asked first."""
-    newest = reversed(rows.tolist())
-    asked = (one for row in counted(newest, check, rows.size) if (one := _asked(view, row)) is not None)
-    found = list(islice(asked, MOST_COMPARED))[::-1]
+    """Proposals of what was asked three times or more in other words, the most often asked first."""
     if len(found) < ASKED_OFTEN:
         return
     wholes = centred(vectors.wholes[[one.row for one in found]])

@@ -26,7 +26,7 @@ from projections.embedding.meaning import KnownVectors, Vectors
 from projections.language.polarity import wording
 from projections.language.prompt_text import cut, is_chinese, one_line
 from projections.language.similar import similarity
-from projections.lifecycle.asked_again import asked_again, asks_still, turns_to_read
+from projections.lifecycle.asked_again import asked_again, asks_still, questions_in, turns_to_read
 from projections.lifecycle.decision import Decision
 from projections.lifecycle.joining import may_be_compared
 from projections.lifecycle.may_merge import framed_apart, may_merge
@@ -79,10 +79,11 @@ def suggestions(view: OwnerView, now: int, check: Check = unchecked) -> list[Dec
         return going
     pairs = _pairs(view, statements.rows, vectors, check)
     found = (one for pair in pairs if (one := _made(view, pair, now)) is not None)
-    again = asked_again(view, turns.rows, vectors, JOB, now, check)
-    made = list(islice(chain(again, found), room))
-    view.compared_today = VectorsCompared(vectors.model, statements, turns, full=len(made) == room)
-    return [*going, *made]
+    questions, turns = questions_in(view, turns, check)
+    again = asked_again(view, questions, vectors, JOB, now)
+    made = list(islice(chain(again, found), room + 1))
+    view.compared_today = VectorsCompared(vectors.model, statements, turns, full=len(made) > room)
+    return [*going, *made[:room]]
 
 
 def _statements(view: OwnerView, vectors: KnownVectors) -> RowsLookedAt:

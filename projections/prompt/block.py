@@ -186,11 +186,6 @@ def _told(line: Line, most: int, count: TokenCount) -> str:
     return head + (cut(line.text, most, count) or "…")
 
 
-def line_tokens(line: Line, part: str, count: TokenCount) -> int:
-    """Tokens that a line takes in a part, where it has room."""
-    return count(_told(_harmless(line), LONGEST[part], count) + "\n")
-
-
 def _title(part: str, titles: Mapping[str, str]) -> str:
     return f"[{titles[part]}]"
 

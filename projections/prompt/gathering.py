@@ -87,8 +87,6 @@ class Always(NamedTuple):
 
     standing: StandingLines
     instructions: list[Memory]
-    repeated: dict[str, str]
-    """What was close and is not told, as others tell it -> which."""
     told: frozenset[str] = frozenset()
     """Ids of what the stable one of two parts tells."""
 
@@ -119,13 +117,16 @@ def always(view: OwnerView, now: int, talk: Conversation, rules: Rules) -> Alway
     seen = seen_at(view, now, "normal")
     standing, asked = standing_memories(view.columns, seen, talk, rules), standing_instructions(view.columns, rules)
     standing.left_out.update(asked.left_out)
-    return Always(standing, asked.shown, {})
+    return Always(standing, asked.shown)
 
 
 def closest(
-    view: OwnerView, found: Sequence[Valued], asked: AskedTurn, threshold: float, rules: Rules, holds: Always
+    view: OwnerView, found: Sequence[Valued], asked: AskedTurn, threshold: float, rules: Rules, holds: Always, most: int
 ) -> tuple[list[Close], list[int]]:
-    """What the searches found that is close enough, closest first, and how much of each was."""
+    """The closest of what the searches found, at most so many, closest first, and how many of each were close enough.
+
+    What is long ago stands below what is fresh.
+    """
     close: dict[str, tuple[float, Result]] = {}
     counts = []
     elsewhere = holds.ids
@@ -142,12 +143,12 @@ def closest(
             if memory.id not in elsewhere and value > (close[memory.id][0] if memory.id in close else 0.0):
                 close[memory.id] = (value, result)
         counts.append(passed)
-    best = sorted(close.items(), key=lambda one: (-one[1][0], one[0]))
+    best = sorted(close.items(), key=lambda one: (-one[1][0], one[0]))[:most]
     chosen = [
         Close(memory_id, shown["level"], round(value, 6), bool(shown.get("long_ago", False)))
         for memory_id, (value, shown) in best
     ]
-    return chosen, counts
+    return sorted(chosen, key=lambda one: one.long_ago), counts
 
 
 def material(

@@ -7,7 +7,6 @@ at what is close: an agent that gets half of an answer tells half of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from projections.memory.record import LEVELS, Memory
 from projections.prompt.gathering import Always, AskedTurn, Close, Valued, Wanted, closest
 from projections.prompt.keeping import made_at
 from projections.prompt.lines import Rules, said_already, why_not
-from projections.prompt.once import Once
 from projections.views.corrected import seen_at
 from projections.views.view import OwnerView
 
@@ -37,30 +35,23 @@ def brought_up(
 ) -> tuple[list[Close], list[int]]:
     """What the searches found for a turn, in the order of the block; and how many of each were close enough.
 
-    At most five where the turn asks nothing, or `wanted.whole` is false. `whole` true: whatever the threshold. What is long ago
-    stands below what is fresh. What others tell is not told again: `holds.repeated` has it.
+    At most five where the turn asks nothing, or `wanted.whole` is false. `whole` true: whatever the threshold.
     """
-    passed, counts = closest(view, found, asked, wanted.threshold, rules, holds)
-    once = Once(view.get, asked.text)
-    close = once.of(passed, MOST_RESULTS)
-    holds.repeated.update(once.repeated)
+    close, counts = closest(view, found, asked, wanted.threshold, rules, holds, MOST_RESULTS)
     if not found or wanted.whole is False or not (wanted.whole or (close and asks(asked.text))):
-        return sorted(close, key=lambda one: one.long_ago), counts
+        return close, counts
     plan = asked_parts(asked.text)
     most = MOST_TOGETHER if wanted.whole or plan.many or plan.parts else MOST_ANSWERING
-    told = {one.memory_id for one in close} | holds.ids
-
-    def further() -> Iterator[Close]:
-        for one in _answering(view, seen_at(view, now, "normal"), found[0]):
-            memory = view.get(one.memory_id)
-            if memory is None or one.memory_id in told:
-                continue
-            if not said_already(memory, asked.talk, asked.text) and why_not(memory, rules) is None:
-                told.add(one.memory_id)
-                yield one
-
-    kept = once.of(chain(sorted(close, key=lambda one: one.long_ago), further()), most)
-    holds.repeated.update(once.repeated)
+    told = {one.memory_id: one for one in close}
+    for one in _answering(view, seen_at(view, now, "normal"), found[0]):
+        memory = view.get(one.memory_id)
+        if len(told) >= most:
+            break
+        if memory is None or one.memory_id in told or one.memory_id in holds.ids:
+            continue
+        if not said_already(memory, asked.talk, asked.text) and why_not(memory, rules) is None:
+            told[one.memory_id] = one
+    kept = list(told.values())
     if plan.ordered:
         return sorted(kept, key=lambda one: made_at(view, one.memory_id)), counts
     return sorted(kept, key=lambda one: one.long_ago), counts

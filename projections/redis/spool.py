@@ -1,6 +1,6 @@
 """An owner's records as of one moment, read in pages and laid into a file without a name: whoever writes them out holds a page.
 
-Secrets are held in memory, and come to no disk. ADR 0068.
+Secrets are held in memory, and come to no disk; so is what has words of others, for these may be secret. ADR 0068.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from events.errors import OutputCut
 from projections.fold.owner import OwnerState
+from projections.memory.kind import has_words_of_others
 from projections.memory.record import SECRET, Memory, decode_memory
 from projections.memory.twins import keys_of, values_of
 
@@ -38,7 +39,7 @@ class Spool:
         self._file = SpooledTemporaryFile(max_size=MEMORY_BYTES)  # noqa: SIM115 - goes when nobody holds the spool
         finalize(self, self._file.close)
         self._end = 0
-        self._secrets = dict[int, bytes]()
+        self._held = dict[int, bytes]()
         self._ids, self._created, self._seqs = array("Q"), array("q"), array("q")
         self._places, self._sizes = array("q"), array("L")
         self._order: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
@@ -55,8 +56,8 @@ class Spool:
         self._sizes.append(len(raw))
         if memory.negated_at is not None:
             self.negated.update(values_of(memory))
-        if memory.sensitivity >= SECRET:
-            self._secrets[row] = raw
+        if memory.sensitivity >= SECRET or has_words_of_others(memory):
+            self._held[row] = raw
             return
         try:
             self._file.write(raw)
@@ -132,7 +133,7 @@ class Spool:
             yield from (memory for memory in page if not watched.isdisjoint(keys_of(memory)))
 
     def _read(self, row: int) -> Memory:
-        raw = self._secrets.get(row)
+        raw = self._held.get(row)
         if raw is None:
             self._file.seek(self._places[row])
             raw = self._file.read(self._sizes[row])

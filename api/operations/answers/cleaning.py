@@ -88,7 +88,9 @@ class ComparedByVectors(BaseModel):
     model: str
     statements: LookedAt = Field(description="For merges and links: the newest 10,000.")
     turns: LookedAt = Field(description="For questions that are asked again: the newest 10,000.")
-    full: bool = Field(description="As many suggestions wait as may: what else is near is told once some are answered.")
+    full: bool = Field(
+        description="There was no room for all that was found, or for anything: it is suggested once some that wait are answered."
+    )
 
 
 class Cleaned(BaseModel):

@@ -120,16 +120,6 @@ class Recorded(BaseModel):
     position: str | None = None
 
 
-class ToldOnce(BaseModel):
-    """A memory that was close and is not told, as another line of the block tells it."""
-
-    model_config = exampled({"id": "m-7c2e", "by": "D4:5", "tokens": 24})
-
-    id: str
-    by: str = Field(description="The line that tells it.")
-    tokens: int = Field(description="What its own line would have taken.")
-
-
 class ContextBlock(LinesTold, Placed):
     """What to put into a prompt, and everything in it by id."""
 
@@ -161,7 +151,6 @@ class ContextBlock(LinesTold, Placed):
             ],
             "dropped": {},
             "left_out": {"negated": 1},
-            "repeated": [],
             "read_back": "all",
             "as_of": None,
             "known": None,
@@ -188,7 +177,6 @@ class ContextBlock(LinesTold, Placed):
     searches: list[ContextSearch]
     dropped: dict[str, int] = Field(description="Lines for which there was no room, by part.")
     left_out: dict[str, int] = Field(description="What may not stand in a prompt, by reason.")
-    repeated: list[ToldOnce] = Field(description="What was close and another line tells: it is told once.")
     read_back: str = Field(
         description="all: the whole of what was said was read; part: the newest events of the owner."
     )

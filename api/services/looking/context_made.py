@@ -11,9 +11,8 @@ from events.partitions import position_text
 from projections.index.talk_tokens import TalkTokens
 from projections.language.prompt_text import TokenCount, estimated_tokens
 from projections.memory.working_memory import Conversation, Turn, set_aside_among
-from projections.prompt.block import Block, Line, build, line_tokens
-from projections.prompt.gathering import Always, AskedTurn, Close, Valued, Wanted, always, material, rules_of
-from projections.prompt.lines import Rules, memory_line
+from projections.prompt.block import Block, Line, build
+from projections.prompt.gathering import AskedTurn, Close, Valued, Wanted, always, material, rules_of
 from projections.prompt.two_parts import TwoParts, in_two, stable_part
 from projections.prompt.whole import brought_up
 from projections.ranking.proactive import closenesses
@@ -25,9 +24,7 @@ from projections.shapes import (
     ContextSizes,
     QuestionExpansion,
     Result,
-    ToldOnce,
 )
-from projections.views.query import card
 from projections.views.view import OwnerView
 
 
@@ -72,8 +69,6 @@ class MadeBlock(NamedTuple):
     close_enough: list[int]
     """How much of each search was close enough."""
     left_out: dict[str, int]
-    repeated: list[ToldOnce]
-    """What was close and is not told, as another line tells it."""
     conversation: int | None
     """Tokens of all that was said, where the block is in two parts."""
     now: int
@@ -122,21 +117,7 @@ def made_of(
     halves = None if stable is None else in_two(stable, held, wanted, count)
     block = build(held, wanted.budget, wanted.language, count) if halves is None else halves.whole
     whole = None if halves is None else _whole_conversation(view, said, gone)
-    repeated = _repeated(view, holds, rules, block, count)
-    return MadeBlock(
-        block, halves, talk, held.time, close, close_enough, left_out, repeated, whole, now, snapshot.position, upto
-    )
-
-
-def _repeated(view: OwnerView, holds: Always, rules: Rules, block: Block, count: TokenCount) -> list[ToldOnce]:
-    """What another line of the block tells, with the tokens that its own would have taken."""
-    shown, found = set(block.memories), list[ToldOnce]()
-    for name, by in holds.repeated.items():
-        memory = view.get(name)
-        if memory is not None and name not in shown and by in shown:
-            line = memory_line(memory, card(memory, "full")["memory"], rules)
-            found.append({"id": name, "by": by, "tokens": line_tokens(line, "retrieved", count)})
-    return found
+    return MadeBlock(block, halves, talk, held.time, close, close_enough, left_out, whole, now, snapshot.position, upto)
 
 
 def _whole_conversation(view: OwnerView, said: Recent, gone: set[int]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -330,6 +331,28 @@ def test_a_disk_without_room_for_what_is_laid_down_is_named_whenever_it_shows(
     answer = http.client.get("/v1/owners/no-room/export")
     assert (answer.status_code, answer.json()["error"]) == (507, "OutputCut")
     assert "TMPDIR" in answer.json()["detail"]
+
+
+class Laid(BytesIO):
+    """A file that can be looked at once it was let go."""
+
+    def close(self) -> None:
+        """It stays."""
+
+
+def test_no_account_of_others_comes_to_the_disk_as_what_it_tells_of_may_be_secret(
+    http: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, content in (("a", "alpha-words"), ("b", "beta-words"), ("d", "delta-words")):
+        made(http, "held", name, content=content)
+    merged = http.client.post("/v1/owners/held/merge", json={"sources": ["a", "b"], "summary": "gamma-words"})
+    assert merged.status_code == 200, merged.text
+    laid = Laid()
+    monkeypatch.setattr("projections.redis.spool.SpooledTemporaryFile", lambda **_: laid)
+    assert b"gamma-words" in http.client.get("/v1/owners/held/export").content
+    written = laid.getvalue()
+    assert b"delta-words" in written
+    assert not [one for one in (b"alpha-words", b"beta-words", b"gamma-words") if one in written]
 
 
 def test_how_many_memories_an_export_has_is_told_before_them(http: HttpStore) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,6 +93,33 @@ def test_an_accepted_link_is_an_association_and_has_no_words(store: Store) -> No
     store.app.inbox.accept(owner, item["item"])
     assert [one["to"] for one in store.reader.get(owner, "m0")["edges"]] == ["m1"]
     assert store.listed(owner) == {f"m{n}" for n in range(5)}
+
+
+@pytest.mark.parametrize(
+    ("texts", "event"), [((SHORT, FULL), "MemoryMerged"), ((SIGNED, KEEN), "MemoriesLinked")], ids=["merge", "link"]
+)
+def test_what_another_merge_overtook_is_not_told_as_done(
+    store: Store, texts: tuple[str, str], event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, item = suggested(store, *texts)
+    writer = store.app.writer
+    decide = writer._events_of
+
+    def overtaken(*given: Any) -> Any:
+        """What the person answers was looked at; before it is appended, one of the two is merged with a third."""
+        monkeypatch.undo()
+        writer.merge(owner, ["m0", "m2"], summary="Both in other words")
+        return decide(*given)
+
+    monkeypatch.setattr(writer, "_events_of", overtaken)
+    answered = store.app.inbox.accept(owner, item["item"], key="yes")
+    decided = {(one["event"], one["decision"]) for one in answered["changes"]}
+    assert (event, "ignored") in decided
+    assert ("MemoryDeleted", "delete") in decided
+    told = ("dismissed", "the suggestion is gone, and nothing else changed")
+    assert (answered["done_code"], answered["done"]) == told
+    again = store.app.inbox.accept(owner, item["item"], key="yes")
+    assert (again["done_code"], again["done"]) == told
 
 
 def test_what_is_rejected_is_not_asked_again_and_keeps_no_value_out(store: Store) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from events.catalogue import (
@@ -14,7 +16,7 @@ from events.catalogue import (
     MemoryRevised,
     ReviewSettled,
 )
-from projections.decide.done import SAID, done_by
+from projections.decide.done import SAID, done_by, effective
 from projections.decide.rejecting import rejection
 from tests.given.events import created
 
@@ -42,11 +44,30 @@ LINKED = MemoriesLinked(a="m0", b="m1", weight=0.7, link="semantic")
         ((MemoryDeleted(memory_id="m0"), rejection("m0", ("ab" * 16,), "")), "rejected", "refused",
          "deleted, and what it says becomes no memory again: m0"),
         ((GONE,), "rejected", "dismissed", "the suggestion is gone, and nothing else changed"),
+        ((SAYS, GONE), "accepted", "dismissed", "the suggestion is gone, and nothing else changed"),
         ((), "accepted", "nothing", "nothing changed"),
     ],
 )  # fmt: skip
 def test_what_was_done_is_said(told: tuple[EventData, ...], verdict: str, name: str, said: str) -> None:
     assert done_by(told, verdict) == (name, said)
+
+
+def change(position: str, decision: str) -> Any:
+    return {"position": position, "decision": decision}
+
+
+@pytest.mark.parametrize(
+    ("changes", "kept"),
+    [
+        pytest.param([("0:1", "reinforce"), ("0:2", "ignored"), ("0:2", "ignored"), ("0:3", "delete")], (SAYS, GONE), id="ignored"),
+        pytest.param([("0:1", "reinforce"), ("0:2", "wait"), ("0:2", "ignored"), ("0:3", "delete")], (SAYS, GONE), id="it waits"),
+        pytest.param([("0:2", "link"), ("0:2", "ignored"), ("0:3", "ignored")], (SAYS, LINKED), id="one counts"),
+        pytest.param([], (SAYS, LINKED, GONE), id="parked"),
+    ],
+)  # fmt: skip
+def test_an_event_that_did_nothing_is_not_told(changes: list[tuple[str, str]], kept: tuple[EventData, ...]) -> None:
+    found = effective((SAYS, LINKED, GONE), ("0:1", "0:2", "0:3"), [change(*one) for one in changes])
+    assert tuple(found) == kept
 
 
 def test_the_console_has_words_for_each() -> None:

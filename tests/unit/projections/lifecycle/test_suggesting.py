@@ -280,7 +280,11 @@ def test_only_the_newest_turns_are_read_and_how_many_are_older_is_told(monkeypat
 def test_of_the_questions_that_are_read_the_newest_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "MOST_COMPARED", 3)
     assert len(planned(asked("Which shop sells wool socks?", *ASKED), ALIKE_ASKED)) == 1
-    assert planned(asked(*ASKED, "Which shop sells wool socks?"), ALIKE_ASKED) == []
+    view = view_of(asked(*ASKED, "I went to town", "Which shop sells wool socks?"), ALIKE_ASKED)
+    assert plan(view, at(30), ("suggest",)) == []
+    assert view.compared_today is not None
+    told_of_turns = view.compared_today.told()["turns"]
+    assert told_of_turns == {"compared": 4, "without_vector": 0, "unread": 0, "older": 1}, "the oldest was not reached"
 
 
 def test_where_as_many_wait_as_may_nothing_is_compared_and_this_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,7 +292,14 @@ def test_where_as_many_wait_as_may_nothing_is_compared_and_this_is_told(monkeypa
     view = view_of(told(SHORT, FULL), SAME)
     assert len(plan(view, at(30), ("suggest",))) == 1
     assert view.compared_today is not None
-    assert (view.compared_today.full, view.compared_today.told()["statements"]["compared"]) == (True, 6)
+    found = (view.compared_today.full, view.compared_today.told()["statements"]["compared"])
+    assert found == (False, 6), "there was room for all that was found"
+    view = view_of(
+        told(SHORT, FULL, SIGNED, KEEN), {SHORT: (1.0, 0.2), FULL: (1.0,), SIGNED: (0, 0, 1.0, 0.3), KEEN: (0, 0, 1.0)}
+    )
+    assert len(plan(view, at(30), ("suggest",))) == 1
+    assert view.compared_today is not None
+    assert view.compared_today.full
     view = view_of(carried_out(told(SHORT, FULL), SAME), SAME)
     assert plan(view, at(31), ("suggest",)) == []
     assert view.compared_today is not None
