@@ -1990,15 +1990,15 @@ class QuestionExpansion(Result):
     """How else a language model put the question."""
 
     status: Literal["asked", "kept", "nothing", "off", "past", "private", "limit", "timeout", "failed"]
-    """`asked` now, or `kept` from within ten minutes; `nothing`: no term of use. Else why it was asked as it is:
-    `off` for this owner, about the `past`, `private` (it holds a secret, an address or the like), over the
-    `limit` of questions a minute or at once, `timeout`, `failed`."""
+    """`asked` now, or `kept` from within ten minutes; `nothing`: no term of use, or nothing is known of the owner.
+    Else why it was asked as it is: `off` for this owner, about the `past`, `private` (it holds a secret, an
+    address or the like), over the `limit` of questions a minute or at once, `timeout`, `failed`."""
     terms: list[str]
     """What was looked for too, cleaned; at most three."""
     model: str
     """Which was asked, or would have been."""
     why: str | None = None
-    """What failed."""
+    """What kind of failure, or why it was too long."""
 
 
 class Above(Result):
@@ -2271,7 +2271,7 @@ class ComparedByVectors(Result):
     turns: LookedAt
     """For questions that are asked again: the newest 10,000."""
     full: bool
-    """As many suggestions wait as may: what else is near is told once some are answered."""
+    """There was no room for all that was found, or for anything: it is suggested once some that wait are answered."""
 
 
 class Cleaned(Result):
