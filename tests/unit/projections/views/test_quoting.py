@@ -6,8 +6,9 @@ import pytest
 
 from events.catalogue import MemoryDeleted, MemoryPurged, MemoryUnmerged, SensitivityRaised, SensitivitySet
 from projections.memory.record import SECRET
+from projections.views.quoting import all_as_told
 from projections.views.view import OwnerView
-from tests.given.events import Story, Told, created, deleted, memory, merged, moment
+from tests.given.events import Story, Told, created, deleted, folded, memory, merged, moment, rejected
 from tests.given.views import viewed
 
 ACCOUNTS = ("pattern", "suggestion", "question", "episode")
@@ -182,3 +183,13 @@ def test_a_turn_that_somebody_deleted_hides_its_episode_while_that_stands() -> N
 
 def test_of_two_judgements_at_one_time_the_stricter_counts() -> None:
     assert levels(viewed(*account("pattern").given(level("m0", SECRET, 9), level("sum", 0, 9)).events), "sum") == [3]
+
+
+def test_records_that_lie_apart_read_as_in_the_view_also_where_a_piece_was_rejected() -> None:
+    now = folded(*account("pattern").given(rejected("I sell honey", day=9)).events)
+    told = all_as_told({"sum": now.memories["sum"]}, lambda ids: {one: now.memories[one] for one in ids})
+    assert told["sum"].sensitivity == 0
+    told = all_as_told(
+        {"sum": now.memories["sum"]}, lambda ids: {one: now.memories[one] for one in ids}, lambda: now.owner.rejections
+    )
+    assert told["sum"].sensitivity == levels(OwnerView.of_history("ada", now), "sum")[0] == SECRET
