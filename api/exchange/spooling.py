@@ -14,7 +14,7 @@ from projections.memory.columns import Columns, state_of
 from projections.memory.record import SECRET, Memory
 from projections.memory.twins import Twins
 from projections.redis.spool import Spool, Spooled
-from projections.views.quoting import as_told
+from projections.views.quoting import all_as_told
 from projections.views.view import OwnerView
 
 
@@ -75,7 +75,11 @@ class SpooledSelection:
         """How these records read beside those that say the same, and those whose words they have."""
         talk = self._view.parameters.talk_reaffirms
         read = self._twins.follow(self._view.state.rejections, page, lambda _keys: (), talk=talk)[: len(page)]
-        return [as_told(one, self._spool.get) for one in read]
+        told = all_as_told({one.id: one for one in read}, self._fetched, lambda: self._view.state.rejections)
+        return list(told.values())
+
+    def _fetched(self, ids: Sequence[str]) -> dict[str, Memory]:
+        return {name: one for name in ids if (one := self._spool.get(name)) is not None}
 
     def _follow_merges(self, states: npt.NDArray[np.int8], into: dict[int, str]) -> None:
         """As `Columns.standing`: what was merged counts as deleted or rejected where its merge is."""

@@ -362,13 +362,19 @@ class EmbeddingJob:
             memories = [
                 read_record(keys, owner, name.decode(), raw) for name, raw in zip(ids, raws, strict=True) if raw
             ]
-        if any(memory.purged_at is not None for memory in memories):
+        if any(map(_hides_words, memories)):
             return bool(models)
         wanted = [content_key(secret, text) for memory in memories if (text := embedded_text(memory))] if model else []
         if self._vectors.has(owner, model, wanted) != set(wanted):
             return True
         old = [content_key(secret, text) for memory in memories for text in _given_up(memory)]
         return any(self._vectors.has(owner, one, old) for one in models)
+
+
+def _hides_words(memory: Memory) -> bool:
+    """Whether an account that has words of it may have to lose its vector; which accounts have, no record tells."""
+    taken = memory.deleted_at is not None and memory.deletion == "user_delete"
+    return taken or memory.purged_at is not None or memory.sensitivity >= SECRET
 
 
 def _given_up(memory: Memory) -> list[str]:

@@ -62,10 +62,11 @@ def read_texts(wire: Wire, tag: str, owner: str) -> OwnerTexts:
         keys = live_build(wire, tag)
         token, secret = wire.answers([["HGET", keys.owners, owner], ["HGET", keys.log.secrets, owner]])
         texts, nameless, cursor, letters = dict[bytes, Text](), 0, b"0", dict[bytes, bool | None]()
+        rejections = read_owner(keys, owner, token).rejections if token else ()
         while True:
             cursor, page = wire.call("HSCAN", keys.records(owner), cursor, "COUNT", PAGE)
             found = _records(keys, owner, page[::2], page[1::2])
-            for memory in all_as_told(found, partial(_fetched, wire, keys, owner)).values():
+            for memory in all_as_told(found, partial(_fetched, wire, keys, owner), partial(tuple, rejections)).values():
                 memory_id = memory.id.encode()
                 text = embedded_text(memory)
                 letters[memory_id] = (

@@ -242,7 +242,18 @@ class RedisViews:
 
     def told_records(self, owner: str, ids: Iterable[str]) -> dict[str, Memory]:
         """The same, as sensitive as what they have words of: by these it is decided whether words of an event may be told."""
-        return all_as_told(self.records(owner, ids), lambda others: self.records(owner, others))
+        return all_as_told(
+            self.records(owner, ids),
+            lambda others: self.records(owner, others),
+            lambda: self._rejections(owner),
+        )
+
+    def _rejections(self, owner: str) -> Rejections:
+        partition = partition_of(owner, len(self._tags))
+        with self._wires.wire() as wire:
+            keys = BuildKeys(self._tags[partition], self._live(wire, partition))
+            token = wire.call("HGET", keys.owners, owner)
+            return read_owner(keys, owner, token).rejections if token else ()
 
     def _wait(
         self,

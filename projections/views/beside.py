@@ -38,9 +38,10 @@ class ReadBeside:
         columns = self._columns()
         if state.rejections:
             return [one for one in columns if is_decisive(one, state.rejections) or has_words_of_others(one)]
-        rows = np.flatnonzero((columns.conflict >= Columns.KEEP) | (columns.quotes > 0)).tolist()
-        found = (columns.memories[row] for row in rows)
-        return [one for one in found if is_decisive(one, ()) or has_words_of_others(one)]
+        wanted = (columns.conflict >= Columns.KEEP) | (columns.quotes > 0)
+        if columns.quotes.any():  # what hides its words decides about those that have them
+            wanted |= (columns.sensitivity > 0) | (columns.state >= Columns.DELETED)
+        return [columns.memories[row] for row in np.flatnonzero(wanted).tolist()]
 
     def as_folded(self, memory: Memory) -> Memory:
         """A record as it was folded."""

@@ -145,6 +145,20 @@ def test_what_was_revised_purged_or_made_secret_leaves_no_vector_under_any_key(s
     assert [text for text in stood.embedder.embedded if "password" in text] == []
 
 
+def pattern() -> list[Told]:
+    account = created("tea, and a bus", "sum", 1, kind="pattern", source="system", summarises=("thing0", "thing1"))
+    return [*said(2), account]
+
+
+def test_a_walk_takes_the_vector_of_an_account_whose_piece_was_deleted_alone(stood: Vectors) -> None:
+    stood.tell("ada", *pattern())
+    partition = partition_of("ada", len(stood.live.identity.tags))
+    assert stood.job.walk(partition)["embedded"] == 3
+    stood.tell("ada", deleted("thing0", day=50))
+    stood.job.walk(partition)
+    assert stood.fields("ada") == stood.named("thing 0 about tea", "thing 1 about bus")
+
+
 def test_what_this_process_keeps_of_pieces_goes_with_them(stood: Vectors) -> None:
     stood.tell("ada", *said(2))
     stood.job.carry_out("ada")

@@ -6,8 +6,9 @@ import pytest
 
 from events.catalogue import MemoryDeleted, MemoryPurged, MemoryUnmerged, SensitivityRaised, SensitivitySet
 from projections.memory.record import SECRET
+from projections.views.quoting import all_as_told
 from projections.views.view import OwnerView
-from tests.given.events import Story, Told, created, deleted, memory, merged, moment
+from tests.given.events import Story, Told, created, deleted, folded, memory, merged, moment, rejected
 from tests.given.views import viewed
 
 ACCOUNTS = ("pattern", "suggestion", "question", "episode")
@@ -132,3 +133,63 @@ def test_who_judges_the_words_of_the_account_later_has_the_last_word() -> None:
     story = account("pattern").given(level("m0", SECRET), level("sum", 0, 10))
     assert levels(viewed(*story.events), "sum") == [0]
     assert levels(viewed(*story.given(level("m1", SECRET, 11)).events), "sum") == [SECRET]
+
+
+def test_a_judgement_on_the_way_is_weighed_against_each_piece_by_itself() -> None:
+    story = memory.given(
+        created("I keep bees", "m0", 0),
+        created("bees", "mid", 1, kind="pattern", source="system", summarises=("m0",)),
+        created("all about bees", "top", 2, kind="pattern", source="system", summarises=("mid",)),
+        level("top", 0, 8),
+        level("m0", SECRET, 10),
+    )
+    assert levels(viewed(*story.events), "m0", "mid", "top") == [SECRET] * 3
+    story = story.given(level("mid", 0, 11))
+    assert levels(viewed(*story.events), "m0", "mid", "top") == [SECRET, 0, 0]
+
+
+def test_what_a_piece_has_from_its_merge_reaches_the_accounts_of_the_piece() -> None:
+    story = account("pattern").given(merged("m0", "m1", into="both", day=6, summary="bees"), level("both", SECRET, 7))
+    assert levels(viewed(*story.events), "both", "m0", "m1", "sum") == [SECRET] * 4
+    story = story.given(Told(MemoryUnmerged(into="both"), 8, "user"), level("m0", 0, 9))
+    assert levels(viewed(*story.events), "m0", "m1", "sum") == [0, SECRET, SECRET]
+    assert levels(viewed(*story.given(level("m1", 0, 10)).events), "m0", "m1", "sum") == [0, 0, 0]
+
+
+def episode(*turns: Told) -> Story:
+    ep = created("[08:00] bees", "ep", 1, source_turns=("t0", "t1"), kind="episode", tier="episode", source="system")
+    return memory.given(*turns, ep)
+
+
+def turn(of: str, as_id: str = "") -> Told:
+    return created(f"I keep bees, said in {of}", as_id or of, 0, source_turns=(of,), kind="episode")
+
+
+def test_turns_that_are_secret_for_their_merge_hide_their_episode() -> None:
+    story = episode(turn("t0"), turn("t1")).given(merged("t0", "t1", into="both", day=2), level("both", SECRET, 3))
+    assert levels(viewed(*story.events), "t0", "t1", "ep") == [SECRET] * 3
+
+
+def test_a_turn_whose_memory_has_another_id_hides_its_episode() -> None:
+    story = episode(turn("t0", "elsewhere"), turn("t1")).given(level("elsewhere", SECRET))
+    assert levels(viewed(*story.events), "ep", "t1") == [SECRET, 0]
+
+
+def test_a_turn_that_somebody_deleted_hides_its_episode_while_that_stands() -> None:
+    story = episode(turn("t0"), turn("t1")).given(deleted("t0", 12))
+    assert levels(viewed(*story.events), "ep") == [SECRET]
+    assert levels(viewed(*story.given(deleted("ep", 12)).events), "ep") == [0]
+
+
+def test_of_two_judgements_at_one_time_the_stricter_counts() -> None:
+    assert levels(viewed(*account("pattern").given(level("m0", SECRET, 9), level("sum", 0, 9)).events), "sum") == [3]
+
+
+def test_records_that_lie_apart_read_as_in_the_view_also_where_a_piece_was_rejected() -> None:
+    now = folded(*account("pattern").given(rejected("I sell honey", day=9)).events)
+    told = all_as_told({"sum": now.memories["sum"]}, lambda ids: {one: now.memories[one] for one in ids})
+    assert told["sum"].sensitivity == 0
+    told = all_as_told(
+        {"sum": now.memories["sum"]}, lambda ids: {one: now.memories[one] for one in ids}, lambda: now.owner.rejections
+    )
+    assert told["sum"].sensitivity == levels(OwnerView.of_history("ada", now), "sum")[0] == SECRET
