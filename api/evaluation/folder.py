@@ -134,4 +134,4 @@ def _opened(path: Path) -> Any:
     try:
         return path.open("rb")
     except OSError as error:
-        raise refused("set", str(path), f"a folder with {TURNS} and {QUESTIONS} ({error.strerror})") from None
+        raise refused("set", str(path), f"a folder with {path.name} ({error.strerror})") from None
