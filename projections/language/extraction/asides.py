@@ -1,6 +1,6 @@
 """What English says by the way, in a clause that states or asks something else.
 
-"How can I convince my boss, Greg?" tells what his boss is called, and
+"How do I tell my boss, Greg, that I'm leaving?" tells what his boss is called, and
 "I'm nervous about my upcoming trip to Rome on May 3" that there is one.
 """
 
