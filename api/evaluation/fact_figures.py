@@ -54,6 +54,10 @@ class FactsAnswer(TypedDict, total=False):
     set: str
     half: str
     by: str
+    marks: str
+    """A hash of what is marked: only runs with the same are compared."""
+    marked_elsewhere: int
+    """Marks of turns in the other half, which is not measured."""
     conversations: int
     turns_too_long: int
     turns_cut: int

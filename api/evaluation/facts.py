@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from api.choices import HALVES, LEAVE
 from api.evaluation.fact_figures import FactFigures, FactsAnswer, MissedTurn, SampledMemory
 from api.evaluation.folder import TURNS, read_views
-from api.evaluation.marks import SELF, MarkedTurn
+from api.evaluation.marks import SELF, MarkedTurn, key_of
 from api.evaluation.search import AFTER, Progress
 from api.exchange.long_texts import check_way
 from events.catalogue import MemoryCreated
@@ -24,14 +24,17 @@ from events.naming import Naming
 from projections.language.extraction.shape import TurnText
 from projections.language.extraction.whose import told_of_others
 from projections.language.scripts import holds_han
-from projections.lifecycle.extracting import turns_heard
+from projections.lifecycle.extracting import turns_heard, turns_of_people
 from projections.lifecycle.judge.correcting import judge
 from projections.lifecycle.judge.judging import ReadTurn, Verdict
+from projections.views.view import OwnerView
 
 BY_RULES = "rules"
 NOTE = "note"
 """Kind of what is kept in its speaker's own words: a copy, and no typed statement."""
 ENGLISH, CHINESE = "English", "Chinese"
+COMPARED: tuple[Literal["set", "half", "by", "marks"], ...] = ("set", "half", "by", "marks")
+"""In what two runs must be the same to be compared."""
 MOST_SAMPLED = 1_000
 LAST_SEED = 2**32 - 1
 
@@ -87,6 +90,7 @@ def evaluate_facts(
     wanted = sorted(name for name in views if asked.half in (HALVES[0], halves[name]))
     if not wanted:
         raise refused("set", str(folder), f"a folder whose {TURNS} has turns in the {asked.half} half")
+    _check_turns(marks, views)
     said: dict[tuple[str, str], _Said] = {}
     for number, name in enumerate(wanted, 1):
         view, last = views[name]
@@ -95,13 +99,19 @@ def evaluate_facts(
         for one in _with_verdicts(name, halves[name], heard, judge(heard, view, last + AFTER)):
             said[name, one.turn.turn_id] = one
         on_progress(number, len(wanted))
-    held = [(mark, _of_set(mark, said)) for mark in marks if _in_set(mark, halves) in (asked.half, *_any(asked.half))]
+    held = [
+        (mark, said[mark.conversation, mark.turn_id])
+        for mark in marks
+        if asked.half in (HALVES[0], halves[mark.conversation])
+    ]
     caught = [(one, mark, catches(one.turn, one.verdicts, mark)) for mark, one in held]
     rows = list(said.values())
     answer: FactsAnswer = {
         "set": folder.name,
         "half": asked.half,
         "by": BY_RULES,
+        "marks": key_of(marks),
+        "marked_elsewhere": len(marks) - len(held),
         "conversations": len(wanted),
         "turns_too_long": read.too_long,
         "turns_cut": read.cut,
@@ -117,6 +127,13 @@ def evaluate_facts(
     if asked.sample:
         answer["sample"] = sampled(rows, asked.sample, asked.seed)
     return answer
+
+
+def check_comparable(answer: FactsAnswer, before: Mapping[str, object]) -> None:
+    """Raises InputError where a saved run is of another set, half, way of reading or other marks: its figures tell nothing here."""
+    for name in COMPARED:
+        if before.get(name) != answer[name]:
+            raise refused(f"against, {name}", before.get(name), f"a run with {answer[name]!r}")
 
 
 def half_of(names: Iterable[str]) -> dict[str, str]:
@@ -159,26 +176,21 @@ def _check(asked: FactsAsked) -> None:
         raise refused("seed", asked.seed, f"0 to {LAST_SEED:,}")
 
 
-def _any(half: str) -> Sequence[str]:
-    return HALVES if half == HALVES[0] else ()
-
-
-def _in_set(mark: MarkedTurn, halves: dict[str, str]) -> str:
-    """The half that a mark's conversation is in. Raises InputError where the set has none of that name."""
-    if mark.conversation not in halves:
-        raise refused(f"marked line {mark.line}, conversation", mark.conversation, f"a conversation of {TURNS}")
-    return halves[mark.conversation]
-
-
-def _of_set(mark: MarkedTurn, said: dict[tuple[str, str], _Said]) -> _Said:
-    found = said.get((mark.conversation, mark.turn_id))
-    if found is None:
-        raise refused(
-            f"marked line {mark.line}, turn_id",
-            mark.turn_id,
-            f"a turn of this conversation in {TURNS} that a person said",
-        )
-    return found
+def _check_turns(marks: Sequence[MarkedTurn], views: Mapping[str, tuple[OwnerView, int]]) -> None:
+    """Raises InputError where the set has no conversation or no turn of a person of that name, in whichever half."""
+    said: dict[str, set[str]] = {}
+    for mark in marks:
+        name = mark.conversation
+        if name not in views:
+            raise refused(f"marked line {mark.line}, conversation", name, f"a conversation of {TURNS}")
+        if name not in said:
+            said[name] = turns_of_people(views[name][0])
+        if mark.turn_id not in said[name]:
+            raise refused(
+                f"marked line {mark.line}, turn_id",
+                mark.turn_id,
+                f"a turn of this conversation in {TURNS} that a person said",
+            )
 
 
 def _with_verdicts(name: str, half: str, heard: Sequence[ReadTurn], told: Sequence[Verdict]) -> Iterable[_Said]:

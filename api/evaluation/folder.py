@@ -134,4 +134,5 @@ def _opened(path: Path) -> Any:
     try:
         return path.open("rb")
     except OSError as error:
-        raise refused("set", str(path), f"a folder with {TURNS} and {QUESTIONS} ({error.strerror})") from None
+        needed = f"{TURNS} and {QUESTIONS}" if path.name == QUESTIONS else TURNS
+        raise refused("set", str(path), f"a folder with {needed} ({error.strerror})") from None

@@ -5,8 +5,9 @@ A mark names its turn, whom the fact is about, the classes that fit, and words o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import get_args
 
@@ -40,6 +41,12 @@ class MarkedTurn:
     words: tuple[str, ...]
     """Parts of texts, of which the memory has one, whatever the case."""
 
+    @property
+    def told(self) -> tuple[object, ...]:
+        """All but where it stands; lists in any order are the same."""
+        lists = (self.subject, self.classes, self.words)
+        return (self.conversation, self.turn_id, *(tuple(sorted(one.casefold() for one in told)) for told in lists))
+
 
 def read_marks(path: Path) -> list[MarkedTurn]:
     """The marks of a file, in order. Raises InputError naming line and field."""
@@ -50,7 +57,18 @@ def read_marks(path: Path) -> list[MarkedTurn]:
     marks = list(_marks(lines))
     if not marks:
         raise refused("marked", str(path), "a file with at least one marked turn")
+    seen: dict[tuple[object, ...], int] = {}
+    for mark in marks:
+        first = seen.setdefault(mark.told, mark.line)
+        if first != mark.line:
+            raise refused(f"marked line {mark.line}", f"what line {first} marks", "each mark once")
     return marks
+
+
+def key_of(marks: Sequence[MarkedTurn]) -> str:
+    """A hash of what is marked, whatever the order and the writing: 16 hexadecimal digits; two runs with the same compare."""
+    told = sorted(orjson.dumps(one.told) for one in marks)
+    return sha256(b"\n".join(told)).hexdigest()[:16]
 
 
 def _marks(lines: list[bytes]) -> Iterator[MarkedTurn]:

@@ -240,9 +240,22 @@ def read_saved(path: Path) -> EvaluationAnswer:
         answer = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError) as error:
         raise refused("against", str(path), f"a file that --save wrote ({error})") from None
-    if not isinstance(answer, dict) or not all(isinstance(answer.get(part), dict) for part in ("all", "categories")):
+    if not isinstance(answer, dict) or not _has_figures(answer):
         raise refused("against", str(path), "a file that --save wrote")
     return answer
+
+
+def _has_figures(answer: Mapping[str, object]) -> bool:
+    """Whether there are figures over all and by category, of which those that are compared are numbers."""
+    over_all, parts = answer.get("all"), answer.get("categories")
+    if not isinstance(over_all, dict) or not isinstance(parts, dict):
+        return False
+    figures = [over_all, *parts.values()]
+    return all(isinstance(one, dict) and all(_is_number(value) for value in one.values()) for one in figures)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def save(answer: Mapping[str, Any], path: Path) -> None:

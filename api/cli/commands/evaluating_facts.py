@@ -58,7 +58,7 @@ def evaluate_facts_of(
 
     Caught is a turn of which a memory is made, or mentioned, that has subject, class and a word of the mark; a note is a copy.
     """
-    from api.evaluation.facts import FactsAsked, evaluate_facts
+    from api.evaluation.facts import FactsAsked, check_comparable, evaluate_facts
     from api.evaluation.marks import read_marks
     from api.evaluation.search import differences, read_saved, save
 
@@ -66,6 +66,8 @@ def evaluate_facts_of(
     marks = () if marked is None else read_marks(marked)
     with progress("reading", json, long=LONG_EVALUATION) as on_progress:
         answer = evaluate_facts(folder, marks, FactsAsked(half, sample, seed, long_turns), on_progress)
+    if before is not None:
+        check_comparable(answer, before)
     if saved is not None:
         save(answer, saved)
     if before is not None:
@@ -77,6 +79,8 @@ def figures(answer: FactsAnswer, console: Console = out) -> None:
     """Shares by half and language with what changed since a saved run, then what was missed, and the sample."""
     part = "" if answer["half"] == HALVES[0] else f", {answer['half']} half"
     console.print(Text(f"{answer['set']}{part}: {answer['conversations']:,} conversations, by {answer['by']}", "dim"))
+    if answer["marked_elsewhere"]:
+        console.print(Text(f"{answer['marked_elsewhere']:,} marks are of turns in the other half", "dim"))
     changed: EvaluationAnswer = answer.get("differences", {"all": {}, "categories": {}})
     rows: list[dict[str, Cell]] = []
     for name, found, change in [

@@ -1,6 +1,6 @@
 """What English says by the way, in a clause that states or asks something else.
 
-"How can I convince my boss, Greg?" tells what his boss is called, and
+"How do I tell my boss, Greg, that I'm leaving?" tells what his boss is called, and
 "I'm nervous about my upcoming trip to Rome on May 3" that there is one.
 """
 
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from projections.language import kin
-from projections.language.extraction.english import english_statement
+from projections.language.extraction.english import MOST_LETTERS, english_statement
 from projections.language.extraction.english_clauses import ASKS
 from projections.language.extraction.english_shapes import PEOPLE
 from projections.language.extraction.english_words import DAY, pets, workers
@@ -20,39 +20,104 @@ from projections.language.times.names import MONTHS, WEEKDAYS
 
 MOST = 3
 """Of one clause."""
-_NAMED = regex(
+_WHOM = regex(
     lambda: (
-        rf"\b[Mm]y (?P<who>(?:(?!name\b)[\w-]+ )?(?:{kin.english()}|{pets()}|{PEOPLE}|{workers()})(?<![a-rt-z]s)),?"
-        rf" (?P<name>[A-Z][a-z]+(?: [A-Z][a-z]+)?)"
-        r"(?=$|[ ,.!?;)])(?!, [A-Z])"
+        rf"\b(?P<led>(?:\w+ )?\w+ )?[Mm]y (?P<who>(?:(?!name\b)[\w-]+ )?(?:{kin.english()}|{pets()}|{PEOPLE}"
+        rf"|{workers()})(?<![a-rt-z]s))"
+        r"(?P<comma>,?) (?P<name>[A-Z][a-z]+(?: [A-Z][a-z]+)?)(?P<next>'s\b|(?=$|[ ,.!?;)]))"
     )
 )
+_BEHIND_A_COMMA = regex(r", (?:that|who|whom|about|to|is|has|was|wants)\b")
+"""What goes on about the one who was named: a name at the end, or before *and*, may be that of whoever is spoken to."""
+_BEHIND_A_NAME = regex(
+    r"$|[.!?;)]|,(?! [A-Z])| (?:and|or|for|to|in|on|at|from|about|who|that|when|because|but|so|as|this|next|last|if)\b"
+)
+_BESIDE = regex(r"(?:^|\s)(?<!explain )(?:with|from|about|of|by|for|to|than|like)\s$", re.IGNORECASE)
+"""A word before *my* after which what follows is a name: "with my friend Tom", where "give my dog Advil" tells none."""
+_HANDS_OVER = regex(
+    r"\b(?:give|gave|teach|taught|show|send|sent|buy|bought|feed|fed|take|took|bring|brought|recommend|get|got|ask|name|call|help"
+    r"|make|made|explain|introduce|order|read|cook|play|speak|tell)\w*\b",
+    re.IGNORECASE,
+)
 _COMING = regex(
-    rf"\bmy (?P<what>upcoming (?:[\w'&-]+ ){{1,6}}?(?:to|with|at|on|in|for) [^,;]*?{DAY}\w*)", re.IGNORECASE
+    rf"\bmy (?P<what>upcoming (?:[\w'&-]+ ){{1,6}}?(?:to|with|at|on|in|for) [^,;]{{0,60}}?{DAY}\w*)", re.IGNORECASE
 )
+_TONGUES = frozenset(
+    {"english", "french", "german", "dutch", "greek", "latin", "hindi", "urdu", "thai", "czech", "arab", "arabic", "hebrew",
+     "korean", "swiss", "welsh", "python", "java", "rust", "go", "muslim", "hindu", "sikh", "catholic", "christian", "protestant",
+     "asian", "african", "european"}
+)  # fmt: skip
+"""And what else people are or speak; most others are told by their ending (`_OF_A_PEOPLE`)."""
 _NO_NAME = frozenset(
-    {*MONTHS, *WEEKDAYS, "i", "christmas", "easter", "just", "and", "but", "so", "english", "french", "chinese"}
+    {
+        *MONTHS,
+        *WEEKDAYS,
+        *_TONGUES,
+        "i",
+        "christmas",
+        "easter",
+        "just",
+        "and",
+        "but",
+        "so",
+        "claude",
+        "chatgpt",
+        "gpt",
+        "alexa",
+        "siri",
+        "gemini",
+        "copilot",
+        "assistant",
+    }
 )
+_OF_A_PEOPLE = regex(
+    r"(?:[a-z]{2,}ese|[a-z]{2,}(?:ic|ish|ist)|[a-z]+(?:rsian|ican|alian|ssian|dian|panian|mian|nian|gian|vian|rkish|raeli"
+    r"|tani|raqi))$"
+)
+"""What somebody is, or speaks, rather than what he is called: Japanese, Jewish, Buddhist, Persian."""
 _OPEN = regex(
     r"\b(?:if|unless|suppose|supposing|imagine|pretend|assuming|say|novel|story|character|dream|would|not|no longer"
-    r"|cancel\w*|called off|postponed)\b|n't\b|[\"“”«]",
+    r"|fictional|fictitious|imaginary|invented|my (?:\w+ )?(?:future|late))\b|n't\b|[\"“”«]",
+    re.IGNORECASE,
+)
+_CALLED_OFF = regex(
+    r"\b(?:cancel\w*|call(?:ed|ing) off|postpon\w*|fell through|fallen through|scrapped|reschedul\w*|delayed|pushed back"
+    r"|off the table"
+    r"|no longer|not (?:happening|going)|(?:is|are|was|were|be|been|it's|that's|now) (?:now |all )?off)\b(?! to\b)|\b(?:isn"
+    r"|won|aren)'t (?:happening|going)",
     re.IGNORECASE,
 )
 
 
 def asides(clause: Clause, turn: TurnText, stated: ExtractedStatement | None) -> Iterator[ExtractedStatement]:
     """What a clause takes for granted of its speaker's people and dates, where what it states does not tell it."""
+    if len(clause.text) > MOST_LETTERS:
+        return
     said = clause.text.replace("’", "'")
     asks = clause.question and ASKS.match(said.strip(" ,-–—")) is not None
     if not (clause.asserted or asks) or _OPEN.search(said):
         return
     told = "" if stated is None or not stated.asserted else stated.content
-    for found in list(_NAMED.finditer(said))[:MOST]:
-        if found["name"] not in told and not _NO_NAME & {one.casefold() for one in found["name"].split()}:
+    for found in list(_WHOM.finditer(said))[:MOST]:
+        if found["name"] not in told and _is_name(found):
             yield from _read(clause, turn, f"My {found['who']} is called {found['name']}")
     coming = _COMING.search(said)
-    if coming is not None and coming["what"] not in told:
+    if coming is not None and coming["what"] not in told and not _CALLED_OFF.search(clause.around or said):
         yield from _read(clause, turn, f"I have an {coming['what']}")
+
+
+def _is_name(found: re.Match[str]) -> bool:
+    """Whether what follows "my brother" is what he is called: it may be a vocative, a thing he is given, what he is like."""
+    said, name, led = found.string, found["name"], found["led"] or ""
+    if any(one.casefold() in _NO_NAME or _OF_A_PEOPLE.search(one) for one in name.split()):
+        return False
+    if found["comma"]:
+        return found["next"] != "'s" and _BEHIND_A_COMMA.match(said, found.end()) is not None
+    if found["next"] == "'s":
+        return True
+    if _HANDS_OVER.search(led) or not _BESIDE.search(led):
+        return False
+    return _BEHIND_A_NAME.match(said, found.end()) is not None
 
 
 def _read(clause: Clause, turn: TurnText, said: str) -> Iterator[ExtractedStatement]:

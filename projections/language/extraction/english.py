@@ -22,7 +22,12 @@ MOST_LETTERS = 400
 _UNSURE = regex(
     r"\b(?:would|could|might|may(?! \d)|maybe|perhaps|probably|possibly|wish|guess|suppose|imagine|i bet|should"
     "|hope|hoping|seems?"
-    r"|supposedly|apparently|pretend\w*|dreamed|dreamt|not sure|almost|nearly|joking|kidding|wonder\w*|i'd)\b",
+    r"|in (?:the|this|that|your) (?:\w+ )?(?:picture|photo|pic|image|drawing|diagram|painting|video|scene|story|example"
+    r"|sample|dataset)"
+    r"|(?:is|was) (?:the|an?|my|his|her|their) (?:\w+ )?(?:title|name|caption|headline|quote|motto|slogan|lyrics?|first line"
+    r"|opening line)"
+    r"|supposedly|apparently|pretend\w*|dreamed|dreamt|not sure|almost|nearly|joking|kidding|imagin\w*|daydream\w*|dreaming"
+    r"|fantasi[sz]\w+|lying about|lied|wonder\w*|i'd)\b",
     re.IGNORECASE,
 )
 _IN_MAY = regex(
@@ -87,7 +92,7 @@ def english_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | No
     """What an English clause states about its speaker, or None."""
     if len(clause.text) > MOST_LETTERS:
         return None
-    said, correction = _opened(clause.text, first=not clause.before)
+    said, correction = _opened(clause.text, elided=clause.elided)
     said, denied = _not_but(said)
     correction = correction or denied is not None or _CORRECTS.match(clause.before.strip().casefold()) is not None
     timed = LEADING_TIME.match(said)
@@ -120,8 +125,8 @@ def _without_its_end(
     return None
 
 
-def _opened(text: str, *, first: bool) -> tuple[str, bool]:
-    """The clause from its subject on, and whether it takes back something said before; `first` of its sentence."""
+def _opened(text: str, *, elided: bool) -> tuple[str, bool]:
+    """The clause from its subject on, and whether it takes back something said before; `elided`: one that is left out is I."""
     said = " ".join(text.replace("’", "'").replace("‘", "'").split()).strip(" ,.!;:)(-–—*#>")
     led = said.casefold()
     correction = _CORRECTS.match(led) is not None
@@ -131,7 +136,7 @@ def _opened(text: str, *, first: bool) -> tuple[str, bool]:
         said,
         flags=re.IGNORECASE,
     )
-    said = FAVOURITE.sub(r"My favourite is \g<thing>", with_subject(said) if first else said)
+    said = FAVOURITE.sub(r"My favourite is \g<thing>", with_subject(said) if elided else said)
     for _ in range(2):
         said = _CALLED.sub("", _FILLERS.sub("", said))
         said = re.sub(r"^(?:[A-Z]\w+[,!] )(?=(?:I|my|My|We|we)\b)", "", said)

@@ -22,11 +22,15 @@ _FELT = (
 _TALKED = (
     "talked|spoke|chatted|discussed|agreed|said|decided|settled|caught|covered|mentioned|went (?:over|through|with)|set"
     "|made (?:it|sure)"
+    "|landed|invaded|conquered|coloni[sz]ed|bombed|occupied|elected|voted|evolved|scored|defeated|qualified|drew|tied|drafted"
+    "|traded"
+    "|declared|abolished|set foot|(?:beat|won|lost)(?! our| my)"
     "|did (?:it|that)|got (?:it|to)|used|need|found|added|created|tested|implemented|defined|saw|had|fixed|updated|wrote|identified"
     "|outlined|worked|met"
 )
 _THOUGHT = (
-    "was|were|is|are|had|has|did|got|been|need|want|think|feel|know|see|mean|believe|guess|hope|wish|wonder|understand|agree|remember|recall|hear|appreciate|doubt"
+    "was|were|is|are|had|has|did|got|been|need|want|think|feel|know|see|mean|believe|guess|hope|wish|wonder|understand|agree"
+    "|remember|recall|hear|appreciate|doubt"
     "|suppose|expect|imagine|look|seem|get|have|do|can|could|will|would|should|may|might|must|shall|am|find|notice|admire|promise"
     "|thank|bet|swear|care|miss|struggle|try|say|tell|ask|plan|come|realise|realize|love|like|hate|prefer|enjoy|wanna|gotta|never"
     "|recommend|suggest|assume|forget|ensure|figure|totally|really|just|also|only|still|even|always|won't|don't|didn't|haven't"
@@ -85,7 +89,9 @@ RULES: tuple[ExtractionRule, ...] = (
         r"\b.*(?:\d|[A-Z]).*))$",
         "temporary", "plan", 0.75, loose=True,
     ),
-    ExtractionRule(r"^I (?:earn|make) (?P<object>.*[$£€]\d.*)$", "identity", "fact", 0.8, loose=True),
+    ExtractionRule(r"^I (?:earn|make) (?P<object>(?:\w+ ){0,3}[$£€]\d[\d,.]*[kK]?(?:$|/| (?:an?|per|each|every|as|at|from|in"
+        r"|working|by|with"
+        r"|before|after|monthly|yearly|annually|hourly)\b).*)$", "identity", "fact", 0.8, loose=True),
     ExtractionRule(
         r"^(?:I(?: currently| already| still| also)? have|I've(?: already| also)? got) (?P<object>(?!no |.* set (?:up"
         r"|for)\b|(?:an? |some |any |the |this |that |my )?"
@@ -95,7 +101,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.65, sharp=True,
     ),
     ExtractionRule(
-        rf"^I {ADVERB}(?P<object>(?!(?:{_THOUGHT})\b|keep getting|{PAST}|\w+ed\b|re(?:took|wrote|did|made|sent"
+        rf"^I {ADVERB}(?P<object>(?!(?:{_THOUGHT})\b|(?:make|earn) [$£€]|keep getting|{PAST}|\w+ed\b|re(?:took|wrote|did|made|sent"
         rf"|set)\b)[a-z]{{2,14}} .+)$", "fact", "fact", 0.6, sharp=True
     ),
     ExtractionRule(
@@ -106,7 +112,9 @@ RULES: tuple[ExtractionRule, ...] = (
     ),
     ExtractionRule(
         rf"^We(?:'re| are) {ADVERB}(?P<object>(?:planning|going|heading|hosting|having|moving|throwing|taking|organi[sz]ing|meeting"
-        rf"|expecting|getting|visiting|flying|leaving|celebrating|inviting) .*(?:{DAY}|[A-Z]).*)$",
+        rf"|expecting|getting|visiting|flying|leaving|celebrating|inviting)"
+        rf" (?!.*\b(?:snow|rain|showers|storms?|thunderstorms?|frost|heat|heatwave|sunshine|hail|fog|sleet|blizzard|hurricane"
+        rf"|weather)\b).*(?:{DAY}|[A-Z]).*)$",
         "temporary", "plan", 0.65, loose=True,
     ),
     ExtractionRule(

@@ -49,6 +49,37 @@ _IF = regex(
     r"|in (?:my|the|a|this|that) (?:\w+ )?(?:novel|story|dream|game|book|script|scenario|role|example|poem|song))\b",
     re.IGNORECASE,
 )
+_UNSAYS = regex(
+    r"\b(?:lol|lmao|j/?k|kidding|joking|jokes?|in my dreams?|not (?:me|mine|us)|as if|i wish|(?:says?|said|wrote"
+    r"|according to) (?-i:[A-Z])\w+"
+    r"|(?:says?|said) (?:my|the|his|her|an?|every)\b)",
+    re.IGNORECASE,
+)
+"""What takes a sentence without a subject back, or says that it is somebody else's; in it, or just after it."""
+_NEVER_MIND = regex(
+    r"^\W*(?:(?:lol|haha|no|nah|ok|okay)\W+)*(?:i'?m )?(?:just |only |totally )?(?:kidding|joking|jk|j/k)\b",
+    re.IGNORECASE,
+)
+_SAID_BY = regex(
+    r",\s*(?:says?|said|claims?|claimed|wrote|quipped|joked|according to) (?:every|the|my|his|her|an?|(?!I\b)(?-i:[A-Z])\w+)\b",
+    re.IGNORECASE,
+)
+"""Behind what somebody else said."""
+_OWN = regex(
+    r"^\W*(?:(?:and|but|so|well|hi|hey|yes|yeah|also|oh|wow),? )*(?:I|I'm|I've|I’m|I’ve|we|we're|we've|We|We're|We've)\b"
+)
+_OTHERS = regex(
+    r"\b(?:you|he|she|they|him|them|her|his|their|your|it|its|this|that)\b|(?i:\bmy (?:[\w-]+ )?(?:friends?|boss|team)\b)"
+    r"|(?<=[a-z,;:] )(?!I\b)[A-Z]\w+"
+)
+"""Somebody or something else, of which the next sentence may speak."""
+_GREETS = regex(
+    r"^\W*(?:(?:hi|hey|hello|good (?:morning|evening|afternoon))(?:,? (?:there|all|everyone|guys|[A-Z]\w+))?|wow|yay"
+    r"|great news|good news|guess what"
+    r"|yes|yeah|yep|thanks|thank you|haha)[\W]*$",
+    re.IGNORECASE,
+)
+MOST_AROUND = 1_000
 _JOKES = regex(r"\b(?:joking|kidding|just a joke|pulling your leg)\b", re.IGNORECASE)
 _REPORTS = regex(
     r"\b(?:says?|said|told \w+|asks?|asked|replied|wrote|claims?|claimed|thinks?|goes|went like|like|quote)[:,]?\s*$",
@@ -82,8 +113,26 @@ _FIRST_PERSON = regex(r"\b(?:I|I'm|I've|my|me|we|you)\b", re.IGNORECASE)
 def english_clauses(text: str) -> Iterator[Clause]:
     """The clauses of a text, in order, each with whether it is asserted and whether it asks something."""
     hushed = _QUOTED.sub(_hushed, text)
-    for sentence in _SENTENCE.finditer(hushed):
-        yield from _of_sentence(text, hushed, sentence.start(), sentence.end())
+    sentences = [(one.start(), one.end()) for one in _SENTENCE.finditer(hushed)]
+    own = True
+    for place, (start, end) in enumerate(sentences):
+        following = hushed[slice(*sentences[place + 1])] if place + 1 < len(sentences) else ""
+        elided = own and not _UNSAYS.search(hushed[start:end]) and not _UNSAYS.search(following)
+        for at, clause in enumerate(_of_sentence(text, hushed, start, end)):
+            sure = clause.asserted and not _NEVER_MIND.match(following)
+            around = f"{hushed[start:end]} {following}"[:MOST_AROUND]
+            yield clause._replace(asserted=sure, elided=elided and at == 0 and not clause.before, around=around)
+        own = _goes_on(hushed[start:end], own=own)
+
+
+def _goes_on(sentence: str, *, own: bool) -> bool:
+    """Whether a subject that the next sentence leaves out is the speaker: this one is about him alone, or greets."""
+    said = sentence.strip()
+    if not any(map(str.isalnum, said)):
+        return own
+    if _GREETS.match(said):
+        return own
+    return not said.endswith("?") and _OWN.match(said) is not None and _OTHERS.search(said) is None
 
 
 def _hushed(found: re.Match[str]) -> str:
@@ -155,7 +204,7 @@ def _doubtful_from(sentence: str, pieces: list[tuple[int, int]]) -> int:
 
     A condition that begins its piece is about the piece before it too: "I will quit, if they let me".
     """
-    if _JOKES.search(sentence) is not None:
+    if _JOKES.search(sentence) is not None or _SAID_BY.search(sentence) is not None:
         return 0
     for place, (a, b) in enumerate(pieces):
         found = next(

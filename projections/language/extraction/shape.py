@@ -107,3 +107,7 @@ class Clause(NamedTuple):
     """The clause before it in its sentence: "Actually, ..." is one."""
     after: str = ""
     """The clause after it in its sentence: "but only for the summer" is one."""
+    elided: bool = False
+    """A subject that it leaves out at its beginning is the speaker: "Got married last week"."""
+    around: str = ""
+    """Its sentence and the next one, 1,000 letters at most; empty where nobody asks for it."""

@@ -187,3 +187,76 @@ def test_progress_is_told_conversation_by_conversation(folder: Path) -> None:
         folder, read_marks(folder / "marked.jsonl"), FactsAsked(), lambda done, total: seen.append((done, total))
     )
     assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"all": 7}, {"all": {"recall": "high"}}, {"all": {"recall": None}}, {"all": {"recall": True}}, {"categories": []},
+     {"categories": {"first": 7}}, {"categories": {"first": {"recall": [1]}}}],
+    ids=str,
+)  # fmt: skip
+def test_a_saved_run_of_another_shape_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any]
+) -> None:
+    answer = asked(folder, capsys)
+    (folder / "before.json").write_text(json.dumps(answer | change), "utf-8")
+    marked = str(folder / "marked.jsonl")
+    assert main(["eval-facts", str(folder), "--marked", marked, "--against", str(folder / "before.json")]) == 2
+    assert "a file that --save wrote" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("named", ["set", "half", "by", "marks"])
+def test_a_saved_run_of_another_set_half_way_or_marks_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], named: str
+) -> None:
+    answer = asked(folder, capsys)
+    (folder / "before.json").write_text(json.dumps(answer | {named: "other"}), "utf-8")
+    saved = folder / "now.json"
+    options = ["--against", str(folder / "before.json"), "--save", str(saved)]
+    assert main(["eval-facts", str(folder), "--marked", str(folder / "marked.jsonl"), *options]) == 2
+    assert f"against, {named}" in " ".join(capsys.readouterr().err.split())
+    assert not saved.exists()
+
+
+def test_the_same_marks_in_another_order_and_writing_are_the_same(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    once = asked(folder, capsys)["marks"]
+    other = [MARKS[0] | {"words": ["GRAZ"]}, *reversed(MARKS[1:])]
+    (folder / "marked.jsonl").write_text(lines(other), "utf-8")
+    assert asked(folder, capsys)["marks"] == once
+    (folder / "marked.jsonl").write_text(lines(MARKS[1:]), "utf-8")
+    assert asked(folder, capsys)["marks"] != once
+
+
+def test_a_mark_of_a_turn_that_is_not_there_is_refused_whichever_half_it_is_in(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "marked.jsonl").write_text(lines([MARKS[0], MARKS[6] | {"turn_id": "99"}]), "utf-8")
+    assert main(["eval-facts", str(folder), "--marked", str(folder / "marked.jsonl"), "--half", "first"]) == 2
+    assert "marked line 2, turn_id" in " ".join(capsys.readouterr().err.split())
+
+
+def test_marks_of_turns_in_the_other_half_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert asked(folder, capsys)["marked_elsewhere"] == 0
+    answer = asked(folder, capsys, "--half", "second")
+    assert (answer["all"]["marked"], answer["marked_elsewhere"]) == (1, 6)
+    assert main(["eval-facts", str(folder), "--marked", str(folder / "marked.jsonl"), "--half", "second"]) == 0
+    assert "6 marks are of turns in the other half" in capsys.readouterr().out
+
+
+def test_a_mark_that_is_given_twice_is_refused_with_both_lines(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "marked.jsonl").write_text(lines([*MARKS, MARKS[1] | {"classes": ["identity", "fact"]}]), "utf-8")
+    assert main(["eval-facts", str(folder), "--marked", str(folder / "marked.jsonl")]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert "marked line 8" in told
+    assert "line 2" in told
+
+
+def test_a_missing_set_is_refused_without_a_word_of_questions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval-facts", str(folder / "none")]) == 2
+    told = capsys.readouterr().err
+    assert "turns.jsonl" in told
+    assert "questions" not in told

@@ -85,7 +85,7 @@ def test_chinese_in_a_further_shape_is_one_statement_of_a_class(text: str, categ
         ("How do I tell my boss, Greg, that I'm leaving?", f"User's boss is called Greg {SAID}"),
         ("I'm nervous about my upcoming trip to Rome with Anna on May 3.",
          f"User has an upcoming trip to Rome with Anna on May 3 {SAID}"),
-        ("What could I give my sister Ines for her birthday?", f"User's sister is called Ines {SAID}"),
+        ("What could I do with my sister Ines on her birthday?", f"User's sister is called Ines {SAID}"),
     ],
 )  # fmt: skip
 def test_what_a_clause_takes_for_granted_is_told(text: str, content: str) -> None:
