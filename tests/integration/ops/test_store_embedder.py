@@ -239,7 +239,7 @@ def test_up_loads_what_counts_and_has_vectors_in_the_background(server: RedisSer
         vectors.close()
 
 
-@pytest.mark.parametrize("raised", [ImportError("no tokens in /home/ada"), MemoryError()])
+@pytest.mark.parametrize("raised", [ImportError("no tokens in /somewhere/ada"), MemoryError()])
 def test_whatever_the_first_model_fails_with_is_told_and_the_second_loads(
     server: RedisServer, raised: Exception
 ) -> None:
