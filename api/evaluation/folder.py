@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import orjson
 
 from api.choices import LEAVE
+from api.evaluation.lines import object_on
 from api.exchange.importing import ImportOptions, ImportReport, import_turns
 from api.requests.checks import parse_instant
 from events.catalogue import MemoryNegated
@@ -101,14 +101,7 @@ def read_questions(folder: Path) -> Iterator[DatasetQuestion]:
 
 
 def _question(line: bytes, number: int) -> DatasetQuestion:
-    try:
-        document = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise refused(
-            f"{QUESTIONS} line {number}", line[:80].decode("utf-8", "replace"), f"one JSON object ({error})"
-        ) from None
-    if not isinstance(document, dict):
-        raise refused(f"{QUESTIONS} line {number}", document, "a JSON object")
+    document = object_on(line, f"{QUESTIONS} line {number}")
     for name in ("conversation", "question"):
         if not isinstance(document.get(name), str) or not document[name].strip():
             raise refused(f"{QUESTIONS} line {number}, {name}", document.get(name), "a text")
@@ -122,7 +115,7 @@ def _question(line: bytes, number: int) -> DatasetQuestion:
     return DatasetQuestion(document["conversation"], document["question"], evidence, category, at, changed, current)
 
 
-def _ids(document: dict[str, Any], number: int, name: str) -> tuple[str, ...]:
+def _ids(document: Mapping[str, Any], number: int, name: str) -> tuple[str, ...]:
     """A list of turn ids in a question's line, each once."""
     found = document.get(name) or []
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):

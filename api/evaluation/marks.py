@@ -13,6 +13,7 @@ from typing import get_args
 
 import orjson
 
+from api.evaluation.lines import object_on
 from events.errors import refused
 from events.vocabulary import Category
 
@@ -80,14 +81,7 @@ def _marks(lines: list[bytes]) -> Iterator[MarkedTurn]:
 
 
 def _mark(line: bytes, number: int) -> MarkedTurn:
-    try:
-        document = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise refused(
-            f"marked line {number}", line[:80].decode("utf-8", "replace"), f"one JSON object ({error})"
-        ) from None
-    if not isinstance(document, dict):
-        raise refused(f"marked line {number}", document, "a JSON object")
+    document = object_on(line, f"marked line {number}")
     classes = _texts(document, number, "classes")
     for one in classes:
         if one not in CLASSES:

@@ -14,9 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from api.choices import HALVES
+from api.evaluation.lines import object_on
 from events.errors import refused
 from projections.language.contradiction.relation import Relation, compare
 
@@ -73,13 +72,7 @@ def read_pairs(path: Path, half: str = "all") -> list[LabelledPair]:
 
 
 def _pair(line: bytes, number: int) -> LabelledPair:
-    try:
-        document = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        shown = line[:80].decode("utf-8", "replace")
-        raise refused(f"line {number}", shown, f"one JSON object ({error})") from None
-    if not isinstance(document, dict):
-        raise refused(f"line {number}", document, "a JSON object")
+    document = object_on(line, f"line {number}")
     for name in ("a", "b", "label"):
         if not isinstance(document.get(name), str) or not document[name].strip():
             raise refused(f"line {number}, {name}", document.get(name), "a text")

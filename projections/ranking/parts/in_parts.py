@@ -2,9 +2,8 @@
 
 The whole question keeps its first places. Behind them whichever part has the fewest among the first ten brings its best match that
 is not there yet, the whole question among them. What a part brings in is lifted by a part of the score of its own, `share`.
-Expansions, which somebody else says the question may also be put as, bring two to the last places at most, and fill what is empty;
-what is the only match of a part there stays:
-where they are nonsense, that is all that it can cost (ADR 0101).
+Expansions, which somebody else says the question may also be put as, bring two to the last places at most, but for what is the only
+match of a part there, and fill what is empty: where they are nonsense, that is all that it can cost (ADR 0101).
 """
 
 from __future__ import annotations
