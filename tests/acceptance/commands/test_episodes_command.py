@@ -78,7 +78,7 @@ def test_a_model_that_cannot_be_reached_stops_it_in_a_clear_state(cli: Cli, monk
         def close() -> None:
             """Nothing is open."""
 
-    monkeypatch.setattr("ops.wiring.model_of", lambda _settings: Model(Down, summariser=Down))
+    monkeypatch.setattr("ops.wiring.model_of", lambda _settings, **_joined: Model(Down, summariser=Down))
     answer = cli.json("episodes", "ada", code=3)
     assert (answer["episodes"], answer["down"], answer["failure"]) == ([], True, "nobody answers")
     assert "stopped: nobody answers; what is left is made by the next run" in cli("episodes", "ada", code=3).out
