@@ -109,7 +109,7 @@ words({
   "inbox.shown": ["{from} to {to} of {total}", "第 {from}–{to} 项，共 {total} 项"],
   "inbox.newer": ["Back", "上一页"],
   "inbox.older": ["Next", "下一页"],
-  "inbox.says": ["It says", "现在是"],
+  "inbox.says": ["It says", "内容"],
   "inbox.would": ["It would say", "将变为"],
   "inbox.accept": ["Accept", "接受"],
   "inbox.reject": ["Reject", "拒绝"],
