@@ -68,7 +68,7 @@ class Quoting:
         return moved
 
     def _reading(self, given: Memory) -> Memory:
-        read = _at_least(given, self._levels.get(given.id, 0))
+        read = at_least(given, self._levels.get(given.id, 0))
         if read is given:
             self._read.pop(given.id, None)
         else:
@@ -99,12 +99,13 @@ def all_as_told(
     for one in Twins(known.get).follow(rejections(), list(known.values()), lambda _keys: ()):
         words.put(one)
     levels = words.levels()
-    return {name: _at_least(one, levels.get(name, 0)) for name, one in memories.items()}
+    return {name: at_least(one, levels.get(name, 0)) for name, one in memories.items()}
 
 
 def _behind(memories: Iterable[Memory]) -> set[str]:
     return {name for one in memories if has_words_of_others(one) for name in named_by(one)}
 
 
-def _at_least(memory: Memory, level: int) -> Memory:
+def at_least(memory: Memory, level: int) -> Memory:
+    """The record, no less sensitive than that."""
     return memory if level <= memory.sensitivity else with_changes(memory, sensitivity=level)
