@@ -20,9 +20,9 @@ from projections.views.word_levels import WordLevels, named_by
 class Quoting:
     """How an owner's accounts of other memories read. Where there are none, or nothing hides its words, it costs little."""
 
-    def __init__(self, get: Callable[[str], Memory | None]) -> None:
-        """`get`: a memory as it reads now, before what changes is put."""
-        self._get = get
+    def __init__(self, get: Callable[[str], Memory | None], hiding: Callable[[], Iterable[Memory]]) -> None:
+        """`get`: a memory as it reads now, before what changes is put; `hiding`: all whose words may be hidden, likewise."""
+        self._get, self._hiding = get, hiding
         self._words = WordLevels()
         self._levels: dict[str, int] = {}
         self._read: dict[str, Memory] = {}
@@ -61,9 +61,12 @@ class Quoting:
         """Take in a record, and what it names where that is not known: a view may have been kept without it."""
         moved = self._words.put(memory)
         if moved and (named := named_by(memory)):
-            self._quotes = True
-            for name in named:
-                if name not in new and name not in self._words and (piece := self._get(name)) is not None:
+            pieces = list(filter(None, map(self._get, named)))
+            if not self._quotes:  # a turn whose memory has another id is found by no name
+                self._quotes = True
+                pieces += self._hiding()
+            for piece in pieces:
+                if piece.id not in new and piece.id not in self._words:
                     self._words.put(self.as_given(piece))
         return moved
 
