@@ -1824,7 +1824,7 @@ class Associated(Card):
 TimeNamed = TypedDict("TimeNamed", {"text": str, "from": str, "to": str})
 
 class QuestionExpansion(TypedDict):
-    status: Literal["asked", "kept", "nothing", "off", "past", "private", "limit", "timeout", "failed"]
+    status: Literal["asked", "kept", "nothing", "off", "past", "private", "share", "limit", "timeout", "failed"]
     terms: list[str]
     model: str
     why: NotRequired[str | None]

@@ -178,7 +178,7 @@ class QuestionPut(Result):
     """What came of putting a question in other words."""
 
     status: str
-    """`asked`, `kept` or `nothing`; else why it was not: `off`, `past`, `private`, `limit`, `timeout`, `failed`."""
+    """`asked`, `kept` or `nothing`; else why it was not: `off`, `past`, `private`, `share`, `limit`, `timeout`, `failed`."""
     terms: list[str] = []
     model: str
     why: str | None = None
