@@ -92,9 +92,9 @@ class QuestionExpansion(BaseModel):
 
     status: Literal["asked", "kept", "nothing", "off", "past", "private", "share", "limit", "timeout", "failed"] = (
         Field(
-            description="`asked` now, or `kept` from within ten minutes; `nothing`: no term of use, or nothing is known of the owner."
-            " Else why it was asked as it is: `off` for this owner, about the `past`, `private` (it holds a secret, an address or the"
-            " like), over its owner's `share` of a minute while others ask, over the `limit` of questions a minute"
+            description="`asked` now, or `kept` from within ten minutes; `nothing`: no term of use, or nothing is known of the"
+            " owner. Else why it was asked as it is: `off` for this owner, about the `past`, `private` (it holds a secret, an"
+            " address or the like), over its owner's `share` of a minute while others ask, over the `limit` of questions a minute"
             " or at once, `timeout`, `failed`."
         )
     )
