@@ -937,6 +937,13 @@ class Edited(Effects):
     revised: bool
     version: int
 
+class StatementsLeft(TypedDict):
+    count: int
+    ids: list[str]
+
+class LevelSet(Effects):
+    statements: NotRequired[StatementsLeft | None]
+
 class AsideTold(TypedDict):
     session: str | None
     principal: str | None

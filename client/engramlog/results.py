@@ -507,6 +507,21 @@ class Edited(Effects):
     """Of its text."""
 
 
+class StatementsLeft(Result):
+    """Statements drawn from a turn that are told at a lower level than it is."""
+
+    count: int
+    ids: list[str]
+    """The first 20."""
+
+
+class LevelSet(Effects):
+    """What setting a sensitivity did."""
+
+    statements: StatementsLeft | None = None
+    """Of a turn: what does not become as sensitive with it."""
+
+
 class Held(Result):
     """How well a memory is held, as each law reads it at one instant."""
 
