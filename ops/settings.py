@@ -156,7 +156,7 @@ class Settings(BaseModel):
     expansion: str = "off"
     """Whether questions are put in other words too, by the model: off, or model, and then they leave for its endpoint."""
     expansion_per_minute: Annotated[int, Field(ge=1, le=600)] = 20
-    """Questions a minute that it is asked about at most, in one process."""
+    """Questions a minute that it is asked about at most, in one process; one owner's have half of them while others ask too."""
     expansion_seconds: Annotated[float, Field(gt=0, le=10)] = 2.0
     """How long a question waits for that; then it is answered without."""
     summaries: str = "extractive"

@@ -937,6 +937,13 @@ class Edited(Effects):
     revised: bool
     version: int
 
+class StatementsLeft(TypedDict):
+    count: int
+    ids: list[str]
+
+class LevelSet(Effects):
+    statements: NotRequired[StatementsLeft | None]
+
 class AsideTold(TypedDict):
     session: str | None
     principal: str | None
@@ -1824,7 +1831,7 @@ class Associated(Card):
 TimeNamed = TypedDict("TimeNamed", {"text": str, "from": str, "to": str})
 
 class QuestionExpansion(TypedDict):
-    status: Literal["asked", "kept", "nothing", "off", "past", "private", "limit", "timeout", "failed"]
+    status: Literal["asked", "kept", "nothing", "off", "past", "private", "share", "limit", "timeout", "failed"]
     terms: list[str]
     model: str
     why: NotRequired[str | None]

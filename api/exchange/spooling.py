@@ -14,8 +14,9 @@ from projections.memory.columns import Columns, state_of
 from projections.memory.record import SECRET, Memory
 from projections.memory.twins import Twins
 from projections.redis.spool import Spool, Spooled
-from projections.views.quoting import all_as_told
+from projections.views.quoting import at_least
 from projections.views.view import OwnerView
+from projections.views.word_levels import WordLevels
 
 
 class SpooledSelection:
@@ -30,7 +31,8 @@ class SpooledSelection:
         allowed, named, rejections = allowed_by(options), options.named(), view.state.rejections
         watched = spool.negated | {one.digest for one in rejections}
         watched |= {turn for one in rejections for turn in one.turn_hashes}
-        self._as_read(list(spool.saying(watched)))
+        rejected = [one.id for one in self._beside(list(spool.saying(watched))) if one.rejected_seq is not None]
+        self._levels = self._levels_of(spool.deciding(rejected), check)
         states, into = np.zeros(spool.rows, dtype=np.int8), dict[int, str]()
         for rows, page in self._pages(spool.order, check):
             for row, memory in zip(rows, page, strict=True):
@@ -73,13 +75,23 @@ class SpooledSelection:
 
     def _as_read(self, page: list[Memory]) -> list[Memory]:
         """How these records read beside those that say the same, and those whose words they have."""
-        talk = self._view.parameters.talk_reaffirms
-        read = self._twins.follow(self._view.state.rejections, page, lambda _keys: (), talk=talk)[: len(page)]
-        told = all_as_told({one.id: one for one in read}, self._fetched, lambda: self._view.state.rejections)
-        return list(told.values())
+        return [at_least(one, self._levels.get(one.id, 0)) for one in self._beside(page)]
 
-    def _fetched(self, ids: Sequence[str]) -> dict[str, Memory]:
-        return {name: one for name in ids if (one := self._spool.get(name)) is not None}
+    def _beside(self, page: list[Memory]) -> list[Memory]:
+        """The same, but for the words of others."""
+        talk = self._view.parameters.talk_reaffirms
+        return self._twins.follow(self._view.state.rejections, page, lambda _keys: (), talk=talk)[: len(page)]
+
+    def _levels_of(self, deciding: npt.NDArray[np.bool_], check: Check) -> dict[str, int]:
+        """Account -> how sensitive its words are for the sake of others. Only what decides is read, and no record held."""
+        words, order = WordLevels(), self._spool.order
+        rows, done = order[deciding[order]], 0
+        for _, page in self._spool.pages(rows):
+            check(done, len(rows))
+            done += len(page)
+            for one in self._beside(page):
+                words.put(one)
+        return words.levels()
 
     def _follow_merges(self, states: npt.NDArray[np.int8], into: dict[int, str]) -> None:
         """As `Columns.standing`: what was merged counts as deleted or rejected where its merge is."""

@@ -89,13 +89,14 @@ SENSITIVITY = Operation(
         "How sensitive a memory is, as a person says.",
         {"public": {"summary": "It is no secret", "value": {"level": 0, "reason": "an example out of a book"}}},
     ),
-    answer="Effects",
+    answer="LevelSet",
     told="What it did.",
     statuses=OF_VERBS,
-    more="It holds for the words that it has now: other words are looked at anew. Only a user or an operator may say so.",
+    more="It holds for the words that it has now: other words are looked at anew. Only a user or an operator may say so. Of a"
+    " turn it names the statements that were drawn from it and are told as before.",
     route_help="A person says how sensitive it is, up or down: the one way down from what rules found. `user` only; agents are"
-    " refused.",
-    shown="memories:effects",
+    " refused. Of a turn `statements` counts what was drawn from it and is told at a lower level, and names the first 20.",
+    shown="memories:level_set",
     example='Example: `engramlog sensitivity alice pin 0 --reason "an example out of a book"`',
 )
 WITH = (

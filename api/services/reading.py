@@ -99,7 +99,7 @@ class Reader(MeaningReader):
         page = FIRST_PAGE if cursor is None else read_cursor(cursor, digest)
         present = as_of is None and known is None and at is None
         traced = trace and (inspect or (checked == "normal" and present))
-        question = self.question_of(owner, query, terms, after=after)
+        question = self.question_of(owner, query, terms, as_of=as_of, known=known, after=after)
         asks = expand and is_expanded(page, wanted)
         other = self.expanded(owner, query, terms, past=not present, after=after) if asks else None
         widened = digest_of(other, page, cursor)

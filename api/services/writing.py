@@ -15,6 +15,7 @@ from events.catalogue import EventData, MemoryMentioned, MemoryUnmerged, Sensiti
 from events.errors import InvalidEvent, refused
 from events.standing import reach
 from projections.decide.commands import Confirm, Merge, Negate, Promote, Tell
+from projections.decide.statements_left import statements_left
 
 
 class Writer(Carrier):
@@ -95,11 +96,18 @@ class Writer(Carrier):
     def set_sensitivity(
         self, owner: str, memory_id: str, level: int, *, reason: str, **given: Unpack[Rehearsable]
     ) -> dict[str, Any]:
-        """A person says how sensitive a memory is, 0 (public) to 3 (secret): the one way down from what rules found."""
+        """A person says how sensitive a memory is, 0 (public) to 3 (secret): the one way down from what rules found.
+
+        Of a turn the answer names the statements drawn from it that are told at a lower level: they do not become as sensitive.
+        """
         if not reason.strip():
             raise refused("reason", "nothing", "why, in words: the log keeps it")
         data = SensitivitySet(memory_id=check_memory_id(memory_id), level=level, reason=reason)
-        return self.tell(owner, memory_id, data, **given)
+        answer = self.tell(owner, memory_id, data, **given)
+        with self._reader.snapshot(owner) as snapshot:
+            turn = snapshot.view.get(memory_id)
+            left = None if turn is None else statements_left(snapshot.view.columns, turn, level)
+        return answer if left is None else answer | {"statements": left}
 
     def tell(
         self, owner: str, memory_id: str, data: EventData, *, live: Collection[str] = (), **given: Unpack[Rehearsable]

@@ -1989,10 +1989,11 @@ class RuleTold(Result):
 class QuestionExpansion(Result):
     """How else a language model put the question."""
 
-    status: Literal["asked", "kept", "nothing", "off", "past", "private", "limit", "timeout", "failed"]
+    status: Literal["asked", "kept", "nothing", "off", "past", "private", "share", "limit", "timeout", "failed"]
     """`asked` now, or `kept` from within ten minutes; `nothing`: no term of use, or nothing is known of the owner.
     Else why it was asked as it is: `off` for this owner, about the `past`, `private` (it holds a secret, an
-    address or the like), over the `limit` of questions a minute or at once, `timeout`, `failed`."""
+    address or the like), over its owner's `share` of a minute while others ask, over the `limit` of questions a
+    minute or at once, `timeout`, `failed`."""
     terms: list[str]
     """What was looked for too, cleaned; at most three."""
     model: str

@@ -178,7 +178,7 @@ class QuestionPut(Result):
     """What came of putting a question in other words."""
 
     status: str
-    """`asked`, `kept` or `nothing`; else why it was not: `off`, `past`, `private`, `limit`, `timeout`, `failed`."""
+    """`asked`, `kept` or `nothing`; else why it was not: `off`, `past`, `private`, `share`, `limit`, `timeout`, `failed`."""
     terms: list[str] = []
     model: str
     why: str | None = None
@@ -505,6 +505,21 @@ class Edited(Effects):
     """False: it said so already, and nothing was written."""
     version: int | None = None
     """Of its text."""
+
+
+class StatementsLeft(Result):
+    """Statements drawn from a turn that are told at a lower level than it is."""
+
+    count: int
+    ids: list[str]
+    """The first 20."""
+
+
+class LevelSet(Effects):
+    """What setting a sensitivity did."""
+
+    statements: StatementsLeft | None = None
+    """Of a turn: what does not become as sensitive with it."""
 
 
 class Held(Result):

@@ -20,10 +20,10 @@ from engramlog.errors import InputError, refused
 from engramlog.events import Message, Said, created, made_id, said, spoken
 from engramlog.many import MOST
 from engramlog.reading import memory_path
-from engramlog.results import Added, Edited, Effects, Reinforced, Removed, Reported, Restored
+from engramlog.results import Added, Edited, Effects, LevelSet, Reinforced, Removed, Reported, Restored
 from engramlog.wire import Plan, Scope, ask, checked, path_of, posted
 
-ANSWERS: Mapping[str, type[Effects]] = {"edit": Edited, "reinforce": Reinforced}
+ANSWERS: Mapping[str, type[Effects]] = {"edit": Edited, "reinforce": Reinforced, "sensitivity": LevelSet}
 """Verbs that tell more than effects."""
 
 

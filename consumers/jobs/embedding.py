@@ -13,7 +13,15 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from consumers.fold.folder import Tell, silent
-from consumers.jobs.owner_texts import OwnerTexts, Text, is_secret, live_build, read_texts, version_text
+from consumers.jobs.owner_texts import (
+    OwnerTexts,
+    Text,
+    is_secret,
+    live_build,
+    read_texts,
+    rejections_text,
+    version_text,
+)
 from events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
 from events.partitions import partition_of
 from events.redis.wire import Argument, Wire
@@ -40,6 +48,8 @@ _PROBE = "a"
 """What any embedder can embed: whoever fails on it is down, whatever the text before was."""
 _TAB = "\t"
 """Between the parts of a mark: no name holds it."""
+_PARTS = 6
+"""Of what a mark says of an owner beside its version; fewer in a mark of before 0.3."""
 Progress = Callable[[int, int], None]
 Stop = Callable[[], bool]
 
@@ -87,6 +97,14 @@ class _Owner(NamedTuple):
     """What counted for it then, as `_named` tells it."""
     embedder: str
     """Its parameter of that name."""
+    rejections: str
+    """As `rejections_text` tells what it rejected."""
+
+    @property
+    def hidden(self) -> tuple[int, str]:
+        """How many of its memories were withheld for others then, and what was rejected."""
+        parts = self.chose.split(_TAB)
+        return (int(parts[3]), parts[4]) if len(parts) == _PARTS else (0, "")
 
 
 class EmbeddingJob:
@@ -122,7 +140,7 @@ class EmbeddingJob:
         known = self._read(owner)
         self._tidy(owner, known, there, done)
         if self._embedders is None:
-            self._note(owner, NO_MODEL, known.version)
+            self._note(owner, NO_MODEL, f"{known.version}{_TAB}{_named('', '', known, None)}")
             return done
         chosen = self._embedders.plan.chosen(known.embedder, lambda: known.of_other_letters)
         done.chosen, done.chosen_by = chosen.said, chosen.by
@@ -135,7 +153,7 @@ class EmbeddingJob:
                 error.context["embedder"] = chosen.name
                 raise
         if done.left == len(done.failed):
-            self._note(owner, self._mark, f"{known.version}{_TAB}{_named(chosen, known.records, done.model)}")
+            self._note(owner, self._mark, f"{known.version}{_TAB}{_named(chosen.said, chosen.name, known, done.model)}")
         return done
 
     def _fill(
@@ -312,7 +330,8 @@ class EmbeddingJob:
                         of_this_build = last.startswith(f"{version_of(keys.build)}/")
                         since = int(last.partition("/")[2]) if of_this_build else None
                         embedder = parameters_of(state.settings).embedder
-                        yield _Owner(name.decode(), version, since, chose, embedder)
+                        rejected = rejections_text(state.rejections)
+                        yield _Owner(name.decode(), version, since, chose, embedder, rejected)
             if cursor == b"0":
                 return
 
@@ -339,6 +358,7 @@ class EmbeddingJob:
         models, model = self._vectors.models_of(owner), self._model_then(one)
         if model is None or since is None or not (model or models):
             return model is None or bool(model or models)
+        withheld, rejected = one.hidden
         tag = self._tags[partition_of(owner, len(self._tags))]
         with self._wires.wire() as wire:
             keys = live_build(wire, tag)
@@ -353,19 +373,20 @@ class EmbeddingJob:
             ]
             counted: list[Argument] = ["HLEN", keys.records(owner)]
             ids, secret, records = wire.answers([changed, ["HGET", keys.log.secrets, owner], counted])
-            if len(ids) == MOST_CHANGED or not is_secret(secret):
-                return True
             # Letters move by what wants or loses a vector, and by a further memory whose text has one.
-            if one.chose.startswith(AUTO + _TAB) and one.chose.split(_TAB)[2] != str(records):
+            letters = one.chose.startswith(AUTO + _TAB) and one.chose.split(_TAB)[2] != str(records)
+            # Which words are hidden by what is rejected, or are no more, no record tells.
+            if len(ids) == MOST_CHANGED or not is_secret(secret) or letters or rejected != one.rejections:
                 return True
             raws = wire.call("HMGET", keys.records(owner), *ids) if ids else []
             memories = [
                 read_record(keys, owner, name.decode(), raw) for name, raw in zip(ids, raws, strict=True) if raw
             ]
-        if any(map(_hides_words, memories)):
-            return bool(models)
+        if any(map(_hides_words, memories)) and models:
+            return True
         wanted = [content_key(secret, text) for memory in memories if (text := embedded_text(memory))] if model else []
-        if self._vectors.has(owner, model, wanted) != set(wanted):
+        shown = bool(withheld and model) and any(map(_may_show_words, memories))
+        if shown or self._vectors.has(owner, model, wanted) != set(wanted):
             return True
         old = [content_key(secret, text) for memory in memories for text in _given_up(memory)]
         return any(self._vectors.has(owner, one, old) for one in models)
@@ -375,6 +396,12 @@ def _hides_words(memory: Memory) -> bool:
     """Whether an account that has words of it may have to lose its vector; which accounts have, no record tells."""
     taken = memory.deleted_at is not None and memory.deletion == "user_delete"
     return taken or memory.purged_at is not None or memory.sensitivity >= SECRET
+
+
+def _may_show_words(memory: Memory) -> bool:
+    """Whether an account that has words of it may be told again, if they were hidden."""
+    judged = memory.restored_at is not None or memory.sensitivity_set_at is not None
+    return judged or bool(memory.user_mentions or memory.versions)
 
 
 def _given_up(memory: Memory) -> list[str]:
@@ -393,6 +420,7 @@ def walked_to(wire: Wire, keys: BuildKeys) -> str:
     return f"{keys.build}/{int(wire.call('HGET', keys.checkpoint, 'seq') or 0)}"
 
 
-def _named(chosen: EmbedderChosen, records: int, model: str | None) -> str:
-    """What counts for an owner with so many memories, as a mark holds it."""
-    return _TAB.join((chosen.said, chosen.name, str(records), model or NO_MODEL))
+def _named(said: str, name: str, known: OwnerTexts, model: str | None) -> str:
+    """What counts for an owner with these memories, as a mark holds it."""
+    hidden = str(known.withheld), known.rejections
+    return _TAB.join((said, name, str(known.records), *hidden, model or NO_MODEL))

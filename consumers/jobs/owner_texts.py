@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from hashlib import blake2b
 from typing import NamedTuple
+
+from msgspec.msgpack import encode
 
 from events.entry import SECRET_BYTES
 from events.errors import DamagedState
@@ -17,6 +20,7 @@ from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
 from projections.fold.evolve import parameters_of
 from projections.fold.owner import OwnerState
 from projections.memory.record import Memory
+from projections.memory.rejection import Rejections
 from projections.redis.store import read_owner, read_record, slices
 from projections.views.quoting import all_as_told
 
@@ -43,6 +47,10 @@ class OwnerTexts(NamedTuple):
     """The owner's parameter of that name."""
     records: int
     """How many memories there are, with text or without."""
+    withheld: int
+    """How many are not embedded for the sake of others alone: words of theirs are hidden."""
+    rejections: str
+    """A digest of what the owner rejected; empty where that is nothing."""
     of_other_letters: bool
     """Whether the owner writes in letters other than Latin, as `projections.embedding.letters` counts."""
 
@@ -62,6 +70,7 @@ def read_texts(wire: Wire, tag: str, owner: str) -> OwnerTexts:
         keys = live_build(wire, tag)
         token, secret = wire.answers([["HGET", keys.owners, owner], ["HGET", keys.log.secrets, owner]])
         texts, nameless, cursor, letters = dict[bytes, Text](), 0, b"0", dict[bytes, bool | None]()
+        withheld = set[str]()
         rejections = read_owner(keys, owner, token).rejections if token else ()
         while True:
             cursor, page = wire.call("HSCAN", keys.records(owner), cursor, "COUNT", PAGE)
@@ -69,6 +78,8 @@ def read_texts(wire: Wire, tag: str, owner: str) -> OwnerTexts:
             for memory in all_as_told(found, partial(_fetched, wire, keys, owner), partial(tuple, rejections)).values():
                 memory_id = memory.id.encode()
                 text = embedded_text(memory)
+                if not text and embedded_text(found[memory.id]):
+                    withheld.add(memory.id)
                 letters[memory_id] = (
                     is_of_other_letters(text) if text else None
                 )  # one that is scanned twice counts once
@@ -85,7 +96,8 @@ def read_texts(wire: Wire, tag: str, owner: str) -> OwnerTexts:
             counted = Counter(letters.values())
             others = owner_of_other_letters(counted[True], counted[True] + counted[False])
             embedder = parameters_of(state.settings).embedder
-            return OwnerTexts(token, version_text(keys, state), texts, nameless, embedder, len(letters), others)
+            version, hidden = version_text(keys, state), (len(withheld), rejections_text(state.rejections))
+            return OwnerTexts(token, version, texts, nameless, embedder, len(letters), *hidden, others)
 
 
 def _records(keys: BuildKeys, owner: str, ids: Sequence[bytes], raws: Sequence[bytes | None]) -> dict[str, Memory]:
@@ -109,6 +121,11 @@ def is_secret(raw: bytes | None) -> bool:
 def version_text(keys: BuildKeys, state: OwnerState) -> str:
     """An owner's version as marks hold it: that of the projection, and how many events were applied."""
     return f"{version_of(keys.build)}/{state.applied}"
+
+
+def rejections_text(rejections: Rejections) -> str:
+    """A digest of what is rejected, as marks hold it; empty where that is nothing."""
+    return blake2b(encode(rejections), digest_size=8).hexdigest() if rejections else ""
 
 
 def live_build(wire: Wire, tag: str) -> BuildKeys:

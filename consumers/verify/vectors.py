@@ -83,10 +83,13 @@ def _compare_owner(
 
 
 def _is_mark(value: bytes) -> bool:
-    """A version, and what counted for the owner where that is known: as it stands, its name, how many memories, the model."""
+    """A version, and what counted for the owner where that is known: as it stands, its name, how many memories, since
+    0.3 how many of them are withheld for others and a digest of what is rejected, the model."""
     version, *chose = value.split(b"\t")
     parts = version.split(b"/")
-    return len(parts) == 2 and all(map(_is_count, parts)) and (not chose or (len(chose) == 4 and _is_count(chose[2])))
+    counts = chose[2:-1] if len(chose) == 4 else chose[2:4] if len(chose) == 6 else None
+    told = not chose or (counts is not None and all(map(_is_count, counts)))
+    return len(parts) == 2 and all(map(_is_count, parts)) and told
 
 
 def _is_count(value: bytes) -> bool:

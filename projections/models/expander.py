@@ -32,9 +32,11 @@ REST_SECONDS, MOST_REST_SECONDS = 10.0, 60.0
 """How long a model that did not answer is left alone, twice as long each time."""
 PATIENCE = 4.0
 """How many times as long as a question waits its request may take: for whoever asks the same next."""
-ExpansionStatus = Literal["asked", "kept", "nothing", "off", "past", "private", "limit", "timeout", "failed"]
+OTHERS_SECONDS = 600.0
+"""While another owner asked within so long, one owner has half of a minute's requests at most."""
+ExpansionStatus = Literal["asked", "kept", "nothing", "off", "past", "private", "share", "limit", "timeout", "failed"]
 STATUSES: tuple[ExpansionStatus, ...] = (
-    "asked", "kept", "nothing", "off", "past", "private", "limit", "timeout", "failed",
+    "asked", "kept", "nothing", "off", "past", "private", "share", "limit", "timeout", "failed",
 )  # fmt: skip
 
 
@@ -44,7 +46,8 @@ class ExpansionFound(NamedTuple):
     status: ExpansionStatus
     """`asked`: the model was asked now; `kept`: within the last ten minutes; `nothing`: it knew, or gave, no term of use. Else why
     the question goes as it is: `off` (the owner's parameter), `past` (it is about the past), `private` (it holds a secret, an
-    address or the like), `limit` (as many were asked as may be), `timeout` (the model took too long), `failed`."""
+    address or the like), `share` (as many of this owner's were asked in a minute as may be while others ask), `limit` (as many
+    were asked as may be), `timeout` (the model took too long), `failed`."""
     terms: tuple[str, ...] = ()
     why: str | None = None
     """What failed, for the operator: it names the endpoint, or a setting."""
@@ -76,6 +79,7 @@ _Key = tuple[str, Sendable]
 _ENDING = ExpansionFound("failed", why="the process ends", kind="the process ends")
 _NO_THREAD = ExpansionFound("failed", why="no thread can be started", kind="the process has no room to ask")
 _BROKEN = ExpansionFound("failed", why="the model's client ended its thread", kind="the model does not answer")
+_OVER_SHARE = ExpansionFound("share", why="one owner had half of a minute's requests, and others ask too")
 _LOADING = ExpansionFound(
     "timeout", kind=f"a command by itself loads the client first, and asks where a question waits {LOADING_SECONDS:g} s"
 )
@@ -120,7 +124,11 @@ class Expander:
         self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
         self._begun: dict[_Key, _Begun] = {}
         self._waiting = 0
-        self._asked: deque[float] = deque(maxlen=bounds.per_minute)
+        self._asked: deque[tuple[float, str]] = deque(maxlen=bounds.per_minute)
+        """When the model was asked, and whose question it was."""
+        self._lately: dict[str, float] = {}
+        """The two owners who asked last, and when: whether others than one of them ask."""
+        self._told_share = float("-inf")
         self._cancel: Callable[[], None] | None = None
         """Ends the timer that drops what is kept."""
         self._closed = False
@@ -149,7 +157,10 @@ class Expander:
         why = "private" if sent is None else kept_back()
         if sent is None or why is not None:
             return self.left(why or "private")
-        return self._noted(self._expanded((owner, sent)))
+        found = self._expanded((owner, sent))
+        if found is _OVER_SHARE:
+            self._tell_share()
+        return self._noted(found)
 
     def standing(self) -> ExpansionSet:
         """Its bounds, what came of it in this process, and why it is left alone."""
@@ -174,20 +185,22 @@ class Expander:
 
     def _expanded(self, key: _Key) -> ExpansionFound:
         with self._lock:
-            now = self._clock()
+            now, owner = self._clock(), key[0]
+            self._lately.pop(owner, None)
+            self._lately = dict([*self._lately.items()][-1:]) | {owner: now}
             known = self._kept.get(key)
             if known is not None and now - known.at < KEPT_SECONDS:
                 self._kept.move_to_end(key)
                 found = known.found
                 return found._replace(status="kept") if found.status == "asked" else found
             begun = self._begun.get(key)
-            if begun is None and (refused := self._refused(now)) is not None:
+            if begun is None and (refused := self._refused(now, owner)) is not None:
                 return refused
             if self._waiting >= MOST_WAITING:
                 return ExpansionFound("limit")
             begins = begun is None
             if begun is None:
-                self._asked.append(now)
+                self._asked.append((now, owner))
                 begun = self._begun[key] = _Begun(Future(), now + self.bounds.seconds)
             self._waiting += 1
         try:
@@ -200,7 +213,7 @@ class Expander:
             with self._lock:
                 self._waiting -= 1
 
-    def _refused(self, now: float) -> ExpansionFound | None:
+    def _refused(self, now: float, owner: str) -> ExpansionFound | None:
         """Why the model is not asked now. The caller holds the lock."""
         if self._closed:
             return _ENDING
@@ -208,8 +221,18 @@ class Expander:
             return _LOADING
         if now < self._until:
             return self._failed
-        full = len(self._asked) == self.bounds.per_minute and now - self._asked[0] < MINUTE
-        return ExpansionFound("limit") if full or len(self._begun) >= AT_ONCE else None
+        full = len(self._asked) == self.bounds.per_minute and now - self._asked[0][0] < MINUTE
+        if full or len(self._begun) >= AT_ONCE:
+            return ExpansionFound("limit")
+        return self._over_share(now, owner)
+
+    def _over_share(self, now: float, owner: str) -> ExpansionFound | None:
+        """Whether others ask too, and the owner had half of a minute's requests. The caller holds the lock."""
+        others = any(one != owner and now - at < OTHERS_SECONDS for one, at in self._lately.items())
+        own = sum(one == owner and now - at < MINUTE for at, one in self._asked)
+        if not others or own < max(1, self.bounds.per_minute // 2):
+            return None
+        return _OVER_SHARE
 
     def _begin(self, key: _Key, answer: Future[ExpansionFound], now: float) -> None:
         """Have the model asked beside. Where no thread starts nobody was asked, and whoever waits is told."""
@@ -219,7 +242,7 @@ class Expander:
             with self._lock:
                 self._begun.pop(key, None)
                 with suppress(ValueError):
-                    self._asked.remove(now)
+                    self._asked.remove((now, key[0]))
             if not answer.done():
                 answer.set_result(_NO_THREAD)
             self._tell_failed(_NO_THREAD, alarm=True)
@@ -268,6 +291,14 @@ class Expander:
         self._failed = found
         if now >= self._until:  # several that were asked at once fail once
             self._until, self._rest = now + self._rest, min(2 * self._rest, MOST_REST_SECONDS)
+
+    def _tell_share(self) -> None:
+        with self._lock:
+            now = self._clock()
+            if now - self._told_share < MINUTE:
+                return
+            self._told_share = now
+        self._tell_failed(_OVER_SHARE, alarm=False)
 
     def _tell_failed(self, found: ExpansionFound, *, alarm: bool) -> None:
         with suppress(Exception):  # a log that cannot be written to costs no question its answer

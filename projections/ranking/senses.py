@@ -24,6 +24,8 @@ class MeantQuestion:
     """False: it is to go by words."""
     alone: bool = False
     """Whether meaning alone is asked for: then what keeps it from being compared is raised."""
+    past: bool = False
+    """Whether it is about a past, where another embedder may have counted than today."""
     hidden: str | None = None
     """Why no embedder may see it."""
     embedded: dict[str, EmbeddedQuestion | str] = field(default_factory=dict)

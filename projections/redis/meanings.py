@@ -142,7 +142,7 @@ class Meanings:
         """What counts for an owner, where it is a model that is not loaded yet: that takes a second, and no view waits for it."""
         waiting = self.embedders.to_load()
         with self._lock:
-            last = self._counted.get(owner)
+            last = None if question.past else self._counted.get(owner)
         if last is not None:
             waiting = {name: one for name, one in waiting.items() if name == last.name}
         if not waiting or not any(self.vectors.had(owner, [one.model for one in waiting.values()])):

@@ -1,12 +1,13 @@
 """An owner's records as of one moment, read in pages and laid into a file without a name: whoever writes them out holds a page.
 
-Secrets are held in memory, and come to no disk; so is what has words of others, for these may be secret. ADR 0068.
+Secrets are held in memory, and come to no disk; so is what has words of what is secret or gone. Whatever else has words of others
+waits, by its id, until all that it may name was met. ADR 0068, 0109.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import pairwise
@@ -22,6 +23,7 @@ from projections.fold.owner import OwnerState
 from projections.memory.kind import has_words_of_others
 from projections.memory.record import SECRET, Memory, decode_memory
 from projections.memory.twins import keys_of, values_of
+from projections.redis.named import Named
 
 MEMORY_BYTES = 8 << 20
 """Up to so many bytes are held in memory."""
@@ -42,12 +44,38 @@ class Spool:
         self._held = dict[int, bytes]()
         self._ids, self._created, self._seqs = array("Q"), array("q"), array("q")
         self._places, self._sizes = array("q"), array("L")
+        self._named = Named(self._short)
+        self._waiting: list[str] = []
+        self._hidden: npt.NDArray[np.uint64] | None = None
+        """Ids of what has words of what is secret or gone; None while records are met."""
         self._order: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._sorted: npt.NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
         self._rows: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
+    def meet(self, memory: Memory, raw: bytes) -> None:
+        """Lay a record down as `put` does, unless it has words of others: that is to be fetched and put once all were met."""
+        if has_words_of_others(memory):
+            self._named.put(memory)
+            self._waiting.append(memory.id)
+        else:
+            self.put(memory, raw)
+
+    def waiting(self) -> Sequence[str]:
+        """Ids of what was met and not laid down. Nothing more is met after this."""
+        self._hidden = self._named.ids_of_accounts(secret=True)
+        return self._waiting
+
+    def put_waiting(self, memory: Memory, raw: bytes) -> None:
+        """Lay down what was waiting: on the disk where nothing that it has words of hides them."""
+        short = self._short(memory.id)
+        self._lay(memory, raw, self._hidden is None or bool(np.isin(np.uint64(short), self._hidden)))
+
     def put(self, memory: Memory, raw: bytes) -> None:
         """Lay a record down; of one id the last counts. Raises OutputCut where there is no room for it."""
+        self._named.put(memory)
+        self._lay(memory, raw, has_words_of_others(memory))
+
+    def _lay(self, memory: Memory, raw: bytes, hidden: bool) -> None:
         row = len(self._ids)
         self._ids.append(self._short(memory.id))
         self._created.append(memory.created_at)
@@ -56,7 +84,7 @@ class Spool:
         self._sizes.append(len(raw))
         if memory.negated_at is not None:
             self.negated.update(values_of(memory))
-        if memory.sensitivity >= SECRET or has_words_of_others(memory):
+        if memory.sensitivity >= SECRET or hidden:
             self._held[row] = raw
             return
         try:
@@ -116,6 +144,22 @@ class Spool:
         for start in range(0, len(order), PAGE):
             page = order[start : start + PAGE].tolist()
             yield page, [self._read(row) for row in page]
+
+    def deciding(self, rejected: Iterable[str]) -> npt.NDArray[np.bool_]:
+        """By row: what decides how sensitive accounts are for the sake of others. `rejected`: ids of what reads so."""
+        ids = self._named.deciding(rejected)
+        return (
+            np.isin(np.frombuffer(self._ids, dtype=np.uint64), ids) if len(ids) else np.zeros(self.rows, dtype=np.bool_)
+        )
+
+    def is_in_memory(self, memory_id: str) -> bool:
+        """Whether a record came to no disk."""
+        return self.row(memory_id) in self._held
+
+    @property
+    def in_memory(self) -> int:
+        """How many records are held in memory whole."""
+        return len(self._held)
 
     @property
     def order(self) -> npt.NDArray[np.int64]:

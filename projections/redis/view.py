@@ -452,9 +452,14 @@ class RedisViews:
         while True:
             cursor, page = wire.call("HSCAN", keys.records(owner), cursor, "COUNT", PAGE)
             for memory_id, raw in zip(page[::2], page[1::2], strict=True):
-                spool.put(read_record(keys, owner, memory_id.decode(), raw), raw)
+                spool.meet(read_record(keys, owner, memory_id.decode(), raw), raw)
             if cursor == b"0":
-                return
+                break
+            bounds.check(spool.rows, count)
+        for some in slices(spool.waiting(), PAGE):
+            for memory_id, raw in zip(some, wire.call("HMGET", keys.records(owner), *some), strict=True):
+                if raw is not None:
+                    spool.put_waiting(read_record(keys, owner, memory_id, raw), raw)
             bounds.check(spool.rows, count)
 
     def _caught_up(

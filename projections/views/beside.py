@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from projections.fold.owner import OwnerState
 from projections.memory.columns import Columns
-from projections.memory.kind import has_words_of_others
 from projections.memory.record import Memory
 from projections.memory.rejection import TURN_BYTES
 from projections.memory.twins import Twins, is_decisive
@@ -25,7 +25,7 @@ class ReadBeside:
         self._columns = columns
         self._set_aside = SetAside()
         self._twins = Twins(self._get)
-        self._quoting = Quoting(self._read_now)
+        self._quoting = Quoting(self._read_now, self._hiding)
 
     def read(self, state: OwnerState, changed: Sequence[Memory], *, talk: bool) -> Sequence[Memory]:
         """How changed records, and others for their sake, read at this state. `talk`: as `Twins.follow` takes it."""
@@ -36,11 +36,12 @@ class ReadBeside:
     def decisive(self, state: OwnerState) -> list[Memory]:
         """The records that decide how others read, or are decided by them, where none was read yet and all columns are there."""
         columns = self._columns()
-        if state.rejections:
-            return [one for one in columns if is_decisive(one, state.rejections) or has_words_of_others(one)]
         wanted = (columns.conflict >= Columns.KEEP) | (columns.quotes > 0)
-        if columns.quotes.any():  # what hides its words decides about those that have them
-            wanted |= (columns.sensitivity > 0) | (columns.state >= Columns.DELETED)
+        if columns.quotes.any():
+            wanted |= _hiding(columns)
+        if state.rejections:
+            said = (is_decisive(one, state.rejections) for one in columns)
+            wanted |= np.fromiter(said, dtype=np.bool_, count=len(wanted))
         return [columns.memories[row] for row in np.flatnonzero(wanted).tolist()]
 
     def as_folded(self, memory: Memory) -> Memory:
@@ -69,6 +70,10 @@ class ReadBeside:
         found = columns if every else (columns.memories[row] for row in columns.saying(keys).tolist())
         return map(self._quoting.as_given, found)
 
+    def _hiding(self) -> Iterable[Memory]:
+        columns = self._columns()
+        return (columns.memories[row] for row in np.flatnonzero(_hiding(columns)).tolist())
+
     def _get(self, memory_id: str) -> Memory | None:
         memory = self._read_now(memory_id)
         return None if memory is None else self._quoting.as_given(memory)
@@ -77,3 +82,9 @@ class ReadBeside:
         columns = self._columns()
         row = columns.row(memory_id)
         return None if row is None else columns.memories[row]
+
+
+def _hiding(columns: Columns) -> npt.NDArray[np.bool_]:
+    """Rows of what hides its words: it decides about those that have them."""
+    hiding: npt.NDArray[np.bool_] = (columns.sensitivity > 0) | (columns.state >= Columns.REJECTED)
+    return hiding

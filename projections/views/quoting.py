@@ -20,9 +20,9 @@ from projections.views.word_levels import WordLevels, named_by
 class Quoting:
     """How an owner's accounts of other memories read. Where there are none, or nothing hides its words, it costs little."""
 
-    def __init__(self, get: Callable[[str], Memory | None]) -> None:
-        """`get`: a memory as it reads now, before what changes is put."""
-        self._get = get
+    def __init__(self, get: Callable[[str], Memory | None], hiding: Callable[[], Iterable[Memory]]) -> None:
+        """`get`: a memory as it reads now, before what changes is put; `hiding`: all whose words may be hidden, likewise."""
+        self._get, self._hiding = get, hiding
         self._words = WordLevels()
         self._levels: dict[str, int] = {}
         self._read: dict[str, Memory] = {}
@@ -61,14 +61,17 @@ class Quoting:
         """Take in a record, and what it names where that is not known: a view may have been kept without it."""
         moved = self._words.put(memory)
         if moved and (named := named_by(memory)):
-            self._quotes = True
-            for name in named:
-                if name not in new and name not in self._words and (piece := self._get(name)) is not None:
+            pieces = list(filter(None, map(self._get, named)))
+            if not self._quotes:  # a turn whose memory has another id is found by no name
+                self._quotes = True
+                pieces += self._hiding()
+            for piece in pieces:
+                if piece.id not in new and piece.id not in self._words:
                     self._words.put(self.as_given(piece))
         return moved
 
     def _reading(self, given: Memory) -> Memory:
-        read = _at_least(given, self._levels.get(given.id, 0))
+        read = at_least(given, self._levels.get(given.id, 0))
         if read is given:
             self._read.pop(given.id, None)
         else:
@@ -99,12 +102,13 @@ def all_as_told(
     for one in Twins(known.get).follow(rejections(), list(known.values()), lambda _keys: ()):
         words.put(one)
     levels = words.levels()
-    return {name: _at_least(one, levels.get(name, 0)) for name, one in memories.items()}
+    return {name: at_least(one, levels.get(name, 0)) for name, one in memories.items()}
 
 
 def _behind(memories: Iterable[Memory]) -> set[str]:
     return {name for one in memories if has_words_of_others(one) for name in named_by(one)}
 
 
-def _at_least(memory: Memory, level: int) -> Memory:
+def at_least(memory: Memory, level: int) -> Memory:
+    """The record, no less sensitive than that."""
     return memory if level <= memory.sensitivity else with_changes(memory, sensitivity=level)

@@ -174,7 +174,17 @@ class WordLevels:
 
 def named_by(memory: Memory) -> tuple[str, ...]:
     """Ids of what a record has words of, and of what has its words since they were merged."""
-    return (*_pieces(memory), *_turns(memory), *_merges(memory)) if has_words_of_others(memory) else ()
+    return (*words_named(memory), *turns_told(memory))
+
+
+def words_named(memory: Memory) -> tuple[str, ...]:
+    """The same without the turns of which it tells."""
+    return (*_pieces(memory), *_merges(memory))
+
+
+def turns_told(memory: Memory) -> tuple[str, ...]:
+    """Turns of which a record tells as a summary."""
+    return memory.source_turns if is_summary(memory) else ()
 
 
 def _part_of(memory: Memory) -> _Part | None:
@@ -193,7 +203,7 @@ def _part_of(memory: Memory) -> _Part | None:
         taken,
         account,
         _pieces(memory),
-        _turns(memory),
+        turns_told(memory),
         _merges(memory),
         memory.source_turns[0] if is_turn(memory) else None,
     )
@@ -202,11 +212,6 @@ def _part_of(memory: Memory) -> _Part | None:
 def _pieces(memory: Memory) -> tuple[str, ...]:
     """Ids of what it summarises or joins."""
     return (*memory.summarises, *memory.merged_from)
-
-
-def _turns(memory: Memory) -> tuple[str, ...]:
-    """Turns of which it tells as a summary."""
-    return memory.source_turns if is_summary(memory) else ()
 
 
 def _merges(memory: Memory) -> tuple[str, ...]:

@@ -260,6 +260,8 @@ def _is_known(request: httpx2.Request, contract: dict[str, Any]) -> bool:
 SHAPES = {
     "Effects": results.Effects,
     "Edited": results.Edited,
+    "LevelSet": results.LevelSet,
+    "StatementsLeft": results.StatementsLeft,
     "Reinforced": results.Reinforced,
     "Held": results.Held,
     "Remembered": results.Added,

@@ -19,6 +19,7 @@ from projections.shapes import (
     Change,
     DeletedOne,
     Effects,
+    LevelSet,
     Listing,
     OriginTree,
     Provenance,
@@ -323,6 +324,17 @@ def remembered(answer: Remembered) -> None:
         out.print(f"[yellow]Waits for a person:[/] it would end {told}; `engramlog inbox OWNER` lists it")
     for one in answer["conflicting"]:
         out.print(f"[yellow]May contradict:[/] {escape(plain(one['id']))} {escape(plain(one['memory']))}")
+
+
+def level_set(answer: LevelSet) -> None:
+    """What setting a sensitivity did, and what was drawn from a turn that is told as before."""
+    effects(answer, ("statements",))
+    left = answer.get("statements")
+    if not left or not left["count"]:
+        return
+    more = left["count"] - len(left["ids"])
+    ids = ", ".join(map(plain, left["ids"])) + (f" and {more:,} more" if more else "")
+    out.print(f"[yellow]Drawn from this turn, and told as before:[/] {left['count']:,} ({escape(ids)})")
 
 
 def effects(answer: Effects | DeletedOne, apart: Sequence[str] = ()) -> None:

@@ -16,6 +16,7 @@ BAR = 24
 _NOT_ASKED = {
     "past": "a question about the past is answered as it was",
     "private": "it holds a secret, an address or the like, which no model is given",
+    "share": "this owner had half of a minute's questions, and others ask too; ask again in a minute",
     "limit": "as many questions are with the model as may be; ask again in a minute",
     "timeout": "the model took too long; asked again, its answer may be there",
     "failed": "the model failed",

@@ -18,7 +18,7 @@ import { RankLines } from "./ranklines.js";
 import "../words/ask.js";
 
 const MOST = 10;
-const NOT_ASKED = ["private", "limit", "timeout", "failed"];
+const NOT_ASKED = ["private", "share", "limit", "timeout", "failed"];
 const INSTANTS = 120;
 
 export function Ask({ owner }) {

@@ -54,9 +54,10 @@ export function Sensitivity({ owner, memory, onClose, onDone }) {
   const [level, setLevel] = useState(String(memory.sensitivity));
   const [reason, setReason] = useState("");
   const act = async (key) => {
-    await tell(of(owner, memory, "sensitivity"), { level: Number(level), reason }, { key });
+    const { statements } = await tell(of(owner, memory, "sensitivity"), { level: Number(level), reason }, { key });
     const undo = () => tell(of(owner, memory, "sensitivity"), { level: memory.sensitivity, reason: "undone in the console" }).then(onDone);
-    note(t("memory.sensitivity.done", { level }), { undo });
+    const left = statements?.count ? ` ${t("memory.sensitivity.left", { count: number(statements.count), ids: statements.ids.join(", ") })}` : "";
+    note(t("memory.sensitivity.done", { level }) + left, { undo });
     onDone();
   };
   return html`<${FormDialog} title=${t("memory.sensitivity.title")} verb=${t("edit.go")} act=${act} onClose=${onClose} ready=${reason.trim() && Number(level) !== memory.sensitivity}>

@@ -58,6 +58,7 @@ words({
   "ask.asked": ["Also asked as: {questions}", "也按此提问：{questions}"],
   "ask.words": ["In other words, by {model}: {words}", "换个说法（由 {model} 给出）：{words}"],
   "ask.words.private": ["Not given to {model} to be put in other words: it holds a secret, an address or the like.", "没有交给 {model} 换个说法：其中有机密、地址之类的内容。"],
+  "ask.words.share": ["Not put in other words: you had half of a minute's questions for {model}, and others ask too.", "没有换个说法：这一分钟交给 {model} 的问题你已用去一半，而其他人也在提问。"],
   "ask.words.limit": ["Not put in other words: as many questions are with {model} as may be.", "没有换个说法：交给 {model} 的问题已达上限。"],
   "ask.words.timeout": ["Not put in other words: {model} took too long.", "没有换个说法：{model} 用时太久。"],
   "ask.words.failed": ["Not put in other words: {model} failed.", "没有换个说法：{model} 出错了。"],

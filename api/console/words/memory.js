@@ -33,6 +33,7 @@ words({
   "memory.sensitivity.2": ["2: sensitive", "2：敏感"],
   "memory.sensitivity.3": ["3: a secret, withheld everywhere", "3：机密，处处隐藏"],
   "memory.sensitivity.done": ["Its sensitivity is {level}.", "敏感度为 {level}。"],
+  "memory.sensitivity.left": ["Statements drawn from this turn that are told as before: {count} ({ids}).", "由这段话得出、仍按原样告知的陈述：{count} 条（{ids}）。"],
   "memory.restore": ["Restore", "恢复"],
   "memory.restore.title": ["Restore this memory?", "恢复这条记忆？"],
   "memory.unmerge": ["Undo the merge", "撤销合并"],

@@ -22,6 +22,8 @@ from api.operations.answers.log import (
     Edited,
     Effects,
     History,
+    LevelSet,
+    StatementsLeft,
 )
 from api.operations.answers.looking.console import (
     ConsoleCode,

@@ -231,6 +231,28 @@ class Edited(Effects):
     version: int = Field(description="Of its text.")
 
 
+class StatementsLeft(BaseModel):
+    """Statements that were drawn from a turn and are told at a lower level than it is: judge them too where they say the same."""
+
+    model_config = exampled({"count": 1, "ids": ["m-018f3c1e-7b2a-7000-8000-000000000002"]})
+
+    count: int
+    ids: list[str] = Field(description="The first 20.")
+
+
+class LevelSet(Effects):
+    """A memory that is as sensitive as a person says."""
+
+    model_config = exampled(
+        EXAMPLE_EFFECT | {"statements": {"count": 1, "ids": ["m-018f3c1e-7b2a-7000-8000-000000000002"]}}
+    )
+
+    statements: StatementsLeft | None = Field(
+        default=None,
+        description="Of a turn alone: what was drawn from it and is no more sensitive for its sake.",
+    )
+
+
 EXAMPLE_EFFECT_OF_MERGE: Example = {
     "into": "coffee-habit",
     "sources": ["m1", "m2"],

@@ -90,10 +90,13 @@ class QuestionExpansion(BaseModel):
 
     model_config = exampled({"status": "asked", "terms": ["moved to another flat", "new address"], "model": "qwen3:8b"})
 
-    status: Literal["asked", "kept", "nothing", "off", "past", "private", "limit", "timeout", "failed"] = Field(
-        description="`asked` now, or `kept` from within ten minutes; `nothing`: no term of use, or nothing is known of the owner."
-        " Else why it was asked as it is: `off` for this owner, about the `past`, `private` (it holds a secret, an address or the"
-        " like), over the `limit` of questions a minute or at once, `timeout`, `failed`."
+    status: Literal["asked", "kept", "nothing", "off", "past", "private", "share", "limit", "timeout", "failed"] = (
+        Field(
+            description="`asked` now, or `kept` from within ten minutes; `nothing`: no term of use, or nothing is known of the"
+            " owner. Else why it was asked as it is: `off` for this owner, about the `past`, `private` (it holds a secret, an"
+            " address or the like), over its owner's `share` of a minute while others ask, over the `limit` of questions a minute"
+            " or at once, `timeout`, `failed`."
+        )
     )
     terms: list[str] = Field(description="What was looked for too, cleaned; at most three.")
     model: str = Field(description="Which was asked, or would have been.")

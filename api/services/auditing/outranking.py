@@ -54,7 +54,7 @@ class Outranking:
             raise refused("language", language, " or ".join(LANGUAGES))
         reader = self._reader
         check_terms(terms, with_meaning=reader.compares_meaning)
-        question = reader.question_of(owner, query, terms, after=after)
+        question = reader.question_of(owner, query, terms, as_of=as_of, known=known, after=after)
         past = (as_of, known, at) != (None, None, None)
         in_words = reader.expanded(owner, query, terms, past=past, after=after)
         times = TimesAsked(as_of=as_of, known=known, at=at, after=after, on_progress=on_progress)

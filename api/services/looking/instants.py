@@ -102,7 +102,11 @@ class Instants:
         asked = checked(told | {"since": since, "until": until, "points": points, "line": line}, terms)
         times = times_of(asked, as_of, known, after, on_progress)
         place_asked = parse_as_of(as_of, owner, self._log.partitions)
-        question = None if query is None else self._reader.question_of(owner, query, terms, after=after)
+        question = (
+            None
+            if query is None
+            else self._reader.question_of(owner, query, terms, as_of=as_of, known=known, after=after)
+        )
         with self._reader.snapshot(owner, **times) as snapshot:
             place = self._place(owner, snapshot, asked, question)
             instant = place_asked.by_the_clocks_of(snapshot.present.parameters.time_zone).instant

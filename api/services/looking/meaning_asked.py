@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from api.requests.searching import SearchTerms, semantic_refused
 from api.requests.secrets import QUERY_HIDDEN, is_secret
+from api.requests.timelines import LineTerms
 from api.services.histories import Histories
 from api.services.looking.expanding import ExpandedQuestion, expanded
 from events.errors import refused
@@ -58,14 +59,16 @@ class MeaningReader(Histories):
         """The vectors of a view's memories; None where there is no embedder."""
         return None if self._meanings is None else self._meanings.known_vectors(view, owner)
 
-    def question_of(self, owner: str, query: str, terms: SearchTerms, *, after: str | None = None) -> MeantQuestion:
+    def question_of(self, owner: str, query: str, terms: SearchTerms, **times: Unpack[LineTerms]) -> MeantQuestion:
         """A question as far as it is compared by meaning; its vectors are asked for before any view is held, where that can be.
 
-        `after`: what the answer waits for; what was said by then of who may be asked counts. Raises as the wait does.
+        `times`: what was said of who may be asked by what the answer waits for counts; of a past what counted then is loaded, not
+        what counts today. Raises as the wait, and the way to that past, does.
         """
         mode = terms.get("search_mode", "hybrid")
         compares = mode != "keyword" and terms.get("ranking", RANKINGS[0]) in BY_MEANING
-        question = MeantQuestion(query, compares=compares, alone=compares and mode == "semantic")
+        past = (times.get("as_of"), times.get("known")) != (None, None)
+        question = MeantQuestion(query, compares=compares, alone=compares and mode == "semantic", past=past)
         if self._meanings is None or not compares:
             return question
         if is_secret(query):
@@ -75,7 +78,10 @@ class MeaningReader(Histories):
                 )
             question.hidden = QUERY_HIDDEN
         self._meanings.ask(
-            owner, question, lambda: self._parameters(owner, after).embedder, lambda: self._view_of(owner, after)
+            owner,
+            question,
+            lambda: self._parameters(owner, times.get("after")).embedder,
+            lambda: self._view_of(owner, times),
         )
         return question
 
@@ -99,8 +105,8 @@ class MeaningReader(Histories):
         return None if found.view.parameters.expansion else "off"
 
     @contextmanager
-    def _view_of(self, owner: str, after: str | None) -> Iterator[OwnerView]:
-        with self.snapshot(owner, after=after) as snapshot:
+    def _view_of(self, owner: str, times: LineTerms) -> Iterator[OwnerView]:
+        with self.snapshot(owner, **times) as snapshot:
             yield snapshot.view
 
     def _parameters(self, owner: str, after: str | None) -> Parameters:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from api.cli.show.memories import level_set
 from tests.given.client import Service, service
 from tests.given.http import HttpStore, created, event
 from tests.given.mcp import in_process, talk
@@ -70,3 +71,31 @@ def test_no_tool_of_an_agent_sets_it(http: HttpStore) -> None:
     tools = talk(in_process(http.application, "alice"), talking)
     assert not any("sensitiv" in one for one in tools)
     assert len(tools) == 17
+
+
+def test_a_turn_made_secret_names_the_statements_drawn_from_it_that_are_told_as_before(
+    http: HttpStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    owner = "drawn"
+    http.told(owner, created("t", "I moved to Graz and I keep bees", source_turns=["t"], kind="episode"))
+    drawn = {f"d{n:02}": created(f"d{n:02}", f"The user keeps bee {n}", source_turns=["t"]) for n in range(24)}
+    http.told(owner, *drawn.values(), created("other", "I sell honey", source_turns=["t2"]))
+    path = f"/v1/owners/{owner}/memories"
+    assert http.client.post(f"{path}/delete", json={"ids": ["d00"]}).status_code == 200
+    assert (
+        http.client.post(f"{path}/d01/sensitivity", json={"level": 3, "reason": "mine"}).json().get("statements")
+        is None
+    )
+    asked = {"level": 3, "reason": "mine"}
+    would, did = (
+        http.client.post(f"{path}/t/sensitivity", json=asked | more).json() for more in ({"dry_run": True}, {})
+    )
+    assert would["statements"] == did["statements"] == {"count": 22, "ids": sorted(drawn)[2:22]}
+    told = [http.client.get(f"{path}/{one}").json()["sensitivity"] for one in ("t", "d02")]
+    assert told == [3, 0]
+    lowered = http.client.post(f"{path}/t/sensitivity", json={"level": 0, "reason": "no secret"}).json()
+    assert lowered["statements"] == {"count": 0, "ids": []}
+    level_set(did)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Drawn from this turn, and told as before: 22 (d02, d03" in said
+    assert "and 2 more)" in said

@@ -12,16 +12,19 @@ from typing import Any
 import pytest
 
 from api.services.reading import Reader
+from consumers.jobs.embedding import EmbeddingJob
 from events.errors import BadSetting, EmbedderFailed, InputError
 from projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
 from projections.embedding.embedder import CachingEmbedder
-from projections.embedding.meaning import EmbeddedQuestion
+from projections.embedding.meaning import EmbeddedQuestion, Sense
 from projections.embedding.minilm import MODEL, MiniLM
 from projections.embedding.usual import TEXTS as TEXTS_OF_NOBODY
+from projections.ranking.senses import MeantQuestion
 from projections.redis import meanings as redis_meanings
 from projections.redis.meanings import Meanings
+from projections.views.view import OwnerView
 from tests.doubles.embedding import WordEmbedder
-from tests.given.events import created, deleted, negated, revised
+from tests.given.events import created, deleted, negated, parameters, revised
 from tests.given.vectors import Vectors
 from tests.integration.live import live_store
 from tests.servers import Servers
@@ -335,3 +338,26 @@ def test_for_an_owner_without_vectors_only_the_model_that_counts_is_asked_for(
     for query in ("tea time", "four"):
         reader.search("bo", query, at=NOW)
     assert asked == []
+
+
+@pytest.mark.parametrize(("day", "counts"), [("2024-01-02", "use"), (None, "minilm")])
+def test_a_question_about_the_past_loads_what_counted_then_alone_and_before_any_view_is_held(
+    meant: Vectors, owner: str, day: str | None, counts: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for chose, since in (("use", 0), ("minilm", 2)):
+        meant.tell(owner, parameters(embedder=chose, day=since))
+        by = Embedders(lambda name: CachingEmbedder(WordEmbedder(name)), EmbedderPlan("auto"))
+        EmbeddingJob(meant.vectors, by).carry_out(owner)
+    embedders = Embedders(lambda name: CachingEmbedder(WordEmbedder(name)), EmbedderPlan("auto"))
+    meanings, there = Meanings(embedders, meant.vectors), list[list[str]]()
+    sense = meanings.sense
+
+    def noted(view: OwnerView, whose: str, question: MeantQuestion) -> Sense | None:
+        there.append(list(question.embedded))
+        return sense(view, whose, question)
+
+    monkeypatch.setattr(meanings, "sense", noted)
+    answer = Reader(meant.live.log, meant.views, None, meanings).search(owner, "kiln", as_of=day)
+    assert answer["meaning"] == {"model": counts, "embedded": 4, "of": 4}
+    assert there == [[counts]]
+    assert set(embedders.to_load()) == {"minilm", "use"} - {counts}

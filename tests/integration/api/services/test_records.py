@@ -340,18 +340,25 @@ class Laid(BytesIO):
         """It stays."""
 
 
-def test_no_account_of_others_comes_to_the_disk_as_what_it_tells_of_may_be_secret(
+def test_no_account_of_what_is_secret_comes_to_the_disk_and_others_do(
     http: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, content in (("a", "alpha-words"), ("b", "beta-words"), ("d", "delta-words")):
-        made(http, "held", name, content=content)
-    merged = http.client.post("/v1/owners/held/merge", json={"sources": ["a", "b"], "summary": "gamma-words"})
-    assert merged.status_code == 200, merged.text
+    for name in ("alpha", "beta", "delta", "epsilon"):
+        made(http, "held", name, content=f"{name}-words")
+    for sources, into in ((["alpha", "beta"], "gamma"), (["delta", "epsilon"], "zeta")):
+        merged = http.client.post(
+            "/v1/owners/held/merge", json={"sources": sources, "summary": f"{into}-words", "into": into}
+        )
+        assert merged.status_code == 200, merged.text
+    level = {"level": 3, "reason": "it is nobody's business"}
+    raised = http.client.post("/v1/owners/held/memories/gamma/sensitivity", json=level)
+    assert raised.status_code == 200, raised.text
     laid = Laid()
     monkeypatch.setattr("projections.redis.spool.SpooledTemporaryFile", lambda **_: laid)
-    assert b"gamma-words" in http.client.get("/v1/owners/held/export").content
-    written = laid.getvalue()
-    assert b"delta-words" in written
+    told, written = http.client.get("/v1/owners/held/export").content, laid.getvalue()
+    assert b"zeta-words" in told
+    assert b"gamma-words" not in told
+    assert not [one for one in (b"delta-words", b"epsilon-words", b"zeta-words") if one not in written]
     assert not [one for one in (b"alpha-words", b"beta-words", b"gamma-words") if one in written]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -16,19 +16,32 @@ from consumers.jobs.rq.cron import Cron
 from consumers.jobs.rq.jobs import EMBEDDING, KINDS, run, serving
 from consumers.jobs.rq.lent import Lent
 from consumers.jobs.rq.serving import JobResources
+from events.catalogue import (
+    MemoryDeleted,
+    SensitivityRaised,
+    SensitivitySet,
+    SourceBroughtBack,
+    SourceSetAside,
+    ValueReadmitted,
+    ValueRejected,
+)
 from events.errors import DamagedState, EmbedderFailed, StoreFull
 from events.partitions import LogKeys, partition_of, spread_tags
+from events.redis.log import RedisEventLog
 from events.redis.wire import Wire, WirePool, connect
 from ops.settings import Settings
 from ops.wiring import open_application
 from projections.embedding.choosing import Embedders
 from projections.embedding.meaning import Embedder, content_key
 from projections.embedding.vectors import VectorKeys, pack
+from projections.language.marks import MARKER
+from projections.language.statements import STATEMENT_RULES
+from projections.memory.record import SECRET
 from projections.ranking.senses import MeantQuestion
 from projections.redis.vectors import RedisVectors
 from tests.acceptance.helpers.store import Store
 from tests.doubles.embedding import WordEmbedder
-from tests.given.events import Told, accessed, created, deleted, purged, revised
+from tests.given.events import Told, accessed, created, deleted, merged, purged, restored, revised
 from tests.given.vectors import Vectors
 from tests.integration.live import live_store
 from tests.servers import RedisServer, Servers
@@ -157,6 +170,72 @@ def test_a_walk_takes_the_vector_of_an_account_whose_piece_was_deleted_alone(sto
     stood.tell("ada", deleted("thing0", day=50))
     stood.job.walk(partition)
     assert stood.fields("ada") == stood.named("thing 0 about tea", "thing 1 about bus")
+
+
+def _level(of: str, to: int, day: float) -> Told:
+    return Told(SensitivitySet(memory_id=of, level=to, reason="it is nobody's business"), day, "user")
+
+
+_FADED = Told(MemoryDeleted(memory_id="thing0", policy="auto_cleanup"), 50, "system")
+
+
+def _value(stood: Vectors) -> str:
+    with stood.views.view("ada") as (view, _):
+        said = view.get("thing0")
+    assert said is not None
+    return said.stated.hex()
+
+
+def _rejected(stood: Vectors) -> Told:
+    return Told(ValueRejected(values=(_value(stood),), rules=STATEMENT_RULES), 50, "user")
+
+
+def _readmitted(stood: Vectors) -> Told:
+    return Told(ValueReadmitted(values=(_value(stood),), rules=STATEMENT_RULES), 51, "user")
+
+
+Step = Told | Callable[[Vectors], Told]
+HIDING: dict[str, tuple[list[Step], list[Step]]] = {
+    "made secret by hand": ([_level("thing0", 3, 50)], [_level("thing0", 0, 51)]),
+    "made secret by rules": (
+        [Told(SensitivityRaised(memory_id="thing0", level=3, rules=99), 50, "system")],
+        [_level("thing0", 1, 51)],
+    ),
+    "deleted": ([deleted("thing0", day=50)], [restored("thing0", 51)]),
+    "purged after it faded": ([_FADED, purged("thing0", day=90)], []),
+    "rejected": ([_rejected], [_readmitted]),
+    "rejected, and the other secret": ([_rejected, _level("thing1", 3, 51)], [_readmitted, _level("thing1", 0, 52)]),
+    "its source set aside": (
+        [Told(SourceSetAside(actor="user"), 50, "user")],
+        [Told(SourceBroughtBack(actor="user"), 51, "user")],
+    ),
+    "merged into what is secret": (
+        [merged("thing0", "thing2", into="both", day=50), _level("both", 3, 51)],
+        [_level("both", 0, 52)],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", HIDING)
+def test_a_walk_leaves_what_a_run_of_the_owner_would_whatever_hid_words_and_showed_them_again(
+    stood: Vectors, what: str
+) -> None:
+    stood.live.log = RedisEventLog(stood.live.client, stood.live.identity.tags, marker=MARKER)
+    pieces = [created(text, f"thing{n}") for n, text in enumerate(("I sell honey", "I keep bees", "I sell bees"))]
+    stood.tell("ada", *pieces, pattern()[-1])
+    partition = partition_of("ada", len(stood.live.identity.tags))
+    assert stood.job.walk(partition)["embedded"] == 4
+    for number, told in enumerate(filter(None, HIDING[what])):
+        stood.tell("ada", *(one if isinstance(one, Told) else one(stood) for one in told))
+        stood.job.walk(partition)
+        walked = stood.fields("ada")
+        with stood.views.view("ada") as (view, _):
+            account = view.get("sum")
+        assert account is not None
+        assert (account.sensitivity >= SECRET) == (number == 0 and what != "its source set aside")
+        assert (account.sensitivity < SECRET) == (stood.named("tea, and a bus") <= walked)
+        stood.job.carry_out("ada")
+        assert stood.fields("ada") == walked
 
 
 def test_what_this_process_keeps_of_pieces_goes_with_them(stood: Vectors) -> None:

@@ -61,6 +61,7 @@ def test_other_words_for_a_question_are_told_with_who_gave_them() -> None:
         ({"status": "past"}, "a question about the past"),
         ({"status": "private"}, "which no model is given"),
         ({"status": "limit"}, "as may be"),
+        ({"status": "share"}, "others ask too"),
         ({"status": "timeout"}, "took too long"),
         ({"status": "failed", "why": "the model endpoint x is down"}, "the model endpoint x is down"),
     ],

@@ -12,7 +12,9 @@ from events.errors import BadSetting
 from projections.models.expander import (
     AT_ONCE,
     KEPT_SECONDS,
+    MINUTE,
     MOST_KEPT,
+    OTHERS_SECONDS,
     REST_SECONDS,
     STATUSES,
     ExpansionBounds,
@@ -55,6 +57,57 @@ def test_the_same_question_twice_is_one_call() -> None:
     scene.ask()
     assert scene.ask() == ExpansionFound("kept", TERMS)
     assert len(scene.chat.asked) == 1
+
+
+def asked(scene: Scene, owner: str, count: int) -> list[str]:
+    return [scene.ask(f"Where is house {scene.now} {number}?", owner).status for number in range(count)]
+
+
+def test_who_asks_alone_may_have_all_requests_of_a_minute() -> None:
+    scene = Scene(per_minute=4)
+    assert asked(scene, "ann", 5) == ["asked"] * 4 + ["limit"]
+
+
+def test_while_another_owner_asks_one_has_half_of_a_minute_s_requests_and_the_other_finds_room() -> None:
+    scene = Scene(per_minute=5)
+    assert asked(scene, "bob", 1) == ["asked"]
+    assert asked(scene, "ann", 4) == ["asked", "asked", "share", "share"]
+    assert asked(scene, "cy", 2) == ["asked", "asked"]
+    assert asked(scene, "cy", 1) == ["kept"]
+    scene.pass_time(MINUTE)
+    assert asked(scene, "ann", 3) == ["asked", "asked", "share"]
+
+
+def test_whoever_was_told_that_all_is_used_counts_as_another_who_asks() -> None:
+    scene = Scene(per_minute=4)
+    assert asked(scene, "ann", 4) == ["asked"] * 4
+    assert asked(scene, "bob", 1) == ["limit"]
+    scene.pass_time(MINUTE)
+    assert asked(scene, "ann", 4) == ["asked", "asked", "share", "share"]
+    assert asked(scene, "bob", 2) == ["asked", "asked"]
+
+
+def test_of_one_request_a_minute_whoever_comes_first_has_it() -> None:
+    scene = Scene(per_minute=1)
+    assert asked(scene, "ann", 1) + asked(scene, "bob", 1) == ["asked", "limit"]
+    scene.pass_time(MINUTE)
+    assert asked(scene, "bob", 1) == ["asked"]
+
+
+def test_ten_minutes_after_the_others_one_owner_has_all_again() -> None:
+    scene = Scene(per_minute=4)
+    asked(scene, "bob", 1)
+    scene.pass_time(OTHERS_SECONDS)
+    assert asked(scene, "ann", 4) == ["asked"] * 4
+
+
+def test_a_used_share_is_counted_by_itself_and_told_in_the_log_once_a_minute() -> None:
+    scene = Scene(per_minute=5)
+    asked(scene, "bob", 1)
+    asked(scene, "ann", 4)
+    assert scene.expander.standing()["outcomes"]["share"] == 2
+    [(fact, facts)] = scene.told
+    assert (fact, facts["alarm"], "half" in facts["reason"]) == ("question not expanded", False, True)
 
 
 def test_two_owners_never_share() -> None:

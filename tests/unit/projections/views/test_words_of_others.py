@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.catalogue import MemoryUnmerged, SensitivitySet
+from projections.fold.owner import OwnerHistory
 from projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, folded, merged, purged, readmitted, rejected, restored
@@ -31,6 +34,14 @@ def plain(name: str, as_turn: str) -> Told:
     return created(f"I keep {name} on the roof", name, 1, **kind)
 
 
+def level(name: str, to: int, day: float) -> Told:
+    return Told(SensitivitySet(memory_id=name, level=to, reason="so"), day, "user")
+
+
+def kept_again_of(history: OwnerHistory) -> OwnerView:
+    return kept_again(anew(history), history)
+
+
 TURNS = st.sampled_from((*NAMES, "t0", "t1", "t2"))
 CHANGES = st.one_of(
     st.builds(plain, st.sampled_from(NAMES), st.sampled_from(("", "own", "other"))),
@@ -47,12 +58,7 @@ CHANGES = st.one_of(
         DAYS,
     ),
     st.builds(lambda into, day: Told(MemoryUnmerged(into=into), day, "operator"), st.sampled_from(MERGES), DAYS),
-    st.builds(
-        lambda name, to, day: Told(SensitivitySet(memory_id=name, level=to, reason="so"), day, "user"),
-        ANY,
-        st.integers(0, 3),
-        DAYS,
-    ),
+    st.builds(level, ANY, st.integers(0, 3), DAYS),
     st.builds(deleted, ANY, DAYS),
     st.builds(restored, ANY, DAYS),
     st.builds(purged, ANY, st.integers(50, 60)),
@@ -96,3 +102,18 @@ def test_views_of_encoded_and_of_kept_records_go_on_the_same(changes: list[Told]
     before, now = folded(*told), folded(*told, *more)
     same(moved(encoded(before), before, now), anew(now))
     same(moved(kept_again(anew(before), before), before, now), anew(now))
+
+
+@pytest.mark.parametrize("as_kept", [kept_again_of, encoded])
+@pytest.mark.parametrize("rejects", [False, True])
+@pytest.mark.parametrize("hides", [deleted("m0", 12), level("m0", 3, 12)])
+def test_an_owner_s_first_account_reads_as_a_turn_of_it_that_has_another_id(
+    as_kept: Callable[[OwnerHistory], OwnerView], rejects: bool, hides: Told
+) -> None:
+    told = [plain("m0", "other"), plain("m1", ""), hides, *[rejected("I keep m1 on the roof", day=12)] * rejects]
+    before, now = folded(*told), folded(*told, account("a0", ("t0", "t1"), "episode"))
+    view = moved(as_kept(before), before, now)
+    assert {one.id: one.sensitivity for one in view.columns}["a0"] == 3
+    same(view, anew(now))
+    last = folded(*told, account("a0", ("t0", "t1"), "episode"), account("a1", ("t0",), "episode"))
+    same(moved(as_kept(now), now, last), anew(last))
