@@ -216,7 +216,7 @@ def _nearness(
     places = best(rough, rows, most)
     windowed = _windowed(view, reading, rows, rough)
     looked = np.union1d(places, windowed)
-    matches = _matches(sense.question.pieces, weights, sense.pieces(rows[looked]))
+    matches = token_matches(sense.question.pieces, weights, sense.pieces(rows[looked]))
     pieced, there = np.zeros(rows.size), ~np.isnan(matches[:, 0])
     mine = np.isin(looked, places) & there
     if mine.any():
@@ -280,7 +280,7 @@ def _word_weights(view: OwnerView, reading: QuestionReading, question: EmbeddedQ
     return np.array([rarity[word] for word in question.words])
 
 
-def _matches(asked: Vectors, weights: Floats, texts: JoinedPieces) -> Floats:
+def token_matches(asked: Vectors, weights: Floats, texts: JoinedPieces) -> Floats:
     """For each text the best match of every piece of the question that counts, weighted: shape (texts, pieces of the question).
 
     Rows add up to the whole match; NaN of a text without pieces.
