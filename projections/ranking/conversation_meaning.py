@@ -213,17 +213,18 @@ def _nearness(
     weights = _word_weights(view, reading, sense.question)
     if not weights.any():
         return _Nearness(near, near, np.zeros(rows.size))
-    places = best(rough, rows, most)
-    windowed = _windowed(view, reading, rows, rough)
-    looked = np.union1d(places, windowed)
+    alone, beside = np.zeros((2, rows.size), dtype=bool)
+    alone[best(rough, rows, most)] = True
+    beside[_windowed(view, reading, rows, rough)] = True
+    looked = np.flatnonzero(alone | beside)
     matches = token_matches(sense.question.pieces, weights, sense.pieces(rows[looked]))
     pieced, there = np.zeros(rows.size), ~np.isnan(matches[:, 0])
-    mine = np.isin(looked, places) & there
+    mine = alone[looked] & there
     if mine.any():
         matched = matches[mine].sum(axis=1)
         pieced[looked[mine]] = _raised(matched, float(matched.mean()), SETTINGS.least_rise)
     window = np.zeros(rows.size)
-    mine = np.isin(looked, windowed) & there
+    mine = beside[looked] & there
     if mine.any():
         matched = _beside(view, rows[looked], matches, mine)
         window[looked[mine]] = (1 - reading.long) * _raised(matched, float(matched.mean()), SETTINGS.least_rise)
