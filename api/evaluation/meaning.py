@@ -14,6 +14,7 @@ from projections.embedding.meaning import (
     NO_SECRET,
     EmbeddedQuestion,
     Embedder,
+    JoinedPieces,
     KnownVectors,
     Sense,
     Vectors,
@@ -71,8 +72,9 @@ class KeptVectors:
         if missing := index.missing():
             index.take({key: unpack_whole(found[0]) for key in missing if (found := self._found(key)) is not None})
 
-        def pieces(rows: Rows) -> list[Vectors]:
-            return [self._pieces(index.key(int(row)), question) for row in rows]
+        def pieces(rows: Rows) -> JoinedPieces:
+            found = [self._pieces(index.key(row), question) for row in rows.tolist()]
+            return JoinedPieces.of(found, question.pieces.shape[1])
 
         return Sense(self._embedder.model, question, index.wholes, index.known, pieces, index.wanted)
 

@@ -51,6 +51,8 @@ _MEANING = {
     "words_cpu_ms": "words",
     "embed_cpu_ms": "embed",
     "product_cpu_ms": "product",
+    "match_cpu_ms": "match",
+    "telling_cpu_ms": "telling",
     "ratio": "to parts",
 }
 _RULES = {"letters": "letters", "rules_us": "rules, us", "level_us": "level, us", "statements_us": "statements, us"}

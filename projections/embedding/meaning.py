@@ -38,6 +38,22 @@ class Embedded(NamedTuple):
     """Shape (pieces, d); (0, d) where the embedder gives whole vectors only."""
 
 
+class JoinedPieces(NamedTuple):
+    """The pieces of some texts end to end: they are compared with a question in one product."""
+
+    vectors: Vectors
+    """All of length 1, shape (pieces, d)."""
+    counts: Rows
+    """How many of them each text has, in the order of texts."""
+
+    @classmethod
+    def of(cls, texts: Sequence[Vectors], dimensions: int) -> JoinedPieces:
+        """Those of texts that are read one by one; of other dimensions than told a text has none."""
+        counts = np.array([len(one) if one.shape[1] == dimensions else 0 for one in texts], dtype=np.int64)
+        fitting = [one for one, count in zip(texts, counts.tolist(), strict=True) if count]
+        return cls(np.concatenate(fitting) if fitting else np.zeros((0, dimensions), np.float32), counts)
+
+
 class KnownVectors(NamedTuple):
     """Which rows of a view have which vectors: all of length 1, and comparable with each other."""
 
@@ -95,8 +111,8 @@ class Sense:
     """By row of the view, shape (rows, d); zeros where a row has none."""
     known: npt.NDArray[np.bool_]
     """Which rows have vectors, shape (rows,)."""
-    pieces: Callable[[Rows], list[Vectors]]
-    """The pieces of rows, in their order, each of shape (pieces, d); (0, d) where a row has none."""
+    pieces: Callable[[Rows], JoinedPieces]
+    """The pieces of rows, in their order."""
     wanted: int
     """How many rows hold text, and so should have vectors."""
 

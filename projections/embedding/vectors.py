@@ -23,7 +23,7 @@ from urllib.parse import quote
 import numpy as np
 
 from events.errors import DamagedState
-from projections.embedding.meaning import Embedded, Vectors
+from projections.embedding.meaning import Embedded, JoinedPieces, Vectors
 
 MAX_PIECES = 256
 """Pieces kept of one text; what comes after them is found by the whole vector alone."""
@@ -120,16 +120,12 @@ def unpack_pieces(raw: bytes) -> Vectors:
     return _unit_rows(raw[_HEADER.size :], d)
 
 
-def unpack_all_pieces(raws: Sequence[bytes]) -> list[Vectors]:
-    """The same of many, in one go; (0, 0) of what is damaged."""
-    dimensions, found = [_of_pieces(raw) for raw in raws], [_NO_PIECES] * len(raws)
-    for d in set(dimensions) - {0}:
-        places = [place for place, one in enumerate(dimensions) if one == d]
-        rows = _unit_rows(b"".join(raws[place][_HEADER.size :] for place in places), d)
-        ends = np.cumsum([(len(raws[place]) - _HEADER.size) // d for place in places])
-        for place, some in zip(places, np.split(rows, ends[:-1]), strict=True):
-            found[place] = some
-    return found
+def unpack_all_pieces(raws: Sequence[bytes], dimensions: int) -> JoinedPieces:
+    """The same of many, end to end and in one go; what is damaged, and what has other dimensions, has none."""
+    fits = [dimensions > 0 and _of_pieces(raw) == dimensions for raw in raws]
+    told = [raw[_HEADER.size :] if fit else b"" for raw, fit in zip(raws, fits, strict=True)]
+    counts = np.array([len(one) // max(dimensions, 1) for one in told], dtype=np.int64)
+    return JoinedPieces(_unit_rows(b"".join(told), dimensions), counts)
 
 
 def _of_pieces(raw: bytes) -> int:
@@ -139,7 +135,7 @@ def _of_pieces(raw: bytes) -> int:
 
 
 def _unit_rows(packed: bytes, d: int) -> Vectors:
-    rows: Vectors = np.frombuffer(packed, np.int8).reshape(-1, d).astype(np.float32)
+    rows: Vectors = np.frombuffer(packed, np.int8).reshape(len(packed) // max(d, 1), d).astype(np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     rows /= np.maximum(lengths, np.float32(1))[:, None]
     return rows

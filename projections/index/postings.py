@@ -217,7 +217,8 @@ class Postings:
         told = np.frombuffer(self._told, dtype=np.int32)
         if not starts.size or not told.size:
             return Occurrences(NOTHING, NOTHING, NOTHING)
-        places = place_of[told.take(starts[:, None] + np.arange(_WINDOW), mode="clip")].ravel()
+        # Clipped, though no number is out of range: numpy then checks none.
+        places = place_of.take(told.take(starts[:, None] + np.arange(_WINDOW), mode="clip"), mode="clip").ravel()
         at = np.flatnonzero(places != NONE)
         window, offset = np.divmod(at, _WINDOW)
         at = at[within[window] + offset < lengths[column[window]]]  # a last window reaches into what follows

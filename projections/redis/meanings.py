@@ -11,7 +11,7 @@ from events.errors import BadSetting, EmbedderFailed
 from events.text.embedder_names import AUTO, MINILM, NONE, STORE
 from projections.embedding.choosing import EmbedderChosen, Embedders
 from projections.embedding.letters import LettersIndex
-from projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense, Vectors, embedded_text
+from projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, KnownVectors, Sense, embedded_text
 from projections.index.meaning_index import MeaningIndex
 from projections.memory.columns import Rows
 from projections.ranking.senses import MeantQuestion, ViewHeld
@@ -198,13 +198,12 @@ class Meanings:
         return self._sensed(index, owner, asked)
 
     def _sensed(self, index: MeaningIndex, owner: str, question: EmbeddedQuestion) -> Sense:
-        model, nothing = index.model, question.pieces[:0]
+        model, dimensions = index.model, question.pieces.shape[1]
 
-        def pieces(rows: Rows) -> list[Vectors]:
-            keys = [index.key(int(row)) if index.known[int(row)] else b"" for row in rows]
-            found = self.vectors.pieces(owner, model, [key for key in keys if key])
-            fitting = {key: some for key, some in found.items() if some.shape[1] == nothing.shape[1]}
-            return [fitting.get(key, nothing) for key in keys]
+        def pieces(rows: Rows) -> JoinedPieces:
+            there = index.known[rows].tolist()
+            keys = [index.key(row) if has else b"" for row, has in zip(rows.tolist(), there, strict=True)]
+            return self.vectors.pieces(owner, model, keys, dimensions)
 
         return Sense(model, question, index.wholes, index.known, pieces, index.wanted)
 

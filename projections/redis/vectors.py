@@ -18,7 +18,7 @@ from events.errors import StoreFull
 from events.partitions import LogKeys, partition_of
 from events.redis.admission import memory_share
 from events.redis.wire import Argument, Wire, WirePool, as_store_error
-from projections.embedding.meaning import NO_SECRET, Embedded, Vectors
+from projections.embedding.meaning import NO_SECRET, Embedded, JoinedPieces, Vectors
 from projections.embedding.vectors import VectorKeys, dimensions_of, is_whole, pack, unpack_all_pieces, unpack_whole
 
 PAGE = 500
@@ -84,8 +84,13 @@ class RedisVectors:
                         found[key] = unpack_whole(raw)
         return found
 
-    def pieces(self, owner: str, model: str, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
-        """Pieces by content key, each of shape (pieces, d), (0, 0) where there are none; the latest asked for are kept."""
+    def pieces(self, owner: str, model: str, keys: Sequence[bytes], dimensions: int) -> JoinedPieces:
+        """Pieces of so many dimensions in the order of content keys, none of an empty key; the latest asked for are kept."""
+        raws = self._packed_pieces(owner, model, [key for key in keys if key]) | {b"": b""}
+        return unpack_all_pieces([raws[key] for key in keys], dimensions)
+
+    def _packed_pieces(self, owner: str, model: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """As they are stored, by content key; empty where there are none."""
         raws, wanted = dict[bytes, bytes](), list[bytes]()
         with self._lock:
             for key in dict.fromkeys(keys):
@@ -104,7 +109,7 @@ class RedisVectors:
                     ):
                         raws.update(zip(page, (raw or b"" for raw in answer), strict=True))
             self._keep(owner, model, {key: raws[key] for key in wanted})
-        return dict(zip(raws, unpack_all_pieces(list(raws.values())), strict=True))
+        return raws
 
     def _keep(self, owner: str, model: str, raws: Mapping[bytes, bytes]) -> None:
         with self._lock:

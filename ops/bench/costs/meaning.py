@@ -24,6 +24,7 @@ from events.errors import BadSetting, EmbedderFailed
 from events.redis.log import RedisEventLog
 from events.redis.wire import WirePool
 from events.text.embedder_names import MINILM, USE
+from ops.bench.costs.meaning_stages import STAGES, AskedStages
 from ops.bench.rounds import quiet
 from ops.bench.sample import SEED, STARTS
 from ops.bench.search_memories import TURNS
@@ -79,7 +80,10 @@ class _Spent(NamedTuple):
 
 
 def measure(server: BenchServer, size: int, questions: int, *, rounds: int) -> Rows:
-    """A row a model: milliseconds of a question and of its parts, medians of the rounds; `ratio`: its CPU over theirs."""
+    """A row a model: milliseconds of a question and of its parts, medians of the rounds; `ratio`: its CPU over theirs.
+
+    `match` and `telling` are stages of the whole that words alone, or the sum, have not, or not by themselves.
+    """
     found = []
     for one in MODELS:
         try:
@@ -112,6 +116,10 @@ def _of_store(
     reader = Reader(log, views, None, meanings)
     with views.view(OWNER) as (view, _):
         known = meanings.known_vectors(view, OWNER)
+    # Its own memory of questions: what is read ahead is not remembered where the whole is timed.
+    stages = AskedStages(
+        view, Meanings(Embedders(lambda _name: CachingEmbedder(embedder), EmbedderPlan(one.name)), vectors)
+    )
     assert known is not None, "the model is there"
     wholes, asked = known.wholes.copy(), _questions(one, questions * (rounds + 1))
     product = np.zeros(wholes.shape[1], np.float32)
@@ -128,19 +136,31 @@ def _of_store(
     timed = []
     for at in range(rounds + 1):  # the first loads what has to be loaded
         with quiet():
-            timed.append(_round(works, asked[at * questions : (at + 1) * questions]))
+            timed.append(_round(works, asked[at * questions : (at + 1) * questions], stages))
     return _row(one, size, questions, timed[1:], wholes.shape[1])
 
 
-def _round(works: dict[str, Callable[[str], object]], asked: Sequence[str]) -> dict[str, list[_Spent]]:
-    """Each question by each way in turn, every other one the other way round; no question is asked before in its way."""
-    spent: dict[str, list[_Spent]] = {name: [] for name in works}
+def _round(
+    works: dict[str, Callable[[str], object]], asked: Sequence[str], stages: AskedStages
+) -> dict[str, list[_Spent]]:
+    """Each question by each way in turn, every other one the other way round; no question is asked before in its way.
+
+    Its stages come last: reading it up to where they begin would spare the ways a part.
+    """
+    spent: dict[str, list[_Spent]] = {name: [] for name in (*works, *STAGES)}
     for at, query in enumerate(asked):
         for name in works if at % 2 else reversed(works):
-            clock, cpu = perf_counter(), process_time()
-            works[name](query)
-            spent[name].append(_Spent(perf_counter() - clock, process_time() - cpu))
+            spent[name].append(_timed(works[name], query))
+        stages.read(OWNER, query)
+        for name, work in stages.works().items():
+            spent[name].append(_timed(work, query))
     return spent
+
+
+def _timed(work: Callable[[str], object], query: str) -> _Spent:
+    clock, cpu = perf_counter(), process_time()
+    work(query)
+    return _Spent(perf_counter() - clock, process_time() - cpu)
 
 
 def _search(reader: Reader, query: str, *, mode: str) -> None:
@@ -163,7 +183,7 @@ def _row(
         "rounds": len(timed),
         "whole_ms": p50,
         "whole_p95_ms": round(median(quantiles(told, n=20)[-1] for told in clock) * 1e3, 2),
-        **{f"{name}_cpu_ms": round(median(told[name] for told in cpu) * 1e3, 2) for name in ("whole", *PARTS)},
+        **{f"{name}_cpu_ms": round(median(told[name] for told in cpu) * 1e3, 2) for name in ("whole", *PARTS, *STAGES)},
         "ratio": round(median(ratios), 2),
         "ratio_min": round(min(ratios), 2),
         "ratio_max": round(max(ratios), 2),

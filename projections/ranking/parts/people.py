@@ -49,6 +49,5 @@ def _introduced(this: RunningSearch, matches: Scores) -> list[Somebody]:
     kept = rows[best(scores, rows, LOOKED_AT)]
     if kept.size:
         kept = kept[this.allowed.passing(np.asarray(kept))]
-    memories, most = this.view.columns.memories, this.request.most_sensitive
-    told = (row for row in kept.tolist() if memories[row].sensitivity <= most)
-    return [one for row in told for one in this.view.people(row)]
+    told = kept[this.view.columns.sensitivity[kept] <= this.request.most_sensitive]
+    return [one for row in told.tolist() for one in this.view.people(row)]

@@ -10,7 +10,7 @@ import pytest
 from events.errors import BadSetting, EmbedderFailed
 from ops.bench.costs import meaning
 from ops.main import main
-from projections.embedding.meaning import Embedder
+from projections.embedding.meaning import EmbeddedQuestion, Embedder
 from projections.redis.vectors import RedisVectors
 from tests.doubles.embedding import WordEmbedder
 
@@ -212,6 +212,26 @@ def test_a_question_with_meaning_is_told_with_its_parts_or_why_a_model_is_left_o
         assert all(row[name] > 0 for name in MEANING)
         assert 0 < row["ratio_min"] <= row["ratio"] <= row["ratio_max"]
         assert row["holds"] == (row["whole_ms"] <= row["at_most_ms"] == 15)
+        assert row["telling_cpu_ms"] > 0
+
+
+def test_the_stages_of_a_question_with_meaning_are_told_of_any_model_and_read_no_question_ahead(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    class Pieced(WordEmbedder):
+        def question(self, text: str) -> EmbeddedQuestion:
+            asked.append(text)
+            return super().question(text)
+
+    monkeypatch.setattr(meaning, "MODELS", [meaning.MODELS[0]._replace(make=Pieced)])
+    (row,) = run(capsys, "meaning")["meaning"]
+    assert min(row[f"{part}_cpu_ms"] for part in ("whole", "words", "match", "telling")) > 0
+    # By itself, in the whole and for the stages: none is remembered from one for another.
+    assert {asked.count(one) for one in asked} == {3}
+    assert main(["bench", "meaning", "--quick"]) == 0
+    assert "telling" in capsys.readouterr().out
 
 
 def test_a_model_that_is_not_installed_is_told_and_does_not_end_the_rest(

@@ -40,7 +40,7 @@ from projections.memory.record import SECRET
 from projections.ranking.senses import MeantQuestion
 from projections.redis.vectors import RedisVectors
 from tests.acceptance.helpers.store import Store
-from tests.doubles.embedding import WordEmbedder
+from tests.doubles.embedding import DIMENSIONS, WordEmbedder
 from tests.given.events import Told, accessed, created, deleted, merged, purged, restored, revised
 from tests.given.vectors import Vectors
 from tests.integration.live import live_store
@@ -96,8 +96,9 @@ def test_questions_find_what_was_embedded_with_its_pieces(stood: Vectors) -> Non
         assert sense is not None
         rows = np.arange(2)
         wanted = stood.embedder.texts([view.columns.memories[row].content for row in rows])
-        for pieces, one in zip(sense.pieces(rows), wanted, strict=True):
-            np.testing.assert_allclose(pieces, one.pieces, atol=0.01)
+        found = sense.pieces(rows)
+        assert found.counts.tolist() == [len(one.pieces) for one in wanted]
+        np.testing.assert_allclose(found.vectors, np.concatenate([one.pieces for one in wanted]), atol=0.01)
 
 
 @pytest.mark.parametrize("batches", [0, 1, 2])
@@ -129,7 +130,7 @@ def test_a_store_half_embedded_answers_with_what_it_has_and_says_how_much_that_i
     sense, ids = stood.sensed("ada", "rain")
     assert (sense.known.sum(), sense.wanted, len(ids)) == (64, 100, 100)
     assert not sense.wholes[~sense.known].any()
-    assert all(len(pieces) == 0 for pieces in sense.pieces(np.flatnonzero(~sense.known)))
+    assert not sense.pieces(np.flatnonzero(~sense.known)).counts.any()
     with stood.views.view("ada") as (view, _):
         told = stood.meanings.coverage(view, "ada")
     assert (told["model"], told["embedded"], told["of"], told["share"]) == ("words/1", 64, 100, 0.64)
@@ -242,7 +243,7 @@ def test_what_this_process_keeps_of_pieces_goes_with_them(stood: Vectors) -> Non
     stood.tell("ada", *said(2))
     stood.job.carry_out("ada")
     sense, _ = stood.sensed("ada", "tea")
-    assert all(len(pieces) for pieces in sense.pieces(np.arange(2)))
+    assert sense.pieces(np.arange(2)).counts.all()
     stood.tell("ada", *hidden("thing0", 50))
     stood.job.carry_out("ada")
     assert [key for _, _, key in stood.vectors._kept] == list(stood.named("thing 1 about bus"))
@@ -378,7 +379,7 @@ def test_a_damaged_vector_is_missing_until_it_is_computed_anew(stood: Vectors, r
     stood.live.client.hset(keys.pieces("words/1", "ada"), bus, b"\x01")
     assert stood.known("ada") == {"bus"}
     sense, _ = stood.sensed("ada", "bus")
-    assert [len(pieces) for pieces in sense.pieces(np.arange(2))] == [0, 0]
+    assert sense.pieces(np.arange(2)).counts.tolist() == [0, 0]
     if len(raw) < 9:
         assert stood.job.carry_out("ada").embedded == 1
         assert stood.known("ada") == {"bus", "tea"}
@@ -440,8 +441,7 @@ def test_pieces_kept_in_the_process_are_bounded_by_bytes(stood: Vectors) -> None
     stood.job.carry_out("ada")
     bounded = RedisVectors(stood.vectors.wires, stood.vectors.tags, most_bytes=1_000)
     keys = list(stood.vectors.stored("ada", "words/1"))
-    found = bounded.pieces("ada", "words/1", keys)
-    assert all(len(pieces) for pieces in found.values())
+    assert bounded.pieces("ada", "words/1", keys, DIMENSIONS).counts.all()
     assert 0 < bounded._kept_bytes == sum(map(len, bounded._kept.values())) <= 1_000
 
 
@@ -456,7 +456,7 @@ def test_threads_may_ask_and_embed_at_once(stood: Vectors) -> None:
                     sense = stood.meanings.sense(view, "ada", MeantQuestion("tea", alone=True))
                     assert sense is not None
                     rows = np.flatnonzero(sense.known)[:20]
-                    assert all(len(pieces) for pieces in sense.pieces(rows))
+                    assert sense.pieces(rows).counts.all()
         except BaseException as error:
             failed.append(error)
 
@@ -491,7 +491,7 @@ def test_no_command_moves_much_more_than_a_megabyte_at_once(stood: Vectors) -> N
     assert calls(stood)["exec"] == 7 + 4, "64 and 36 texts of 99 KB, ten at a time at most"
     sense, _ = stood.sensed("ada", "tea", stood.meanings_by(long))
     stood.live.client.config_resetstat()
-    assert {len(pieces) for pieces in sense.pieces(np.arange(100))} == {256}
+    assert set(sense.pieces(np.arange(100)).counts.tolist()) == {256}
     assert calls(stood)["hmget"] == 10
 
 

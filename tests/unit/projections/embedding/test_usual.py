@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.embedding.meaning import EmbeddedQuestion, Sense, Usual, Vectors
+from projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense, Usual, Vectors
 from projections.embedding.usual import TEXTS, usual_of
 
 SIZE = 64
@@ -26,7 +26,7 @@ def unrelated(common: float, seed: int = 1, count: int = len(TEXTS)) -> Vectors:
 def sense_of(asked: Vectors, wholes: Vectors, usual: Usual | None) -> Sense:
     nothing = np.zeros((0, SIZE), np.float32)
     question = EmbeddedQuestion(asked, nothing, (), usual)
-    return Sense("m", question, wholes, np.ones(len(wholes), bool), lambda rows: [nothing] * len(rows), len(wholes))
+    return Sense("m", question, wholes, np.ones(len(wholes), bool), lambda rows: JoinedPieces.of([], SIZE), len(wholes))
 
 
 def test_half_of_the_texts_are_chinese_and_none_says_what_another_says() -> None:

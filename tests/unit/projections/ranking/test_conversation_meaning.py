@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from projections.embedding.meaning import EmbeddedQuestion, Sense, Usual, Vectors
+from projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense, Usual, Vectors
 from projections.laws.law import Floats
+from projections.memory.columns import Rows
 from projections.ranking.conversation_meaning import (
     SETTINGS,
     legible,
@@ -61,7 +62,11 @@ def sense_of(
     whole = vectors(EAST)[0] if towards is None else towards
     question = EmbeddedQuestion(whole, vectors() if asked is None else asked, words, usual)
     held = list(pieces) or [vectors()] * len(wholes)
-    return Sense(model, question, wholes, flags, lambda rows: [held[row] for row in rows.tolist()], len(wholes))
+
+    def pieces_of(rows: Rows) -> JoinedPieces:
+        return JoinedPieces.of([held[row] for row in rows.tolist()], wholes.shape[1])
+
+    return Sense(model, question, wholes, flags, pieces_of, len(wholes))
 
 
 ALL = np.arange(len(TEXTS))

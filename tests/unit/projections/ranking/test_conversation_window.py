@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from projections.embedding.meaning import EmbeddedQuestion, Sense, Vectors
+from projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense, Vectors
+from projections.memory.columns import Rows
 from projections.ranking.conversation_weights import SETTINGS, WEIGHTS
 from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
@@ -43,7 +44,11 @@ def sense_of(
 ) -> Sense:
     question = EmbeddedQuestion(rows(NEAR)[0], rows() if asked is None else asked, words)
     known = np.ones(len(wholes), dtype=bool)
-    return Sense("hand-made", question, wholes, known, lambda some: [pieces[row] for row in some.tolist()], len(wholes))
+
+    def pieces_of(some: Rows) -> JoinedPieces:
+        return JoinedPieces.of([pieces[row] for row in some.tolist()], wholes.shape[1])
+
+    return Sense("hand-made", question, wholes, known, pieces_of, len(wholes))
 
 
 def parts(view: OwnerView, query: str, sense: Sense, **asking: Any) -> Mapping[str, Mapping[str, float]]:
