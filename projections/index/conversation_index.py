@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from projections.index.postings import Occurrences
 from projections.index.search_index import Bm25Index
+from projections.language.asking.kinds import kinds_asked
 from projections.language.conversation_words import traits
 from projections.language.text import stop_words
 from projections.memory.columns import Columns
@@ -32,9 +33,11 @@ from projections.memory.record import Memory
 
 Rows = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.int8]
+Kinds = npt.NDArray[np.int16]
 Flags = npt.NDArray[np.bool_]
 NONE = -1
 """No row, no session."""
+UNREAD = -1
 OTHER, USER, ASSISTANT = 0, 1, 2
 """Roles: whose word a memory is, by its source."""
 GENERIC = frozenset({"", "user", "assistant", "system", "tool"})
@@ -123,6 +126,8 @@ class ConversationIndex:
         self.length = self.previous
         """In tokens of what search reads."""
         self._traits = self._known = np.zeros(0, dtype=np.int8)
+        self._asked = np.zeros(0, dtype=np.int16)
+        """What kinds of things a text asks for; UNREAD until a question needs it, and not kept."""
         """Traits by row, and which of them were read."""
         self._content_of: Callable[[int], str] | None = None
         self._kept: _KeptOrder | None = None
@@ -240,6 +245,7 @@ class ConversationIndex:
         self._shape = None
         if before is None or entry is None or before.content != entry.content:
             self._known[row] = self._traits[row] = 0
+            self._asked[row] = UNREAD
         moved = before is None or entry is None or (before.session, before.key) != (entry.session, entry.key)
         if before is not None:
             self._count(before, -1)
@@ -305,12 +311,21 @@ class ConversationIndex:
         """The traits of the texts of member rows, as bits; of those not wanted, what was read before."""
         for row in rows[self._known[rows] & wanted != wanted].tolist():
             lacking = wanted & ~int(self._known[row])
-            content = None if self._kept is not None else self._entries[row].content
-            if content is None and self._content_of is not None:
-                content = self._content_of(row)
-            self._traits[row] |= traits(content or "", lacking)
+            self._traits[row] |= traits(self._content(row), lacking)
             self._known[row] |= lacking
         return self._traits[rows]
+
+    def asked(self, rows: Rows) -> Kinds:
+        """What kinds of things the questions in the texts of member rows ask for, as bits."""
+        for row in rows[self._asked[rows] == UNREAD].tolist():
+            self._asked[row] = kinds_asked(self._content(row))
+        return self._asked[rows]
+
+    def _content(self, row: int) -> str:
+        content = None if self._kept is not None else self._entries[row].content
+        if content is None and self._content_of is not None:
+            content = self._content_of(row)
+        return content or ""
 
     def found(self, rows: Rows, terms: Sequence[str]) -> Occurrences:
         """Where these different terms stand in the contents of member rows."""
@@ -319,7 +334,7 @@ class ConversationIndex:
     def bytes_used(self) -> int:
         """About how much memory this takes."""
         kept = 0 if self._kept is None else sum(column.nbytes for column in self._kept)
-        return kept + 420 * len(self._entries) + 52 * self.role.size
+        return kept + 420 * len(self._entries) + 54 * self.role.size
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self.member))
@@ -372,7 +387,7 @@ class ConversationIndex:
         keys.append(entry.key)
 
     def _grow(self, size: int) -> None:
-        empty = {"place": 0, "role": OTHER, "length": 0, "member": False, "_traits": 0, "_known": 0}
+        empty = {"place": 0, "role": OTHER, "length": 0, "member": False, "_traits": 0, "_known": 0, "_asked": UNREAD}
         for name in (
             "previous",
             "next",
@@ -384,6 +399,7 @@ class ConversationIndex:
             "member",
             "_traits",
             "_known",
+            "_asked",
         ):
             held = getattr(self, name)
             column = np.full(size, empty.get(name, NONE), dtype=held.dtype)

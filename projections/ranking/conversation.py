@@ -24,7 +24,7 @@ from projections.memory.columns import Rows
 from projections.ranking.conversation_dates import date_fit
 from projections.ranking.conversation_meaning import Meant, meaning_values, meant, only_meant
 from projections.ranking.conversation_question import QuestionReading
-from projections.ranking.conversation_terms import Stage, over_best, term_values
+from projections.ranking.conversation_terms import Stage, lessened, over_best, term_values
 from projections.ranking.conversation_weights import ADMITTING, SETTINGS, TERM_WEIGHTS
 from projections.ranking.ranked import Ranked, added, best
 from projections.views.view import OwnerView
@@ -66,10 +66,10 @@ def rank(
         own, matched = found.own, np.flatnonzero(found.own[:-1])
     rows = _candidates(index, reading, own, dated, there, matched, allowed)
     with_assistant = bool((there & (index.role[:size] == ASSISTANT)).any())
-    stage = Stage(index, rows, own, dated, with_assistant)
+    stage = Stage(index, rows, own, dated, with_assistant, there)
     values = term_values(view, reading, stage)
     if found is not None:
-        values |= meaning_values(reading, stage, found)
+        values = lessened(values, found.beside) | meaning_values(reading, stage, found)
     if asking is not None and asking.alone:
         values |= {"phrase": np.zeros(rows.size), "focus": own[rows] ** 2}
     admitted = np.zeros(rows.size, dtype=bool)

@@ -1,6 +1,6 @@
 """Meaning in the conversation ranking: how near each row is to the question, mixed with what its text says. Pure.
 
-ADR 0018, 0092, 0104.
+ADR 0018, 0092, 0104, 0106.
 
     nearness = (p + m) / 2                                             p alone where the embedder gives no pieces
     p = (cosine of the wholes - floor) / (best - floor)                floor: mean + half a standard deviation of the rows;
@@ -10,9 +10,9 @@ ADR 0018, 0092, 0104.
 
     window = the same m of a row with the rows beside it               in talk of short turns: the best match of any of the three
 
-Relevance takes the place of text wherever a row's place in the conversation lends it: no other term and no weight changes, and
-a share of 0 is the ranking by text. The share falls with the rows that have no vectors, which are guessed at by their text, and
-with the letters of the question that the embedder cannot read: a model of another language has no say.
+Relevance takes the place of text wherever a row's place in the conversation lends it. In talk of short turns `thread` and `phrase`
+count less, as `window` and `asked` tell better what goes on from a match; a share of 0 is the ranking by text. It falls with the
+rows that have no vectors, guessed at by their text, and with the letters of the question that the embedder cannot read.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from projections.laws.law import Floats
 from projections.laws.modes import Flags
 from projections.memory.columns import Rows
 from projections.ranking.conversation_question import QuestionReading
-from projections.ranking.conversation_terms import Stage, Values, over_best
+from projections.ranking.conversation_terms import Stage, Values, asked_values, over_best
 from projections.ranking.conversation_weights import SETTINGS as RANKING
 from projections.ranking.ranked import best
 from projections.views.view import OwnerView
@@ -92,6 +92,8 @@ class Meant(NamedTuple):
     """How near its whole is, 0 to 1, by itself; less where meaning has less of a say."""
     window: Floats
     """How near it is together with what was said beside it, likewise."""
+    beside: float = 0.0
+    """How much of a say that has, 0 to 1: none in pages, in notes, and without pieces."""
 
 
 def meant(view: OwnerView, query: str, reading: QuestionReading, own: Floats, members: Rows, sense: Sense) -> Meant:
@@ -103,15 +105,16 @@ def meant(view: OwnerView, query: str, reading: QuestionReading, own: Floats, me
     known = known[sense.known[known]]
     trust = _trust(query, sense, known.size / members.size if members.size else 0.0)
     share = _most(sense, reading) * trust
-    near, wholes, windows = np.zeros((3, own.size))
+    (near, wholes, windows), beside = np.zeros((3, own.size)), 0.0
     if share > 0:
         # Who has no vectors is taken to be near by its text, a little less so than surely: as the best by text mostly are.
         near[members] = SETTINGS.guessed * own[members]
         found = _nearness(view, reading, own, known, share, sense, SETTINGS.pieced)
         near[known], wholes[known], windows[known] = found.mixed, trust * found.whole, trust * found.window
+        beside = trust * found.beside
     text, meaning = (1 - share) * own, share * near
     top = max(float((text + meaning).max(initial=0.0)), 1e-12)
-    return Meant((text + meaning) / top, text / top, meaning / top, wholes, windows)
+    return Meant((text + meaning) / top, text / top, meaning / top, wholes, windows, beside)
 
 
 def only_meant(view: OwnerView, reading: QuestionReading, members: Rows, sense: Sense) -> Meant:
@@ -123,7 +126,7 @@ def only_meant(view: OwnerView, reading: QuestionReading, members: Rows, sense: 
     found = _nearness(view, reading, nothing, known, 1.0, sense, SETTINGS.pieced_alone)
     near[known], wholes[known], windows[known] = found.mixed, found.whole, found.window
     near = over_best(near)
-    return Meant(near, nothing, near, wholes, windows)
+    return Meant(near, nothing, near, wholes, windows, found.beside)
 
 
 class Near(NamedTuple):
@@ -157,6 +160,7 @@ def meaning_values(reading: QuestionReading, stage: Stage, found: Meant) -> Valu
         "meaning": found.meaning[rows],
         "window": found.window[rows],
         "standing": near * _says(stage, near, STANDING),
+        "asked": asked_values(reading, stage, found.window, found.beside),
     }
     if asks_advice(reading.folded):
         values["prefers"] = near * _says(stage, near, PREFERS)
@@ -201,6 +205,7 @@ class _Nearness(NamedTuple):
     """By wholes and pieces."""
     whole: Floats
     window: Floats
+    beside: float
 
 
 def _nearness(
@@ -212,23 +217,23 @@ def _nearness(
     rough = (1 - share) * own[rows] + share * near
     weights = _word_weights(view, reading, sense.question)
     if not weights.any():
-        return _Nearness(near, near, np.zeros(rows.size))
-    alone, beside = np.zeros((2, rows.size), dtype=bool)
+        return _Nearness(near, near, np.zeros(rows.size), 0.0)
+    alone, windowed = np.zeros((2, rows.size), dtype=bool)
     alone[best(rough, rows, most)] = True
-    beside[_windowed(view, reading, rows, rough)] = True
-    looked = np.flatnonzero(alone | beside)
+    windowed[_windowed(view, reading, rows, rough)] = True
+    looked = np.flatnonzero(alone | windowed)
     matches = token_matches(sense.question.pieces, weights, sense.pieces(rows[looked]))
     pieced, there = np.zeros(rows.size), ~np.isnan(matches[:, 0])
     mine = alone[looked] & there
     if mine.any():
         matched = matches[mine].sum(axis=1)
         pieced[looked[mine]] = _raised(matched, float(matched.mean()), SETTINGS.least_rise)
-    window = np.zeros(rows.size)
-    mine = beside[looked] & there
+    window, beside = np.zeros(rows.size), 0.0
+    mine = windowed[looked] & there
     if mine.any():
-        matched = _beside(view, rows[looked], matches, mine)
-        window[looked[mine]] = (1 - reading.long) * _raised(matched, float(matched.mean()), SETTINGS.least_rise)
-    return _Nearness((near + pieced) / 2, near, window)
+        matched, beside = _beside(view, rows[looked], matches, mine), 1 - reading.long
+        window[looked[mine]] = beside * _raised(matched, float(matched.mean()), SETTINGS.least_rise)
+    return _Nearness((near + pieced) / 2, near, window, beside)
 
 
 def _windowed(view: OwnerView, reading: QuestionReading, rows: Rows, rough: Floats) -> Rows:

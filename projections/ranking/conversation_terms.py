@@ -9,6 +9,7 @@ import numpy as np
 
 from projections.index.conversation_index import ASSISTANT, NONE, USER, ConversationIndex
 from projections.index.postings import Occurrences
+from projections.language.asking.kinds import ASKS_NOTHING, kinds_of
 from projections.language.conversation_words import (
     ENDS_ASKING,
     HAS_NUMBER,
@@ -20,8 +21,10 @@ from projections.language.conversation_words import (
     asks_when,
 )
 from projections.laws.law import Floats
+from projections.laws.modes import Flags
 from projections.memory.columns import Rows
 from projections.ranking.conversation_question import QuestionReading
+from projections.ranking.conversation_weights import SETTINGS
 from projections.views.view import OwnerView
 
 OPENING_TURNS = 3
@@ -42,6 +45,8 @@ class Stage:
     """How well every shown row's day fits, 0 to 1."""
     with_assistant: bool
     """Whether an assistant's word is among what is shown."""
+    shown: Flags
+    """Of every row, whether it is shown and a member."""
 
 
 def term_values(view: OwnerView, reading: QuestionReading, stage: Stage) -> Values:
@@ -113,6 +118,30 @@ def _of_place(reading: QuestionReading, stage: Stage) -> Values:
         "opening": np.where(index.session[rows] != NONE, np.exp(-index.place[rows] / OPENING_TURNS), 0.0),
         "asks": _having(stage, HAS_QUESTION),
     }
+
+
+def asked_values(reading: QuestionReading, stage: Stage, window: Floats, say: float) -> Floats:
+    """How surely each candidate answers a question of the kind that is asked, put to it by the turn before; 0 to 1.
+
+    `window`: how near every row is with those beside it, and a last 0; `say`: how much of a say that has, 0 to 1.
+    """
+    index, rows = stage.index, stage.rows
+    kinds, values = kinds_of(reading.folded), np.zeros(rows.size)
+    if not say or kinds == ASKS_NOTHING:
+        return values
+    before = index.previous[rows]
+    some = np.flatnonzero((before != NONE) & stage.shown[before] & (index.speaker[before] != index.speaker[rows]))
+    some = some[index.traits(before[some], HAS_QUESTION) & HAS_QUESTION > 0]
+    some = some[index.asked(before[some]) & kinds > 0]
+    far = index.previous[before[some]]
+    values[some] = say * (SETTINGS.asked_alone + (1 - SETTINGS.asked_alone) * window[far])
+    return values
+
+
+def lessened(values: Values, say: float) -> Values:
+    """The same with less of what `window` and `asked` tell better; `say`: how much of a say these have, 0 to 1."""
+    less = {"thread": SETTINGS.thread_less, "phrase": SETTINGS.phrase_less}
+    return {name: value * (1 - say * less.get(name, 0.0)) for name, value in values.items()}
 
 
 def _of_session(sessions: Rows, text: Floats) -> Floats:

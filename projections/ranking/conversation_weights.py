@@ -47,6 +47,9 @@ class Weights:
     """Asked how many, and the turn has a number."""
     window: float = 2.5
     """(1 - long) x how near the turn is, its neighbours' words taken for its own where these are nearer. ADR 0104."""
+    asked: float = 1.5
+    """(1 - long) x (1/4 + 3/4 window of the turn before the previous), if the previous, another's, asks for the question's kind of
+    thing: a place, a time, a reason. ADR 0106."""
     standing: float = 4.0
     """Nearness of a turn in which the user asks for something for good."""
     prefers: float = 2.0
@@ -67,6 +70,12 @@ class RankingConstants:
     """A term that the question has more often counts so many times."""
     framing_share: float = 0.4
     """What a word counts that says where to look or how to answer, where the question has others. ADR 0104."""
+    asked_alone: float = 0.25
+    """What the previous turn's question counts where nothing near was said before it. ADR 0106."""
+    thread_less: float = 0.22
+    """Share of `thread` that goes, in talk of short turns, where `window` and `asked` tell what goes on from a match ..."""
+    phrase_less: float = 0.42
+    """... and of `phrase`."""
     synonym_share: float = 0.4
     """What a synonym of a term counts, times its similarity."""
     dialogue_from: float = 0.2

@@ -44,6 +44,7 @@ TERMS: Mapping[str, _Phrase] = {
     "window": _Phrase(
         "together with what was said beside it, it is nearer to the question", "它连同相邻的话，意思离问题更近"
     ),
+    "asked": _Phrase("it was said when asked for the same kind of thing as the question", "它是回答同类提问时说的"),
     "standing": _Phrase(
         "the user asks for it for good, and it is near the question", "它是用户长期的要求，而且与问题相近"
     ),

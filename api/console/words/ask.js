@@ -113,6 +113,7 @@ words({
   "part.weight": ["weight", "权重"],
   "part.meaning": ["meaning", "语义"],
   "part.window": ["with its neighbours", "连同相邻内容"],
+  "part.asked": ["asked for the same", "回答同类提问"],
   "part.standing": ["lasting request", "长期要求"],
   "part.prefers": ["what the user likes", "用户偏好"],
   "factor.time_weight": ["time", "时间"],

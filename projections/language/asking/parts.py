@@ -30,6 +30,12 @@ _AND_ALSO = regex(
     r"|will|would)\b)|[，,；;、\s]\s*(?:还有|并且|而且|同时|顺便(?:问一?下|说一?下)?)[，,：:]?|[，,；;]?(?:另外|此外|以及)[，,：:]?",
     2,
 )
+_SO_MANY = regex(
+    r"^\s*(?:please )?(?:mention|list|name|give|tell|show|include)(?: me| us)? (?:only|just|exactly|no more than|at most|up to)\b"
+    r"(?: (?!i\b)\w+){1,4}\W*$|^请?(?:只|仅|最多|正好)[能要需]?[列说提给讲写][出到]?.{0,6}[项个条点件][^\w]*$",
+    2,
+)
+"""A sentence that says how many things to name, and asks for none itself."""
 _MANY = regex(
     r"\bhow (?:many|often)\b|\b(?:list|enumerate|name)\b(?= (?:all|every|the|my|his|her|their|each|some))"
     r"|\ball (?:the|of|my|his|her|their)\b"
@@ -62,7 +68,7 @@ def asked_parts(text: str) -> AskedParts:
     """The parts of a question: of several that it asks one each, of what it compares one for each thing."""
     told = text[-LONGEST:].strip()
     many, ordered = _MANY.search(told) is not None, _ORDERED.search(told) is not None
-    said = sentences(told)
+    said = [one for one in sentences(told) if not _SO_MANY.search(one)]
     asking = [one for one in said if _ASKING.search(one)]
     if len(asking) == 1 and (things := _kept(compared(asking[0]))):
         return AskedParts("compared", things, many, ordered)

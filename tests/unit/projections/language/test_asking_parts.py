@@ -36,6 +36,11 @@ WHOLE = [
     "我喜欢的和平公园在哪里？",
     "今天比赛的结果怎么样？",
     "I moved to Graz. It rained all day. Anna helped. Where did the box go? We laughed a lot.",
+    "Tell me my trips in order, Mention ONLY and ONLY five items.",
+    "Which trips did I bring up? List ONLY and ONLY five items.",
+    "Which trips did I bring up? Please name at most three.",
+    "Which trips did I take Again and Again, first of all?",
+    "我提到过哪些旅行？只列出五项。",
     "",
 ]
 
@@ -63,6 +68,14 @@ def test_what_is_compared_is_asked_of_each_thing(question: str, things: list[str
             ("Which class do I like more: pottery", "Which class do I like more: chess"),
         ),
         ("Did Anna or Ben move to Graz?", ("Did Anna move to Graz?", "Did Ben move to Graz?")),
+        (
+            "Which did I try first: round and round or up and down?",
+            ("Which did I try: round", "Which did I try: up and down"),
+        ),
+        (
+            "What did I say of Anna? Give me only what I said of Ben.",
+            ("What did I say of Anna?", "Give me only what I said of Ben."),
+        ),
         ("买丰田和卖福特哪个更早？", ("买丰田", "卖福特")),
         ("陶艺课和围棋社哪个先开始？", ("陶艺课 开始？", "围棋社 开始？")),
         ("小明和小红都喜欢什么？", ("小明喜欢？", "小红喜欢？")),

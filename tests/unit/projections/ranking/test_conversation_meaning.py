@@ -91,7 +91,9 @@ def test_text_and_meaning_add_up_to_the_relevance_and_the_best_has_1() -> None:
     assert found.own == pytest.approx(found.text + found.meaning)
     assert found.own.max() == pytest.approx(1)
     assert found.own[-1] == 0
-    stage = Stage(view.conversation, np.array([1, 3]), found.own, np.zeros(len(view)), False)
+    stage = Stage(
+        view.conversation, np.array([1, 3]), found.own, np.zeros(len(view)), False, np.ones(len(view), dtype=bool)
+    )
     values = meaning_values(reading, stage, found)
     assert values["text"] + values["meaning"] == pytest.approx(found.own[[1, 3]])
 

@@ -1,0 +1,61 @@
+"""What kind of thing a text asks for: by its question words, English and Chinese alike."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from projections.language.asking.kinds import ASKS_NOTHING, READ, kinds_asked, kinds_of
+
+ALIKE = [
+    ("what did ann paint?", "Lovely! Which colours did you take?", "小安画了什么？", "真好！哪种颜色？"),
+    ("where does ben live?", "Nice. Where is that?", "小博住在哪里？", "不错。那在哪儿？"),
+    ("when did ann move?", "When was it?", "小安什么时候搬家的？", "那是哪天？"),
+    ("why did ann leave?", "Oh no! Why?", "小安为什么走了？", "怎么会！为何？"),
+    ("who came?", "Whose bike is that?", "谁来了？", "那是谁的车？"),
+    ("how did ann feel?", "And how was it?", "小安怎么去的？", "感觉怎样？"),
+    ("how long did it take?", "How long was it?", "花了多久？", "多长时间？"),
+    ("how many cats has ann?", "How many are there?", "小安有多少只猫？", "有几只？"),
+    ("how much was it?", "How much did you pay?", "多少钱？", "花了多少钱？"),
+    ("how often does ann run?", "How often?", "小安跑几次？", "多少次？"),
+]
+
+
+@pytest.mark.parametrize("row", ALIKE)
+def test_a_question_and_a_turn_that_ask_for_the_same_kind_of_thing_share_it(row: tuple[str, ...]) -> None:
+    english, asked, chinese, asked_in_chinese = row
+    found = [kinds_of(english), kinds_asked(asked), kinds_of(chinese), kinds_asked(asked_in_chinese)]
+    shared = found[0] & found[1] & found[2] & found[3]
+    assert shared != ASKS_NOTHING
+    others = [kinds_of(other[0]) for other in ALIKE if other is not row]
+    assert all(not other & shared for other in others), "no question of another kind has it"
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "I know where he lives. It is far.",
+        "She told me what she paints! Lovely.",
+        "Is it nice there?",
+        "我知道他住在哪里。",
+        "Where he lives I know. Nice?",
+        "",
+    ],
+)
+def test_what_is_no_question_or_has_no_question_word_asks_for_no_kind(turn: str) -> None:
+    assert kinds_asked(turn) == ASKS_NOTHING
+
+
+def test_every_kind_fits_in_a_column_of_sixteen_bits() -> None:
+    assert 0 < kinds_of(" ".join(row[0] + row[2] for row in ALIKE)) < 2**15
+
+
+def test_what_stands_behind_the_first_letters_is_not_read() -> None:
+    assert kinds_asked("so " * READ + "where?") == ASKS_NOTHING
+
+
+@given(st.text(max_size=300))
+def test_of_any_turn_no_more_is_asked_than_its_words_ask(turn: str) -> None:
+    assert 0 <= kinds_asked(turn) < 2**15
+    assert kinds_asked(f"{turn}!") & ~kinds_of(turn.casefold()) == 0
