@@ -32,7 +32,7 @@ _INNER = (
     "|needed|noticed|preferred|proceed|promised|realised|realized|recalled|regretted|remembered|replied|seemed|smiled"
     "|speed|succeed|supposed|suspected|talked|used|wanted|wished|wondered|worried|feed|indeed|exceed|tried|laughed"
     "|named|turned|stopped|learned|struggled|turned out|stayed|got (?:it|so|the)|held (?:on|up)"
-    r"|left (?:it|off)|put (?:it|up)|came (?:up|out|over|to)|took (?:it|up)|made (?:it|sure|me)|found (?:it|out|that|myself)"
+    r"|left (?:it|off)|put (?:it|up)|came (?:up|out|over|across|to)|took (?:it|up)|made (?:it|sure|me)|found (?:it|out|that|myself)"
 )
 PAST = rf"(?!(?:{_INNER})\b)(?:\w{{2,16}}ed|(?:re|over)?(?:{_IRREGULAR}))\b"
 """A verb in the past, of any kind that can be seen from outside."""
@@ -128,7 +128,8 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         lambda: (
             rf"^My (?P<who>{one_of_mine()}{_NAME}{_ASIDE}) (?:and I )?{ADVERB}"
-            rf"(?P<object>(?:{PAST}|{_NOT_SAYING}[a-z]{{2,15}}s\b|(?:is|are|was|were) (?:an? [\w-]+|from [\w-]+|\d+|called [\w-]+|named [\w-]+|allergic \w+"
+            rf"(?P<object>(?:{PAST}|{_NOT_SAYING}[a-z]{{2,15}}s\b|(?:is|are|was|were) (?:an? [\w-]+|from [\w-]+|\d+|called"
+            rf" [\w-]+|named [\w-]+|allergic \w+"
             r"|(?:pregnant|married|divorced|widowed|retired|engaged|single|vegan|vegetarian|deaf|blind|diabetic)\b"
             r"|(?:[a-z]+ )?[a-z]+ing\b)|had (?:an? |to |surgery\b|\d)|has (?:an? |two |three |\w+ed )|have (?:an? |two )"
             r"|speaks?|live|work|love|like|passed away|died|can )"

@@ -18,7 +18,7 @@ from projections.language.times.names import MONTH
 
 _OF_THE_HOUR = (
     "heading|leaving|sending|sharing|attaching|pasting|texting|calling|typing|referring|showing|telling|writing|reading|taking"
-    "|standing|coming|bringing|calculating|using|working|targeting|focusing|running|implementing|building|testing|creating|adding"
+    "|standing|celebrating|experimenting|staying|figuring|processing|searching|coming|bringing|calculating|using|working|targeting|focusing|running|implementing|building|testing|creating|adding"
     "|encountering|finding|applying|setting|managing|dating|studying|learning|giving|putting|making|keeping|becoming"
     "|surrounding|rooting|cheering|crossing|counting|betting|requesting|updating|editing|developing|collaborating|sticking with"
 )

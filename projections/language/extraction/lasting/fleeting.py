@@ -28,7 +28,8 @@ _PROGRAM = regex(
     r" )(?<!promo )(?<!zip )code|codebase|bugs?"
     r"|templates?|form for|app into|dependenc(?:y|ies)|configuration|maintainability|\w+\.(?:com|security)|attributes?"
     r"|breakpoints?|viewport|keyboard navigation|WebP|Lighthouse|ESLint|selectors?|layout|grid|web ?page"
-    r"|HTTPS|SSL|TLS|JWT|OAuth|pull requests?|branch(?:es)?|pipelines?|linting|bundle size|alt text|meta (?:tags?|descriptions?)"
+    r"|\w+Error|constraint|port \d+|HTTPS|SSL|TLS|JWT|OAuth|pull requests?|branch(?:es)?|pipelines?|linting|bundle size"
+    r"|alt text|meta (?:tags?|descriptions?)"
     r"|form validation|servers?|release v\d|v?\d+\.\d+\.\d+)\b|\b[a-z]+_[a-z_]+\b|-[a-z]+:"
 )
 _DATED = regex(rf"{DAY}|(?i:\b(?:{MONTH})\b)")
@@ -48,7 +49,7 @@ _ASKS_FOR_HELP = regex(
     r"|worth|enough))\b",
     re.IGNORECASE,
 )
-_TRIES = regex(r"I(?:'m| am) (?:\w+ )?trying to\b|I want to\b")
+_TRIES = regex(r"I(?:'m| am) (?:\w+ )?trying to\b|I want to\b(?!.*[$£€])")
 _PARTICULAR = regex(r"[A-Z\d$£€\"“]|\bnever\b")
 
 
