@@ -29,7 +29,7 @@ _PROGRAM = regex(
     r"|templates?|form for|app into|dependenc(?:y|ies)|configuration|maintainability|\w+\.(?:com|security)|attributes?"
     r"|breakpoints?|viewport|keyboard navigation|WebP|Lighthouse|ESLint|selectors?|layout|grid|web ?page"
     r"|\w+Error|constraint|port \d+|HTTPS|SSL|TLS|JWT|OAuth|pull requests?|branch(?:es)?|pipelines?|linting|bundle size"
-    r"|alt text|meta (?:tags?|descriptions?)"
+    r"|microservices|monolith|my app to use|alt text|meta (?:tags?|descriptions?)"
     r"|form validation|servers?|release v\d|v?\d+\.\d+\.\d+)\b|\b[a-z]+_[a-z_]+\b|-[a-z]+:"
 )
 _DATED = regex(rf"{DAY}|(?i:\b(?:{MONTH})\b)")
