@@ -14,6 +14,7 @@ from projections.language.extraction.english import MOST_LETTERS, english_statem
 from projections.language.extraction.english_clauses import ASKS
 from projections.language.extraction.english_shapes import PEOPLE
 from projections.language.extraction.english_words import DAY, pets, workers
+from projections.language.extraction.lasting.english_talk import OWN
 from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
 from projections.language.patterns import regex
 from projections.language.times.names import MONTHS, WEEKDAYS
@@ -32,7 +33,7 @@ _BEHIND_A_COMMA = regex(r", (?:that|who|whom|about|to|is|has|was|wants)\b")
 _BEHIND_A_NAME = regex(
     r"$|[.!?;)]|,(?! [A-Z])| (?:and|or|for|to|in|on|at|from|about|who|that|when|because|but|so|as|this|next|last|if)\b"
 )
-_BESIDE = regex(r"(?:^|\s)(?<!explain )(?:with|from|about|of|by|for|to|than|like)\s$", re.IGNORECASE)
+_BESIDE = regex(r"(?:^|\s)(?<!explain )(?:with|from|about|of|by|for|to|than|like|this is)\s$", re.IGNORECASE)
 """A word before *my* after which what follows is a name: "with my friend Tom", where "give my dog Advil" tells none."""
 _HANDS_OVER = regex(
     r"\b(?:give|gave|teach|taught|show|send|sent|buy|bought|feed|fed|take|took|bring|brought|recommend|get|got|ask|name|call|help"
@@ -41,6 +42,40 @@ _HANDS_OVER = regex(
 )
 _COMING = regex(
     rf"\bmy (?P<what>upcoming (?:[\w'&-]+ ){{1,6}}?(?:to|with|at|on|in|for) [^,;]{{0,60}}?{DAY}\w*)", re.IGNORECASE
+)
+_GONE = regex(
+    r"\bmy (?P<what>(?!last\b|next\b|first\b)(?:[\w-]+ ){0,3}?(?:trip|walk|hike|vacation|wedding|birthday|party|graduation"
+    r"|visit|holiday|tour"
+    r"|concert|game|race|marathon|exhibition|performance|surgery|interview|presentation)s?(?: (?:to|in|at|with|around)"
+    r" [^,.;:!?]{2,40}?)? "
+    r"(?:last (?:\w+)|yesterday|(?:an? |two |three |\d+ |a few )\w+ ago))\b",
+    re.IGNORECASE,
+)
+_OWNED = regex(
+    rf"(?<!: )\b[Mm]y (?P<what>{OWN}(?=[^,;:.?!]*(?:\d|[A-Z]|ing\b))(?:[^,;:.?!]|[.,:](?=\d)){{3,60}}?)"
+    r"(?=$|[,;:?!]|\.(?!\d)| (?:with my|that|which|who|and|but|so|because|can|could|is|are|was|were|would|has|have|when"
+    r"|while|if|do|does|did)\b)"
+)
+_AS = regex(
+    lambda: (
+        rf"^\W*(?:and |but |so )?as an? (?P<who>(?:(?!child|kid|teen)[\w-]+ ){{0,4}}?(?:{workers()}|{kin.english()}"
+        rf"|\d+-year-old))\W*$"
+    ),
+    re.IGNORECASE,
+)
+_GOES_ON_AS_I = regex(r"\W*(?:I|I'm|I've|my)\b")
+_WHO_IS = regex(
+    lambda: (
+        rf"\b[Mm]y (?P<who>(?:(?!name\b)[\w-]+ )?(?:{kin.english()}|{pets()}|{PEOPLE})(?<![a-rt-z]s)(?:,? [A-Z][a-z]+)?),"
+        rf" who(?:'s| is) "
+        r"(?P<what>\d{1,3}(?=[,.?! ]|$)|an? (?!bit\b|little\b|lot\b)[^,.;?!]{3,50}?(?=$|[,.;?!]| (?:who|that|and|but)\b))"
+    )
+)
+_SEVERAL = regex(
+    lambda: (
+        rf"\b[Mm]y (?P<what>(?:two|three|four|five|[2-9]) (?:(?:older|younger|little|big|young) )?(?:{kin.english()}"
+        rf"|{pets()})(?<=s|n))\b"
+    )
 )
 _TONGUES = frozenset(
     {"english", "french", "german", "dutch", "greek", "latin", "hindi", "urdu", "thai", "czech", "arab", "arabic", "hebrew",
@@ -104,6 +139,28 @@ def asides(clause: Clause, turn: TurnText, stated: ExtractedStatement | None) ->
     coming = _COMING.search(said)
     if coming is not None and coming["what"] not in told and not _CALLED_OFF.search(clause.around or said):
         yield from _read(clause, turn, f"I have an {coming['what']}")
+    yield from _taken(clause, turn, said, told)
+
+
+def _taken(clause: Clause, turn: TurnText, said: str, told: str) -> Iterator[ExtractedStatement]:
+    """What one of one's people is, what one has as one's own, what was one's own and is over, and as what one speaks."""
+    if (found := _WHO_IS.search(said)) is not None and found["what"] not in told:
+        yield from _read(clause, turn, f"My {found['who']} is {found['what']}")
+    if (gone := _GONE.search(said)) is not None and not told and not _CALLED_OFF.search(clause.around):
+        yield from _read(clause, turn, f"I had {_article(gone['what'])}{gone['what']}")
+    if not told and (owned := _OWNED.search(said)) is not None:
+        yield from _read(clause, turn, f"I have {_article(owned['what'])}{owned['what']}")
+    if (several := _SEVERAL.search(said)) is not None and several["what"] not in told:
+        yield from _read(clause, turn, f"I have {several['what']}")
+    if (speaks := _AS.match(said)) is not None and _GOES_ON_AS_I.match(clause.after):
+        yield from _read(clause, turn, f"I'm {_article(speaks['who'])}{speaks['who']}")
+
+
+def _article(what: str) -> str:
+    first = what.split(" ", 1)[0]
+    if first == "experience" or first.endswith("s"):
+        return ""
+    return "an " if first[0] in "aeiouAEIOU" else "a "
 
 
 def _is_name(found: re.Match[str]) -> bool:
@@ -121,7 +178,9 @@ def _is_name(found: re.Match[str]) -> bool:
 
 
 def _read(clause: Clause, turn: TurnText, said: str) -> Iterator[ExtractedStatement]:
-    plain = clause._replace(text=re.sub(r"\s+", " ", said), asserted=True, question=False, before="", after="")
+    plain = clause._replace(
+        text=re.sub(r"\s+", " ", said), asserted=True, question=False, before="", after="", around=""
+    )
     made = english_statement(plain, turn)
     if made is not None and made.asserted:
         yield made

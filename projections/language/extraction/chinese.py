@@ -9,6 +9,7 @@ from projections.language.extraction.chinese_aspects import COMPILED as FURTHER
 from projections.language.extraction.chinese_rules import COMPILED
 from projections.language.extraction.chinese_shapes import COMPILED as GENERAL
 from projections.language.extraction.chinese_shapes import subject_of, with_subject
+from projections.language.extraction.lasting.fleeting import of_the_hour
 from projections.language.extraction.shape import Clause, ExtractedStatement, ExtractionRule, StatedTriple, TurnText
 from projections.language.extraction.times import limited_to, of_another_time, set_in
 from projections.language.extraction.triples_chinese import chinese_fact, degree_of, named, parted
@@ -56,7 +57,7 @@ _VAGUE = regex(
     "|一下)$|什么"
     "|(?:事情?|困难|问题|烦恼|麻烦|挑战|建议|帮助|压力|挫折|东西|收获|感觉|体验|方法|新技能|新的菜|新菜|的歌曲"
     "|的书|本书|本小说|部电影|首歌|的人|活动)$"
-    "|一些(?![^，。、《]{2,4}的)(?:[^，。、《]{1,2}|新[^，。、《]{1,4}|[^，。、《]{1,4}的[^，。、《]?)$|一[部本首门道种个家座件款场]?(?:[^，。《的]{0,8}的)?新?(?:电影|小说|书|歌曲?|技能|菜"
+    "|一些(?![^，。、《]{2,4}的)(?:[^，。、《]{1,2}|新[^，。、《]{1,4}|[^，。、《]{1,4}的[^，。、《]?)$|一[部本首门道种个家座件款场]?(?:[^，。《的]{0,8}的)?新?(?:演唱会|电影|小说|书|歌曲?|技能|菜"
     "|餐厅|古城|地方|城市|景点|节目|游戏|课程|食物|作品)$"
 )
 _OUTSIDE = regex(
@@ -148,7 +149,7 @@ def _stated(
 ) -> ExtractedStatement | None:
     groups = found.groupdict()
     thing = (groups.get("object") or groups.get("object2") or "").strip()
-    if not _says_something(said, thing, rule):
+    if not _says_something(said, thing, rule) or of_the_hour(said):
         return None
     name = turn.name or "用户"
     denied = groups.get("not")

@@ -6,10 +6,14 @@ import re
 
 from projections.language.extraction.english_aspects import COMPILED as FURTHER
 from projections.language.extraction.english_aspects import with_subject
+from projections.language.extraction.english_clauses import ASKS
 from projections.language.extraction.english_rules import COMPILED
+from projections.language.extraction.english_shapes import ADVERB, LEADING_TIME, PAST, TIMED
 from projections.language.extraction.english_shapes import COMPILED as GENERAL
-from projections.language.extraction.english_shapes import FAVOURITE, LEADING_TIME, TIMED
 from projections.language.extraction.english_standing import VAGUE, says_something
+from projections.language.extraction.lasting.english_talk import AT_IT, turned
+from projections.language.extraction.lasting.english_talk import COMPILED as TALK
+from projections.language.extraction.lasting.fleeting import of_a_program, of_a_task
 from projections.language.extraction.shape import Clause, ExtractedStatement, ExtractionRule, StatedTriple, TurnText
 from projections.language.extraction.third_person import VERBS, in_third, third_person
 from projections.language.extraction.times import limited_to, of_another_time, set_in
@@ -54,13 +58,21 @@ _FACTIVE = regex(
     r"|kind of )*(?:glad|happy|proud|sad|upset|frustrated|thrilled|relieved|grateful|sorry|annoyed|disappointed|pleased"
     r"|embarrassed|lucky"
     r"|surprised|stressed|bummed|excited)(?: that)? |I (?:just |also |then )?(?:remembered|realized|realised|remember"
-    r"|noticed|came across the fact) that )(?=(?:I|I've|I'm|my|we|we've)\b)",
+    r"|noticed|came across the fact) that |(?:I )?(?:just )?wanted to (?:let you know|tell you|share)(?: that)? "
+    r"|I'm (?:so |really |super )?(?:excited|happy|glad|thrilled|proud|pleased) to (?:tell you|share|say|announce)(?:"
+    r" that)? )(?=(?:I|I've|I'm|my|we|we've)\b)",
     re.IGNORECASE,
 )
 """What is felt of a fact, or taken for granted: "I'm proud that I ran ...", "given that I've moved ..."."""
+_SUBORDINATE = regex(
+    rf"^(?:(?:especially |even |ever )?(?:because|since|though|although|as|whereas|now) "
+    rf"|(?:(?:like )?(?:the time )?when|(?:especially )?after) (?=I {ADVERB}{PAST}))(?=(?:I|I've|I'm|my|we|we've)\b)",
+    re.IGNORECASE,
+)
+"""What is taken for granted in a clause that hangs on another, where that one asks nothing: "since I moved to Graz"."""
 _CALLED = regex(r"^(?:[A-Z]\w+[,!]\s+)(?=(?:I|My|We)\b)")
 _MILD = regex(
-    "^(I(?:'m|'ve|'ll| am| have| was)?)((?: (?:really|also|just|super|totally|absolutely|definitely|actually"
+    "^((?:I|We)(?:'m|'re|'ve|'ll| am| are| have| was)?)((?: (?:really|also|just|super|totally|absolutely|definitely|actually"
     "|honestly|truly|kinda"
     "|kind of|sort of|so|even|only|simply|very|personally|especially|finally|then|now|mostly|mainly|much|quite"
     "|pretty|too))+) "
@@ -93,13 +105,15 @@ def english_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | No
     if len(clause.text) > MOST_LETTERS:
         return None
     said, correction = _opened(clause.text, elided=clause.elided)
+    if (hangs := _SUBORDINATE.match(said)) is not None and not ASKS.match(clause.after.strip(" ,-")):
+        said = said[hangs.end() :].partition(", ")[0]
     said, denied = _not_but(said)
     correction = correction or denied is not None or _CORRECTS.match(clause.before.strip().casefold()) is not None
     timed = LEADING_TIME.match(said)
     if timed is not None:  # "Last month I moved" is read as "I moved", with its time before it
         said = re.sub("^my", "My", said[timed.end() :])
         clause = clause._replace(before=timed["time"])
-    for pattern, rule in (*COMPILED, *GENERAL, *FURTHER):
+    for pattern, rule in (*COMPILED, *GENERAL, *TALK, *FURTHER):
         found = pattern.match(said)
         if found is not None:
             whole = _stated(clause, turn, found, rule, correction, denied)
@@ -127,7 +141,7 @@ def _without_its_end(
 
 def _opened(text: str, *, elided: bool) -> tuple[str, bool]:
     """The clause from its subject on, and whether it takes back something said before; `elided`: one that is left out is I."""
-    said = " ".join(text.replace("’", "'").replace("‘", "'").split()).strip(" ,.!;:)(-–—*#>")
+    said = " ".join(text.replace("’", "'").replace("‘", "'").split()).strip(" ,.!?;:)(-–—*#>")
     led = said.casefold()
     correction = _CORRECTS.match(led) is not None
     said = re.sub(
@@ -136,14 +150,16 @@ def _opened(text: str, *, elided: bool) -> tuple[str, bool]:
         said,
         flags=re.IGNORECASE,
     )
-    said = FAVOURITE.sub(r"My favourite is \g<thing>", with_subject(said) if elided else said)
+    said = with_subject(said) if elided else said
     for _ in range(2):
         said = _CALLED.sub("", _FILLERS.sub("", said))
         said = re.sub(r"^(?:[A-Z]\w+[,!] )(?=(?:I|my|My|We|we)\b)", "", said)
-    said = _FACTIVE.sub("", said)
+    said = turned(_FACTIVE.sub("", said))
     said = re.sub(r"^(?:my|we)\b", lambda found: found[0].capitalize(), re.sub(r"^i\b", "I", said))
     said = re.sub(
-        r"(?<=[a-z]) (?:too|as well|though|btw|lol|haha|tbh|you know|right now|at the moment|these days)$", "", said
+        r"(?<=[a-z]) (?:too|as well|though|btw|ever|for sure|indeed|lol|haha|tbh|you know|right now|at the moment|these days)$",
+        "",
+        said,
     )
     return _MILD.sub(r"\1 ", said), correction
 
@@ -154,6 +170,14 @@ def _stated(
     said, groups = _of_age(found) if rule.predicate == "is aged" else found.string, found.groupdict()
     thing = (groups.get("object") or groups.get("object2") or "").strip(" ,.")
     if not says_something(said, thing, rule, timed=bool(_led_by(clause))):
+        return None
+    if rule.category in ("fact", "temporary") and (
+        of_a_program(thing)
+        or (
+            (rule.kind == "plan" or not said.startswith("My "))
+            and of_a_task(said, clause.around, at_it=rule.confidence == AT_IT)
+        )
+    ):
         return None
     ended = bool(re.search(r"\b(?:no longer|any ?more|any longer|stopped|quit|given up|gave up)\b", said))
     name = turn.name or "User"
@@ -194,7 +218,7 @@ def _led_by(clause: Clause) -> str:
     """The time that stands before the clause; else an empty string."""
     before = clause.before.strip(" ,.")
     found = LEADING_TIME.match(f"{before}, I")
-    return before if found is not None and found["time"] == before else ""
+    return found["time"] if found is not None and found.end("time") == len(before) else ""
 
 
 def _ended(thing: str, name: str) -> str:

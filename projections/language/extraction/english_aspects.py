@@ -13,7 +13,7 @@ from projections.language.extraction.shape import ExtractionRule
 from projections.language.patterns import regex
 from projections.language.times.names import MONTH
 
-_FELT = (
+FELT = (
     "excited|amazed|worried|surprised|inspired|tired|impressed|interested|thrilled|overwhelmed|stressed|shocked|scared|bored"
     "|disappointed|frustrated|confused|blessed|honou?red|pleased|relieved|annoyed|embarrassed|touched|moved|concerned|motivated"
     "|determined|exhausted|blown|hooked|used|supposed|tempted|lost|done|drawn|curious|stuck|struck|reminded|psyched|stoked|nervous"
@@ -28,7 +28,7 @@ _TALKED = (
     "|did (?:it|that)|got (?:it|to)|used|need|found|added|created|tested|implemented|defined|saw|had|fixed|updated|wrote|identified"
     "|outlined|worked|met"
 )
-_THOUGHT = (
+THOUGHT = (
     "was|were|is|are|had|has|did|got|been|need|want|think|feel|know|see|mean|believe|guess|hope|wish|wonder|understand|agree"
     "|remember|recall|hear|appreciate|doubt"
     "|suppose|expect|imagine|look|seem|get|have|do|can|could|will|would|should|may|might|must|shall|am|find|notice|admire|promise"
@@ -52,7 +52,9 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.7, loose=True,
     ),
     ExtractionRule(
-        r"^I(?:'ve| have) always (?:loved|liked|enjoyed|adored|been (?:into|fond of|passionate about|a fan of)) (?P<object>.+)$",
+        r"^I(?:'ve| have) always (?:loved|liked|enjoyed|adored|been (?:into|fond of|passionate about|a fan of|drawn to)"
+        r"|had an? (?:love|passion|thing|soft spot|weakness) for|felt an? (?:strong |deep )?connection (?:to|with))"
+        r" (?P<object>.+)$",
         "stable_preference", "user_preference", 0.8, "likes", loose=True,
     ),
     ExtractionRule(
@@ -80,7 +82,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.65, sharp=True,
     ),
     ExtractionRule(
-        rf"^I(?:'ve been| have been| was| got) {ADVERB}(?P<object>(?!(?:{_FELT})\b){DONE}.*)$",
+        rf"^I(?:'ve been| have been| was| got) {ADVERB}(?P<object>(?!(?:{FELT})\b){DONE}.*)$",
         "fact", "fact", 0.65, sharp=True,
     ),
     ExtractionRule(
@@ -101,7 +103,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "fact", "fact", 0.65, sharp=True,
     ),
     ExtractionRule(
-        rf"^I {ADVERB}(?P<object>(?!(?:{_THOUGHT})\b|(?:make|earn) [$£€]|keep getting|{PAST}|\w+ed\b|re(?:took|wrote|did|made|sent"
+        rf"^I {ADVERB}(?P<object>(?!(?:{THOUGHT})\b|(?:make|earn) [$£€]|keep getting|{PAST}|\w+ed\b|re(?:took|wrote|did|made|sent"
         rf"|set)\b)[a-z]{{2,14}} .+)$", "fact", "fact", 0.6, sharp=True
     ),
     ExtractionRule(
@@ -118,7 +120,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "temporary", "plan", 0.65, loose=True,
     ),
     ExtractionRule(
-        rf"^We {ADVERB}(?P<object>(?!(?:{_THOUGHT})\b|{PAST}|\w+ed\b)[a-z]{{2,14}} .*\b(?:{OFTEN})\b.*)$",
+        rf"^We {ADVERB}(?P<object>(?!(?:{THOUGHT})\b|{PAST}|\w+ed\b)[a-z]{{2,14}} .*\b(?:{OFTEN})\b.*)$",
         "stable_preference", "fact", 0.65, loose=True,
     ),
 )  # fmt: skip
@@ -132,7 +134,7 @@ _PLAIN_PAST = (
 """Verbs that are seldom anything but a past where they begin a sentence."""
 ELIDED = (
     (regex(rf"^(?:Just|Finally|Recently) (?={PAST})"), "I "),
-    (regex(r"^Been (?=\w+ing\b)"), "I've been "),
+    (regex(r"^Been (?=(?:busy )?\w+ing\b)"), "I've been "),
     (regex(rf"^(?P<verb>{_PLAIN_PAST}) (?!me\b|us\b|.*\b(?:is|are|was|were)\b)"), r"I \g<verb> "),
 )
 """A subject that is left out, with what is put in its place: "Just got back from Rome", "Been learning the cello"."""

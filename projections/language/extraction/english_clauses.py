@@ -38,6 +38,14 @@ _WONDERS = regex(
     re.IGNORECASE,
 )
 """Where a question begins that does not look like one: "I ran 3 miles, and I'm wondering if that is enough?"."""
+_OFFERS = regex(r"^\W*(?:want to|wanna|care to|fancy|ready to|mind if|got time|up for)\b", re.IGNORECASE)
+"""Where a question begins that leaves its subject out: "I made a bowl - want to see it?"."""
+_GRANTED = regex(
+    r"^\W*(?:especially |particularly |even )?(?:considering|given that|given|since|now that|though|although)\s+(?:that )?"
+    r"(?=(?:I|I'm|I've|my|we|we've)\b(?!.*\b(?:would|could|might|if)\b))",
+    re.IGNORECASE,
+)
+"""What a question takes for granted at its end: "What should I read, considering I'm 35?"."""
 _TAG = regex(r"(?:right|correct|isn't it|don't I|aren't I|am I not|no|yes|true|huh)\?+$", re.IGNORECASE)
 _INDIRECT = regex(
     r"(?:wonder\w*|debat\w+|curious|confirm|determine|understand|doubt\w*|question\w*|whether|let me know|tell me|sure|see"
@@ -76,6 +84,8 @@ _OTHERS = regex(
 _GREETS = regex(
     r"^\W*(?:(?:hi|hey|hello|good (?:morning|evening|afternoon))(?:,? (?:there|all|everyone|guys|[A-Z]\w+))?|wow|yay"
     r"|great news|good news|guess what"
+    r"|(?:good|great|nice|so good) to (?:see|hear from) you|long time no (?:see|talk)|how(?:'s| is) it going|how are you(?: doing)?"
+    r"|what's (?:up|new)|hope (?:you're|you are|all is|all's) (?:doing )?(?:well|good|great)"
     r"|yes|yeah|yep|thanks|thank you|haha)[\W]*$",
     re.IGNORECASE,
 )
@@ -147,6 +157,8 @@ def _of_sentence(text: str, hushed: str, start: int, end: int) -> Iterator[Claus
     cuts = [0, *(at for found in _CUT.finditer(sentence) for at in (found.start(), found.end())), len(sentence)]
     pieces = list(_whole(sentence, [(cuts[i], cuts[i + 1]) for i in range(0, len(cuts) - 1, 2)]))
     asking = [bool(ASKS.match(sentence[a:b].strip())) for a, b in pieces]
+    if asks and not any(asking) and len(pieces) > 1 and _OFFERS.match(sentence[slice(*pieces[-1])]):
+        asking[-1] = True
     if asks and not any(asking):
         asks_from = next((at for at, (a, b) in enumerate(pieces) if at and _WONDERS.search(sentence[a:b])), 0)
         asking = [at >= asks_from for at in range(len(pieces))]
@@ -159,7 +171,8 @@ def _of_sentence(text: str, hushed: str, start: int, end: int) -> Iterator[Claus
         piece = sentence[a:b]
         # What somebody is said to have said goes on to the end of the sentence.
         reported = reported or bool(_REPORTS.search(before))
-        asked = question or (asks and "?" in piece)
+        granted = place > 0 and _GRANTED.match(piece) is not None
+        asked = question or (asks and "?" in piece and not granted)
         asserted = not (asked or reported or place >= doubtful_from)
         clause = Clause(text[start + a : start + b], start + a, start + b, asserted, asked, before, after)
         yield from _each_verb(clause)

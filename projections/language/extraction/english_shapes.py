@@ -32,9 +32,9 @@ _INNER = (
     "|needed|noticed|preferred|proceed|promised|realised|realized|recalled|regretted|remembered|replied|seemed|smiled"
     "|speed|succeed|supposed|suspected|talked|used|wanted|wished|wondered|worried|feed|indeed|exceed|tried|laughed"
     "|named|turned|stopped|learned|struggled|turned out|stayed|got (?:it|so|the)|held (?:on|up)"
-    r"|left (?:it|off)|put (?:it|up)|came (?:up|out|over|to)|took (?:it|up)|made (?:it|sure|me)|found (?:it|out|that|myself)"
+    r"|left (?:it|off)|put (?:it|up)|came (?:up|out|over|across|to)|took (?:it|up)|made (?:it|sure|me)|found (?:it|out|that|myself)"
 )
-PAST = rf"(?!(?:{_INNER})\b)(?:\w{{2,16}}ed|{_IRREGULAR})\b"
+PAST = rf"(?!(?:{_INNER})\b)(?:\w{{2,16}}ed|(?:re|over)?(?:{_IRREGULAR}))\b"
 """A verb in the past, of any kind that can be seen from outside."""
 DONE = rf"(?!(?:{_INNER}|been)\b)(?:\w{{2,16}}ed|{_IRREGULAR_DONE})\b"
 """The participle of such a verb."""
@@ -47,15 +47,19 @@ INNER_NOW = (
 OFTEN = (
     "(?:every|each) (?:other )?(?:single )?(?:day|night|week|weekend|month|year|morning|evening|afternoon|summer|winter"
     f"|spring|autumn|fall|season|time|{WEEKDAY})|once a|twice a|(?:two|three|four|five|\\d+) times a"
-    f"|on (?:weekends|weekdays|(?:{WEEKDAY})s)|daily|weekly|monthly|before bed|all the time|most (?:days|mornings|evenings)"
+    f"|on (?:weekends|weekdays|(?:{WEEKDAY})s)|daily|weekly|monthly|before bed|all the time|(?:during|over|around) the"
+    f" holidays|most (?:days|mornings|evenings)"
 )
 _TIME_WORDS = rf"(?:day|night|week|weekend|month|year|morning|evening|afternoon|summer|winter|spring|autumn|fall|{MONTH}|{WEEKDAY})"
 LEADING_TIME = regex(
-    rf"(?P<time>(?:yesterday|today|tonight|earlier|(?:early |late |mid-?)?(?:last|this|the other|every|each|most|on|in|back in"
+    rf"(?:(?:and|but|so|also|just) )?(?P<time>(?:yesterday|today|tonight|earlier|(?:early |late |mid-?)?(?:last|this|the"
+    rf" other|every|each|most|on|in|back in"
     rf"|over the|one|over|during) (?:\w+ ){{0,2}}?{_TIME_WORDS}s?|(?:a|an|one|two|three|four|five|six|\d{{1,2}}"
     rf"|a few|a couple of|several) (?:\w+ )?{_TIME_WORDS}s?"
-    rf" ago|(?:back )?in (?:19|20)\d\d|on (?:{MONTH}) \d{{1,2}}(?:st|nd|rd|th)?)"
-    r"(?: (?:morning|evening|afternoon|night|week|ago))?),? (?=(?:I|I've|I'm|[Mm]y)\b)",
+    rf" ago|(?:back )?in (?:19|20)\d\d|on (?:{MONTH}) \d{{1,2}}(?:st|nd|rd|th)?"
+    r"|(?:in|during) my (?:free|spare|down) ?time|as a (?:kid|child|teen(?:ager)?)|growing up|when I was (?:\d{1,2}"
+    r"|young(?:er)?|little|an? (?:kid|child|teen(?:ager)?)|in (?:school|college|high school|university)))"
+    r"(?: (?:morning|evening|afternoon|night|week|ago))?),? (?=(?:I|I've|I'm|[Mm]y|we|we've|we're)\b)",
     re.IGNORECASE,
 )
 """A time that stands before the subject: "Last month I moved"."""
@@ -124,8 +128,11 @@ RULES: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         lambda: (
             rf"^My (?P<who>{one_of_mine()}{_NAME}{_ASIDE}) (?:and I )?{ADVERB}"
-            rf"(?P<object>(?:{PAST}|{_NOT_SAYING}[a-z]{{2,15}}s\b|(?:is|are|was|were) (?:an? |from |\d|called |named |allergic "
-            r"|[a-z]+ing\b)|has (?:an? |two |three |\w+ed )|have (?:an? |two )|speaks?|live|work|love|like|passed away|died|can )"
+            rf"(?P<object>(?:{PAST}|{_NOT_SAYING}[a-z]{{2,15}}s\b|(?:is|are|was|were) (?:an? [\w-]+|from [\w-]+|\d+|called"
+            rf" [\w-]+|named [\w-]+|allergic \w+"
+            r"|(?:pregnant|married|divorced|widowed|retired|engaged|single|vegan|vegetarian|deaf|blind|diabetic)\b"
+            r"|(?:[a-z]+ )?[a-z]+ing\b)|had (?:an? |to |surgery\b|\d)|has (?:an? |two |three |\w+ed )|have (?:an? |two )"
+            r"|speaks?|live|work|love|like|passed away|died|can )"
             r"(?: .+)?|passed away|died)$"
         ),
         "fact", "fact", 0.7, loose=True,
@@ -140,7 +147,7 @@ RULES: tuple[ExtractionRule, ...] = (
         rf"^I(?:'ve| have) {ADVERB}(?P<object>{DONE} (?=.*(?:\d|\b(?:ago|last|recently|since|so far|yet|today|yesterday)\b)).+)$",
         "fact", "fact", 0.65, sharp=True,
     ),
-    ExtractionRule(rf"^I {ADVERB}(?P<object>{PAST} .+)$", "fact", "fact", 0.65, sharp=True),
+    ExtractionRule(rf"^I {ADVERB}(?P<object>(?!got to\b){PAST} .+)$", "fact", "fact", 0.65, sharp=True),
 )  # fmt: skip
 """After those of `english_rules`, in this order."""
 COMPILED = tuple((regex(rule.pattern), rule) for rule in RULES)

@@ -25,19 +25,23 @@ _POINTS = regex(
     re.IGNORECASE,
 )
 VAGUE = regex(
-    r"\b(?:like I \w+|something|anything|everything|everyone|stuff|things?|whatever|this|these|those|that one|the one|so"
-    r" much|a blast"
-    "|a great time|in touch"
-    "|last one|new one|same one|like that|so many|one of my own|the main|surge|some(?:one|body|where)(?! named"
+    r"\b(?:like I \w+|something|anything|everything|everyone|stuff|things?|whatever|this(?! (?:year|month|week|weekend"
+    r"|summer|winter|spring|fall|autumn|season|morning|afternoon|evening)\b)|these|those|that one|the one|so"
+    r" much|a (?:blast|great time)(?! (?:at|in|on|with|\w+ing)\b)"
+    "|in touch"
+    "|(?<=ed )one|(?<=ing )one|milestones?|got the idea|came across the formula|and wow|a lot of shots|some money|last one"
+    "|new one|same one|like"
+    " that|so many|one of my own|the main|surge|some(?:one|body|where)(?! named"
     "| called)"
-    "|what happened|accordingly|similar(?! [a-z]+s\b)|sore spot|(?<!of )experiences?|milestone moment|stay calm|the whole"
+    r"|what happened|accordingly|similar(?! [a-z]+s\b)|sore spot|(?<!of )experiences?(?=\W*$|,| (?:that|which|and|there"
+    r"|for|so|but)\b)|milestone moment|stay calm|the whole"
     " team|a lot about)"
     r"\b|\b(?:the|a) (?:kind|place|feeling|connection|vibe)\b|\ban? (?:[\w-]+ )?approach$|^working on a project (?:with"
     r"|where|that)\b"
     r"|\bthe (?:issues?|problems?|errors?|following|above|below|feature|task|case|situation|process|suggestions?"
     "|tips|advice|ideas?"
     r"|plan|steps?|chance|code|result|results)\b(?! (?:of|with|in|on|for|from|to) \w)"
-    r"|(?<!say )\bthat (?!(?:is|are|was|were|the|my|has|have|can|will|includes?|\w+s|\w+ed)\b)",
+    r"|(?<!say )\bthat (?!(?:is|are|was|were|the|my|has|have|can|will|includes?|\w+s|\w+ed)\b|(?-i:[A-Z$£€])|\d)",
     re.IGNORECASE,
 )
 _AT_HAND = regex(r"the (?!.* of )(?!(?:great )?outdoors)(?:[a-z'-]+ )+[a-z'-]+")
@@ -45,7 +49,7 @@ _AT_HAND = regex(r"the (?!.* of )(?!(?:great )?outdoors)(?:[a-z'-]+ )+[a-z'-]+")
 _CODE = regex(r"`|\b\w+\.(?:py|js|ts|html|css|json|ya?ml|toml|log|sql|env|txt|md|sh)\b|\w\(\w*[,)]")
 """A piece of code: what is done to it is work at hand."""
 _NO_OBJECT = regex(
-    "^(?:completed|finished|bought|made|built|got|won|took|received|launched|submitted|declined|reduced|set"
+    "^(?:completed|finished|bought|made|built|got|won|took|received|launched|submitted|declined|reduced|set(?! up)"
     "|set up|tested|used|added|had"
     "|implemented|found|accepted|borrowed|gave|saw|hit|raised|earned|created|designed|fixed|lost|spent|scheduled"
     "|booked)"
@@ -109,11 +113,15 @@ def _tells(said: str, thing: str, rule: ExtractionRule, *, timed: bool) -> bool:
     if timed:
         return len(told) >= 2 or (bool(told) and not thing.startswith(told[0]))
     if rule.sharp:
-        return len(told) >= 3 if named else len(told) >= 4 and _DEED.match(said) is not None
+        of_mine = " my " in said or " our " in said
+        return len(told) >= 3 if named else len(told) >= 4 - of_mine and _DEED.match(said) is not None
     return len(told) >= (2 if named else 3)
 
 
 def _somebody_else(said: str) -> bool:
     """Whether "his" or "her" stands for nobody that the clause names; "their" may be anybody's."""
     found = re.search(r"\b(?:his|her|hers)\b", said, re.IGNORECASE)
-    return bool(re.search(r"\btheirs?\b", said)) or (found is not None and not _NAMED.search(said[1 : found.start()]))
+    theirs = re.search(r"\btheirs?\b", said)
+    if theirs is not None and not re.search(r"\bwho\b", said[: theirs.start()]):
+        return True
+    return found is not None and not _NAMED.search(said[1 : found.start()])

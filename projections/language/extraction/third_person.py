@@ -10,7 +10,7 @@ from projections.language.patterns import regex
 _TO_THIRD = (
     (r"\b(?:I am|I'm)\b", "they are"), (r"\b(?:I've|I have)\b", "they have"), (r"\bI'll\b", "they will"),
     (r"\bI was\b", "they were"),
-    (r"\bI\b", "they"), (r"\bmyself\b", "themselves"), (r"\bmine\b", "theirs"), (r"\bmy\b", "their"), (r"\bme\b", "them"),
+    (r"\bI\b", "they"), (r"\bmyself\b", "themselves"), (r"\bmine\b", "theirs"), (r"\bmy\b", "their"), (r"\bme\b(?!-)", "them"),
     (r"\bourselves\b", "themselves"), (r"\bours\b", "theirs"), (r"\bour\b", "their"), (r"\bwe're\b", "they are"),
     (r"\bwe've\b", "they have"),
     (r"\bwe\b", "they"), (r"\bus\b", "them"),
@@ -42,6 +42,7 @@ _BASE = regex(
 _LEAD = regex(r"(.{1,40}?),? I ")
 _AND_VERB = regex(r"^ and (\w+)\b")
 _WITH_MINE = regex(r"^My ([^,]{1,40}?) and I\b")
+_DOES_ONE_GOOD = regex(r"(?!I\b|My\b|We\b).{1,90}?\b(?P<me>me|my)\b")
 _SOLO = regex(r"^I\b")
 
 
@@ -50,6 +51,10 @@ def third_person(said: str, name: str) -> str:
     told = _of_another_subject(said, name)
     if told is not None:
         return told
+    good = _DOES_ONE_GOOD.match(said)
+    if good is not None and " I " not in good[0]:
+        whose = name if good["me"] == "me" else f"{name}'s"
+        return f"{said[:1].upper()}{in_third(said[1 : good.start('me')])}{whose}{in_third(said[good.end('me') :])}"
     lead = ""
     if not re.match(r"I\b", said):
         found = _LEAD.match(said)
