@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PYTHONDONTWRITEBYTECODE :=# hundreds of commands that tests start would each compile all they load
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-rest test-all check format bench bench-browser bench-peers mutants house client chaos lock pictures clean
@@ -34,7 +35,7 @@ test: $(READY) ## Quick tests, and of the slow ones those that guard a promise (
 test-rest: $(READY) ## What `make test` leaves out: servers, processes, commands; some twenty minutes
 	$(PYTEST) --part=rest --hypothesis-profile=full
 
-test: WORKERS = 3# a third of a quick run is waiting: for processes, folds and time-outs
+test test-rest: WORKERS = 3# a third of a run is waiting: for processes, folds and time-outs
 test-all: EXAMPLES = full
 test-all: test test-rest ## All tests with all examples; they start their own servers
 

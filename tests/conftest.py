@@ -15,7 +15,7 @@ from tests.examples import QUICK_EXAMPLES
 from tests.patience import UNSTEADY
 from tests.servers import MISSING, NO_BROWSER, NO_DISK, NO_NODE, RedisServer, Servers, fake_client
 
-pytest_plugins = ["pytester", "tests.parts"]
+pytest_plugins = ["pytester", "tests.memory", "tests.parts"]
 settings.register_profile("full", deadline=None)  # no timed assertions
 settings.register_profile("quick", deadline=None, max_examples=QUICK_EXAMPLES)
 settings.register_profile(  # what `make test` asks, and nobody reads the example

@@ -114,7 +114,7 @@ def create_app(
     app.state.admits, app.state.sessions = admits, sessions
     problem.install(app)
     for module in (events, operations, pictures, auditing, records, chats, feed, store, commands, console):
-        app.include_router(module.router)
+        app.router.routes.extend(module.router.routes)  # include_router would make each a second time
     describe(app)
     serve_reference(app)
     serve_console(app)

@@ -17,10 +17,13 @@ from typing import Any
 import hiredis
 import redis
 from redis.backoff import NoBackoff
+from redis.driver_info import DriverInfo
 from redis.retry import Retry
 
 from events.errors import EngramlogError, StoreFull, StoreUnavailable
 
+DRIVER = DriverInfo()
+"""Made once: redis-py would read its package's metadata anew for each connection."""
 Argument = bytes | str | int | float
 AGAIN = "the same request can be sent again safely"
 _AT_ONCE = 500
@@ -39,6 +42,7 @@ def connect(url: str, *, timeout: float = 10.0) -> redis.Redis:
         retry=Retry(NoBackoff(), 0),
         protocol=2,
         decode_responses=False,
+        driver_info=DRIVER,
     )
 
 

@@ -14,6 +14,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from events.errors import EmbeddedRedisError
+from events.redis.wire import DRIVER
 from ops.embedded.kept_socket import kept_names
 
 FALLBACK = "/tmp"  # noqa: S108 - the folder below it is private
@@ -29,6 +30,7 @@ def connect(socket: Path, timeout: float = 5.0) -> redis.Redis:
         socket_timeout=timeout,
         socket_connect_timeout=timeout,
         decode_responses=True,
+        driver_info=DRIVER,
     )
 
 
