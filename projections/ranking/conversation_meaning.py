@@ -10,9 +10,9 @@ ADR 0018, 0092, 0104, 0106.
 
     window = the same m of a row with the rows beside it               in talk of short turns: the best match of any of the three
 
-Relevance takes the place of text wherever a row's place in the conversation lends it. In talk of short turns `thread` and `phrase`
-count less, as `window` and `asked` tell better what goes on from a match; a share of 0 is the ranking by text. It falls with the
-rows that have no vectors, guessed at by their text, and with the letters of the question that the embedder cannot read.
+Relevance takes the place of text wherever a row's place in the conversation lends it; a share of 0 is the ranking by text. It
+falls with the rows that have no vectors, guessed at by their text, and with the letters of the question that nothing reads. In
+talk of short turns `thread` and `phrase` count less: `window` and `asked` tell better what goes on from a match.
 """
 
 from __future__ import annotations
@@ -201,8 +201,7 @@ def _most(sense: Sense, reading: QuestionReading) -> float:
 class _Nearness(NamedTuple):
     """Of rows that have vectors, each 0 to 1, shape (len(rows),)."""
 
-    mixed: Floats
-    """By wholes and pieces."""
+    mixed: Floats  # by wholes and pieces
     whole: Floats
     window: Floats
     beside: float
