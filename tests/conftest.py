@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from tempfile import TemporaryDirectory
@@ -32,6 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "none"  # but where a test is about meanings: a store that it makes would compare them
     )
     config.add_cleanup(folder.cleanup)
+    # A shell starts what runs in the background with interrupts ignored, and every process of a test would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 REAL = ["redis-6.2", "redis-7"]
