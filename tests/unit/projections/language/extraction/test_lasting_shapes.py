@@ -114,6 +114,7 @@ PLAYED = ["Translate: my trip to Rome last year was wonderful.", "Write a story:
           "Write a story where as a nurse, I met Anna in Rome.", "Let's role play. I'm based in Mordor.",
           "Translate this into French: Hello. My two dogs bark.", "Paraphrase the following. In my free time, I enjoy chess.",
           "Suppose I'm a nurse. As a nurse, I need more sleep.", "Answer as if you were my mother. My two sons are naughty.",
+          "写一个故事：作为一名护士，我认识了安娜。", "帮我写一篇作文：我有两只猫，我住在北京。",
           "I'm a character in the Matrix.", "I'm roleplaying a nurse from Graz.", "My avatar was eaten by a shark yesterday.",
           "From: Tom\nTo: me\nSubject: hi\nI'm based in Graz.", "For example, my budget of $30 for books could be split.",
           "It may be anything, e.g. my budget of $30 for books."]  # fmt: skip
