@@ -7,12 +7,13 @@ Every verb only appends; what it did is read from the change log once the events
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from typing import Any, Unpack
 
 from api.requests.checks import check_memory_id
 from api.services.carrying.carrier import Carrier, Given, Rehearsable
 from events.catalogue import EventData, MemoryMentioned, MemoryUnmerged, SensitivitySet
-from events.errors import InvalidEvent, refused
+from events.errors import InvalidEvent, OwnerTooLarge, refused
 from events.standing import reach
 from projections.decide.commands import Confirm, Merge, Negate, Promote, Tell
 from projections.decide.statements_left import statements_left
@@ -98,13 +99,15 @@ class Writer(Carrier):
     ) -> dict[str, Any]:
         """A person says how sensitive a memory is, 0 (public) to 3 (secret): the one way down from what rules found.
 
-        Of a turn the answer names the statements drawn from it that are told at a lower level: they do not become as sensitive.
+        Of a turn the answer names the statements drawn from it that are told at a lower level: they do not become as sensitive. It
+        names none where the write has made the owner too large to be loaded.
         """
         if not reason.strip():
             raise refused("reason", "nothing", "why, in words: the log keeps it")
         data = SensitivitySet(memory_id=check_memory_id(memory_id), level=level, reason=reason)
         answer = self.tell(owner, memory_id, data, **given)
-        with self._reader.snapshot(owner) as snapshot:
+        left = None
+        with suppress(OwnerTooLarge), self._reader.snapshot(owner) as snapshot:  # what was written is told nonetheless
             turn = snapshot.view.get(memory_id)
             left = None if turn is None else statements_left(snapshot.view.columns, turn, level)
         return answer if left is None else answer | {"statements": left}

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from projections.language import kin
 from projections.language.extraction.english import MOST_LETTERS, english_statement
 from projections.language.extraction.english_clauses import ASKS
-from projections.language.extraction.english_shapes import PEOPLE
+from projections.language.extraction.english_shapes import ADVERB, PAST, PEOPLE
 from projections.language.extraction.english_words import DAY, pets, workers
 from projections.language.extraction.lasting.english_talk import OWN
 from projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
@@ -58,12 +58,15 @@ _OWNED = regex(
 )
 _AS = regex(
     lambda: (
-        rf"^\W*(?:and |but |so )?as an? (?P<who>(?:(?!child|kid|teen)[\w-]+ ){{0,4}}?(?:{workers()}|{kin.english()}"
-        rf"|\d+-year-old))\W*$"
+        rf"^\W*(?:and |but |so )?as an? (?P<who>(?!child|kid|teen)(?:(?!child|kid|teen)[\w-]+ ){{0,4}}?(?:{workers()}"
+        rf"|{kin.english()}|\d+-year-old))\W*$"
     ),
     re.IGNORECASE,
 )
-_GOES_ON_AS_I = regex(r"\W*(?:I|I'm|I've|my)\b")
+_GOES_ON_AS_I = regex(
+    rf"\W*I(?:'m|'ve)?\b(?!'d|'ll)(?! (?:would|could|might|can|will|should|want|was|had|used to)\b)(?! {ADVERB}{PAST})"
+)
+"""What tells of today: a past may be that of a past role, and who would or wants to may be anybody, as in a user story."""
 _WHO_IS = regex(
     lambda: (
         rf"\b[Mm]y (?P<who>(?:(?!name\b)[\w-]+ )?(?:{kin.english()}|{pets()}|{PEOPLE})(?<![a-rt-z]s)(?:,? [A-Z][a-z]+)?),"
@@ -77,6 +80,15 @@ _SEVERAL = regex(
         rf"|{pets()})(?<=s|n))\b"
     )
 )
+_UNSURE = regex(
+    r":\s|\b(?:say(?:s|ing)?|said|tells|told|ask(?:s|ed)|writes|wrote|whether|thinks?|claims?|wish\w*|never|no|dream\w*|dreamt"
+    r"|might|may have|supposed|planned|assume|forget|missed|skipped|e\.g|example|instance)\b"
+    r"|\b(?:gave|given|giv(?:e|ing)|sold|sell(?:ing)?|lost|died|put down)\b.*\bmy (?:two|three|four|five|\d)\b"
+    r"|\b(?:get|earn|obtain|finish|will be|had) my\b",
+    re.IGNORECASE,
+)
+"""What may be somebody else's word, no fact, or over: nothing is taken for granted beside it."""
+_AS_AN_EXAMPLE = regex(r"\b(?:for example|for instance|no such thing)\W*$", re.IGNORECASE)
 _TONGUES = frozenset(
     {"english", "french", "german", "dutch", "greek", "latin", "hindi", "urdu", "thai", "czech", "arab", "arabic", "hebrew",
      "korean", "swiss", "welsh", "python", "java", "rust", "go", "muslim", "hindu", "sikh", "catholic", "christian", "protestant",
@@ -144,6 +156,8 @@ def asides(clause: Clause, turn: TurnText, stated: ExtractedStatement | None) ->
 
 def _taken(clause: Clause, turn: TurnText, said: str, told: str) -> Iterator[ExtractedStatement]:
     """What one of one's people is, what one has as one's own, what was one's own and is over, and as what one speaks."""
+    if _UNSURE.search(said) is not None or _AS_AN_EXAMPLE.search(clause.before) is not None:
+        return
     if (found := _WHO_IS.search(said)) is not None and found["what"] not in told:
         yield from _read(clause, turn, f"My {found['who']} is {found['what']}")
     if (gone := _GONE.search(said)) is not None and not told and not _CALLED_OFF.search(clause.around):

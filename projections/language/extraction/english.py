@@ -70,6 +70,8 @@ _SUBORDINATE = regex(
     re.IGNORECASE,
 )
 """What is taken for granted in a clause that hangs on another, where that one asks nothing: "since I moved to Graz"."""
+_ONLY_SUPPOSED = regex(rf"{ASKS.pattern}|^(?:I|we|my \w+)(?:'d| would| might| could)\b", re.IGNORECASE)
+"""What it may hang on and be no fact: "After I moved to Graz, I'd be happy"."""
 _CALLED = regex(r"^(?:[A-Z]\w+[,!]\s+)(?=(?:I|My|We)\b)")
 _MILD = regex(
     "^((?:I|We)(?:'m|'re|'ve|'ll| am| are| have| was)?)((?: (?:really|also|just|super|totally|absolutely|definitely|actually"
@@ -105,7 +107,7 @@ def english_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | No
     if len(clause.text) > MOST_LETTERS:
         return None
     said, correction = _opened(clause.text, elided=clause.elided)
-    if (hangs := _SUBORDINATE.match(said)) is not None and not ASKS.match(clause.after.strip(" ,-")):
+    if (hangs := _SUBORDINATE.match(said)) is not None and not _ONLY_SUPPOSED.search(clause.after.strip(" ,-")):
         said = said[hangs.end() :].partition(", ")[0]
     said, denied = _not_but(said)
     correction = correction or denied is not None or _CORRECTS.match(clause.before.strip().casefold()) is not None

@@ -54,13 +54,15 @@ _INDIRECT = regex(
 )
 _IF = regex(
     r"\b(?:if|unless|suppose|supposing|imagine|pretend|what if|assuming|hypothetically|in case|let's say|act as"
-    r"|in (?:my|the|a|this|that) (?:\w+ )?(?:novel|story|dream|game|book|script|scenario|role|example|poem|song))\b",
+    r"|in (?:my|the|a|this|that) (?:\w+ )?(?:novel|story|dream|game|book|script|scenario|role|example|poem|song|simulation"
+    r"|role[- ]?play|dungeon|screenplay)|for (?:the purposes? of )?(?:this|the|our|an?) role[- ]?play"
+    r"|(?:story|poem|tale|scene|song|novel|script) (?:where|in which))\b",
     re.IGNORECASE,
 )
 _UNSAYS = regex(
     r"\b(?:lol|lmao|j/?k|kidding|joking|jokes?|in my dreams?|not (?:me|mine|us)|as if|i wish|(?:says?|said|wrote"
     r"|according to) (?-i:[A-Z])\w+"
-    r"|(?:says?|said) (?:my|the|his|her|an?|every)\b)",
+    r"|(?:says?|said) (?:my|the|his|her|an?|every)\b)|,\s*(?:my \w+|\w+ did|I hear|(?:did|have) you)\W*$",
     re.IGNORECASE,
 )
 """What takes a sentence without a subject back, or says that it is somebody else's; in it, or just after it."""
@@ -69,7 +71,8 @@ _NEVER_MIND = regex(
     re.IGNORECASE,
 )
 _SAID_BY = regex(
-    r",\s*(?:says?|said|claims?|claimed|wrote|quipped|joked|according to) (?:every|the|my|his|her|an?|(?!I\b)(?-i:[A-Z])\w+)\b",
+    r",\s*(?:(?:says?|said|claims?|claimed|wrote|quipped|joked|according to) (?:every|the|my|his|her|an?|(?!I\b)(?-i:[A-Z])\w+)\b"
+    r"|(?:he|she|they) (?:says?|said|thinks?|claims?|claimed)\W*$)",
     re.IGNORECASE,
 )
 """Behind what somebody else said."""
@@ -90,7 +93,24 @@ _GREETS = regex(
     re.IGNORECASE,
 )
 MOST_AROUND = 1_000
-_JOKES = regex(r"\b(?:joking|kidding|just a joke|pulling your leg)\b", re.IGNORECASE)
+_JOKES = regex(
+    r"\b(?:joking|kidding|just a joke|pulling your leg|(?:that's|it's|that was|it was) (?:a lie|not true)|made (?:it|that|this) up"
+    r"|but (?:no,? )?I (?:didn't|haven't|never did))\b",
+    re.IGNORECASE,
+)
+_TEXT_TO_MAKE = regex(
+    r"^\W*(?:(?:please|now|then|can you|could you),? )*(?:write|draft|compose|complete|continue|finish|say|(?P<given>translate"
+    r"|paraphrase|rewrite|re-?phrase|proofread|summari[sz]e|correct|edit|polish))\b(?:[^:]{0,120}:|.{0,80}\bthe following\b)",
+    re.IGNORECASE,
+)
+"""Where a text begins that is to be made, or worked on (`given`: up to its end): nobody says it of himself."""
+_PLAYS = regex(
+    r"^\W*(?:(?:please|ok|okay|now|so|then),? )*(?:let's (?:role[- ]?play|pretend|imagine)|role[- ]?play|pretend\b"
+    r"|suppose (?:I|my|that)"
+    r"|imagine (?:I|my|that I|you(?: are|'re) me)|(?:act|answer|respond|speak|write) as (?:if|me|my))\b",
+    re.IGNORECASE,
+)
+"""Where a turn goes on as somebody that its speaker is not."""
 _REPORTS = regex(
     r"\b(?:says?|said|told \w+|asks?|asked|replied|wrote|claims?|claimed|thinks?|goes|went like|like|quote)[:,]?\s*$",
     re.IGNORECASE,
@@ -124,14 +144,21 @@ def english_clauses(text: str) -> Iterator[Clause]:
     """The clauses of a text, in order, each with whether it is asserted and whether it asks something."""
     hushed = _QUOTED.sub(_hushed, text)
     sentences = [(one.start(), one.end()) for one in _SENTENCE.finditer(hushed)]
-    own = True
+    own, played = True, False
     for place, (start, end) in enumerate(sentences):
         following = hushed[slice(*sentences[place + 1])] if place + 1 < len(sentences) else ""
         elided = own and not _UNSAYS.search(hushed[start:end]) and not _UNSAYS.search(following)
         for at, clause in enumerate(_of_sentence(text, hushed, start, end)):
-            sure = clause.asserted and not _NEVER_MIND.match(following)
+            sure = clause.asserted and not played and not _NEVER_MIND.match(following)
+            sure = sure and not hushed[max(0, start - 6) : start].rstrip().casefold().endswith("e.g.")
+            asks = clause.question and not played
             around = f"{hushed[start:end]} {following}"[:MOST_AROUND]
-            yield clause._replace(asserted=sure, elided=elided and at == 0 and not clause.before, around=around)
+            elided_here = elided and at == 0 and not clause.before
+            yield clause._replace(asserted=sure, question=asks, elided=elided_here, around=around)
+        made = _TEXT_TO_MAKE.match(hushed[start:end])
+        played = (
+            played or (made is not None and made["given"] is not None) or _PLAYS.match(hushed[start:end]) is not None
+        )
         own = _goes_on(hushed[start:end], own=own)
 
 
@@ -217,6 +244,8 @@ def _doubtful_from(sentence: str, pieces: list[tuple[int, int]]) -> int:
 
     A condition that begins its piece is about the piece before it too: "I will quit, if they let me".
     """
+    if _TEXT_TO_MAKE.match(sentence) is not None:
+        return 0
     if _JOKES.search(sentence) is not None or _SAID_BY.search(sentence) is not None:
         return 0
     for place, (a, b) in enumerate(pieces):

@@ -10,7 +10,11 @@ from projections.language.patterns import regex
 MOST_READ = 8_000
 """Characters of a turn that are read."""
 _GAP = regex(r"\s{2,}")
-_NO_TALK = regex(r"```.*?(?:```|\Z)|`[^`\n]*\n|\[shared [^\]]*\]|^\s?[>|][^\n]*|https?://\S+", re.DOTALL | re.MULTILINE)
+_NO_TALK = regex(
+    r"```.*?(?:```|\Z)|`[^`\n]*\n|\[shared [^\]]*\]|^\s?[>|][^\n]*|https?://\S+"
+    r"|^\s?From: [^\n]*\n(?:\s?To: [^\n]*\n)?\s?(?:Sent|Date|Subject|Cc): .*\Z",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 _LETTER = regex(

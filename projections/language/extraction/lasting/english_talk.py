@@ -21,6 +21,7 @@ _OF_THE_HOUR = (
     "|standing|celebrating|experimenting|staying|figuring|processing|searching|coming|bringing|calculating|using|working|targeting|focusing|running|implementing|building|testing|creating|adding"
     "|encountering|finding|applying|setting|managing|dating|studying|learning|giving|putting|making|keeping|becoming"
     "|surrounding|rooting|cheering|crossing|counting|betting|requesting|updating|editing|developing|collaborating|sticking with"
+    "|quoting|roleplaying|role-playing|pretending|imagining|losing my mind|playing an?|joking|kidding|lying|dying"
 )
 """What one is at for an hour, or at a task, and what rules before these read."""
 _MINE = (
@@ -36,13 +37,20 @@ OWN = (
 _LIKED = "passion|hobby|hobbies|weakness|obsession|specialty|happy place|comfort food|guilty pleasure|escape|go-to \\w+"
 _NO_ROLE = (
     "bit|little|lot|fan|couple|believer|loss|mess|victim|beginner|newbie|stranger|sucker|person|guest|point|crossroads|way|place"
-    "|state|hurry|rush|mood|position|phase|kind|sort|few|bunch|good|great|bad|big|huge|firm|part|human|friend|novice"
+    "|state|hurry|rush|mood|position|phase|kind|sort|few|bunch|good|great|bad|big|huge|firm|part|human|friend|novice|character|npc|NPC|level|avatar"
 )
 
+_NOBODY = (
+    "I|God|Jesus|Christ|Allah|Coffee|Tea|Wine|Beer|Chocolate|Food|Music|Nature|Work|Sleep|Time|Money|Karma|Death|Pain|Silence|Fear"
+    "|Earth|America|Netflix|Google|YouTube|Amazon|Claude|Siri|Alexa|Technology|Life|Love|Everyone|Everybody|Nobody|Someone|One"
+    "|Another|Mine|Who|Which|What|Where|This|That|Today|Tomorrow|Anxiety|Depression"
+)
+"""Who is nobody's boss or best friend but in jest, or is no name."""
 _NOT_SAID = (
     r"(?!(?:\S+ ){0,8}?(?:says?|said|told|tells?|thinks?|thought|believes?|claims?|claimed|swears?|hopes?|hoped|wish\w*"
     r"|knows?|feels?"
-    r"|felt|wrote|asks?|asked|reckons?|insists?|suggests?|not|no|never|nobody|nothing|none|hardly|barely|if|whether|\w+n't)\b)"
+    r"|felt|used to|supposedly|allegedly|apparently|wrote|asks?|asked|reckons?|insists?|suggests?"
+    r"|not|no|never|nobody|nothing|none|hardly|barely|if|whether|\w+n't)\b)"
 )
 """Neither denied nor somebody else's words."""
 NO_POINTER = (
@@ -101,7 +109,7 @@ RULES: tuple[ExtractionRule, ...] = (
         "stable_preference", "fact", 0.65,
     ),
     ExtractionRule(
-        rf"^I {ADVERB}(?P<object>do (?!not\b|it\b|this\b|that\b|so\b|my best\b|n't).+ (?:{OFTEN})\b.*)$",
+        rf"^I {ADVERB}(?P<object>do (?!not\b|nothing\b|it\b|this\b|that\b|so\b|my best\b|n't).+ (?:{OFTEN})\b.*)$",
         "stable_preference", "fact", 0.7,
     ),
     ExtractionRule(
@@ -141,12 +149,14 @@ RULES: tuple[ExtractionRule, ...] = (
         "identity", "fact", 0.7,
     ),
     ExtractionRule(
-        rf"^My (?P<object>(?:[\w'-]+ ){{1,8}}?(?:is|are) (?:(?:now|already) )?(?:(?:scheduled|set|due|planned|booked|coming up)"
-        rf" (?:for |on |at |in )?.*(?:{DAY})|(?:on |at |in )?(?:{DAY})).*)$",
+        rf"^My (?P<object>{_NOT_SAID}(?!(?:\S+ ){{0,4}}birthday (?:is|are)\b)"
+        rf"(?:[\w'-]+ ){{1,8}}?(?:is|are) (?:(?:now|already) )?"
+        rf"(?:(?:scheduled|set|due|planned|booked|coming up) (?:for |on |at |in )?.*(?:{DAY})|(?:on |at |in )?(?:{DAY})).*)$",
         "temporary", "plan", 0.7, loose=True,
     ),
     ExtractionRule(
-        rf"^My (?P<object>(?:(?!(?:code|app|score|result|current|data|question|idea|mind|heart|day|week|life)\b)[\w'-]+ ){{1,3}}"
+        rf"^My (?P<object>(?:(?!(?:character|avatar|hero|heroine|protagonist|player|code|app|score"
+        rf"|result|current|data|question|idea|mind|heart|day|week|life)\b)[\w'-]+ ){{1,3}}"
         rf"(?:was|were|got|has been|have been) {ADVERB}(?!(?:{FELT})\b){DONE} .+)$",
         "fact", "fact", 0.65, sharp=True,
     ),
@@ -185,8 +195,8 @@ _AMONG = regex(
 )
 _IS_MINE = regex(
     lambda: (
-        rf"^(?!I\b|God\b|(?i:{kin.english()})\b)(?P<name>[A-Z][a-z]+)(?:'s| is) my (?P<who>(?:[a-z-]+ )?(?:{kin.english()}|{pets()}"
-        rf"|best friend|boss|mentor|neighbou?r|roommate|flatmate|girlfriend|boyfriend|coach))$"
+        rf"^(?!(?:{_NOBODY})\b|(?i:{kin.english()})\b)(?P<name>[A-Z][a-z]+)(?:'s| is) my (?P<who>(?:[a-z-]+ )?"
+        rf"(?:{kin.english()}|{pets()}|best friend|boss|mentor|neighbou?r|roommate|flatmate|girlfriend|boyfriend|coach))$"
     )
 )
 _SUCH_A = regex(

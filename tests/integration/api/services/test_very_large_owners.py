@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -97,6 +98,24 @@ def test_a_write_by_which_an_owner_outgrows_the_bound_still_tells_what_it_did(st
     assert answer.json()["changes"]
     with pytest.raises(OwnerTooLarge):
         store.application.reader.list(OWNER)
+
+
+def test_a_sensitivity_by_which_an_owner_outgrows_the_bound_is_told_as_set(
+    store: HttpStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = store.application.writer
+    carried = writer.tell
+
+    def outgrown(*given: Any, **more: Any) -> dict[str, Any]:
+        told = carried(*given, **more)
+        store.store.views.most_of_one = HELD
+        store.store.views.forget(OWNER)
+        return told
+
+    monkeypatch.setattr(writer, "tell", outgrown)
+    told = writer.set_sensitivity(OWNER, "m0", 3, reason="mine")
+    assert told["changes"]
+    assert "statements" not in told
 
 
 def test_an_owner_is_answered_again_once_more_is_allowed(bounded: HttpStore) -> None:

@@ -110,10 +110,43 @@ EMPTY = ["Talking to you helps me a lot.", "I'm a bit worried for the team.", "I
          "I love this amazing song.", "I played one with friends two days ago.", "Last month, I had a personal milestone.",
          "I'm heading to the corner store now."]  # fmt: skip
 
+PLAYED = ["Translate: my trip to Rome last year was wonderful.", "Write a story: as a nurse, I met Anna.",
+          "Write a story where as a nurse, I met Anna in Rome.", "Let's role play. I'm based in Mordor.",
+          "Translate this into French: Hello. My two dogs bark.", "Paraphrase the following. In my free time, I enjoy chess.",
+          "Suppose I'm a nurse. As a nurse, I need more sleep.", "Answer as if you were my mother. My two sons are naughty.",
+          "写一个故事：作为一名护士，我认识了安娜。", "帮我写一篇作文：我有两只猫，我住在北京。",
+          "I'm a character in the Matrix.", "I'm roleplaying a nurse from Graz.", "My avatar was eaten by a shark yesterday.",
+          "From: Tom\nTo: me\nSubject: hi\nI'm based in Graz.", "For example, my budget of $30 for books could be split.",
+          "It may be anything, e.g. my budget of $30 for books."]  # fmt: skip
+NO_ROLE = ["As a father, I would never leave.", "As a manager, I want to see reports.", "As a teacher, I can create a course.",
+           "As a nurse, my job would be easy."]  # fmt: skip
+UNSURE = ["I wish I had my two dogs with me.", "My ex said my two cats hate me.", "My colleague asked whether my two dogs bark.",
+          "My boss keeps saying: my two sons are naughty.", "I gave away my two cats.", "I missed my trip to Rome last year.",
+          "My wedding last year never happened.", "I dreamed of my trip to Rome last year.",
+          "I was supposed to have my surgery last week.", "There is no such thing as my budget of $30 for books.",
+          "How do I get my degree in Biology without money?", "Coffee is my best friend.", "Jesus is my boss.",
+          "After I moved to Graz, I'd be happy.", "I wanted to tell you that I moved to Graz, but I didn't.",
+          "Running used to keep me fit.", "Allegedly running keeps me fit.", "Tom's jokes make me happy, he thinks.",
+          "My friend thinks my next game is on Friday.", "What's up? Got married last week, my sister."]  # fmt: skip
+
+
+def test_a_past_role_is_no_role_of_today() -> None:
+    assert [one for _, one in told("As a teenager, I played chess with Tom.")] == [
+        "As a teenager, User played chess with Tom"
+    ]
+
+
+def test_the_role_of_another_behind_a_comma_is_not_the_speakers() -> None:
+    assert "User is a nurse" not in [one for _, one in told("As a nurse, my sister works at night.")]
+
+
+def test_a_birthday_on_a_weekday_stays_a_birthday() -> None:
+    assert [one for one, _ in told("My son's birthday is on Friday.")] == ["identity"]
+
 
 @pytest.mark.parametrize(
     "text",
-    [*ASKED, *SUPPOSED, *QUOTED, *OTHERS, *DENIED, *WISHED, *EMPTY],
+    [*PLAYED, *NO_ROLE, *UNSURE, *ASKED, *SUPPOSED, *QUOTED, *OTHERS, *DENIED, *WISHED, *EMPTY],
     ids=lambda text: str(text)[:40],
 )
 def test_what_nobody_asserts_of_himself_is_no_fact_of_free_talk(text: str) -> None:
