@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from pathlib import Path
 
 import pytest
@@ -40,14 +41,35 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     clear_left(IN_MEMORY)
     folder = IN_MEMORY / f"{OURS}{os.getpid()}"  # short: a socket's path holds 107 bytes at most
-    folder.mkdir(mode=0o700)
+    if not made_anew(folder):
+        return
     config.option.basetemp = str(folder / "t")
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def made_anew(folder: Path) -> bool:
+    """Whether the folder is there now, ours alone and empty; not where its name is another user's."""
+    try:
+        if is_ours(folder):
+            shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed, whose id was given again
+        folder.mkdir(mode=0o700)
+    except OSError:
+        return False
+    return True
 
 
 def clear_left(place: Path) -> None:
     """Remove what runs left that were killed: memory that nobody else gives back."""
     for folder in place.glob(f"{OURS}*"):
         number = folder.name.removeprefix(OURS)
-        if number.isdecimal() and not Path(f"/proc/{number}").exists() and folder.stat().st_uid == os.getuid():
+        if number.isdecimal() and not Path(f"/proc/{number}").exists() and is_ours(folder):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether this is a folder of this user, and no link to one."""
+    try:
+        found = folder.lstat()
+    except OSError:  # another run was quicker
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()

@@ -38,6 +38,7 @@ Flags = npt.NDArray[np.bool_]
 NONE = -1
 """No row, no session."""
 UNREAD = -1
+"""No bits of kinds."""
 OTHER, USER, ASSISTANT = 0, 1, 2
 """Roles: whose word a memory is, by its source."""
 GENERIC = frozenset({"", "user", "assistant", "system", "tool"})
@@ -126,9 +127,9 @@ class ConversationIndex:
         self.length = self.previous
         """In tokens of what search reads."""
         self._traits = self._known = np.zeros(0, dtype=np.int8)
+        """Traits by row, and which of them were read."""
         self._asked = np.zeros(0, dtype=np.int16)
         """What kinds of things a text asks for; UNREAD until a question needs it, and not kept."""
-        """Traits by row, and which of them were read."""
         self._content_of: Callable[[int], str] | None = None
         self._kept: _KeptOrder | None = None
         """While nothing was put since the index was kept, its columns say all: entries and keys are made when something is."""

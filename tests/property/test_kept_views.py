@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from projections.choices import RANKINGS
+from projections.language.asking.kinds import kinds_asked, kinds_of
 from projections.laws.modes import MODES, Mode
 from projections.ranking.recall import search
 from projections.ranking.search_request import SearchRequest
@@ -20,6 +23,7 @@ from tests.given.events import (
     created,
     deleted,
     folded,
+    revised,
 )
 from tests.given.search_stories import TEXTS, others, queries, stories
 from tests.given.views import anew, encoded, kept_again, moved
@@ -32,6 +36,11 @@ def same(one: OwnerView, other: OwnerView, asked: list[tuple[str, str, Mode]]) -
     assert list(one.columns) == list(other.columns)
     assert set(one.said_again) == set(other.said_again)
     assert listing(ViewQuery(one, at(10), "normal"), 100, 0) == listing(ViewQuery(other, at(10), "normal"), 100, 0)
+    members = [np.flatnonzero(view.conversation.member) for view in (one, other)]
+    kinds = [view.conversation.asked(rows) for view, rows in zip((one, other), members, strict=True)]
+    assert (
+        kinds[0].tolist() == kinds[1].tolist() == [kinds_asked(one.columns.memories[row].content) for row in members[1]]
+    )
     for query, ranking, mode in asked:
         found, wanted = (
             search(ViewQuery(view, at(41), mode), query, 100, SearchRequest(ranking, associations=True))
@@ -49,10 +58,28 @@ def test_any_owner_answers_the_same_from_what_was_kept_and_goes_on_the_same(data
     asked = [*data.draw(st.lists(query, min_size=1, max_size=2)), (TEXTS[0], "conversation", "review")]
     if data.draw(st.booleans()):
         search(ViewQuery(view, at(41), "review"), asked[0][0], 5)  # traits are kept as far as they were read
+        view.conversation.asked(np.flatnonzero(view.conversation.member)[::2])
     kept = kept_again(view, middle)
     same(kept, anew(middle), asked)
     same(moved(kept_again(view, middle), middle, last), anew(last), asked)
     same(kept_again(moved(kept, middle, last), last), anew(last), asked)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_turns_ask_for_is_told_the_same_of_a_view_that_was_kept_and_grew(kept: bool) -> None:
+    told = [created("Where is it?", "a", 1), created("I like tea", "b", 2), created("那是什么时候？", "c", 3)]
+    more = [revised("Why did you go?", "a", 4), revised("Who came?", "b", 5), deleted("c", 5)]
+    many = [created(f"How many are there of {one}?", f"m{one}", 6) for one in range(150)]  # more than there is room for
+    first, last = folded(*told), folded(*told, *more, *many)
+    view = anew(first)
+    view.conversation.asked(np.arange(3))
+    view = moved(kept_again(view, first) if kept else view, first, last)
+    same(view, anew(last), [])
+    assert set(view.conversation.asked(np.flatnonzero(view.conversation.member)).tolist()) >= {
+        kinds_of("why"),
+        kinds_of("who"),
+        kinds_of("how many"),
+    }
 
 
 @fuzzed

@@ -16,8 +16,12 @@ _NO_NAME = (
     "Did|Does|Do|Is|Are|Was|Were|Has|Have|Had|Can|Could|Will|Would|What|When|Where|Who|Which|Why|How|And|The|My|I"
 )
 _NAME = rf"\b(?!(?:{_NO_NAME})\b)[A-Z][\w'’-]*(?:\.? (?:(?:of|de|van) )?[A-Z][\w'’-]*\.?){{0,3}}"
-_ECHO = regex(r"\b(?P<word>\w+) and (?P=word)\b", 2)
-"""*ONLY and ONLY five*, *more and more*: said for weight, and no two things."""
+_ECHO = regex(
+    r"\b(?P<word>only|just|more|less|fewer|better|worse|over|again|round) and (?P=word)\b(?!['’])"
+    r"|\b(?P<other>\w+) and (?P=other)(?=\s*(?:[,.:;?!]|$)|\s+(?:and|or)\b)",
+    2,
+)
+"""*ONLY and ONLY five*, *round and round*: said for weight, and no two things. *Rome and Rome NY*, *Sam and Sam's cat* are."""
 _CUE = regex(
     r"\b(?:first|last|earlier|later|sooner|more|less|fewer|older|younger|longer|shorter|bigger|smaller|better|worse|cheaper"
     r"|before|after|between|compared?|comparison|differen\w+|differ|versus|vs|both|either|same|similar|common|each|together)\b",
@@ -69,7 +73,7 @@ def compared(text: str) -> list[str]:
 
 
 def _of_english(text: str) -> list[str]:
-    text = _ECHO.sub(r"\g<word>", text)
+    text = _ECHO.sub(lambda echo: echo["word"] or echo["other"], text)
     if _CUE.search(text):
         if (match := _AROUND.search(text)) is not None and match["a"].casefold() not in {"before", "more"}:
             things = _SPLIT.split(match["a"])

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from projections.language.patterns import regex
+from projections.language.traditional import SIMPLIFIED
 
 READ = 4_000
 """Characters of a text that are read."""
 _STOPS = regex(r"([.!?。！？\n])")
 _SIGNS = (
-    r"\bwh(?:at|ich)\b|什么(?!时候)|哪(?![里儿天年月日])",
-    r"\bwhere\b|哪[里儿]",
-    r"\bwhen\b|什么时候|何时|哪一?[天年月日]",
+    r"\bwh(?:at|ich)\b|什么(?!时[候间]|地方)|哪(?![里儿天年月日]|一[天年月日])",
+    r"\bwhere\b|哪[里儿]|什么地方",
+    r"\bwhen\b|什么时[候间]|何时|哪一?[天年月日]|(?<![这那十好])几[点号月]",
     r"\bwhy\b|为什么|为何|为啥",
     r"\bwho(?:se|m)?\b|谁",
     r"\bhow\b(?! (?:long|many|much|often)\b)|怎[么样]|如何",
-    r"\bhow long\b|多久|多长时间",
+    r"\bhow long\b|多久(?!一次)|多长|(?<![前这那过十好])几[天年周]",
     r"\bhow many\b|多少(?!钱)|几(?=[个位只条本件家种岁])",
-    r"\bhow much\b|多少钱",
-    r"\bhow often\b|几次|多少次",
+    r"\bhow much\b|多少钱|几块",
+    r"\bhow often\b|几次|多少次|多久一次",
 )
 _KINDS = tuple(regex(sign) for sign in _SIGNS)
 ASKS_NOTHING = 0
@@ -25,7 +26,9 @@ ASKS_NOTHING = 0
 
 def kinds_of(question: str) -> int:
     """The kinds of things that a case-folded question asks for, as bits; `ASKS_NOTHING` where no word tells one."""
-    read = question[:READ].replace("为什么", "为何")
+    read = question[:READ]
+    if not read.isascii():
+        read = read.translate(SIMPLIFIED).replace("为什么", "为何")
     return sum(1 << bit for bit, sign in enumerate(_KINDS) if sign.search(read))
 
 

@@ -30,9 +30,11 @@ _AND_ALSO = regex(
     r"|will|would)\b)|[，,；;、\s]\s*(?:还有|并且|而且|同时|顺便(?:问一?下|说一?下)?)[，,：:]?|[，,；;]?(?:另外|此外|以及)[，,：:]?",
     2,
 )
+_NUMBER = r"(?:\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten|a dozen|a few)"
 _SO_MANY = regex(
     r"^\s*(?:please )?(?:mention|list|name|give|tell|show|include)(?: me| us)? (?:only|just|exactly|no more than|at most|up to)\b"
-    r"(?: (?!i\b)\w+){1,4}\W*$|^请?(?:只|仅|最多|正好)[能要需]?[列说提给讲写][出到]?.{0,6}[项个条点件][^\w]*$",
+    rf"(?: (?:and|only|just|exactly|the|your|top|first|last|best|most|at)){{0,4}} {_NUMBER}(?: (?!i\b)\w+){{0,2}}\W*$"
+    r"|^请?(?:只|仅|最多|正好)[能要需]?[列说提给讲写][出到]?.{0,3}[\d一二两三四五六七八九十几].{0,3}[项个条点件][^\w]*$",
     2,
 )
 """A sentence that says how many things to name, and asks for none itself."""

@@ -41,6 +41,8 @@ WHOLE = [
     "Which trips did I bring up? Please name at most three.",
     "Which trips did I take Again and Again, first of all?",
     "我提到过哪些旅行？只列出五项。",
+    "What did I buy? Name only the top three things.",
+    "Compare Anna and Anna.",
     "",
 ]
 
@@ -76,6 +78,15 @@ def test_what_is_compared_is_asked_of_each_thing(question: str, things: list[str
             "What did I say of Anna? Give me only what I said of Ben.",
             ("What did I say of Anna?", "Give me only what I said of Ben."),
         ),
+        ("Compare Rome and Rome NY", ("Rome", "Rome NY")),
+        ("What is the difference between Graz and Graz Airport?", ("Graz", "Graz Airport")),
+        ("Who came first, Sam and Sam's wife?", ("Sam", "Sam's wife")),
+        (
+            "Tell me exactly where Anna lives. Where does Ben live?",
+            ("Tell me exactly where Anna lives.", "Where does Ben live?"),
+        ),
+        ("Show me just my cats. Show me just my dogs.", ("Show me just my cats.", "Show me just my dogs.")),
+        ("只列出我的优点。小红的生日是什么时候？", ("只列出我的优点。", "小红的生日是什么时候？")),
         ("买丰田和卖福特哪个更早？", ("买丰田", "卖福特")),
         ("陶艺课和围棋社哪个先开始？", ("陶艺课 开始？", "围棋社 开始？")),
         ("小明和小红都喜欢什么？", ("小明喜欢？", "小红喜欢？")),
