@@ -21,6 +21,8 @@ _SIGNS = (
     r"\bhow often\b|几次|多少次|多久一次",
 )
 _KINDS = tuple(regex(sign) for sign in _SIGNS)
+MOST_KINDS = 3
+"""A turn that asks for more kinds asks for none: whoever lists them all would lift his neighbour for every question."""
 ASKS_NOTHING = 0
 
 
@@ -33,7 +35,8 @@ def kinds_of(question: str) -> int:
 
 
 def kinds_asked(turn: str) -> int:
-    """The same of those sentences of a turn that end in a question mark."""
+    """The same of those sentences of a turn that end in a question mark; `ASKS_NOTHING` of more than `MOST_KINDS`."""
     pieces = _STOPS.split(turn[:READ])
     asking = [said for said, stop in zip(pieces[::2], pieces[1::2], strict=False) if stop in "?？"]
-    return kinds_of("\n".join(asking).casefold()) if asking else ASKS_NOTHING
+    kinds = kinds_of("\n".join(asking).casefold()) if asking else ASKS_NOTHING
+    return kinds if kinds.bit_count() <= MOST_KINDS else ASKS_NOTHING

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.language.asking.kinds import ASKS_NOTHING, READ, kinds_asked, kinds_of
+from projections.language.asking.kinds import ASKS_NOTHING, MOST_KINDS, READ, kinds_asked, kinds_of
 
 ALIKE = [
     ("what did ann paint?", "Lovely! Which colours did you take?", "小安画了什么？", "真好！哪种颜色？"),
@@ -53,6 +53,12 @@ def test_a_question_and_a_turn_that_ask_for_the_same_kind_of_thing_share_it(row:
 )
 def test_what_is_no_question_or_has_no_question_word_asks_for_no_kind(turn: str) -> None:
     assert kinds_asked(turn) == ASKS_NOTHING
+
+
+def test_a_turn_that_lists_the_kinds_asks_for_none() -> None:
+    assert kinds_asked("Where and when, and why?").bit_count() == MOST_KINDS
+    assert kinds_asked("Where and when, and why? Who?") == ASKS_NOTHING
+    assert kinds_asked("在哪里？什么时候？为什么？谁？") == ASKS_NOTHING
 
 
 def test_every_kind_fits_in_a_column_of_sixteen_bits() -> None:
