@@ -238,6 +238,7 @@ ELSEWHERE = {
     "reader.looked_at": "is what `reader.get` asks",
     "reader.snapshot": "is what all questions are asked of",
     "reader.glance": "is of the present alone",
+    "reader.question_of": "tells no memory: it is the question of `reader.search`, and of the others that compare by meaning",
     "revealer.get": "is `reader.looked_at`, and records each look: it would be told of itself",
     "revealer.export": "is `records.export`, and records each look",
 }
