@@ -22,6 +22,11 @@ from tests.patience import PATIENCE
 
 KINDS = ("sync", "async")
 EAGER = Retry(first=0.001, longest=0.002)
+APPEND = """
+local seq = redis.call('HINCRBY', KEYS[1], 'head', 1)
+redis.call('XADD', KEYS[2], seq .. '-0', unpack(ARGV))
+return seq"""
+"""In one step: a worker that reads in between would find a log that ends before its head."""
 
 
 @dataclass
@@ -41,10 +46,8 @@ class Service:
         partition = partition_of(owner, store.identity.partitions)
         key = f"{{{store.identity.tags[partition]}}}"
         wire = store.wire()
-        seq = int(wire.call("HINCRBY", f"{key}:meta", "head", 1))
-        wire.call(
-            "XADD", f"{key}:ev", f"{seq}-0", "t", "MemoryMentioned.99", "i", uuid4().bytes, "o", owner, "e", b"{}"
-        )
+        entry = ("t", "MemoryMentioned.99", "i", uuid4().bytes, "o", owner, "e", b"{}")
+        seq = int(wire.call("EVAL", APPEND, 2, f"{key}:meta", f"{key}:ev", *entry))
         wire.close()
         return f"{partition}:{seq}"
 
