@@ -13,7 +13,7 @@ from typing import Any, Unpack
 from api.requests.checks import check_memory_id
 from api.services.carrying.carrier import Carrier, Given, Rehearsable
 from events.catalogue import EventData, MemoryMentioned, MemoryUnmerged, SensitivitySet
-from events.errors import InvalidEvent, OwnerTooLarge, refused
+from events.errors import EngramlogError, InvalidEvent, refused
 from events.standing import reach
 from projections.decide.commands import Confirm, Merge, Negate, Promote, Tell
 from projections.decide.statements_left import statements_left
@@ -100,14 +100,14 @@ class Writer(Carrier):
         """A person says how sensitive a memory is, 0 (public) to 3 (secret): the one way down from what rules found.
 
         Of a turn the answer names the statements drawn from it that are told at a lower level: they do not become as sensitive. It
-        names none where the write has made the owner too large to be loaded.
+        names none where the owner cannot be read after the write, as one that has become too large.
         """
         if not reason.strip():
             raise refused("reason", "nothing", "why, in words: the log keeps it")
         data = SensitivitySet(memory_id=check_memory_id(memory_id), level=level, reason=reason)
         answer = self.tell(owner, memory_id, data, **given)
         left = None
-        with suppress(OwnerTooLarge), self._reader.snapshot(owner) as snapshot:  # what was written is told nonetheless
+        with suppress(EngramlogError), self._reader.snapshot(owner) as snapshot:  # what was written is told nonetheless
             turn = snapshot.view.get(memory_id)
             left = None if turn is None else statements_left(snapshot.view.columns, turn, level)
         return answer if left is None else answer | {"statements": left}
