@@ -10,14 +10,18 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 from events.log import written_to
 
 if TYPE_CHECKING:
+    from api.access.confined import Confined
     from api.exchange.chats import Chats
     from api.exchange.records import Records
     from api.revealing import Revealer
+    from api.services.access.following import AccessFollower
+    from api.services.access.keys import Keys
+    from api.services.access.reads import Reads
     from api.services.accesses import AccessRecorder
     from api.services.auditing.answered import Answers
     from api.services.auditing.differing import Differ
@@ -58,6 +62,7 @@ if TYPE_CHECKING:
     from api.services.uses import Uses
     from api.services.writing import Writer
     from events.log import EventLog
+    from projections.access.caller import Caller
     from projections.models.expander import Expander
     from projections.ranking.senses import Senses
     from projections.redis.view import RedisViews
@@ -120,10 +125,21 @@ class Application(ABC):
         """How often this process did, and did not, put a question in other words, by what came of it; empty where it never does."""
         return {} if self._expander is None else dict(self._expander.counts)
 
+    def for_(self, caller: Caller) -> Application:
+        """The same as one caller may use it: itself for whoever may do everything, else what `api.access` lets him reach."""
+        if caller.is_unlimited and caller.key_id is None:
+            return self
+        from api.access.confined import Confined
+
+        confined: Confined = Confined(self, caller, self.reads.record)
+        return cast("Application", confined)
+
     def close(self) -> None:
         """Ask no model from here on: what the process puts in other words ends with it."""
         if self._expander is not None:
             self._expander.close()
+        if "reads" in vars(self):
+            self.reads.flush()
 
     def settle(self) -> None:
         """Append and have folded what was recorded of accesses, where any could be."""
@@ -183,6 +199,24 @@ class Application(ABC):
         from api.services.reading import Reader
 
         return Reader(self.log, self.views, self.accesses, self._meanings, self._expander)
+
+    @joined
+    def access_follower(self) -> AccessFollower:
+        from api.services.access.following import AccessFollower
+
+        return AccessFollower(self.log)
+
+    @joined
+    def keys(self) -> Keys:
+        from api.services.access.keys import Keys
+
+        return Keys(self.log, self.writer, self.access_follower)
+
+    @joined
+    def reads(self) -> Reads:
+        from api.services.access.reads import Reads
+
+        return Reads(self.log, self.writer, self.events)
 
     @joined
     def writer(self) -> Writer:

@@ -6,6 +6,7 @@
     |  |- InvalidBatch             several of them, each named by its index
     |  |- RequestTooLarge          more than 1,000 events in one request (HTTP 413)
     |  |- NotFound                 no such owner, memory or event (HTTP 404)
+    |  |- AccessDenied             the key that is shown may not do this (HTTP 403)
     |  |- KeyTaken                 something else was said under this key (HTTP 409)
     |  `- BadSetting               an environment variable or option that cannot be used
     |- ConcurrencyError            the owner's head is not the expected one (HTTP 409)
@@ -131,6 +132,12 @@ class RequestTooLarge(InputError):
     """A request holds more than 1,000 events; split it."""
 
     status = 413
+
+
+class AccessDenied(InputError):
+    """The key or token that is shown may not do this; what it may, `GET /v1/me` tells."""
+
+    status = 403
 
 
 class NotFound(InputError):

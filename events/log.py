@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -59,6 +59,19 @@ class AppendReceipt(msgspec.Struct, frozen=True, gc=False):
         }
         more = {"error": self.error, "occurred_at": self.occurred_at, "rejected": self.rejected}
         return fields | {name: value for name, value in more.items() if value}
+
+
+class Behalf(NamedTuple):
+    """On whose behalf a process appends what is in hand."""
+
+    principal: str
+    highest: Trust
+    """The most that his word reaches."""
+
+
+def for_itself() -> Behalf | None:
+    """On nobody's but its own."""
+    return None
 
 
 class EventLog(Protocol):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
+from events.access import ACCESS, SYSTEM_OWNERS, SYSTEM_TYPES, access_id
 from events.entry import LOCAL, Bringer, bringer
 from events.envelope import OWN_WORD, AnyEvent, Word
 from events.trust import ASSERTED, IMPORTED, INFERRED, ORDER, lowest
@@ -146,6 +147,8 @@ def claim_rule(by: Speaker) -> str:
 
 def objection(event: AnyEvent, by: Speaker) -> Objection | None:
     """Why validation refuses an event for who says it and how it comes in, or None."""
+    if event.type in SYSTEM_TYPES or event.owner in SYSTEM_OWNERS:
+        return _of_the_store(event, by) or claimed(event.actor, by)
     if event.owner[0] == OWN and by.path != "job" and event.type not in ENDING:
         return Objection("owner", event.owner, f"{OWNER_RULE}: {', '.join(sorted(ENDING))}")
     if problem := claimed(event.actor, by):
@@ -155,6 +158,20 @@ def objection(event: AnyEvent, by: Speaker) -> Objection | None:
     if problem := trust_objection(event, by):
         return problem
     return None if event.actor == "operator" else _reserved(event, by)
+
+
+def _of_the_store(event: AnyEvent, by: Speaker) -> Objection | None:
+    """What is said of the store itself is said by verbs of access alone, each type under its own owner."""
+    whose = SYSTEM_TYPES.get(event.type)
+    if whose is None:
+        return Objection("owner", event.owner, OWNER_RULE.partition(";")[0])
+    if by.raw or by.path in ("mcp", "import"):
+        return Objection("type", event.type, f"any other: {BY_ACCESS}")
+    if event.owner != whose:
+        return Objection("owner", event.owner, f"{whose}: {event.type} is said of the store")
+    if whose == ACCESS and event.event_id != access_id(event.data.number):
+        return Objection("event_id", event.event_id, f"{access_id(event.data.number)}, as its number says")
+    return None
 
 
 def _reserved(event: AnyEvent, by: Speaker) -> Objection | None:
@@ -297,7 +314,11 @@ def _of_purge(_data: Any, actor: str, _by: Speaker) -> Objection | None:
     return None if actor == "system" else Objection("actor", actor, "system or operator: nobody else purges a memory")
 
 
+BY_ACCESS = (
+    "keys and grants are made by `engramlog key` and its routes, and who looked at what the store records itself"
+)
 BY_VERBS: Mapping[str, str] = {
+    **dict.fromkeys(SYSTEM_TYPES, BY_ACCESS),
     **dict.fromkeys(
         ("ValueRejected", "ValueReadmitted"),
         "POST .../delete and .../negate with never reject what a memory says, .../confirm takes it up again",

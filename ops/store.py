@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import redis
 
+from api.requests.speaking import behalf_in_hand
 from events.errors import EmbeddedRedisError, StoreUnavailable
 from events.redis.alarms import RedisAlarms
 from events.redis.log import RedisEventLog
@@ -195,6 +196,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
         marker=MARKER,
         principal=settings.principal,
         highest=settings.highest_trust,
+        on_behalf=behalf_in_hand,
     )
     vectors = RedisVectors(WirePool(client), identity.tags)
     receipts = ReceiptKeeper(log, ReceiptFile(receipts_path(settings, identity.store_id), identity.store_id), alarms)

@@ -12,6 +12,7 @@ from api.http import problem
 from api.http.asking import Parts
 from api.http.bearer import Admits, in_force_of, is_open, nobody
 from api.http.bodies import Bodies
+from api.http.callers import Callers
 from api.http.console_files import serve_console
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
@@ -51,6 +52,7 @@ TAGS = [
     {"name": "feed", "description": "Changes as they happen."},
     {"name": "dead letters", "description": "Owners whose fold stands still."},
     {"name": "store", "description": "The whole store."},
+    {"name": "access", "description": "Who may do what: keys, grants, and who looked at what."},
     {"name": "console", "description": "How a browser is let in."},
     {"name": "supervision", "description": "Health, readiness, metrics."},
 ]
@@ -111,7 +113,8 @@ def create_app(
     app.state.parts = Parts(application, metrics, feeds, waits)
     app.state.admission = admitted
     app.state.answers_for = answers_for
-    app.state.admits, app.state.sessions = admits, sessions
+    callers = Callers(admits, sessions, application.access_follower.book, application.log.now)
+    app.state.admits, app.state.sessions, app.state.callers = admits, sessions, callers
     problem.install(app)
     for module in (events, operations, pictures, auditing, records, chats, feed, store, commands, console):
         app.router.routes.extend(module.router.routes)  # include_router would make each a second time
@@ -120,7 +123,7 @@ def create_app(
     serve_console(app)
     app.add_middleware(Bodies, in_flight=in_flight, patience=patience, give_back=on_quiet)
     # only who may call may send
-    app.add_middleware(Guard, admits=admits, sessions=sessions, is_open=is_open)
+    app.add_middleware(Guard, admits=admits, is_open=is_open, callers=callers)
     app.add_middleware(Measured, metrics=metrics)  # the outermost: who is refused counts too
     return app
 

@@ -2,41 +2,77 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, cast
 from urllib.parse import unquote
 
 from fastapi import Depends, Path, Request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 from pydantic_core import PydanticCustomError
 
+from api.access.confined import Recorder, checked_call
+from api.access.needs import Need
 from api.application import Application
+from api.http.callers import CALLER, caller_in
 from api.http.feed import Feeds
 from api.http.metrics.registry import Metrics
 from api.http.waiting import Waits
+from events.catalogue.access import Verb
+from events.errors import AccessDenied
 from events.standing import Speaker as Speaks
 from events.standing import claimed
+from projections.access.caller import AT_THE_FOLDER, Caller
 
+NOBODY = Caller("nobody", ((),), "none")
 EXAMPLES_OF_OWNERS = ["alice", "团队/α@x+1"]
 EXAMPLES_OF_IDS = ["coffee", "D1:3", "a/b"]
 
 
 class Parts(NamedTuple):
-    """What the routes of one FastAPI application stand on."""
+    """What the routes of one FastAPI application stand on, for whoever sent the request."""
 
     application: Application
+    """As he may use it."""
     metrics: Metrics
     feeds: Feeds
     waits: Waits
     """Who waits for what comes."""
+    caller: Caller = AT_THE_FOLDER
+    whole: Any = None
+    """The application without bounds: of open paths, and of what is recorded."""
+
+    def check(self, verb: Verb, owner: str | None, call: str) -> None:
+        """What `api.access` does where a route asks no service. Raises AccessDenied, which is recorded."""
+        if not self.caller.is_unlimited:
+            checked_call(
+                self.caller, call, Need(verb, "store" if owner is None else "owner"), {"owner": owner}, self.record
+            )
+
+    @property
+    def record(self) -> Recorder:
+        """Records who looked at what."""
+        found: Recorder = self.whole.reads.record
+        return found
 
 
 async def parts_of(request: Request) -> Parts:
-    """The parts of the application that was asked."""
-    return cast("Parts", request.app.state.parts)
+    """The parts of the application that was asked, as its caller may use them. Nobody known, on open paths, may nothing."""
+    parts = cast("Parts", request.app.state.parts)
+    caller = caller_in(cast("dict[str, object]", request.scope)) or NOBODY
+    application = parts.application
+    return parts._replace(application=application.for_(caller), caller=caller, whole=application)
+
+
+async def renewed(request: Request) -> Parts:
+    """The same, looked at anew, of a request that has waited: who was let in may be so no more. Raises AccessDenied then."""
+    found = await request.app.state.callers.of(request.headers)
+    if found.caller is None:
+        raise AccessDenied(f"Authorization: got {found.got}; allowed: a key that lives", field="Authorization")
+    request.scope[CALLER] = found.caller
+    return await parts_of(request)
 
 
 async def application_of(request: Request) -> Application:
-    """The application itself."""
+    """The application without bounds, for what is answered without a token."""
     return cast("Parts", request.app.state.parts).application
 
 

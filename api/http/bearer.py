@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 
 from api.http.origin import CONSOLE_PAGE
 from api.http.problem import Problem, plain_problem
-from api.http.sessions import SESSION_PREFIX, Sessions
+from api.http.sessions import SESSION_PREFIX
 from api.showing import CURL
 
 Admits = Callable[[str], bool]
@@ -56,11 +56,6 @@ def nobody(_shown: str) -> bool:
     return False
 
 
-def admits_with(headers: Headers, admits: Admits, sessions: Sessions) -> Admits:
-    """Admits the token and a session; one that its page uses by itself comes to its idle end all the same."""
-    return lambda shown: admits(shown) or sessions.admits(shown, attended=UNATTENDED not in headers)
-
-
 def is_known(headers: Headers, admits: Admits) -> bool:
     """Whether these headers show the token, in one `Authorization` header and nowhere else."""
     shown = shown_in(headers)
@@ -76,16 +71,16 @@ def shown_in(headers: Headers) -> str | None:
     return shown.strip() if scheme.lower() == "bearer" and shown else None
 
 
-def unauthorized(headers: Headers) -> Problem:
-    """The refusal, which says where the token is had and never what was shown."""
+def unauthorized(headers: Headers, got: str = "") -> Problem:
+    """The refusal, which says where a token is had and never what was shown. `got`: what it was, where that is known."""
     shown = "authorization" in headers
     challenge = 'Bearer realm="engramlog"' + (', error="invalid_token"' if shown else "")
-    got = "another than this service's token" if shown else "none"
+    got = (got or "another than this service's token") if shown else "none"
     if (shown_in(headers) or "").startswith(SESSION_PREFIX):
         got = "a session that is over (`engramlog console` opens a new one)"
     return plain_problem(
         HTTPStatus.UNAUTHORIZED,
-        f"Authorization: got {got}; allowed: Bearer and the token of this service, which `engramlog token` prints:"
+        f"Authorization: got {got}; allowed: Bearer and a key of this store, or its token, which `engramlog token` prints:"
         f" {CURL} ...",
         {"www-authenticate": challenge},
     )

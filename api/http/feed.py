@@ -299,8 +299,12 @@ class Feeds:
                 client.last = position
             elif client.ended is None:
                 yield format_sse_event(comment="still here")
-        told = {"owner": client.owner, "position": client.last, "reason": client.ended}
-        yield format_sse_event(event="end", id=client.last, data_str=_json(told))
+        yield self.ended(client, client.ended)
+
+    def ended(self, client: Client, reason: str) -> bytes:
+        """The last message, with why there is no other."""
+        told: dict[str, Any] = {"owner": client.owner, "position": client.last, "reason": reason}
+        return format_sse_event(event="end", id=client.last, data_str=_json(told))
 
 
 def _json(told: dict[str, Any]) -> str:

@@ -13,12 +13,14 @@ from urllib.parse import quote
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.bearer import KNOWN, MOST_OPEN, OPEN_POST, READS, Admits, admits_with, is_known, unauthorized
+from api.http.bearer import KNOWN, MOST_OPEN, OPEN_POST, READS, Admits, unauthorized
+from api.http.callers import CALLER, Callers
 from api.http.origin import OWN_HEADER, refused_place
-from api.http.problem import Problem, plain_problem
+from api.http.problem import Problem, plain_problem, problem_of
 from api.http.server.loopback import is_loopback
 from api.http.sessions import Sessions
-from events.errors import BadSetting
+from events.errors import BadSetting, EngramlogError
+from projections.access.recognising import Recognised
 
 JSON_TYPES = frozenset({"application/json"})
 LINES_TYPES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines"})
@@ -57,10 +59,10 @@ class Guard:
         admits: Admits,
         sessions: Sessions | None = None,
         is_open: Callable[[str, str], bool] = closed,
+        callers: Callers | None = None,
     ) -> None:
         self._app = app
-        self._admits = admits
-        self._sessions = sessions
+        self._callers = callers or Callers(admits, sessions)
         self._is_open = is_open
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,21 +74,26 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})  # there is none, and none gets past
             return
         headers = Headers(scope=scope)
-        path, known = _path_as_sent(scope), is_known(headers, self._admitting(headers))
-        refusal = refused_place(scope, headers) or self._refused_stranger(scope, path, known, headers)
+        path, found = _path_as_sent(scope), Recognised(None)
+        refusal = refused_place(scope, headers)
+        if refusal is None:
+            try:
+                found = await self._callers.of(headers)
+            except EngramlogError as error:
+                if not self._is_open(scope["method"], path):
+                    refusal = problem_of(error)
+        refusal = refusal or self._refused_stranger(scope, path, found, headers)
         refusal = refusal or _refused_length(path, headers) or self._refused_body(scope, headers)
         if refusal is not None:
             await refusal(scope, receive, _plainly(send))
             return
-        await self._app({**scope, "path": path, KNOWN: known}, receive, _plainly(send))
+        known = found.caller is not None
+        await self._app({**scope, "path": path, KNOWN: known, CALLER: found.caller}, receive, _plainly(send))
 
-    def _admitting(self, headers: Headers) -> Admits:
-        return self._admits if self._sessions is None else admits_with(headers, self._admits, self._sessions)
-
-    def _refused_stranger(self, scope: Scope, path: str, known: bool, headers: Headers) -> Problem | None:
-        if known or self._is_open(scope["method"], path):
+    def _refused_stranger(self, scope: Scope, path: str, found: Recognised, headers: Headers) -> Problem | None:
+        if found.caller is not None or self._is_open(scope["method"], path):
             return None
-        return unauthorized(headers)
+        return unauthorized(headers, found.got)
 
     def _refused_body(self, scope: Scope, headers: Headers) -> Problem | None:
         has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers

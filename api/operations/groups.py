@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from api.operations import (
+    access,
     answered,
     auditing,
     inbox,
@@ -43,6 +44,7 @@ MADE_WHOLE: tuple[Operation, ...] = (
     *store.OPERATIONS,
     *proof.OPERATIONS,
     *operate.OPERATIONS,
+    *access.OPERATIONS,
 )
 """Those that one call of a service answers."""
 ALL: tuple[Operation, ...] = (

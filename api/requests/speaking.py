@@ -1,18 +1,22 @@
-"""By which path the verb in hand came in: whoever admits it says so, and `events.standing` says for whom one may speak by it.
+"""Who asks, and by which path: whoever admits a call says so, and `events.standing` says for whom one may speak by it.
 
-Who asks in this process without being admitted by HTTP or MCP is a command at the store, or a program that has it open.
+Who asks in this process without being admitted by HTTP or MCP is a command at the store, or a program that has it open: he may
+do everything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from events.log import EventLog
+from events.log import Behalf, EventLog
 from events.standing import Path, Speaker
+from projections.access.caller import AT_THE_FOLDER, Caller
 
 _PATH: ContextVar[Path] = ContextVar("path", default="terminal")
+_CALLER: ContextVar[Caller] = ContextVar("caller", default=AT_THE_FOLDER)
 
 
 def come_in_by(path: Path, call: Callable[..., Any], *args: Any, **given: Any) -> Any:
@@ -22,6 +26,38 @@ def come_in_by(path: Path, call: Callable[..., Any], *args: Any, **given: Any) -
         return call(*args, **given)
     finally:
         _PATH.reset(token)
+
+
+@contextmanager
+def asked_by(caller: Caller) -> Iterator[None]:
+    """Everything within is asked, and said, by this caller."""
+    token = _CALLER.set(caller)
+    try:
+        yield
+    finally:
+        _CALLER.reset(token)
+
+
+def caller_in_hand() -> Caller:
+    """Who asks what is in hand."""
+    return _CALLER.get()
+
+
+def behalf_in_hand() -> Behalf | None:
+    """On whose behalf events are brought; None where it is the log's own side."""
+    caller = _CALLER.get()
+    return None if caller.key_id is None else Behalf(caller.name, caller.highest)
+
+
+def principal_in_hand() -> str | None:
+    """Whose name stands beside the events that he brings; None where it is the log's own."""
+    behalf = behalf_in_hand()
+    return None if behalf is None else behalf.principal
+
+
+def path_in_hand() -> Path:
+    """By which path it came in."""
+    return _PATH.get()
 
 
 def speaker(log: EventLog) -> Speaker:

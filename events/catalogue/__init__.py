@@ -6,6 +6,8 @@ begin with. What folding each does to a memory is told in docs/events.md.
 
 from __future__ import annotations
 
+from events.catalogue.access import Grant as Grant
+from events.catalogue.access import GrantsSet, KeyIssued, KeyRevoked, ReadRecorded
 from events.catalogue.conversation import Access as Access
 from events.catalogue.conversation import BlockMade as BlockMade
 from events.catalogue.conversation import BroughtUp as BroughtUp
@@ -83,11 +85,15 @@ EventData = (  # in the order in which they came to be: it only grows at its end
     | SourceSetAside
     | SourceBroughtBack
     | ReviewSettled
+    | KeyIssued
+    | KeyRevoked
+    | GrantsSet
+    | ReadRecorded
 )
 EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in EventData.__args__}
 LATEST_VERSION: dict[str, int] = dict.fromkeys(EVENT_TYPES, 1) | {"MemoriesAccessed": 2}
 """The schema version that this release writes, by event type; older ones are upcast on read."""
 SEALED_ONLY = frozenset({"MemoryErased"})
 """Refused in validation until contents are sealed."""
-SIDE_EVENTS = frozenset({"MemoriesAccessed", "TurnRecorded", "ToolResultRecorded", "MemoriesRevealed"})
+SIDE_EVENTS = frozenset({"MemoriesAccessed", "TurnRecorded", "ToolResultRecorded", "MemoriesRevealed", "ReadRecorded"})
 """Events that do not move an owner's head, the number that `expected_head` is compared with."""

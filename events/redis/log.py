@@ -21,7 +21,7 @@ from events.catalogue import LATEST_VERSION
 from events.entry import LOCAL, SALT_BYTES, SECRET_BYTES, checked_principal
 from events.envelope import Prepared, Stored
 from events.errors import LogGap, ReceiptLost, StoreFull
-from events.log import Appendable, AppendReceipt, check_request_size, is_access, ready
+from events.log import Appendable, AppendReceipt, Behalf, check_request_size, for_itself, is_access, ready
 from events.marks import UNMARKED, Marker
 from events.naming import Naming
 from events.partitions import ALARMS_KEY, LogKeys, partition_of
@@ -34,7 +34,7 @@ from events.redis.naming import read_naming, read_seqs
 from events.redis.receipts import KeptReceipts, NewestReceipt
 from events.redis.secrets import Chance, Secrets, read_secrets
 from events.redis.wire import TOGETHER_BYTES, Wire, WirePool, as_store_error, refusal_code
-from events.trust import ASSERTED
+from events.trust import ASSERTED, lowest
 from events.vocabulary import Trust
 
 
@@ -60,7 +60,8 @@ _CHANGING = "the secrets of owners of partition {} change while they are asked f
 
 
 class RedisEventLog:
-    """An `EventLog` in Redis. `marker` looks at each event once, `principal` is who brings those that nobody else is named for.
+    """An `EventLog` in Redis. `marker` looks at each event once, `principal` is who brings those that nobody else is named for,
+    unless `on_behalf` tells for whom this process acts now.
 
     Safe for threads: each call borrows a connection of its own."""
 
@@ -77,11 +78,13 @@ class RedisEventLog:
         marker: Marker = UNMARKED,
         principal: str = LOCAL,
         highest: Trust = ASSERTED,
+        on_behalf: Callable[[], Behalf | None] = for_itself,
         chance: Chance = token_bytes,
     ) -> None:
         self._marker = marker
         self._principal = checked_principal(principal)
         self._highest = highest
+        self._on_behalf = on_behalf
         self._chance = chance
         self._secrets = Secrets(tags, chance)
         self._wires = WirePool(client)
@@ -98,12 +101,14 @@ class RedisEventLog:
     @property
     def principal(self) -> str:
         """See `EventLog.principal`."""
-        return self._principal
+        behalf = self._on_behalf()
+        return self._principal if behalf is None else behalf.principal
 
     @property
     def highest(self) -> Trust:
         """See `EventLog.highest`."""
-        return self._highest
+        behalf = self._on_behalf()
+        return self._highest if behalf is None else lowest(self._highest, behalf.highest)
 
     @property
     def marker(self) -> Marker:
@@ -131,7 +136,7 @@ class RedisEventLog:
         Redis works on one partition's part while the next is made ready, and while receipts are written.
         """
         check_request_size(len(events))
-        by = self._principal if principal is None else checked_principal(principal)
+        by = checked_principal(self.principal if principal is None else principal)
         if not events:
             return []
         began = monotonic()

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from api.http.admitted import admission_of
 from api.http.answer import Json
-from api.http.asking import Parts
+from api.http.asking import Parts, renewed
 from api.http.made import new_router, register
 from api.operations.definition import Operation
 from api.operations.events import EVENTS, PARTITION_EVENTS
@@ -39,6 +39,7 @@ async def _events(operation: Operation, request: Request, parts: Parts, asked: A
         head = int(answer["head"].partition(":")[2])
         await parts.waits.wait(answer["partition"], owner, head, left)
         await asyncio.sleep(pause_after(looked))
+        parts = await renewed(request)
 
 
 for operation in (EVENTS, PARTITION_EVENTS):

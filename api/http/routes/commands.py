@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from fastapi import Request
 from starlette.exceptions import HTTPException
@@ -23,6 +23,7 @@ from starlette.responses import Response
 from api.application import Application
 from api.http.admitted import admission_of
 from api.http.asking import parts_of
+from api.http.callers import caller_in
 from api.http.made import new_router
 from api.http.parsing import by_thread, read_json
 from api.http.server.connection import AT_THE_FOLDER
@@ -63,7 +64,13 @@ def for_nobody(_asked: Mapping[str, Any]) -> bool:
 async def command(request: Request) -> Response:
     """Carry out what a command asks or tells, refuse it in the words of a command, or leave it to the command."""
     at_the_folder = request.scope.get("client") == (AT_THE_FOLDER, os.geteuid())
-    if not at_the_folder or not FORWARDED.isdisjoint(request.headers.keys()):
+    caller = caller_in(cast("dict[str, object]", request.scope))
+    if (
+        not at_the_folder
+        or caller is None
+        or not caller.is_unlimited
+        or not FORWARDED.isdisjoint(request.headers.keys())
+    ):
         raise HTTPException(HTTPStatus.NOT_FOUND)
     asked = await by_thread(request, read_json)
     call: _Call | None = None

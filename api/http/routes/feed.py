@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from time import monotonic
 from typing import Annotated
 
 import anyio
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Header, Query, Request
 from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from api.http.admitted import AdmittedRoute
 from api.http.answer import problems
-from api.http.asking import AskedParts, Owner, Question
+from api.http.asking import AskedParts, Owner, Question, renewed
 from api.http.feed import Feeds
 from api.http.feed_client import Client
 from api.requests.checks import check_owner, position_of
+from events.errors import EngramlogError
 
+STILL_SECONDS = 0.2
+"""After so long it is looked at again, before anything is sent, whether whoever follows may."""
+NO_MORE = "access ended"
 EXAMPLE = """event: open
 id: 3:128
 retry: 1000
@@ -50,20 +56,30 @@ class FeedResponse(StreamingResponse):
 
     media_type = "text/event-stream"
 
-    def __init__(self, feeds: Feeds, client: Client) -> None:
+    def __init__(self, feeds: Feeds, client: Client, still: Callable[[], Awaitable[bool]]) -> None:
+        """`still` tells whether whoever follows may still follow."""
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         super().__init__(feeds.stream(client), headers=headers)
         self._feeds = feeds
         self._client = client
+        self._still = still
 
     async def stream_response(self, send: Send) -> None:
         """Each message within the time that a client has to take it."""
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        async for chunk in self.body_iterator:
+        looked = monotonic()
+        async for made in self.body_iterator:
+            chunk, ends = made, False
+            if monotonic() - looked > STILL_SECONDS:
+                if ends := not await self._still():
+                    chunk = self._feeds.ended(self._client, NO_MORE)
+                looked = monotonic()
             with anyio.move_on_after(self._feeds.limits.send_seconds) as sending:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
             if sending.cancelled_caught:
                 return
+            if ends:
+                break
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -92,6 +108,7 @@ _ANSWERS = problems(409) | {
     status_code=200,
 )
 async def feed(
+    request: Request,
     parts: AskedParts,
     owner: Owner,
     asked: Annotated[FeedAsked, Query()],
@@ -102,9 +119,17 @@ async def feed(
 ) -> Response:
     """The owner's committed change-log entries, one message an event, its position as the id. Contents are not told."""
     check_owner(owner)
+    parts.check("read", owner, "feed")
     text = last_event_id or asked.from_
     after = None
     if text is not None:
         field = "Last-Event-ID" if last_event_id else "from"
-        after = position_of(text, owner, parts.application.log.partitions, field)
-    return FeedResponse(parts.feeds, await parts.feeds.join(owner, after))
+        after = position_of(text, owner, parts.whole.log.partitions, field)
+
+    async def still() -> bool:
+        try:
+            return (await renewed(request)).caller.may("read", owner)
+        except EngramlogError:  # no key that lives, or who may what cannot be known
+            return False
+
+    return FeedResponse(parts.feeds, await parts.feeds.join(owner, after), still)

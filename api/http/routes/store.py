@@ -103,4 +103,5 @@ _METRICS: dict[int | str, dict[str, Any]] = {
 @router.get("/metrics", summary="Metrics", tags=["supervision"], responses=_METRICS, response_class=PlainTextResponse)
 def metrics(parts: AskedParts) -> Response:
     """Events, lag, quarantined owners, memories, memory used, search latency, appends by status."""
+    parts.check("operate", None, "metrics")
     return Response(parts.metrics.text(), headers={"content-type": CONTENT_TYPE_LATEST, "cache-control": "no-store"})

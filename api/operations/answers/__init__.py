@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from api.operations.answers.access import AccessTold, GrantsTold, KeyMade, KeyRevokedTold, ReadsTold, WhoAsks
 from api.operations.answers.alarms import AlarmCleared, AlarmsStanding
 from api.operations.answers.answered import AnsweredInFull, AnsweredTurns
 from api.operations.answers.cleaning import Cleaned, Decided, Schedule

@@ -12,16 +12,17 @@ from api.requests.checks import parse_instant
 from api.requests.refusals import refusal_of
 from api.requests.refused import RefusedValues
 from api.requests.secrets import label_objection
-from api.requests.speaking import speaker
+from api.requests.speaking import caller_in_hand, speaker
 from api.services.reading import Reader
 from api.work.patience import has_told
 from events.envelope import AnyEvent, Prepared, from_micros
-from events.errors import InvalidBatch, InvalidEvent
+from events.errors import AccessDenied, InvalidBatch, InvalidEvent
 from events.log import AppendReceipt, EventLog, written_to
 from events.partitions import parse_position, partition_of
-from events.standing import Speaker
+from events.standing import Objection, Speaker
 from events.validation import judged, make_event, read_events, ready
 from events.vocabulary import Trust
+from projections.access.said import check_said
 from projections.fold.changelog import describe
 from projections.redis.view import RedisViews
 from projections.shapes import Change
@@ -66,10 +67,20 @@ class Appender:
     def read(self, raws: Sequence[bytes | str]) -> list[Prepared]:
         """A request of JSON envelopes from outside, validated whole."""
         by = Speaker("http", self._log.principal, raw=True, highest=self._log.highest)
+        caller, denied = caller_in_hand(), list[AccessDenied]()
+
+        def look(event: AnyEvent) -> Objection | None:
+            if (found := check_said(caller, event)) is not None:
+                denied.append(found)
+            return label_objection(event)
+
         try:
-            return read_events(raws, now=self._log.now(), by=by, look=label_objection)
+            events = read_events(raws, now=self._log.now(), by=by, look=look)
         except InvalidBatch as refused:
             raise judged(refused, self._log.behind()) from None
+        if denied:
+            raise denied[0]
+        return events
 
     def told(self, receipt: AppendReceipt, event: Prepared, refused: Mapping[str, str]) -> AppendReceipt:
         """A receipt as its producer gets it: whether a person rejected what the event says, and of a conflict when it was."""

@@ -12,6 +12,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from api.work.patience import current_check
+from events.access import SYSTEM_OWNERS
 from events.partitions import LogKeys
 from events.redis.wire import Wire, server_run
 from projections.fold.builds import BuildKeys
@@ -73,8 +74,9 @@ class OwnerNames:
         kept = self._kept.get(number)
         if kept is not None and told.server is not None and kept.told == told:
             return kept
-        names = sorted(_read(wire, keys, told.many))
-        found = PartitionNames(told._replace(many=len(names)), names, [_folded(name) for name in names])
+        read = list(_read(wire, keys, told.many))
+        names = sorted(name for name in read if name not in SYSTEM_OWNERS)
+        found = PartitionNames(told._replace(many=len(read)), names, [_folded(name) for name in names])
         with self._lock:
             others = sum(len(other.names) for at, other in self._kept.items() if at != number)
             if others + len(names) <= MOST_KEPT:

@@ -10,6 +10,7 @@ from api.choices import MOST_NAME, MOST_OWNERS, OWNERS_PAGE
 from api.services.store.owner_names import OwnerNames
 from events.errors import refused
 from events.redis.wire import WirePool
+from projections.access.caller import Caller
 from projections.fold.builds import BuildKeys
 from projections.language.traditional import part_folded
 
@@ -28,11 +29,13 @@ class Owners:
         prefix: str | None = None,
         search: str | None = None,
         limit: int = OWNERS_PAGE,
+        among: Caller | None = None,
     ) -> dict[str, Any]:
         """Up to `limit` (1 to 1,000) owners in the order of their names, of those that begin with `prefix` and follow `after`.
 
         `search`: only names that hold this, by `part_folded`. `next`: what to give as `after` for the next page, None on the last.
-        `matching`: how many begin with the prefix and hold that. Names are kept, see `OwnerNames`. Raises InputError naming
+        `matching`: how many begin with the prefix and hold that. `among`: only those whom this
+        caller may read. Names are kept, see `OwnerNames`. Raises InputError naming
         the field.
         """
         if not 1 <= limit <= MOST_OWNERS:
@@ -43,6 +46,8 @@ class Owners:
         with self._wires.wire() as wire:
             for number, keys, names in self._names.read(wire):
                 found = names.matching(wanted, part)
+                if among is not None and not among.covers_all("read"):
+                    found = [name for name in found if among.may("read", name)]
                 matching += len(found)
                 begin = bisect_right(found, start)
                 page += [(name, number, keys) for name in found[begin : begin + limit + 1]]

@@ -1,0 +1,63 @@
+"""Who sends a request: whoever shows the token of the folder, a session, a key, or a token made of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+from starlette.datastructures import Headers
+
+from api.http.bearer import UNATTENDED, Admits, shown_in
+from api.http.sessions import Sessions
+from projections.access.book import AccessBook
+from projections.access.caller import AT_THE_FOLDER, Caller
+from projections.access.recognising import UNKNOWN, Recognised, is_of_a_key, recognised
+
+CALLER = "engramlog.caller"
+"""Name in an ASGI scope: who sends the request; None where nobody is known, on open paths alone."""
+LOOKING = 4
+"""Threads that look who may do what."""
+Book = Callable[[], AccessBook]
+
+
+class Callers:
+    """Recognises callers. For one event loop."""
+
+    def __init__(
+        self,
+        admits: Admits,
+        sessions: Sessions | None = None,
+        book: Book | None = None,
+        clock: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """`book` gives what was said of keys until it is asked; without it there are none. `clock`: microseconds since 1970."""
+        self._admits = admits
+        self._sessions = sessions
+        self._book = book
+        self._clock = clock
+        self._threads: CapacityLimiter | None = None
+
+    async def of(self, headers: Headers) -> Recognised:
+        """Who sends a request with these headers. Raises StoreUnavailable where that cannot be known."""
+        shown = shown_in(headers)
+        if shown is None:
+            return UNKNOWN
+        if self._admits(shown):
+            return Recognised(AT_THE_FOLDER)
+        if self._sessions is not None and self._sessions.admits(shown, attended=UNATTENDED not in headers):
+            return Recognised(AT_THE_FOLDER)
+        if self._book is None or not is_of_a_key(shown):
+            return UNKNOWN
+        if self._threads is None:
+            self._threads = CapacityLimiter(LOOKING)
+        return await run_sync(self._recognised, self._book, shown, limiter=self._threads)
+
+    def _recognised(self, book: Book, shown: str) -> Recognised:
+        return recognised(book(), shown, self._clock())
+
+
+def caller_in(scope: dict[str, object]) -> Caller | None:
+    """Who sent a request that the guard handed on."""
+    found = scope.get(CALLER)
+    return found if isinstance(found, Caller) else None

@@ -1,0 +1,190 @@
+"""Who may do what: one's own rights, keys and grants, and who looked at what."""
+
+from __future__ import annotations
+
+from api.operations.common import REASON
+from api.operations.definition import Body, Operation, Option, Parameter, Record
+
+GRANT = Record(
+    "GrantTold",
+    "What may be done to which owners; all of it must fit one grant.",
+    (
+        Parameter(
+            "verbs",
+            list[str],
+            "Any of produce, read, correct, delete, review, debug, reveal, replay, audit, operate, admin.",
+            examples=(["read", "produce"],),
+            bounds={"min_length": 1, "max_length": 11},
+        ),
+        Parameter(
+            "owners",
+            list[str],
+            "Names of owners, beginnings of names before /* (team/*), or * for all.",
+            examples=(["alice", "team/*"],),
+            bounds={"min_length": 1, "max_length": 100},
+        ),
+        Parameter("modes", list[str], "By which memories are read: normal, review, debug.", ["normal"], (["normal"],)),
+        Parameter(
+            "sensitivity", int, "The most sensitive memories that are told, 0 to 3; 3 with the verb reveal.", 2, (2,)
+        ),
+        Parameter(
+            "actors",
+            list[str],
+            "For whom its holder may speak: user, assistant, judge.",
+            ["user", "assistant"],
+            (["user"],),
+        ),
+        Parameter(
+            "trust",
+            str,
+            "The most that its holder's word reaches: asserted, inferred, imported, proposed.",
+            "asserted",
+            ("inferred",),
+        ),
+    ),
+)
+_GRANTS_EXAMPLE = [{"verbs": ["read", "produce"], "owners": ["team/*"], "modes": ["normal"]}]
+_PRINCIPAL = Parameter(
+    "principal",
+    str,
+    "Whose key: 1 to 64 letters of any script, digits and . _ @ / -. It stands beside each event that he brings.",
+    examples=("support", "客服"),
+    bounds={"max_length": 64},
+    option=Option(argument=True),
+)
+ME = Operation(
+    name="me",
+    call="keys.me",
+    path="/v1/me",
+    title="Who am I?",
+    tag="access",
+    answer="WhoAsks",
+    told="Who asks, and what he may do.",
+    help="Who asks, as what he shows says, and what he may do.",
+)
+ACCESS = Operation(
+    name="access",
+    call="keys.access",
+    path="/v1/access",
+    title="Who may do what",
+    tag="access",
+    question=(
+        Parameter(
+            "as_of",
+            str | None,
+            "As it was at this instant; now without.",
+            None,
+            ("2026-11-22T09:30:00Z",),
+            bounds={"max_length": 64},
+        ),
+        Parameter("principal", str | None, "Only his.", None, ("support",), bounds={"max_length": 64}),
+    ),
+    answer="AccessTold",
+    told="Everybody with keys or grants, and what was said of them.",
+    help="Who has, or had, which keys and grants, now or on any day, and who said so. Tells no key.",
+)
+ISSUE = Operation(
+    name="issue key",
+    endpoint="issue_key",
+    call="keys.issue",
+    path="/v1/keys",
+    title="Make a key",
+    tag="access",
+    question=(
+        _PRINCIPAL,
+        Parameter("grants", [GRANT, None], "What he may do from here on; as it stands without.", None),
+        Parameter(
+            "expires_at",
+            str | None,
+            "When it ends; by no date without.",
+            None,
+            ("2027-01-01T00:00:00Z",),
+            bounds={"max_length": 64},
+        ),
+        REASON,
+    ),
+    body=Body(
+        "MakingKey",
+        "A key to be made.",
+        {"team": {"summary": "For a team's agents", "value": {"principal": "support", "grants": _GRANTS_EXAMPLE}}},
+    ),
+    answer="KeyMade",
+    told="The key, told here and never again.",
+    help="Make a key for a principal, and with `grants` say what he may do. The key is told once; the store keeps its public half.",
+)
+REVOKE = Operation(
+    name="revoke key",
+    endpoint="revoke_key",
+    call="keys.revoke",
+    path="/v1/keys/revoke",
+    title="Revoke a key",
+    tag="access",
+    question=(
+        Parameter(
+            "key_id",
+            str,
+            "The 8 letters and digits after egl_.",
+            examples=("k7m2p9qa",),
+            bounds={"max_length": 8},
+            option=Option(argument=True),
+        ),
+        REASON,
+    ),
+    body=Body(
+        "RevokingKey",
+        "A key that is to open nothing.",
+        {"lost": {"summary": "It was lost", "value": {"key_id": "k7m2p9qa", "reason": "lost laptop"}}},
+    ),
+    answer="KeyRevokedTold",
+    told="Whether it was revoked by this.",
+    help="Revoke a key: it, and every token made of it, opens nothing from the next request on.",
+)
+SET_GRANTS = Operation(
+    name="set grants",
+    endpoint="set_grants",
+    call="keys.grant",
+    path="/v1/grants",
+    title="Say who may do what",
+    tag="access",
+    question=(
+        _PRINCIPAL,
+        Parameter(
+            "grants", [GRANT], "All that he may do from here on; an empty list: nothing.", examples=(_GRANTS_EXAMPLE,)
+        ),
+        REASON,
+    ),
+    body=Body(
+        "SettingGrants",
+        "All grants of a principal.",
+        {"team": {"summary": "A team's owners", "value": {"principal": "support", "grants": _GRANTS_EXAMPLE}}},
+    ),
+    answer="GrantsTold",
+    told="His grants from here on.",
+    help="Say what a principal may do from here on; what he could do before holds no more.",
+)
+READS = Operation(
+    name="reads",
+    call="reads.reads",
+    path="/v1/reads",
+    title="Who looked at what",
+    tag="access",
+    question=(
+        Parameter(
+            "limit",
+            int,
+            "How many, 1 to 1000.",
+            100,
+            (100,),
+            bounds={"ge": 1, "le": 1_000},
+            option=Option(("-k", "--limit")),
+        ),
+        Parameter(
+            "cursor", str | None, "The next page: what `next` told.", None, ("3:128",), bounds={"max_length": 400}
+        ),
+        Parameter("order", str, "newest or oldest first.", "newest", ("newest",), bounds={"max_length": 10}),
+    ),
+    answer="ReadsTold",
+    told="A page of what was looked at with a key, newest first. Holds no contents.",
+    help="Who looked at what with a key: secrets, exports, hidden memories, other people's pasts, and who was refused.",
+)
+OPERATIONS = (ME, ACCESS, ISSUE, REVOKE, SET_GRANTS, READS)

@@ -1,0 +1,1 @@
+"""Keys and grants: following what is said of them, saying it, and recording who looked at what."""

@@ -1,0 +1,123 @@
+"""The book of access as this process knows it: followed in the log itself, whether or not a worker folds it.
+
+Whoever asks gets a book that holds all that was said before he asked. Looks are shared: one that begins after several have asked
+is for all of them. Where the log cannot be read for a second, nobody with a key is admitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Lock
+from time import monotonic
+from typing import Any, NamedTuple
+
+from events.access import ACCESS, access_id
+from events.envelope import decode, micros
+from events.errors import StoreError, StoreUnavailable, UndecodableEvent
+from events.log import EventLog
+from events.partitions import partition_of, position_text
+from projections.access.book import AccessBook, folded
+
+AT_ONCE = 256
+"""Numbers that are asked for in one go."""
+MOST_STALE = 1.0
+"""Seconds without an answer of the log after which nobody with a key is admitted."""
+Clock = Callable[[], float]
+
+
+class Said(NamedTuple):
+    """One event of access."""
+
+    data: Any
+    at: int
+    """When it was recorded, microseconds since 1970."""
+    position: str
+    principal: str | None
+    actor: str
+
+
+class AccessFollower:
+    """Follows what is said of access. Safe for threads."""
+
+    def __init__(self, log: EventLog, clock: Clock = monotonic) -> None:
+        """`clock`: seconds, never backwards."""
+        self._log = log
+        self._clock = clock
+        self._partition = partition_of(ACCESS, log.partitions)
+        self._said: list[Said] = []
+        self._book = AccessBook()
+        self._seen_at: float | None = None
+        self._lock, self._looking = Lock(), Lock()
+        self._next: Future[AccessBook] | None = None
+        """The look that has not begun, with all who asked for it."""
+
+    def book(self) -> AccessBook:
+        """The book with all that was said before this was asked. Raises StoreUnavailable where it cannot be known."""
+        with self._lock:
+            mine = self._next
+            if mine is not None:
+                begins = False
+            else:
+                mine = self._next = Future()
+                begins = True
+        if begins:
+            with self._looking:  # a look in hand may have begun before the last event
+                with self._lock:
+                    self._next = None
+                try:
+                    mine.set_result(self._look())
+                except BaseException as error:
+                    mine.set_exception(error)
+                    raise
+        return mine.result()
+
+    def _look(self) -> AccessBook:
+        began = self._clock()
+        try:
+            found = self._new()
+        except StoreError:
+            if self._seen_at is not None and self._clock() - self._seen_at < MOST_STALE:
+                return self._book
+            raise StoreUnavailable(
+                "access: the log does not tell who may do what; nobody with a key is admitted until it does",
+                retry_after=1,
+            ) from None
+        book = self._book
+        for one in found:
+            book = book.after(one.data, one.at)
+        with self._lock:
+            self._said += found
+            self._book, self._seen_at = book, began
+        return book
+
+    def said(self) -> list[Said]:
+        """All that was said, in order. Raises as `book`."""
+        self.book()
+        with self._lock:
+            return list(self._said)
+
+    def book_at(self, instant: int) -> AccessBook:
+        """The book as it was at an instant, microseconds since 1970. Raises as `book`."""
+        return folded(((one.data, one.at) for one in self.said()), instant)
+
+    def _new(self) -> list[Said]:
+        """What was said since the last look, by its numbers."""
+        found, number = list[Said](), self._book.number
+        size = 1 if self._seen_at is not None else AT_ONCE
+        while True:
+            ids = [access_id(one) for one in range(number + 1, number + 1 + size)]
+            seqs = self._log.seqs_of(ACCESS, ids)
+            known = [seqs[one] for one in ids if one in seqs]
+            for stored in self._log.read_at(self._partition, known):
+                try:
+                    event = decode(stored.kind, stored.body)
+                except UndecodableEvent as error:  # of a release to come: what it says of keys is not known here
+                    raise StoreUnavailable(f"access: {error.message}") from None
+                at = stored.recorded or micros(event.occurred_at)
+                place = position_text(self._partition, stored.seq)
+                found.append(Said(event.data, at, place, stored.principal, event.actor))
+            number += len(known)
+            if len(known) < size:
+                return found
+            size = AT_ONCE

@@ -1,0 +1,249 @@
+"""Keys and grants: made, revoked, set, and told, now or as of any instant. Each is an event of `:access`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from secrets import token_bytes
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from api.requests.checks import parse_instant
+from api.requests.refusals import refusal_of
+from api.requests.speaking import caller_in_hand
+from api.services.access.following import AccessFollower
+from api.services.writing import Writer
+from events.access import ACCESS, access_id
+from events.catalogue import Grant, GrantsSet, KeyIssued, KeyRevoked
+from events.catalogue.access import MOST_GRANTS, PRINCIPAL_RULE, Principal
+from events.entry import LOCAL
+from events.envelope import from_micros, utc_text
+from events.errors import AccessDenied, ConcurrencyError, refused
+from events.log import EventLog
+from events.wording import allowed_words
+from projections.access.book import MOST_LIVE, AccessBook, Key
+from projections.access.grants import check_grant, told
+from projections.access.keys import MadeKey, make_key
+from projections.access.tokens import as_grant
+
+_PRINCIPAL: TypeAdapter[str] = TypeAdapter(Principal)
+TRIES = 8
+"""How often something is said anew because somebody else was first."""
+
+
+class Keys:
+    """Keys and grants of one store. Safe for threads."""
+
+    def __init__(
+        self,
+        log: EventLog,
+        writer: Writer,
+        follower: AccessFollower,
+        chance: Callable[[int], bytes] = token_bytes,
+    ) -> None:
+        """`chance`: gives so many random bytes."""
+        self._log = log
+        self._writer = writer
+        self._follower = follower
+        self._chance = chance
+
+    def me(self) -> dict[str, Any]:
+        """Who asks, and what he may do."""
+        caller = caller_in_hand()
+        ends = None if caller.ends is None else utc_text(from_micros(caller.ends))
+        return {**caller.as_dict(), "expires_at": ends}
+
+    def access(self, *, as_of: str | None = None, principal: str | None = None) -> dict[str, Any]:
+        """Everybody who has, or had, a key or a grant, with both; `as_of`: as it was then. Holds no key.
+
+        `events` are what was said of them, oldest first, with who said it.
+        """
+        now = self._log.now() if as_of is None else parse_instant(as_of, "as_of")
+        said = [one for one in self._follower.said() if one.at <= now]
+        book = self._follower.book_at(now)
+        names = [one for one in book.principals if principal is None or one == principal]
+        keys = list(book.keys.values())
+        return {
+            "at": utc_text(from_micros(now)),
+            "principals": [
+                {
+                    "principal": name,
+                    "keys": [_key_told(one, now) for one in keys if one.principal == name],
+                    "grants": [told(one) for one in book.grants.get(name, ())],
+                }
+                for name in names
+            ],
+            "events": [
+                {
+                    "position": one.position,
+                    "recorded_at": utc_text(from_micros(one.at)),
+                    "event": type(one.data).__name__,
+                    "principal": _about(one.data, book),
+                    "key": getattr(one.data, "key_id", None),
+                    "by": one.principal,
+                    "reason": one.data.reason,
+                }
+                for one in said
+                if principal is None or _about(one.data, book) == principal
+            ],
+        }
+
+    def issue(
+        self,
+        principal: str,
+        *,
+        grants: Sequence[Mapping[str, Any]] | None = None,
+        expires_at: str | None = None,
+        reason: str = "",
+        actor: str = "user",
+    ) -> dict[str, Any]:
+        """Make a key for a principal, and with `grants` set what he may do. The key is told here and never again.
+
+        Of a principal two keys live at once at the most: the old one, and the one that takes its place. Raises InputError.
+        """
+        self._check_himself()
+        _check_principal(principal, self._log.principal)
+        read = None if grants is None else _grants(grants)
+        ends = None if expires_at is None else parse_instant(expires_at, "expires_at")
+        now = self._log.now()
+        if ends is not None and ends <= now:
+            raise refused("expires_at", expires_at, "an instant in the future")
+        made: list[MadeKey] = []
+
+        def said(book: AccessBook) -> list[Any]:
+            if len(book.live(principal, now)) >= MOST_LIVE:
+                living = ", ".join(one.key_id for one in book.live(principal, now))
+                raise refused(
+                    "principal", principal, f"one with fewer than {MOST_LIVE} live keys; revoke one first: {living}"
+                )
+            key = make_key(self._chance)
+            while key.key_id in book.keys:
+                key = make_key(self._chance)
+            made[:] = [key]
+            number = book.number + 1
+            at = None if ends is None else from_micros(ends)
+            issued = KeyIssued(
+                number=number, key_id=key.key_id, principal=principal, public=key.public, digest=key.digest,
+                expires_at=at, reason=reason,
+            )  # fmt: skip
+            if read is None:
+                return [issued]
+            return [issued, GrantsSet(number=number + 1, principal=principal, grants=read, reason=reason)]
+
+        book, position = self._say(said, actor)
+        key = made[0]
+        return {
+            "key": key.text,
+            "key_id": key.key_id,
+            "principal": principal,
+            "expires_at": None if ends is None else utc_text(from_micros(ends)),
+            "grants": [told(one) for one in book.grants.get(principal, ())],
+            "position": position,
+        }
+
+    def revoke(self, key_id: str, *, reason: str = "", actor: str = "user") -> dict[str, Any]:
+        """From here on a key, and every token made of it, opens nothing. Raises InputError for a key that is none."""
+        self._check_himself()
+        found: list[Key] = []
+
+        def said(book: AccessBook) -> list[Any]:
+            key = book.keys.get(key_id)
+            if key is None:
+                raise refused("key_id", key_id[:80], "the id of a key of this store: `engramlog key list` tells them")
+            found[:] = [key]
+            if key.revoked_at is not None:
+                return []
+            return [KeyRevoked(number=book.number + 1, key_id=key_id, reason=reason)]
+
+        _, position = self._say(said, actor)
+        return {
+            "key_id": key_id,
+            "principal": found[0].principal,
+            "revoked": position is not None,
+            "position": position,
+        }
+
+    def grant(
+        self, principal: str, *, grants: Sequence[Mapping[str, Any]], reason: str = "", actor: str = "user"
+    ) -> dict[str, Any]:
+        """From here on these are all of a principal's grants; none: he may do nothing. Raises InputError."""
+        self._check_himself()
+        _check_principal(principal, self._log.principal)
+        read = _grants(grants)
+
+        def said(book: AccessBook) -> list[Any]:
+            if book.grants.get(principal, ()) == read:
+                return []
+            return [GrantsSet(number=book.number + 1, principal=principal, grants=read, reason=reason)]
+
+        _, position = self._say(said, actor)
+        return {"principal": principal, "grants": [told(one) for one in read], "position": position}
+
+    def _say(self, said: Callable[[AccessBook], list[Any]], actor: str) -> tuple[AccessBook, str | None]:
+        """Say what follows from the book; the book after it, and where it stands. None: there was nothing to say."""
+        for _ in range(TRIES):
+            told_now = said(self._follower.book())
+            if not told_now:
+                return self._follower.book(), None
+            now = self._log.now()
+            events = [
+                self._writer.event(data, ACCESS, now, actor, event_id=access_id(data.number)) for data in told_now
+            ]
+            receipts = self._log.append(self._writer.ready(events))
+            if all(one.written for one in receipts):
+                return self._follower.book(), receipts[0].position
+            if not any(one.status == "conflict" for one in receipts):
+                raise next(refusal_of(one) for one in receipts if not one.written)
+        raise ConcurrencyError("access: others said something at the same time, again and again; try again")
+
+    def _check_himself(self) -> None:
+        """Raises AccessDenied for a token made of a key: what it made would outlive it."""
+        caller = caller_in_hand()
+        if caller.layers is not None and len(caller.layers) > 1:
+            raise AccessDenied(
+                "access: got a token made of a key; allowed: the key itself, for what a token makes would outlive it",
+                principal=caller.name,
+            )
+
+
+def _check_principal(name: str, own: str) -> None:
+    """Raises InputError for what no principal is called, and for the names of the store's own side."""
+    try:
+        _PRINCIPAL.validate_python(name)
+    except ValidationError:
+        raise refused("principal", name[:80], PRINCIPAL_RULE) from None
+    if name in (LOCAL, own):
+        raise refused("principal", name, f"another name than {name}, which is the store's own side")
+
+
+def _grants(said: Sequence[Mapping[str, Any]]) -> tuple[Grant, ...]:
+    if len(said) > MOST_GRANTS:
+        raise refused("grants", f"{len(said)} of them", f"at most {MOST_GRANTS}")
+    found = []
+    for number, one in enumerate(said):
+        try:
+            found.append(check_grant(as_grant(dict(one)), f"grants[{number}]"))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise refused(
+                f"grants[{number}]{where and '.' + where}", str(first["input"])[:80], allowed_words(first)
+            ) from None
+    return tuple(found)
+
+
+def _about(data: Any, book: AccessBook) -> str | None:
+    if isinstance(data, KeyRevoked):
+        found = book.keys.get(data.key_id)
+        return None if found is None else found.principal
+    return str(data.principal)
+
+
+def _key_told(key: Key, now: int) -> dict[str, Any]:
+    times = {"issued_at": key.issued_at, "expires_at": key.expires_at, "revoked_at": key.revoked_at}
+    return {
+        "key_id": key.key_id,
+        "state": key.state(now),
+        **{name: None if at is None else utc_text(from_micros(at)) for name, at in times.items()},
+        "digest": key.digest,
+    }

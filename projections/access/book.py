@@ -1,0 +1,77 @@
+"""The book of access: what the events of keys and grants fold into, at the newest of them or at any instant. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from events.catalogue import Grant, GrantsSet, KeyIssued, KeyRevoked
+from events.envelope import micros
+
+MOST_LIVE = 2
+"""Keys of a principal that live at once: the one in use, and the one that takes its place."""
+
+
+class Key(NamedTuple):
+    """A key as the store knows it."""
+
+    key_id: str
+    principal: str
+    public: bytes
+    digest: str
+    issued_at: int
+    """Microseconds since 1970, as all times here."""
+    expires_at: int | None = None
+    revoked_at: int | None = None
+
+    def state(self, now: int) -> str:
+        """`live`, `expired` or `revoked`."""
+        if self.revoked_at is not None:
+            return "revoked"
+        return "expired" if self.expires_at is not None and now >= self.expires_at else "live"
+
+
+@dataclass(frozen=True, slots=True)
+class AccessBook:
+    """Who has which keys and grants, after so many events."""
+
+    number: int = 0
+    """Of the last event that it holds."""
+    keys: Mapping[str, Key] = field(default_factory=dict)
+    grants: Mapping[str, tuple[Grant, ...]] = field(default_factory=dict)
+
+    def after(self, data: Any, at: int) -> AccessBook:
+        """The book after one more event, said at an instant. What names a key that is not there changes nothing."""
+        if isinstance(data, KeyIssued):
+            ends = None if data.expires_at is None else micros(data.expires_at)
+            key = Key(data.key_id, data.principal, bytes.fromhex(data.public), data.digest, at, ends)
+            there = self.keys.get(data.key_id)
+            keys = self.keys if there is not None else {**self.keys, data.key_id: key}
+            return replace(self, number=data.number, keys=keys)
+        if isinstance(data, KeyRevoked):
+            found = self.keys.get(data.key_id)
+            if found is None or found.revoked_at is not None:
+                return replace(self, number=data.number)
+            return replace(self, number=data.number, keys={**self.keys, data.key_id: found._replace(revoked_at=at)})
+        if isinstance(data, GrantsSet):
+            return replace(self, number=data.number, grants={**self.grants, data.principal: data.grants})
+        return self
+
+    def live(self, principal: str, now: int) -> list[Key]:
+        """The keys of a principal that live."""
+        return [one for one in self.keys.values() if one.principal == principal and one.state(now) == "live"]
+
+    @property
+    def principals(self) -> list[str]:
+        """Everybody who has, or had, a key or a grant, by name."""
+        return sorted({*self.grants, *(one.principal for one in self.keys.values())})
+
+
+def folded(said: Iterable[tuple[Any, int]], until: int | None = None) -> AccessBook:
+    """The book of events with their instants, in order; `until`: only those said by then."""
+    book = AccessBook()
+    for data, at in said:
+        if until is None or at <= until:
+            book = book.after(data, at)
+    return book

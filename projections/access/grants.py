@@ -1,0 +1,111 @@
+"""What a grant covers. Pure.
+
+A pattern is an owner's name, the beginning of names before `/*`, or `*` for all. Names are compared as they are: nothing in one
+is a regular expression, and no name of the store's own (`:`) is covered by any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
+
+from events.catalogue import Grant
+from events.catalogue.access import OWNERS_RULE, Verb
+from events.errors import refused
+from events.standing import OWN
+from events.text.invisible import INVISIBLE
+from events.vocabulary import is_id
+
+VERBS: tuple[Verb, ...] = get_args(Verb)
+ALL = "*"
+BELOW = "/*"
+"""What the pattern of a beginning ends with."""
+OF_THE_STORE = frozenset({"operate", "admin", "audit"})
+"""Verbs that are also said of the store as a whole; then of all owners alone."""
+LEAST_TOLD = 2
+"""Below this sensitivity a grant is of what withholds by it (`OF_LITTLE`)."""
+OF_LITTLE: frozenset[Verb] = frozenset({"produce", "read"})
+DESCRIBED: Mapping[Verb, str] = {
+    "produce": "bring events: turns, memories, mentions, imports",
+    "read": "ask: search, lists, one memory, why it weighs what it weighs, the block for a prompt, the feed",
+    "correct": "say what is so: edit, negate, confirm, merge, set sources aside, retract",
+    "delete": "delete and restore memories, clean up",
+    "review": "answer what waits for a person, and grade reviews",
+    "debug": "see what stopped an owner, with the events that are parked",
+    "reveal": "see texts of secrets; each look is recorded",
+    "replay": "read a history under other laws and parameters, or without some of it",
+    "audit": "see the events of the log, what stood in prompts, who said what; of all owners also who looked at what",
+    "operate": "see how the store does, clear alarms, let parked events go on",
+    "admin": "make and revoke keys, and say who may do what; of all owners alone",
+}
+"""What each verb lets do."""
+
+
+def covers(pattern: str, owner: str) -> bool:
+    """Whether a pattern covers an owner."""
+    if owner.startswith(OWN):
+        return False
+    if pattern == ALL:
+        return True
+    return owner.startswith(pattern[:-1]) if pattern.endswith(BELOW) else owner == pattern
+
+
+def is_named(grant: Grant, owner: str) -> bool:
+    """Whether a grant names the owner himself, not one of many."""
+    return owner in grant.owners and owner != ALL and not owner.endswith(BELOW)
+
+
+def grants(one: Grant, verb: Verb, owner: str | None, mode: str | None, actor: str | None) -> bool:
+    """Whether a grant lets do this. `owner`: None of the store as a whole, which only `*` is."""
+    if verb not in one.verbs or (mode is not None and mode not in one.modes):
+        return False
+    if actor is not None and actor not in one.actors:
+        return False
+    return ALL in one.owners if owner is None else any(covers(pattern, owner) for pattern in one.owners)
+
+
+def narrowed(patterns: Iterable[str], names: Iterable[str]) -> list[str]:
+    """Those of these names that a pattern covers, in their order."""
+    told = list(patterns)
+    return [name for name in names if any(covers(pattern, name) for pattern in told)]
+
+
+def check_pattern(pattern: str, field: str = "owners") -> str:
+    """The pattern itself. Raises InputError where it is none, or names what is the store's own."""
+    named = pattern.removesuffix(BELOW)
+    if pattern != ALL and (not is_id(named) or named.startswith(OWN) or INVISIBLE.search(named)):
+        raise refused(field, pattern[:128], f"{OWNERS_RULE}, none of the store's own")
+    return pattern
+
+
+def check_grant(one: Grant, field: str = "grants") -> Grant:
+    """The grant itself. Raises InputError for what no grant can be."""
+    for pattern in one.owners:
+        check_pattern(pattern, f"{field}.owners")
+    if "admin" in one.verbs and one.owners != (ALL,):
+        raise refused(f"{field}.owners", ", ".join(one.owners), "* alone: who makes keys could give himself any owner")
+    if one.sensitivity < LEAST_TOLD and not OF_LITTLE.issuperset(one.verbs):
+        told = ", ".join(sorted(OF_LITTLE))
+        raise refused(
+            f"{field}.sensitivity",
+            one.sensitivity,
+            f"2 or 3; 0 and 1 only where the verbs are {told}, which withhold by it",
+        )
+    if one.sensitivity > LEAST_TOLD and "reveal" not in one.verbs:
+        raise refused(f"{field}.sensitivity", one.sensitivity, "0 to 2; 3 with the verb reveal")
+    for name, values in (("verbs", one.verbs), ("owners", one.owners), ("modes", one.modes), ("actors", one.actors)):
+        if len(set(values)) != len(values):
+            raise refused(f"{field}.{name}", ", ".join(values), "each once")
+    return one
+
+
+def told(one: Grant) -> dict[str, Any]:
+    """A grant as JSON has it, whole."""
+    return {
+        "verbs": list(one.verbs),
+        "owners": list(one.owners),
+        "modes": list(one.modes),
+        "sensitivity": one.sensitivity,
+        "actors": list(one.actors),
+        "trust": one.trust,
+    }

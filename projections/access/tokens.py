@@ -1,0 +1,117 @@
+"""Tokens made of a key, offline: a JWT that the key's seed signs (EdDSA), narrower than the key, with an end. Pure.
+
+Any library of JWTs makes one: `alg` EdDSA, `typ` `egl+jwt`, `kid` the key's id; `exp` and `iat` in seconds; `grants` as of a key;
+`sub`, what its bearer is called in the audit. It lives no longer than the key, and can do nothing that the key cannot.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jwt
+import orjson
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from pydantic import TypeAdapter, ValidationError
+
+from events.catalogue import Grant
+from events.catalogue.access import MOST_GRANTS
+from events.errors import InputError, refused
+from events.shape import checked
+from projections.access.grants import check_grant
+from projections.access.keys import id_in, seed_of
+
+ALGORITHM = "EdDSA"
+KIND = "egl+jwt"
+LONGEST_SECONDS = 366 * 86_400
+MOST_LETTERS = 8_192
+MOST_SUBJECT = 128
+_GRANT: TypeAdapter[Any] = TypeAdapter(checked(Grant))
+
+
+class TokenRefused(ValueError):
+    """What is shown is no token of a key, or one that is over; its text says which, and holds nothing of it."""
+
+
+class Told(NamedTuple):
+    """What a token says, once its signature is known."""
+
+    grants: tuple[Grant, ...]
+    ends: int
+    """Seconds since 1970."""
+    subject: str | None
+
+
+def key_named(shown: str) -> str | None:
+    """The id of the key that a token says it is made of; None where it says none. Nothing is believed by that."""
+    if len(shown) > MOST_LETTERS or shown.count(".") != 2:
+        return None
+    try:
+        header = jwt.get_unverified_header(shown)
+    except jwt.PyJWTError:
+        return None
+    key_id = header.get("kid")
+    return key_id if header.get("typ") == KIND and isinstance(key_id, str) else None
+
+
+def read_token(shown: str, public: bytes, now: int) -> Told:
+    """What a token says, signed by the key with this public half. `now`: seconds since 1970. Raises TokenRefused."""
+    try:
+        said = jwt.decode(
+            shown,
+            Ed25519PublicKey.from_public_bytes(public),
+            algorithms=[ALGORITHM],
+            options={
+                "require": ["exp", "iat"], "verify_exp": False, "verify_iat": False, "verify_nbf": False, "verify_aud": False,
+                "verify_sub": False,
+            },
+        )  # fmt: skip
+    except (jwt.PyJWTError, ValueError):
+        raise TokenRefused("one that its key did not sign") from None
+    ends, begins, subject = _seconds(said, "exp"), _seconds(said, "iat"), said.get("sub")
+    if not 0 < ends - begins <= LONGEST_SECONDS:
+        raise TokenRefused("one without an end, or with one more than 366 days after its beginning")
+    if now >= ends:
+        raise TokenRefused("one that is over")
+    if subject is not None and not (
+        isinstance(subject, str) and 1 <= len(subject) <= MOST_SUBJECT and subject.isprintable()
+    ):
+        raise TokenRefused(f"one whose sub is not 1 to {MOST_SUBJECT} printable characters")
+    return Told(_grants(said.get("grants")), ends, subject)
+
+
+def make_token(key: str, grants: list[dict[str, Any]], *, now: int, seconds: int, subject: str | None = None) -> str:
+    """A token of a key for these grants, for so many seconds. Raises InputError; whether the key may all that, the service says."""
+    if not 1 <= seconds <= LONGEST_SECONDS:
+        raise refused("seconds", seconds, f"1 to {LONGEST_SECONDS:,}")
+    try:
+        _grants(grants)
+        seed = seed_of(key)
+    except ValueError as error:
+        raise InputError(f"token: {error}", field="token") from None
+    said: dict[str, Any] = {"iat": now, "exp": now + seconds, "grants": grants}
+    if subject is not None:
+        said["sub"] = subject
+    private = Ed25519PrivateKey.from_private_bytes(seed)
+    return jwt.encode(said, private, algorithm=ALGORITHM, headers={"typ": KIND, "kid": id_in(key)})
+
+
+def _grants(said: Any) -> tuple[Grant, ...]:
+    if not isinstance(said, list) or not 1 <= len(said) <= MOST_GRANTS:
+        raise TokenRefused(f"one whose grants are not a list of 1 to {MOST_GRANTS}")
+    try:
+        return tuple(check_grant(as_grant(one)) for one in said)
+    except (ValidationError, InputError, TypeError):
+        raise TokenRefused("one whose grants cannot be read") from None
+
+
+def as_grant(said: Any) -> Grant:
+    """A grant of its JSON. Raises ValidationError, and TypeError for what no JSON is."""
+    found = _GRANT.validate_json(orjson.dumps(said))
+    return Grant(**{name: getattr(found, name) for name in Grant.__struct_fields__})
+
+
+def _seconds(said: dict[str, Any], name: str) -> int:
+    value = said[name]
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TokenRefused(f"one whose {name} is no whole number of seconds")
+    return value
