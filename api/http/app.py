@@ -12,7 +12,7 @@ from api.http import problem
 from api.http.asking import Parts
 from api.http.bearer import Admits, in_force_of, is_open, nobody
 from api.http.bodies import Bodies
-from api.http.callers import Callers
+from api.http.callers import GONE, Callers
 from api.http.console_files import serve_console
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
@@ -117,7 +117,13 @@ def create_app(
     app.state.parts = Parts(application, metrics, feeds, waits)
     app.state.admission = admitted
     app.state.answers_for = answers_for
-    callers = Callers(admits, sessions, application.access_follower.book, application.log.now)
+    callers = Callers(
+        admits,
+        sessions,
+        application.access_follower.book,
+        application.log.now,
+        lambda caller: application.reads.record(caller, "denied", GONE, None),
+    )
     app.state.admits, app.state.sessions, app.state.callers = admits, sessions, callers
     problem.install(app)
     for module in (events, operations, pictures, auditing, records, chats, feed, store, commands, console):

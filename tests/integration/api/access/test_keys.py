@@ -107,6 +107,8 @@ def test_revoked_means_at_once_for_the_key_and_its_tokens(http: HttpStore) -> No
     refused = http.client.get("/v1/owners/alice/memories", headers=shown(key))
     assert refused.status_code == 401
     assert "was revoked" in refused.json()["detail"]
+    told = [one for one in http.client.get("/v1/reads").json()["reads"] if one["principal"] == "gone"]
+    assert {(one["what"], one["call"], one["whose"]) for one in told} >= {("denied", "a key that is over", None)}
     again = http.client.post("/v1/keys/revoke", json={"key_id": key[4:12]}).json()
     assert (again["revoked"], again["position"]) == (False, None)
 
@@ -263,7 +265,7 @@ def test_what_is_refused_again_and_again_is_told_once_in_a_while(http: HttpStore
     for _ in range(30):
         assert status(http, key, "/v1/owners/bob/memories") == 403
     told = [one for one in http.client.get("/v1/reads?limit=1000").json()["reads"] if one["principal"] == "knocks"]
-    assert len(told) <= 3, "ten seconds stand between two of a kind"
+    assert len(told) <= 3, "a minute stands between two of a kind"
     assert {(one["what"], one["call"], one["whose"]) for one in told} == {("denied", "reader.list", "bob")}
     http.application.reads.flush()
     told = [one for one in http.client.get("/v1/reads?limit=1000").json()["reads"] if one["principal"] == "knocks"]

@@ -169,3 +169,18 @@ def test_an_unforeseen_failure_is_told_to_all_and_the_next_look_is_a_new_one(log
         follower.book()
     del log.seqs_of
     assert follower.book() == AccessBook()
+
+
+def test_a_log_that_was_rolled_back_is_read_anew(log: SilentLog) -> None:
+    follower = AccessFollower(log)
+    say(log, grants(1), grants(2))
+    assert follower.book().number == 2
+    other = SilentLog(lambda: NOW, 4)
+    say(other, grants(1))
+    follower._log = other
+    assert follower.book().number == 1
+    assert [one.data.number for one in follower.said()] == [1]
+    say(other, KeyRevoked(number=2, key_id="aaaaaaaa"))
+    assert follower.book().number == 2
+    follower._log = SilentLog(lambda: NOW, 4)
+    assert follower.book() == AccessBook()

@@ -19,7 +19,7 @@ from projections.access.book import AccessBook, folded
 from projections.access.caller import Caller
 from projections.access.grants import told
 from projections.access.keys import MadeKey, id_in, make_key, seed_of
-from projections.access.recognising import Recognised, recognised
+from projections.access.recognising import recognised
 from projections.access.tokens import LONGEST_SECONDS, make_token
 
 NOW = 1_800_000_000
@@ -83,7 +83,10 @@ def test_every_other_text_opens_nothing(key: MadeKey, book: AccessBook) -> None:
 def test_a_key_ends_and_is_revoked(key: MadeKey) -> None:
     book = folded([(issued(key, ends=NOW), micro(NOW - 10))])
     assert known(book, key.text, NOW - 1) is not None
-    assert recognised(book, key.text, micro(NOW)) == Recognised(None, f"the key {key.key_id}, which is over")
+    over = recognised(book, key.text, micro(NOW))
+    assert (over.caller, over.got) == (None, f"the key {key.key_id}, which is over")
+    assert over.once is not None
+    assert (over.once.name, over.once.may("read", "alice")) == ("support", False)
     gone = book.after(KeyRevoked(number=2, key_id=key.key_id), micro(NOW - 5))
     assert recognised(gone, key.text, micro(NOW - 1)).got == f"the key {key.key_id}, which was revoked"
     token = make_token(key.text, ASKED, now=NOW - 8, seconds=60)
@@ -134,6 +137,7 @@ FORGED: dict[str, Callable[[MadeKey], str]] = {
     "without a beginning": lambda key: signed(key, {"exp": NOW + 60, "grants": ASKED}),
     "with an end far away": lambda key: signed(key, CLAIMS | {"exp": NOW + LONGEST_SECONDS + 1}),
     "that ends before it begins": lambda key: signed(key, CLAIMS | {"iat": NOW + 100}),
+    "that has not begun": lambda key: signed(key, CLAIMS | {"iat": NOW + 301, "exp": NOW + 400}),
     "with an end of words": lambda key: signed(key, CLAIMS | {"exp": "soon"}),
     "with an end that is true": lambda key: signed(key, CLAIMS | {"iat": False, "exp": True}),
     "without grants": lambda key: signed(key, {"iat": NOW, "exp": NOW + 60}),
