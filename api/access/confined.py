@@ -8,7 +8,7 @@ from inspect import Parameter, Signature, signature
 from operator import attrgetter
 from typing import Any, Protocol
 
-from api.access.needs import NEEDS, Need
+from api.access.needs import NEEDS, Need, Told
 from api.requests.speaking import asked_by
 from events.catalogue.access import Looked
 from events.errors import AccessDenied
@@ -122,15 +122,16 @@ def _signature(function: Callable[..., Any]) -> Signature:
     return signature(function)
 
 
-def _told(method: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+def _told(method: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> Told:
     """What a call is told, by name, with the defaults of what it is not."""
     taken = _signature(getattr(method, "__func__", method))
     bound = taken.bind(None, *args, **given) if hasattr(method, "__func__") else taken.bind(*args, **given)
     bound.apply_defaults()
-    told = dict(bound.arguments)
+    told: dict[str, object] = dict(bound.arguments)
     for one in taken.parameters.values():
         if one.kind is Parameter.VAR_KEYWORD:
-            told |= told.pop(one.name)
+            told |= bound.arguments[one.name]
+            del told[one.name]
     return told
 
 
