@@ -13,6 +13,8 @@ from api.requests.speaking import asked_by
 from events.catalogue.access import Looked
 from events.errors import AccessDenied
 from projections.access.caller import Caller
+from projections.access.telling import Telling, telling_of
+from projections.memory.record import SECRET
 
 _PAST = ("as_of", "known")
 """Names by which a question is about the past."""
@@ -63,7 +65,7 @@ class _Service:
             owner = checked_call(self._caller, call, need, told, self._record)
             if call == "owners.owners":
                 given = {**given, "among": self._caller}
-            with asked_by(self._caller):
+            with asked_by(self._caller, telling_to(self._caller, need, told, owner)):
                 if (what := looked_at(self._caller, need, told, owner)) is not None:
                     self._record(self._caller, what, call, owner)
                 try:
@@ -84,17 +86,26 @@ def checked_call(caller: Caller, call: str, need: Need, told: Mapping[str, Any],
             for verb in need.also(told):
                 caller.check(verb, None)
         elif need.about != "events":
-            mode = need.mode or told.get("mode")
+            mode = _mode(need, told)
             if not any(caller.may(verb, whose, mode=mode) for verb in need.instead):
                 caller.check(need.verb, whose, mode=mode, actor=_actor(told) if need.speaks else None)
             for verb in need.also(told):
-                caller.check(verb, whose)
-            if told.get("reveal"):
-                caller.check("reveal", whose)
+                caller.check(verb, whose, sensitivity=SECRET if verb == "reveal" else 0)
+            if need.verb == "reveal" or told.get("reveal"):
+                caller.check("reveal", whose, sensitivity=SECRET)
+            if need.least and whose is not None:
+                caller.check("read", whose, mode=mode, sensitivity=need.least)
     except AccessDenied:
         record(caller, "denied", call, whose)
         raise
     return whose
+
+
+def telling_to(caller: Caller, need: Need, told: Mapping[str, Any], owner: str | None) -> Telling | None:
+    """Up to what the answer of a call tells a caller of its owner; None: all."""
+    if need.told is None or owner is None:
+        return None
+    return telling_of(caller, need.told, owner, _mode(need, told))
 
 
 def looked_at(caller: Caller, need: Need, told: Mapping[str, Any], owner: str | None) -> Looked | None:
@@ -108,6 +119,11 @@ def looked_at(caller: Caller, need: Need, told: Mapping[str, Any], owner: str | 
     if owner is not None and any(told.get(name) is not None for name in _PAST) and not caller.names(owner):
         return "past"
     return None
+
+
+def _mode(need: Need, told: Mapping[str, Any]) -> str | None:
+    """The mode that a call reads by, where it says so."""
+    return need.mode or need.by(told) or told.get("mode")
 
 
 def _owner(need: Need, told: Mapping[str, Any]) -> str:

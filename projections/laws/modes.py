@@ -137,8 +137,13 @@ def effective_levels(columns: Columns, law: Law, weights: Floats, now: int | Ins
     return np.asarray(levels, dtype=np.int8)
 
 
-def visibility(columns: Columns, law: Law, now: int | Instants, parameters: Parameters, mode: Mode) -> Visibility:
-    """What a mode shows at `now` (microseconds since 1970, of all rows or of each), and why not the rest."""
+def visibility(
+    columns: Columns, law: Law, now: int | Instants, parameters: Parameters, mode: Mode, *, secret: bool = True
+) -> Visibility:
+    """What a mode shows at `now` (microseconds since 1970, of all rows or of each), and why not the rest.
+
+    `secret`: whether secrets are withheld; without, they are judged as any other memory is, and whoever asks withholds their texts.
+    """
     weights = law.weights(columns, now, parameters)
     levels = _levels_when_asked(columns, law, weights, now, parameters)
     reasons = np.full(len(columns), -1, dtype=np.int8)
@@ -151,12 +156,11 @@ def visibility(columns: Columns, law: Law, now: int | Instants, parameters: Para
             ("negated", under & (columns.conflict == Columns.FADE)),
             ("rejected", states == Columns.REJECTED),
             ("deleted", states >= Columns.DELETED),
-            ("sensitive", secrets(columns)),
         ]
         if mode == "normal":
             found[1:1] = [("compressed", levels(None) > SUMMARY)]
             found[2:2] = [("negated", columns.conflict == Columns.KEEP)]
-            found[-3:-3] = [
+            found[-2:-2] = [
                 ("ground_changed", columns.ground_changed != 0),
                 ("superseded", columns.conflict == Columns.SUPERSEDED),
                 ("retired", states == Columns.RETIRED),
@@ -164,6 +168,8 @@ def visibility(columns: Columns, law: Law, now: int | Instants, parameters: Para
                 ("proposed", states == Columns.PROPOSED),
                 ("set_aside", states == Columns.SET_ASIDE),
             ]
+        if secret:
+            found.append(("sensitive", secrets(columns)))
         for reason, rows in found:
             if rows.any():
                 reasons[rows] = REASONS.index(reason)
