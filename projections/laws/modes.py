@@ -45,6 +45,7 @@ SHOWN_BY: dict[str, str] = {
     "compressed": "review",
     "under_threshold": "review",
 }
+_AGED = [REASONS.index(name) for name in AGED]
 _IDENTITY = CATEGORIES.index("identity")
 Flags = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.int8]
@@ -189,6 +190,12 @@ def _levels_when_asked(
         return effective_levels(columns.only(rows), law, weights[rows], then, parameters)
 
     return levels
+
+
+def withheld_by_age(columns: Columns, seen: Visibility) -> Flags:
+    """What would be shown if it were younger: under the law's threshold, or compressed by idle time, and nothing else."""
+    rows: Flags = np.isin(seen.reasons, _AGED) & (columns.conflict == Columns.HELD) & (columns.told_level <= SUMMARY)
+    return rows
 
 
 def secrets(columns: Columns) -> Flags:

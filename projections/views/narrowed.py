@@ -16,7 +16,7 @@ import numpy as np
 
 from projections.checks import Check, counted, unchecked
 from projections.language.sensitivity.text_level import detect_sensitivity
-from projections.laws.modes import Mode
+from projections.laws.modes import Mode, withheld_by_age
 from projections.memory.columns import Flags
 from projections.memory.record import Memory, with_changes
 from projections.views.corrected import seen_at
@@ -54,8 +54,10 @@ class ShownView:
 
     @cached_property
     def _shown(self) -> Flags:
-        """By row; worked out when somebody asks."""
-        return seen_at(self._view, self._now, self._mode, secret=False).shown
+        """By row; worked out when somebody asks. What is only long ago is no secret of a mode: any search may bring it up."""
+        seen = seen_at(self._view, self._now, self._mode, secret=False)
+        found: Flags = seen.shown | withheld_by_age(self._view.columns, seen)
+        return found
 
     def get(self, memory_id: str) -> Memory | None:
         """A memory by id, where the mode shows it."""
