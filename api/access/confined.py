@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from operator import attrgetter
 from typing import Any, Protocol
 
-from api.access.needs import NEEDS, Need
+from api.access.needs import NEEDS, Need, Told
 from api.requests.speaking import asked_by
 from events.catalogue.access import Looked
 from events.errors import AccessDenied
@@ -65,16 +66,25 @@ class _Service:
             owner = checked_call(self._caller, call, need, told, self._record)
             if call == "owners.owners":
                 given = {**given, "among": self._caller}
-            with asked_by(self._caller, telling_to(self._caller, need, told, owner)):
+            telling = telling_to(self._caller, need, told, owner)
+            with asked_by(self._caller, telling):
                 if (what := looked_at(self._caller, need, told, owner)) is not None:
                     self._record(self._caller, what, call, owner)
                 try:
-                    return found(*args, **given)
+                    answer = found(*args, **given)
                 except AccessDenied as error:
                     self._record(self._caller, "denied", call, error.context.get("owner"))
                     raise
+            return _held(answer, self._caller, telling) if isinstance(answer, AbstractContextManager) else answer
 
         return checked
+
+
+@contextmanager
+def _held(answer: AbstractContextManager[Any], caller: Caller, telling: Telling | None) -> Iterator[Any]:
+    """What is held open is entered in the caller's name too."""
+    with asked_by(caller, telling), answer as found:
+        yield found
 
 
 def checked_call(caller: Caller, call: str, need: Need, told: Mapping[str, Any], record: Recorder) -> str | None:
@@ -88,7 +98,8 @@ def checked_call(caller: Caller, call: str, need: Need, told: Mapping[str, Any],
         elif need.about != "events":
             mode = _mode(need, told)
             if not any(caller.may(verb, whose, mode=mode) for verb in need.instead):
-                caller.check(need.verb, whose, mode=mode, actor=_actor(told) if need.speaks else None)
+                for actor in need.speaks(told) or (None,):
+                    caller.check(need.verb, whose, mode=mode, actor=actor)
             for verb in need.also(told):
                 caller.check(verb, whose, sensitivity=SECRET if verb == "reveal" else 0)
             if need.verb == "reveal" or told.get("reveal"):
@@ -116,7 +127,8 @@ def looked_at(caller: Caller, need: Need, told: Mapping[str, Any], owner: str | 
         return need.recorded
     if told.get("mode") == "debug":
         return "debug"
-    if owner is not None and any(told.get(name) is not None for name in _PAST) and not caller.names(owner):
+    of_past = need.of_past or any(told.get(name) is not None for name in _PAST)
+    if owner is not None and of_past and not caller.names(owner):
         return "past"
     return None
 
@@ -132,25 +144,21 @@ def _owner(need: Need, told: Mapping[str, Any]) -> str:
     return str(attrgetter(attribute)(found) if attribute else found)
 
 
-def _actor(told: Mapping[str, Any]) -> str:
-    by = told.get("by")
-    return str(told.get("actor") or getattr(by, "actor", None) or "user")
-
-
 @cache
 def _signature(function: Callable[..., Any]) -> Signature:
     return signature(function)
 
 
-def _told(method: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+def _told(method: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> Told:
     """What a call is told, by name, with the defaults of what it is not."""
     taken = _signature(getattr(method, "__func__", method))
     bound = taken.bind(None, *args, **given) if hasattr(method, "__func__") else taken.bind(*args, **given)
     bound.apply_defaults()
-    told = dict(bound.arguments)
+    told: dict[str, object] = dict(bound.arguments)
     for one in taken.parameters.values():
         if one.kind is Parameter.VAR_KEYWORD:
-            told |= told.pop(one.name)
+            told |= bound.arguments[one.name]
+            del told[one.name]
     return told
 
 

@@ -23,8 +23,8 @@ class Need(NamedTuple):
     about: About = "owner"
     mode: str | None = None
     """A mode that it reads by, whatever it is told."""
-    speaks: bool = False
-    """Whether it says something, as an actor."""
+    speaks: Callable[[Told], tuple[str, ...]] = lambda _told: ()
+    """As which actors it says something, if any."""
     owner: str = "owner"
     """Where the owner is told: a parameter, or a parameter and its attribute (`options.owner`)."""
     also: Callable[[Told], tuple[Verb, ...]] = lambda _told: ()
@@ -33,12 +33,28 @@ class Need(NamedTuple):
     """Verbs of which any lets do it too."""
     recorded: Looked | None = None
     """As what it is recorded that somebody looked."""
+    of_past: bool = False
+    """Whether it tells the past whatever it is told: of another's owner that is recorded."""
     told: Verb | None = None
     """By which verb's modes and sensitivity its answer is narrowed; None: it is not, for the verb itself shows what is hidden."""
     least: int = 0
     """The sensitivity below which nobody is told anything of it: it withholds by no lower one."""
     by: Callable[[Told], str | None] = lambda _told: None
     """A mode that it reads by, by what it is told."""
+
+
+def _actor(told: Told) -> tuple[str, ...]:
+    """Whoever is named, or the user."""
+    return (str(told.get("actor") or getattr(told.get("by"), "actor", None) or "user"),)
+
+
+def _of_turns(told: Told) -> tuple[str, ...]:
+    return tuple({"user" if one.role == "user" else "assistant" for one in told["turns"]})
+
+
+def _of_chats(_told: Told) -> tuple[str, ...]:
+    """An export of a chat holds both sides."""
+    return ("user", "assistant")
 
 
 WITHHELD_FROM = 2
@@ -48,10 +64,10 @@ OF_THE_LOG = READ._replace(least=WITHHELD_FROM)
 """Reads that tell words of events beside memories."""
 MAKES = Need("produce", also=lambda _told: ("read",), least=WITHHELD_FROM)
 """What is made of the owner's memories is told to whoever has it made."""
-SAYS = Need("produce", speaks=True)
-CORRECTS = Need("correct", speaks=True)
-DELETES = Need("delete", speaks=True)
-ANSWERS = Need("review", speaks=True)
+SAYS = Need("produce", speaks=_actor)
+CORRECTS = Need("correct", speaks=_actor)
+DELETES = Need("delete", speaks=_actor)
+ANSWERS = Need("review", speaks=_actor)
 REPLAYS = Need("replay")
 AUDITS = Need("audit")
 OPERATES = Need("operate", "store")
@@ -83,8 +99,10 @@ NEEDS: Mapping[str, Need] = {
     "reader.search": READ,
     "reader.list": READ,
     "reader.get": READ._replace(also=_reveals),
+    "reader.snapshot": READ,
     "reader.why": OF_THE_LOG,
     "reader.history": OF_THE_LOG,
+    "reader.count_changes": OF_THE_LOG,
     "reader.provenance": OF_THE_LOG,
     "counter.counts": READ,
     "outranking.above": READ,
@@ -104,8 +122,8 @@ NEEDS: Mapping[str, Need] = {
     "operator.stats": READ._replace(about="anybody", also=_of_the_store),
     "owners.owners": READ._replace(about="anybody"),
     "records.export": OF_THE_LOG._replace(also=_exports, recorded="export", by=_whole),
-    "revealer.get": Need("reveal", speaks=True, told="reveal"),
-    "revealer.export": OF_THE_LOG._replace(also=_exports, speaks=True, recorded="export", by=_whole),
+    "revealer.get": Need("reveal", speaks=_actor, told="reveal"),
+    "revealer.export": OF_THE_LOG._replace(also=_exports, speaks=_actor, recorded="export", by=_whole),
     "inbox.page": Need("review"),
     "inbox.accept": ANSWERS,
     "inbox.edit": ANSWERS,
@@ -114,12 +132,12 @@ NEEDS: Mapping[str, Need] = {
     "writer.append": Need("produce", "events"),
     "rememberer.append_judged": Need("produce", "events"),
     "rememberer.add": SAYS,
-    "rememberer.add_turns": Need("produce"),
+    "rememberer.add_turns": Need("produce", speaks=_of_turns),
     "writer.mention": SAYS,
     "living.reinforce": SAYS,
     "grounds.report": SAYS,
     "records.take_in_whole": Need("produce", owner="options.owner"),
-    "chats.take_in_whole": Need("produce"),
+    "chats.take_in_whole": Need("produce", speaks=_of_chats),
     "extractor.extract": MAKES,
     "extractor.rehearse": MAKES,
     "episodes.make": MAKES,
@@ -138,15 +156,15 @@ NEEDS: Mapping[str, Need] = {
     "restorer.restore": DELETES,
     "many_restorer.restore_many": DELETES,
     "cleaner.clean": Need("delete"),
-    "replayer.replay": REPLAYS,
+    "replayer.replay": REPLAYS._replace(of_past=True),
     "comparer.compare": REPLAYS,
-    "comparer.curves": REPLAYS._replace(told="replay"),
-    "differ.diff": REPLAYS,
-    "instants.instants": REPLAYS,
+    "comparer.curves": REPLAYS._replace(told="replay", of_past=True),
+    "differ.diff": REPLAYS._replace(of_past=True),
+    "instants.instants": REPLAYS._replace(of_past=True),
     "events.events": AUDITS,
     "events.partition_events": AUDITS_ALL,
     "answers.answers": AUDITS,
-    "answers.answer": AUDITS,
+    "answers.answer": AUDITS._replace(of_past=True),
     "uses.uses": AUDITS._replace(told="audit"),
     "named_sources.sources": AUDITS,
     "sources.asides": AUDITS,
@@ -154,7 +172,7 @@ NEEDS: Mapping[str, Need] = {
     "heads.check": AUDITS_ALL,
     "operator.dead_show": Need("debug", recorded="debug"),
     "operator.dead_retry": Need("operate"),
-    "operator.dead_discard": Need("operate", speaks=True),
+    "operator.dead_discard": Need("operate", speaks=_actor),
     "operator.dead": OPERATES,
     "operator.status": OPERATES,
     "operator.alarms": OPERATES,

@@ -6,6 +6,7 @@ Any library of JWTs makes one: `alg` EdDSA, `typ` `egl+jwt`, `kid` the key's id;
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jwt
@@ -19,10 +20,13 @@ from events.errors import InputError, refused
 from events.shape import checked
 from projections.access.grants import check_grant
 from projections.access.keys import id_in, seed_of
+from projections.access.told import ToldGrant
 
 ALGORITHM = "EdDSA"
 KIND = "egl+jwt"
 LONGEST_SECONDS = 366 * 86_400
+LEEWAY_SECONDS = 300
+"""So far ahead the clock of whoever made it may be."""
 MOST_LETTERS = 8_192
 MOST_SUBJECT = 128
 _GRANT: TypeAdapter[Any] = TypeAdapter(checked(Grant))
@@ -32,7 +36,7 @@ class TokenRefused(ValueError):
     """What is shown is no token of a key, or one that is over; its text says which, and holds nothing of it."""
 
 
-class Told(NamedTuple):
+class TokenSaid(NamedTuple):
     """What a token says, once its signature is known."""
 
     grants: tuple[Grant, ...]
@@ -53,7 +57,7 @@ def key_named(shown: str) -> str | None:
     return key_id if header.get("typ") == KIND and isinstance(key_id, str) else None
 
 
-def read_token(shown: str, public: bytes, now: int) -> Told:
+def read_token(shown: str, public: bytes, now: int) -> TokenSaid:
     """What a token says, signed by the key with this public half. `now`: seconds since 1970. Raises TokenRefused."""
     try:
         said = jwt.decode(
@@ -70,16 +74,20 @@ def read_token(shown: str, public: bytes, now: int) -> Told:
     ends, begins, subject = _seconds(said, "exp"), _seconds(said, "iat"), said.get("sub")
     if not 0 < ends - begins <= LONGEST_SECONDS:
         raise TokenRefused("one without an end, or with one more than 366 days after its beginning")
+    if begins > now + LEEWAY_SECONDS:
+        raise TokenRefused("one that has not begun")
     if now >= ends:
         raise TokenRefused("one that is over")
     if subject is not None and not (
         isinstance(subject, str) and 1 <= len(subject) <= MOST_SUBJECT and subject.isprintable()
     ):
         raise TokenRefused(f"one whose sub is not 1 to {MOST_SUBJECT} printable characters")
-    return Told(_grants(said.get("grants")), ends, subject)
+    return TokenSaid(_grants(said.get("grants")), ends, subject)
 
 
-def make_token(key: str, grants: list[dict[str, Any]], *, now: int, seconds: int, subject: str | None = None) -> str:
+def make_token(
+    key: str, grants: Sequence[Mapping[str, Any] | ToldGrant], *, now: int, seconds: int, subject: str | None = None
+) -> str:
     """A token of a key for these grants, for so many seconds. Raises InputError; whether the key may all that, the service says."""
     if not 1 <= seconds <= LONGEST_SECONDS:
         raise refused("seconds", seconds, f"1 to {LONGEST_SECONDS:,}")
