@@ -42,17 +42,37 @@ class Caller:
         """Whether he may do everything."""
         return self.layers is None
 
-    def may(self, verb: Verb, owner: str | None, *, mode: str | None = None, actor: str | None = None) -> bool:
-        """Whether he may do this to an owner; None: to the store as a whole."""
+    def may(
+        self,
+        verb: Verb,
+        owner: str | None,
+        *,
+        mode: str | None = None,
+        actor: str | None = None,
+        sensitivity: int = 0,
+    ) -> bool:
+        """Whether he may do this to an owner; None: to the store as a whole. `sensitivity`: that a grant of it reaches."""
         if self.layers is None:
             return True
-        return all(any(grants(one, verb, owner, mode, actor) for one in layer) for layer in self.layers)
+        return all(
+            any(one.sensitivity >= sensitivity and grants(one, verb, owner, mode, actor) for one in layer)
+            for layer in self.layers
+        )
 
-    def check(self, verb: Verb, owner: str | None, *, mode: str | None = None, actor: str | None = None) -> None:
+    def check(
+        self,
+        verb: Verb,
+        owner: str | None,
+        *,
+        mode: str | None = None,
+        actor: str | None = None,
+        sensitivity: int = 0,
+    ) -> None:
         """Raises AccessDenied where he may not, with what would be needed and no word about the owner."""
-        if self.may(verb, owner, mode=mode, actor=actor):
+        if self.may(verb, owner, mode=mode, actor=actor, sensitivity=sensitivity):
             return
         needed = f"the verb {verb}" + (f" in mode {mode}" if mode else "") + (f" as {actor}" if actor else "")
+        needed += f" up to sensitivity {sensitivity}" if sensitivity else ""
         whose = "the store as a whole (owners *)" if owner is None else "this owner"
         raise AccessDenied(
             f"access: {self.name} may not do this; needed: a grant of {needed} on {whose}. `GET /v1/me` tells what this key may",
