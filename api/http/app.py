@@ -16,7 +16,7 @@ from api.http.callers import Callers
 from api.http.console_files import serve_console
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
-from api.http.guard import Guard
+from api.http.guard import Guard, Refused, untold
 from api.http.limits import BodyPatience, InFlight
 from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.requests import Measured
@@ -70,12 +70,14 @@ def create_app(
     on_quiet: Callable[[], None] = lambda: None,
     answers_for: AnswersFor = for_nobody,
     sessions: Sessions | None = None,
+    on_refused: Refused = untold,
 ) -> FastAPI:
     """The ASGI application of one opened store. It opens and starts nothing itself: that is its caller's.
 
     `admits` tells the token that callers have to show; without it nobody is answered but on paths that tell nothing of
     anybody. Requests whose Host or Origin is not this service's own are refused; there is no CORS. `answers_for` tells for
-    which commands at the store this service answers. `sessions` are those of the console, of this very token.
+    which commands at the store this service answers. `sessions` are those of the console, of this very token. `on_refused` is
+    told why a request by a listener that others reach was refused, and from where it came.
     """
     metrics = metrics or metrics_of(application)
     sessions = sessions or Sessions(in_force_of(admits))
@@ -91,6 +93,10 @@ def create_app(
     metrics.feed_clients.set_function(lambda: feeds.clients)
     admitted = Admission(admission, on_refused=lambda work: metrics.refused.labels(work).inc(), on_quiet=on_quiet)
     metrics.watch_lanes(admitted.lanes.values())
+
+    def refused(reason: str, address: str) -> None:
+        metrics.refused_requests.labels(reason).inc()
+        on_refused(reason, address)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -123,7 +129,7 @@ def create_app(
     serve_console(app)
     app.add_middleware(Bodies, in_flight=in_flight, patience=patience, give_back=on_quiet)
     # only who may call may send
-    app.add_middleware(Guard, admits=admits, is_open=is_open, callers=callers)
+    app.add_middleware(Guard, admits=admits, is_open=is_open, callers=callers, refused=refused)
     app.add_middleware(Measured, metrics=metrics)  # the outermost: who is refused counts too
     return app
 

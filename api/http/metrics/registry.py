@@ -100,6 +100,12 @@ class Metrics:
             ["work"],
             registry=self.registry,
         )
+        self.refused_requests = Counter(
+            "engramlog_refused_requests",
+            "Requests from elsewhere that were refused before a route saw them, by reason; handshake: no TLS came of it.",
+            ["reason"],
+            registry=self.registry,
+        )
         self._lanes = Gauge(
             "engramlog_questions", "Questions in hand, by class of work.", ["work", "state"], registry=self.registry
         )
