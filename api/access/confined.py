@@ -86,7 +86,8 @@ def checked_call(caller: Caller, call: str, need: Need, told: Mapping[str, Any],
         elif need.about != "events":
             mode = need.mode or told.get("mode")
             if not any(caller.may(verb, whose, mode=mode) for verb in need.instead):
-                caller.check(need.verb, whose, mode=mode, actor=_actor(told) if need.speaks else None)
+                for actor in need.speaks(told) or (None,):
+                    caller.check(need.verb, whose, mode=mode, actor=actor)
             for verb in need.also(told):
                 caller.check(verb, whose)
             if told.get("reveal"):
@@ -114,11 +115,6 @@ def _owner(need: Need, told: Mapping[str, Any]) -> str:
     name, _, attribute = need.owner.partition(".")
     found = told[name]
     return str(attrgetter(attribute)(found) if attribute else found)
-
-
-def _actor(told: Mapping[str, Any]) -> str:
-    by = told.get("by")
-    return str(told.get("actor") or getattr(by, "actor", None) or "user")
 
 
 @cache

@@ -17,6 +17,8 @@ from projections.access.recognising import UNKNOWN, Recognised, is_of_a_key, rec
 
 CALLER = "engramlog.caller"
 """Name in an ASGI scope: who sends the request; None where nobody is known, on open paths alone."""
+GONE = "a key that is over"
+"""As what it is recorded that somebody shows one."""
 LOOKING = 4
 """Threads that look who may do what."""
 Book = Callable[[], AccessBook]
@@ -31,12 +33,15 @@ class Callers:
         sessions: Sessions | None = None,
         book: Book | None = None,
         clock: Callable[[], int] = lambda: 0,
+        on_gone: Callable[[Caller], None] = lambda _caller: None,
     ) -> None:
-        """`book` gives what was said of keys until it is asked; without it there are none. `clock`: microseconds since 1970."""
+        """`book` gives what was said of keys until it is asked; without it there are none. `clock`: microseconds since 1970.
+        `on_gone` is told, in a thread, of a key that is shown and opens nothing any more."""
         self._admits = admits
         self._sessions = sessions
         self._book = book
         self._clock = clock
+        self._on_gone = on_gone
         self._threads: CapacityLimiter | None = None
 
     async def of(self, headers: Headers, listener: Listener = OF_THIS_MACHINE) -> Recognised:
@@ -61,7 +66,10 @@ class Callers:
         return self._sessions is not None and self._sessions.admits(shown, attended=UNATTENDED not in headers)
 
     def _recognised(self, book: Book, shown: str) -> Recognised:
-        return recognised(book(), shown, self._clock())
+        found = recognised(book(), shown, self._clock())
+        if found.once is not None:
+            self._on_gone(found.once)
+        return found
 
 
 def caller_in(scope: dict[str, object]) -> Caller | None:

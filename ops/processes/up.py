@@ -25,7 +25,7 @@ from api.http.server.serve import OPERATE_PORT, Server, claim, serve, serve_on
 from api.http.sessions import Sessions
 from api.version import program_version
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
-from ops.admission import admission_limits
+from ops.admission import admission_limits, key_rates
 from ops.asking.same import answers_for
 from ops.beyond.listeners import Listeners, how_it_listens, listeners_of, require_key
 from ops.beyond.watch import CertificateWatch, RefusedWatch
@@ -326,6 +326,7 @@ def _app(
         answers_for=answers_for(settings),
         sessions=sessions,
         on_refused=refused,
+        rates=key_rates(settings),
     )
 
 

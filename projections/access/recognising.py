@@ -18,6 +18,8 @@ class Recognised(NamedTuple):
 
     caller: Caller | None
     got: str = ""
+    once: Caller | None = None
+    """Whose key it was, where it opens nothing any more."""
 
 
 UNKNOWN = Recognised(None, "another than this service's token, and no key of this store")
@@ -61,5 +63,6 @@ def caller_of(book: AccessBook, key: Key, now: int) -> Recognised:
     state = key.state(now)
     if state != "live":
         over = "was revoked" if state == "revoked" else "is over"
-        return Recognised(None, f"the key {key.key_id}, which {over}")
+        gone = Caller(key.principal, ((),), key.key_id)
+        return Recognised(None, f"the key {key.key_id}, which {over}", gone)
     return Recognised(Caller(key.principal, (book.grants.get(key.principal, ()),), key.key_id, None, key.expires_at))

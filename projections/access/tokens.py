@@ -23,6 +23,8 @@ from projections.access.keys import id_in, seed_of
 ALGORITHM = "EdDSA"
 KIND = "egl+jwt"
 LONGEST_SECONDS = 366 * 86_400
+LEEWAY_SECONDS = 300
+"""So far ahead the clock of whoever made it may be."""
 MOST_LETTERS = 8_192
 MOST_SUBJECT = 128
 _GRANT: TypeAdapter[Any] = TypeAdapter(checked(Grant))
@@ -70,6 +72,8 @@ def read_token(shown: str, public: bytes, now: int) -> Told:
     ends, begins, subject = _seconds(said, "exp"), _seconds(said, "iat"), said.get("sub")
     if not 0 < ends - begins <= LONGEST_SECONDS:
         raise TokenRefused("one without an end, or with one more than 366 days after its beginning")
+    if begins > now + LEEWAY_SECONDS:
+        raise TokenRefused("one that has not begun")
     if now >= ends:
         raise TokenRefused("one that is over")
     if subject is not None and not (

@@ -26,11 +26,11 @@ from events.validation import make_event, ready
 from events.vocabulary import is_id
 from projections.access.caller import Caller
 
-DENIED_SECONDS = 10.0
+DENIED_SECONDS = 60.0
 """A refusal like another is told after so long at the soonest."""
 MOST_DENIED = 1_000
 """Kinds of refusals that are held; of more the oldest is told and forgotten."""
-EACH_WINDOW = 100
+EACH_WINDOW = 20
 """Of one principal so many kinds of refusals are told one by one in a window; the rest together."""
 
 
