@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, NoReturn
+from typing import Literal, NamedTuple, NoReturn
 
 from api.http.server.certificate import CERTIFICATE, KEY, Certificate
 from api.http.server.listener import OF_THIS_MACHINE, Listener
@@ -70,9 +70,11 @@ def listeners_of(settings: BeyondSettings, host: str) -> Listeners:
 def how_it_listens(listeners: Listeners) -> ListeningTold:
     """What is told of it in the log, in `/ready` and in `status`."""
     main, certificate = listeners.main, listeners.certificate
-    by = "loopback" if not main.public else "proxy" if main.proxies else "tls"
+    by: Literal["loopback", "tls", "proxy"] = "loopback" if not main.public else "proxy" if main.proxies else "tls"
     ends = None if certificate is None else certificate.ends.isoformat()
-    where = "here" if main.operates else "socket" if listeners.operating is None else "port"
+    where: Literal["here", "socket", "port"] = (
+        "here" if main.operates else "socket" if listeners.operating is None else "port"
+    )
     return {"by": by, "certificate_ends": ends, "operating": where}
 
 

@@ -67,7 +67,7 @@ class BeyondSettings(BaseModel):
 
     @field_validator("tls_cert_file", "tls_key_file")
     @classmethod
-    def _whole_path(cls, value: Path | None) -> Path | None:
+    def _whole_path_of_tls(cls, value: Path | None) -> Path | None:
         if value is not None and not value.expanduser().is_absolute():
             raise ValueError("the whole path of a file")
         return None if value is None else value.expanduser()

@@ -20,6 +20,7 @@ from fastapi import FastAPI
 from api.application import Application
 from api.http.app import create_app
 from api.http.bearer import in_force_of
+from api.http.server.listener import Listener
 from api.http.server.listening import Listening
 from api.http.server.serve import OPERATE_PORT, Server, claim, serve, serve_on
 from api.http.sessions import Sessions
@@ -307,7 +308,9 @@ def _serve(
 
 def _tell_ready(server: Server, settings: Settings, front: Front, tell: Tell) -> None:
     url = server.url if front.port is None else f"{server.listener.scheme}://{settings.host}:{server.port}"
-    told = {"listening": how_it_listens(front.listeners)} if front.listeners.main.public else {}
+    told: dict[str, object] = {}
+    if front.listeners.main.public:
+        told = {"listening": how_it_listens(front.listeners), "operating": _operating(front)}
     tell("ready", url=url, docs=None if front.port is None else f"{url}/docs", **told)
 
 
@@ -425,12 +428,22 @@ def _served(application: Application, settings: Settings, url: str, sessions: Se
 
 def _page(front: Front) -> str | None:
     """Where a browser finds the console: by the very address that is ours, for another of the same name may be somebody else's."""
-    of_this_machine = front.port if not front.listeners.main.public else front.operating
+    if not front.listeners.main.public:
+        return None if front.port is None else _url(front.port, front.listeners.main)
     operating = front.listeners.operating
-    if of_this_machine is None or (operating is not None and operating.public):
+    return None if operating is None or operating.public else _operating(front)
+
+
+def _operating(front: Front) -> str | None:
+    """The address for operating, where it has a port of its own."""
+    if front.operating is None or front.listeners.operating is None:
         return None
-    host, port = of_this_machine.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return _url(front.operating, front.listeners.operating)
+
+
+def _url(port: socket.socket, listener: Listener) -> str:
+    host, number = port.getsockname()[:2]
+    return f"{listener.scheme}://[{host}]:{number}" if ":" in host else f"{listener.scheme}://{host}:{number}"
 
 
 def _link(sessions: Sessions) -> ConsoleLink | None:
