@@ -12,6 +12,7 @@ from anyio.to_thread import run_sync
 from starlette.datastructures import Headers
 
 from api.http.bearer import UNATTENDED, Admits, shown_in
+from api.http.server.listener import OF_THIS_MACHINE, Listener
 from api.http.sessions import Sessions
 from projections.access.book import AccessBook
 from projections.access.caller import AT_THE_FOLDER, Caller
@@ -50,20 +51,26 @@ class Callers:
         self._read = TokensRead()
         self._threads: CapacityLimiter | None = None
 
-    async def of(self, headers: Headers) -> Recognised:
-        """Who sends a request with these headers. Raises StoreUnavailable where that cannot be known."""
+    async def of(self, headers: Headers, listener: Listener = OF_THIS_MACHINE) -> Recognised:
+        """Who sends a request with these headers by a listener. Raises StoreUnavailable where that cannot be known.
+
+        The folder's token, and sessions that it vouched for, open listeners of this machine alone.
+        """
         shown = shown_in(headers)
         if shown is None:
             return UNKNOWN
-        if self._admits(shown):
-            return Recognised(AT_THE_FOLDER)
-        if self._sessions is not None and self._sessions.admits(shown, attended=UNATTENDED not in headers):
+        if not listener.public and self._opens_all(shown, headers):
             return Recognised(AT_THE_FOLDER)
         if self._book is None or not is_of_a_key(shown):
             return UNKNOWN
         if self._threads is None:
             self._threads = CapacityLimiter(LOOKING)
         return await run_sync(self._recognised, self._book, shown, limiter=self._threads)
+
+    def _opens_all(self, shown: str, headers: Headers) -> bool:
+        if self._admits(shown):
+            return True
+        return self._sessions is not None and self._sessions.admits(shown, attended=UNATTENDED not in headers)
 
     def _recognised(self, book: Book, shown: str) -> Recognised:
         found = recognised(book(), shown, self._clock(), self._read.read)
