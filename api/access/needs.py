@@ -51,6 +51,11 @@ def _reveals(told: Told) -> tuple[Verb, ...]:
     return ("reveal",) if told.get("reveal") or getattr(told.get("options"), "reveal", False) else ()
 
 
+def _foretells(told: Told) -> tuple[Verb, ...]:
+    """What would be made is told with the words that it would be made of."""
+    return ("read",) if told.get("dry_run") else ()
+
+
 def _exports(told: Told) -> tuple[Verb, ...]:
     """An export of everything, or of what is hidden, is an auditor's."""
     options = told["options"]
@@ -103,8 +108,8 @@ NEEDS: Mapping[str, Need] = {
     "records.take_in_whole": Need("produce", owner="options.owner"),
     "chats.take_in_whole": Need("produce"),
     "extractor.extract": Need("produce"),
-    "extractor.rehearse": Need("produce"),
-    "episodes.make": Need("produce"),
+    "extractor.rehearse": Need("produce", also=lambda _told: ("read",)),
+    "episodes.make": Need("produce", also=_foretells),
     "rememberer.edit": CORRECTS,
     "writer.negate": CORRECTS,
     "writer.confirm": CORRECTS,
@@ -119,7 +124,7 @@ NEEDS: Mapping[str, Need] = {
     "deleter.delete_many": DELETES,
     "restorer.restore": DELETES,
     "many_restorer.restore_many": DELETES,
-    "cleaner.clean": Need("delete"),
+    "cleaner.clean": Need("delete", also=_foretells),
     "replayer.replay": REPLAYS,
     "comparer.compare": REPLAYS,
     "comparer.curves": REPLAYS,

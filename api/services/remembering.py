@@ -14,6 +14,7 @@ from typing import Any, TypedDict, Unpack, cast
 from api.requests.checks import check_memory_id, check_owner
 from api.requests.refusals import checked_key, refuse_rejected
 from api.requests.snapshots import Snapshot
+from api.requests.speaking import caller_in_hand
 from api.services.carrying.carrier import Given, Looked, Rehearsable
 from api.services.writing import Writer
 from api.work.patience import current_check
@@ -184,6 +185,8 @@ class Rememberer:
         }
         if not any(found.values()):
             return found
+        if not _may_read(owner):
+            return {name: [] for name in found}
         told = self._writer.told_records(owner, [one for ids in found.values() for one in ids])
         return {name: list(_lines(told, ids)) for name, ids in found.items()}
 
@@ -202,7 +205,7 @@ class Rememberer:
         receipts = [self._writer.told(one.receipt, event, refused) for one, event in zip(done, events, strict=True)]
         ids = {other.memory_id for one in done for other in one.judged.beside}
         texts: dict[str, PossibleConflict] = {}
-        if ids:
+        if ids and _may_read(events[0].owner):
             told = self._writer.told_records(events[0].owner, sorted(ids))
             texts = {line["id"]: line for line in _lines(told, sorted(ids))}
         return receipts, [_judged_line(one.judged, texts) for one in done]
@@ -256,6 +259,11 @@ class Rememberer:
         versions = [one["version"] for one in done.answer["changes"] if one["memory"] == memory_id]
         version = versions[-1] if versions else self._writer.standing(owner, memory_id).version
         return done.answer | {"version": version}
+
+
+def _may_read(owner: str) -> bool:
+    """Whether who tells something is told what else is known: to produce is not to read."""
+    return caller_in_hand().may("read", owner)
 
 
 def _lines(told: Mapping[str, Memory], ids: Sequence[str]) -> Iterator[PossibleConflict]:

@@ -23,6 +23,8 @@ from projections.access.keys import id_in, seed_of
 ALGORITHM = "EdDSA"
 KIND = "egl+jwt"
 LONGEST_SECONDS = 366 * 86_400
+EARLY_SECONDS = 300
+"""So far ahead the clock of whoever makes a token may be."""
 MOST_LETTERS = 8_192
 MOST_SUBJECT = 128
 _GRANT: TypeAdapter[Any] = TypeAdapter(checked(Grant))
@@ -72,6 +74,8 @@ def read_token(shown: str, public: bytes, now: int) -> Told:
         raise TokenRefused("one without an end, or with one more than 366 days after its beginning")
     if now >= ends:
         raise TokenRefused("one that is over")
+    if begins > now + EARLY_SECONDS:  # else it could end on any day
+        raise TokenRefused(f"one that begins more than {EARLY_SECONDS} seconds from now")
     if subject is not None and not (
         isinstance(subject, str) and 1 <= len(subject) <= MOST_SUBJECT and subject.isprintable()
     ):
