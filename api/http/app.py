@@ -12,7 +12,7 @@ from api.http import problem
 from api.http.asking import Parts
 from api.http.bearer import Admits, in_force_of, is_open, nobody
 from api.http.bodies import Bodies
-from api.http.callers import Callers
+from api.http.callers import Callers, Provider
 from api.http.console_files import serve_console
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
@@ -70,12 +70,14 @@ def create_app(
     on_quiet: Callable[[], None] = lambda: None,
     answers_for: AnswersFor = for_nobody,
     sessions: Sessions | None = None,
+    provider: Provider | None = None,
 ) -> FastAPI:
     """The ASGI application of one opened store. It opens and starts nothing itself: that is its caller's.
 
     `admits` tells the token that callers have to show; without it nobody is answered but on paths that tell nothing of
     anybody. Requests whose Host or Origin is not this service's own are refused; there is no CORS. `answers_for` tells for
-    which commands at the store this service answers. `sessions` are those of the console, of this very token.
+    which commands at the store this service answers. `sessions` are those of the console, of this very token. `provider`: the
+    company's own identity provider, whose tokens are taken too.
     """
     metrics = metrics or metrics_of(application)
     sessions = sessions or Sessions(in_force_of(admits))
@@ -113,7 +115,7 @@ def create_app(
     app.state.parts = Parts(application, metrics, feeds, waits)
     app.state.admission = admitted
     app.state.answers_for = answers_for
-    callers = Callers(admits, sessions, application.access_follower.book, application.log.now)
+    callers = Callers(admits, sessions, application.access_follower.book, application.log.now, provider)
     app.state.admits, app.state.sessions, app.state.callers = admits, sessions, callers
     problem.install(app)
     for module in (events, operations, pictures, auditing, records, chats, feed, store, commands, console):

@@ -48,6 +48,11 @@ def closed(_method: str, _path: str) -> bool:
     return False
 
 
+def plainly_challenged(_scope: Scope, _path: str) -> str:
+    """A challenge says nothing besides."""
+    return ""
+
+
 class Guard:
     """ASGI middleware around the application. `sessions` show what they have in place of the token; what `is_open`, by method
     and path, is answered without."""
@@ -60,8 +65,11 @@ class Guard:
         sessions: Sessions | None = None,
         is_open: Callable[[str, str], bool] = closed,
         callers: Callers | None = None,
+        challenged: Callable[[Scope, str], str] = plainly_challenged,
     ) -> None:
+        """`challenged` tells, by scope and path, what a challenge says besides (RFC 6750): where it stands who gives tokens."""
         self._app = app
+        self._challenged = challenged
         self._callers = callers or Callers(admits, sessions)
         self._is_open = is_open
 
@@ -78,7 +86,7 @@ class Guard:
         refusal = refused_place(scope, headers)
         if refusal is None:
             try:
-                found = await self._callers.of(headers)
+                found = await self._callers.of(headers, path)
             except EngramlogError as error:
                 if not self._is_open(scope["method"], path):
                     refusal = problem_of(error)
@@ -93,7 +101,7 @@ class Guard:
     def _refused_stranger(self, scope: Scope, path: str, found: Recognised, headers: Headers) -> Problem | None:
         if found.caller is not None or self._is_open(scope["method"], path):
             return None
-        return unauthorized(headers, found.got)
+        return unauthorized(headers, found.got, self._challenged(scope, path))
 
     def _refused_body(self, scope: Scope, headers: Headers) -> Problem | None:
         has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers

@@ -32,6 +32,7 @@ from ops.embedded.disk import DiskGuard, look
 from ops.embedded.folder import Role
 from ops.embedded.private_folder import private_folder
 from ops.embedders import chosen_at_start, load_in_background, meanings_of
+from ops.identity.keys import IdentityWatch, ProviderKeys, provider_of
 from ops.joined import JoinedApplication
 from ops.kept.head_keeper import HeadKeeper
 from ops.metrics.port import ports_of, refuse_taken
@@ -248,15 +249,19 @@ def _serve(
     ).join()
     application.accesses.start()
     sessions = Sessions(in_force_of(admits), page=_page(front), clock=lasting_seconds)
-    app = _app(application, settings, admits, sessions)
+    provider = provider_of(settings, of_api)
+    app = _app(application, settings, admits, sessions, provider)
     server = _listening(app, settings, front, store, of_api)
     keeper = HeadKeeper(store, settings)
     keeper.start()
     schedule = JobSchedule(store.url, store.identity, settings, partial(tell, component="lifecycle"))
     schedule.start()
-    watches = TokenWatch(admits, store.alarms), ConsoleWatch(sessions, store.alarms, of_api)
-    guard = _guard(store)
-    standstill = Standstill(application.operator.status, store.alarms)
+    watches = (
+        TokenWatch(admits, store.alarms),
+        ConsoleWatch(sessions, store.alarms, of_api),
+        IdentityWatch(provider, store.alarms),
+    )
+    guard, standstill = _guard(store), Standstill(application.operator.status, store.alarms)
     url = server.url if front.port is None else f"http://{settings.host}:{server.port}"
     tell("ready", url=url, docs=None if front.port is None else f"{url}/docs")
     ready_at = monotonic()
@@ -294,7 +299,13 @@ def _serve(
         catch_up.end()
 
 
-def _app(application: Application, settings: Settings, admits: TokenFile | GivenToken, sessions: Sessions) -> FastAPI:
+def _app(
+    application: Application,
+    settings: Settings,
+    admits: TokenFile | GivenToken,
+    sessions: Sessions,
+    provider: ProviderKeys | None,
+) -> FastAPI:
     return create_app(
         application,
         admits=admits,
@@ -302,6 +313,7 @@ def _app(application: Application, settings: Settings, admits: TokenFile | Given
         on_quiet=give_back,
         answers_for=answers_for(settings),
         sessions=sessions,
+        provider=provider,
     )
 
 
