@@ -70,12 +70,14 @@ def signed_by(shown: str) -> Signed | None:
         return None
     try:
         header = jwt.get_unverified_header(shown)
-    except (jwt.PyJWTError, ValueError, RecursionError):
+    except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
         return None
     key_id, algorithm, kind = header.get("kid"), header.get("alg"), header.get("typ", "JWT")
-    if not isinstance(key_id, str) or not 1 <= len(key_id) <= MOST_KEY_ID or algorithm not in ALGORITHMS:
+    if not isinstance(key_id, str) or not 1 <= len(key_id) <= MOST_KEY_ID or "crit" in header:
         return None
-    if not isinstance(kind, str) or kind == KIND or kind.lower() not in _KINDS or "crit" in header:
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
+        return None
+    if not isinstance(kind, str) or kind == KIND or kind.lower() not in _KINDS:
         return None
     return Signed(key_id, algorithm)
 

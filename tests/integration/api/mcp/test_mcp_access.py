@@ -80,7 +80,7 @@ def test_what_a_key_may_not_do_is_refused_by_the_tool_in_words_for_a_model_and_i
             await agent.refused("negate_memory", memory_key="coffee"),
             await agent.refused("delete_memory", memory_key="coffee"),
             await agent.refused("add_turns", turns=[{"role": "user", "text": "hello"}]),
-            await agent.refused("reinforce_memory", memory_key="coffee", outcome="helped"),
+            await agent.refused("reinforce_memory", memory_key="coffee", outcome="used"),
         ]
         with pytest.raises(Exception, match="a grant of the verb review"):
             await agent.read("memory://inbox")
