@@ -13,7 +13,6 @@ from urllib.parse import quote, unquote
 
 import orjson
 from mcp.shared.auth import ProtectedResourceMetadata
-from pydantic import AnyHttpUrl
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -84,11 +83,14 @@ class Described:
                 HTTPStatus.NOT_FOUND,
                 "there is no identity provider for this: ask with `Authorization: Bearer` and a key of this store",
             )
-        metadata = ProtectedResourceMetadata(
-            resource=AnyHttpUrl(f"{_base(self._rules, scope)}{where}"),
-            authorization_servers=[AnyHttpUrl(self._rules.issuer)],
-            scopes_supported=None if self._rules.scope_claim is None else [f"{SCOPE}{one}" for one in VERBS],
-            resource_name="Engramlog",
+        scopes = None if self._rules.scope_claim is None else [f"{SCOPE}{one}" for one in VERBS]
+        metadata = ProtectedResourceMetadata.model_validate(
+            {
+                "resource": f"{_base(self._rules, scope)}{where}",
+                "authorization_servers": [self._rules.issuer],
+                "scopes_supported": scopes,
+                "resource_name": "Engramlog",
+            }
         )
         told = metadata.model_dump(mode="json", exclude_none=True)
         return Response(orjson.dumps(told), media_type="application/json")

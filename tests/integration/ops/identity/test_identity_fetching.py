@@ -79,7 +79,7 @@ def test_a_set_of_ten_megabytes_is_not_read_whether_or_not_it_says_so() -> None:
 def test_an_answer_that_comes_byte_by_byte_is_cut_off(part: str) -> None:
     with fake_provider() as provider:
         _drips(provider, part)
-        with pytest.raises(NotTold, match="no whole answer in time|breaks off"):
+        with pytest.raises(NotTold, match=r"no whole answer in time|breaks off"):
             fetched(f"{provider.issuer}/keys", seconds=0.3)
 
 
