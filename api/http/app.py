@@ -12,7 +12,7 @@ from api.http import problem
 from api.http.asking import Parts
 from api.http.bearer import Admits, in_force_of, is_open, nobody
 from api.http.bodies import Bodies
-from api.http.callers import GONE, Callers
+from api.http.callers import GONE, Callers, Provider
 from api.http.console_files import serve_console
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
@@ -74,6 +74,7 @@ def create_app(
     sessions: Sessions | None = None,
     on_refused: Refused = untold,
     rates: Rates = UNBOUNDED,
+    provider: Provider | None = None,
 ) -> FastAPI:
     """The ASGI application of one opened store. It opens and starts nothing itself: that is its caller's.
 
@@ -81,6 +82,7 @@ def create_app(
     anybody. Requests whose Host or Origin is not this service's own are refused; there is no CORS. `answers_for` tells for
     which commands at the store this service answers. `sessions` are those of the console, of this very token. `on_refused` is
     told why a request by a listener that others reach was refused, and from where it came. `rates`: what a key may take.
+    `provider`: the company's own identity provider, whose tokens are taken too.
     """
     metrics = metrics or metrics_of(application)
     sessions = sessions or Sessions(in_force_of(admits))
@@ -128,6 +130,7 @@ def create_app(
         application.access_follower.book,
         application.log.now,
         lambda caller: application.reads.record(caller, "denied", GONE, None),
+        provider=provider,
     )
     app.state.admits, app.state.sessions, app.state.callers = admits, sessions, callers
     problem.install(app)

@@ -71,13 +71,14 @@ def shown_in(headers: Headers) -> str | None:
     return shown.strip() if scheme.lower() == "bearer" and shown else None
 
 
-def unauthorized(headers: Headers, got: str = "", *, keys_alone: bool = False) -> Problem:
-    """The refusal, which says where a token is had and never what was shown. `got`: what it was, where that is known.
+def unauthorized(headers: Headers, got: str = "", more: str = "", *, keys_alone: bool = False) -> Problem:
+    """The refusal, which says where a token is had and never what was shown. `got`: what it was, where that is known; `more`: what
+    the challenge says besides.
 
     `keys_alone`: the store's own token opens nothing here, as from other machines.
     """
     shown = "authorization" in headers
-    challenge = 'Bearer realm="engramlog"' + (', error="invalid_token"' if shown else "")
+    challenge = 'Bearer realm="engramlog"' + (', error="invalid_token"' if shown else "") + more
     got = (got or "another than this service's token") if shown else "none"
     if (shown_in(headers) or "").startswith(SESSION_PREFIX):
         got = "a session that is over (`engramlog console` opens a new one)"

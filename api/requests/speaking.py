@@ -64,7 +64,7 @@ def caller_in_hand() -> Caller:
 def behalf_in_hand() -> Behalf | None:
     """On whose behalf events are brought; None where it is the log's own side."""
     caller = _CALLER.get()
-    return None if caller.key_id is None else Behalf(caller.name, caller.highest)
+    return None if caller.is_unlimited and caller.key_id is None else Behalf(caller.name, caller.highest)
 
 
 def path_in_hand() -> Path:

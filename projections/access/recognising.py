@@ -62,6 +62,16 @@ def recognised(book: AccessBook, shown: str, now: int, read: ReadToken = read_to
     return Recognised(Caller(key.principal, layers, key.key_id, told.subject or "", least))
 
 
+def is_live(book: Callable[[], AccessBook], caller: Caller, now: int) -> bool:
+    """Whether a caller who was recognised would be so still; `book` is asked only about whoever has a key."""
+    if caller.ends is not None and now >= caller.ends:
+        return False
+    if caller.key_id is None:
+        return True
+    key = book().keys.get(caller.key_id)
+    return key is not None and key.state(now) == "live"
+
+
 def caller_of(book: AccessBook, key: Key, now: int) -> Recognised:
     """Who has a key of the book, where it lives."""
     state = key.state(now)

@@ -35,6 +35,7 @@ words({
   "error.ServerBusy": ["The service has too much to do. Try again in a moment.", "服务过于繁忙。请稍后再试。"],
   "error.DeadlineExceeded": ["It took too long.", "耗时过长。"],
   "error.EmbedderFailed": ["The embedder does not answer.", "嵌入模型没有响应。"],
+  "error.IdentityUnavailable": ["The identity provider does not tell its keys.", "身份提供方没有给出公钥。"],
   "error.ModelFailed": ["The language model does not answer.", "语言模型没有响应。"],
   "error.DamagedLexicon": ["A word list is damaged.", "词表损坏。"],
   "error.FoldError": ["An event could not be folded.", "有事件无法折叠。"],

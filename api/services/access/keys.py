@@ -24,6 +24,7 @@ from events.wording import allowed_words
 from projections.access.book import MOST_LIVE, AccessBook, Key
 from projections.access.grants import check_grant, told
 from projections.access.keys import MadeKey, make_key
+from projections.access.provider import OF_PROVIDER
 from projections.access.tokens import as_grant
 from projections.access.told import GrantsOf, IssuedKey, RevokedKey, ToldAccess, ToldCaller, ToldKey
 
@@ -102,6 +103,10 @@ class AccessKeys:
         """
         self._check_himself()
         _check_principal(principal, self._log.principal)
+        if principal.startswith(OF_PROVIDER):
+            raise refused(
+                "principal", principal, f"a name without {OF_PROVIDER}: such are the identity provider's, not keys'"
+            )
         read = None if grants is None else _grants(grants)
         ends = None if expires_at is None else parse_instant(expires_at, "expires_at")
         now = self._log.now()
@@ -200,7 +205,7 @@ class AccessKeys:
         caller = caller_in_hand()
         if caller.layers is not None and len(caller.layers) > 1:
             raise AccessDenied(
-                "access: got a token made of a key; allowed: the key itself, for what a token makes would outlive it",
+                "access: got a token that is narrowed; allowed: the key itself, for what a token makes would outlive it",
                 principal=caller.name,
             )
 
