@@ -17,6 +17,7 @@ from api.http.console_files import serve_console
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
 from api.http.guard import Guard
+from api.http.key_sessions import KeySessions
 from api.http.limits import BodyPatience, InFlight
 from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.requests import Measured
@@ -79,7 +80,6 @@ def create_app(
     """
     metrics = metrics or metrics_of(application)
     sessions = sessions or Sessions(in_force_of(admits))
-    metrics.console_sessions.set_function(lambda: sessions.open)
     feeds = Feeds(
         application.views,
         application.log.partitions,
@@ -113,8 +113,11 @@ def create_app(
     app.state.parts = Parts(application, metrics, feeds, waits)
     app.state.admission = admitted
     app.state.answers_for = answers_for
-    callers = Callers(admits, sessions, application.access_follower.book, application.log.now)
+    keyed = KeySessions(sessions)
+    callers = Callers(admits, sessions, application.access_follower.book, application.log.now, keyed)
     app.state.admits, app.state.sessions, app.state.callers = admits, sessions, callers
+    app.state.key_sessions = keyed
+    metrics.console_sessions.set_function(lambda: sessions.open + keyed.open)
     problem.install(app)
     for module in (events, operations, pictures, auditing, records, chats, feed, store, commands, console):
         app.router.routes.extend(module.router.routes)  # include_router would make each a second time

@@ -93,7 +93,7 @@ class Guard:
     def _refused_stranger(self, scope: Scope, path: str, found: Recognised, headers: Headers) -> Problem | None:
         if found.caller is not None or self._is_open(scope["method"], path):
             return None
-        return unauthorized(headers, found.got)
+        return unauthorized(headers, found.got, None if found.why == "unknown" else found.why)
 
     def _refused_body(self, scope: Scope, headers: Headers) -> Problem | None:
         has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers

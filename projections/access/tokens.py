@@ -25,6 +25,7 @@ KIND = "egl+jwt"
 LONGEST_SECONDS = 366 * 86_400
 MOST_LETTERS = 8_192
 MOST_SUBJECT = 128
+OVER = "one that is over"
 _GRANT: TypeAdapter[Any] = TypeAdapter(checked(Grant))
 
 
@@ -71,7 +72,7 @@ def read_token(shown: str, public: bytes, now: int) -> Told:
     if not 0 < ends - begins <= LONGEST_SECONDS:
         raise TokenRefused("one without an end, or with one more than 366 days after its beginning")
     if now >= ends:
-        raise TokenRefused("one that is over")
+        raise TokenRefused(OVER)
     if subject is not None and not (
         isinstance(subject, str) and 1 <= len(subject) <= MOST_SUBJECT and subject.isprintable()
     ):
