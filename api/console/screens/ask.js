@@ -3,12 +3,13 @@
  * beside it the same question at another moment, under another law, or without a source.
  */
 
-import { KINDS, LAWS, MODES } from "../core/choices.js";
+import { KINDS, LAWS } from "../core/choices.js";
 import { html, useEffect, useMemo, useState } from "../core/dom.js";
 import { ask, path, useAsk, useAskWith } from "../core/http.js";
 import { setParams, useHere } from "../core/location.js";
 import { useMoment, usePreview } from "../core/moment.js";
 import { Asked, Button, Chip, Empty, Field, note, Screen, told as refusal, useReadOnly } from "../core/parts.js";
+import { may, modeOf } from "../core/rights.js";
 import { plain } from "../core/said.js";
 import { shownInstant, shownMoment } from "../core/timebar.js";
 import { number, t } from "../core/words.js";
@@ -28,7 +29,7 @@ export function Ask({ owner }) {
   const asked = params.get("q") ?? "";
   const [question, setQuestion] = useState(asked);
   useEffect(() => setQuestion(asked), [asked]);
-  const mode = params.get("mode") ?? "normal";
+  const { mode, options } = modeOf(owner, params.get("mode"), "normal");
   const beside = params.get("beside") ?? (moment.b ? "moment" : "");
   const tab = params.get("tab") ?? "ranked";
   const address = path("owners", owner, "search");
@@ -53,7 +54,7 @@ export function Ask({ owner }) {
       <${Field} wide label=${t("ask.question")} kind="search" value=${question} onChange=${setQuestion} placeholder=${t("ask.placeholder")} maxlength="2000" />
       <${Button} kind="main" type="submit" disabled=${!question.trim()}>${t("ask.go")}<//>
       <${Button} why=${why} disabled=${!question.trim()} title=${t("ask.agent.hint")} onClick=${asAgent}>${t("ask.agent")}<//>
-      <${Field} label=${t("ask.mode")} value=${mode} options=${MODES.map((one) => [one, t(`mode.${one}`)])} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
+      <${Field} label=${t("ask.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
       <${Beside} owner=${owner} beside=${beside} moment=${moment} />
     </form>
     <div class="tabs" role="group" aria-label=${t("screen.ask")}>${["ranked", "context"].map((name) => html`<${Button} key=${name} aria-pressed=${tab === name ? "true" : "false"}
@@ -69,8 +70,8 @@ function Beside({ owner, beside, moment }) {
   const [kind, name] = split(beside);
   const options = [["", t("ask.beside.none")]];
   if (moment.b) options.push(["moment", t("ask.beside.moment")]);
-  options.push(...LAWS.map((law) => [`law:${law}`, t("ask.beside.law", { law: t(`law.${law}`) })]));
-  options.push(...KINDS.map((one) => [`without_${one}`, t("ask.beside.without", { kind: t(`ask.kind.${one}`) })]));
+  if (may("replay", owner)) options.push(...LAWS.map((law) => [`law:${law}`, t("ask.beside.law", { law: t(`law.${law}`) })]));
+  if (may("replay", owner) && may("audit", owner)) options.push(...KINDS.map((one) => [`without_${one}`, t("ask.beside.without", { kind: t(`ask.kind.${one}`) })]));
   const without = kind.startsWith("without_") ? kind.slice(8) : null;
   return html`<${Field} label=${t("ask.beside")} value=${kind === "law" ? beside : kind === "none" || (kind === "moment" && !moment.b) ? "" : kind} options=${options} onChange=${(one) => setParams({ beside: one === (moment.b ? "moment" : "") ? null : one || "none" })} />
     ${without && html`<${Names} owner=${owner} kind=${without} name=${name} moment=${moment} />`}`;
@@ -141,7 +142,7 @@ function useMoving(owner, question, mode, told, moment) {
   if (line === "known") delete body.to;
   for (const key of Object.keys(body)) if (body[key] === undefined) delete body[key];
   const whole = useMemo(() => body, [JSON.stringify({ ...body, to: null })]);
-  const asked = useAskWith(begun ? path("owners", owner, "instants") : null, whole);
+  const asked = useAskWith(begun && may("replay", owner, { mode }) ? path("owners", owner, "instants") : null, whole);
   if (!moves || !asked.data || asked.data.line !== line) return null;
   const instants = asked.data.instants.map(Date.parse);
   const at = dragged.at ?? Date.now();
