@@ -69,7 +69,7 @@ function Frame({ who }) {
       </nav>
       <div class="top-end">${may("operate", null) && html`<${Alarms} />`}<${Me} who=${who} /><${Chooser} /><${Button} kind="quiet" onClick=${end}>${t("session.end")}<//></div>
     </header>
-    <${TimeBar} owner=${place.owner && may("read", place.owner) ? place.owner : undefined} twoHands=${["ask", "memory", "memories"].includes(place.found?.name)} />
+    <${TimeBar} owner=${place.owner && may("read", place.owner) ? place.owner : undefined} twoHands=${place.found?.name === "ask" || (["memory", "memories"].includes(place.found?.name) && may("replay", place.owner))} />
     <main id="content" tabindex="-1"><${Safe} key=${parts.join("/")}>
       ${place.owners ? html`<${Owners} />` : place.found && !isOpen(place.found, place.owner ?? null) ? html`<${Closed} verb=${place.found.needs} owner=${place.owner} />` : place.found ? html`<${place.found.screen} key=${place.owner} owner=${place.owner} id=${place.id} />` : html`<${Missing} />`}
     <//></main>

@@ -34,13 +34,13 @@ export function Access() {
 }
 
 /** One's own rights. */
-function Own({ who }) {
+function Own({ who, verbose = true }) {
   const named = { principal: plain(who.principal), key: who.key, token: plain(who.token) };
   const kind = who.token === null ? "key" : who.token ? "token" : "token.unnamed";
   return html`<${Panel} title=${t("rights.mine")}>
     ${who.unlimited ? html`<p>${t("access.own.full")}</p>` : html`<p><strong>${t(`access.own.${kind}`, named)}</strong> ${who.expires_at && html`<span class="muted">${t("access.own.until", { at: `${who.expires_at.slice(0, 16).replace("T", " ")} UTC` })}</span>`}</p>
-      <${Grants} grants=${who.grants} none=${t("access.own.none")} verbose=${true} />
-      ${who.narrowed_to && html`<p>${t("access.own.narrowed")}</p><${Grants} grants=${who.narrowed_to} verbose=${true} />`}`}
+      <${Grants} grants=${who.grants} none=${t("access.own.none")} verbose=${verbose} />
+      ${who.narrowed_to && html`<p>${t("access.own.narrowed")}</p><${Grants} grants=${who.narrowed_to} verbose=${verbose} />`}`}
   <//>`;
 }
 
@@ -52,7 +52,7 @@ function Book({ said, params, who, why, dialog, setDialog }) {
   const known = asked.data?.principals ?? [];
   return html`
     <div class="form manager-bar"><${Field} label=${t("access.as-of")} kind="date" value=${written?.slice(0, 10) ?? ""} onChange=${(day) => setParams({ as_of: day || null })} /></div>
-    ${!who.unlimited && !said && html`<${Own} who=${who} />`}
+    ${!who.unlimited && !said && html`<${Own} who=${who} verbose=${false} />`}
     <${Asked} of=${asked}>${(told) => said ? html`<${Events} events=${told.events} />`
       : told.principals.length ? told.principals.map((one) => html`<${Principal} key=${one.principal} of=${one} why=${why} setDialog=${setDialog} />`)
       : html`<${Empty} title=${t(written ? "access.none.then" : "access.none")}>${!written && html`<p>${t("access.none.what")}</p>${may("admin", null) && html`<${Button} kind="main" why=${why} onClick=${() => setDialog({ kind: "make" })}>${t("access.make")}<//>`}`}<//>`}<//>

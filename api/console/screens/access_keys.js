@@ -1,6 +1,6 @@
 /** What administrators do: make a key, which is shown once; revoke one; change what somebody may do. */
 
-import { html, useState } from "../core/dom.js";
+import { html, useRef, useState } from "../core/dom.js";
 import { path, tell } from "../core/http.js";
 import { Button, Check, Confirm, Copy, Dialog, Field, note } from "../core/parts.js";
 import { Id, plain, Said } from "../core/said.js";
@@ -15,17 +15,20 @@ export function MakeKey({ principal = "", known, onClose, onDone }) {
   const [until, setUntil] = useState("");
   const [reason, setReason] = useState("");
   const [made, setMade] = useState(null);
+  const done = useRef(false); // the form closes by itself: then what was made stays to be seen
   const there = known.includes(name.trim());
   const sets = !there || !keeps;
   const act = async () => {
     const body = { principal: name.trim(), reason: reason.trim() };
     if (sets) body.grants = asTold(grants);
     if (until) body.expires_at = `${until}T23:59:59Z`;
-    setMade(await tell(path("keys"), body, { keyed: false }));
+    const told = await tell(path("keys"), body, { keyed: false });
+    done.current = true;
+    setMade(told);
     onDone();
   };
   if (made) return html`<${ShownOnce} made=${made} onClose=${onClose} />`;
-  return html`<${FormDialog} wide=${true} title=${t("access.make")} verb=${t("access.make")} act=${act} onClose=${() => !made && onClose()} ready=${name.trim() && (!sets || areWhole(grants))}>
+  return html`<${FormDialog} wide=${true} title=${t("access.make")} verb=${t("access.make")} act=${act} onClose=${() => !done.current && onClose()} ready=${name.trim() && (!sets || areWhole(grants))}>
     <${Field} label=${t("access.principal")} hint=${t("access.principal.hint")} value=${name} onChange=${setName} maxlength="64" spellcheck=${false} required />
     ${there && html`<${Check} label=${t("access.keeps")} checked=${keeps} onChange=${setKeeps} />`}
     ${sets && html`<${GrantsForm} grants=${grants} onChange=${setGrants} />`}
