@@ -68,10 +68,9 @@ function Principal({ of, why, setDialog }) {
       <${Button} why=${why} aria-label=${t("access.make.for", { principal: plain(principal) })} onClick=${() => setDialog({ kind: "make", principal })}>${t("access.make")}<//>
       <${Button} why=${why} aria-label=${t("access.change.label", { principal: plain(principal) })} onClick=${() => setDialog({ kind: "change", principal })}>${t("access.change")}<//>`}>
     <${Grants} grants=${grants} />
-    ${keys.length ? html`<div class="table-box" tabindex="0" role="group" aria-label=${`${t("access.keys")}: ${plain(principal)}`}><table class="tight keys"><thead><tr><th>${t("access.key")}</th><th>${t("access.state")}</th><th>${t("access.issued")}</th><th>${t("access.ends")}</th>${admin && html`<th><span class="out-of-sight">${t("access.revoke")}</span></th>`}</tr></thead>
-      <tbody>${keys.map((one) => html`<tr key=${one.key_id}><td><${Id} text=${one.key_id} /></td><td><${Chip} tone=${TONES[one.state]}>${t(`access.state.${one.state}`)}<//> ${one.revoked_at && html`<${When} at=${one.revoked_at} />`}</td><td><${When} at=${one.issued_at} /></td>
-        <td>${one.expires_at ? html`<${When} at=${one.expires_at} />` : html`<span class="muted">${t("access.ends.never")}</span>`}</td>
-        ${admin && html`<td>${one.state === "live" && html`<${Button} kind="danger" why=${why} aria-label=${t("access.revoke.label", { key: one.key_id })} onClick=${() => setDialog({ kind: "revoke", principal, keyId: one.key_id })}>${t("access.revoke")}<//>`}</td>`}</tr>`)}</tbody></table></div>`
+    ${keys.length ? html`<div class="table-box" tabindex="0" role="group" aria-label=${`${t("access.keys")}: ${plain(principal)}`}><table class="tight keys"><thead><tr><th>${t("access.key")}</th><th>${t("access.state")}</th>${admin && html`<th><span class="out-of-sight">${t("access.revoke")}</span></th>`}<th>${t("access.issued")}</th><th>${t("access.ends")}</th></tr></thead>
+      <tbody>${keys.map((one) => html`<tr key=${one.key_id}><td><${Id} text=${one.key_id} /></td><td><${Chip} tone=${TONES[one.state]}>${t(`access.state.${one.state}`)}<//> ${one.revoked_at && html`<${When} at=${one.revoked_at} />`}</td>${admin && html`<td>${one.state === "live" && html`<${Button} kind="danger" why=${why} aria-label=${t("access.revoke.label", { key: one.key_id })} onClick=${() => setDialog({ kind: "revoke", principal, keyId: one.key_id })}>${t("access.revoke")}<//>`}</td>`}<td><${When} at=${one.issued_at} /></td>
+        <td>${one.expires_at ? html`<${When} at=${one.expires_at} />` : html`<span class="muted">${t("access.ends.never")}</span>`}</td></tr>`)}</tbody></table></div>`
       : html`<p class="muted">${t("access.keys.none")}</p>`}
   <//>`;
 }

@@ -49,7 +49,7 @@ function Choices({ legend, names, chosen, word, onChange }) {
 function GrantForm({ grant, title, onChange, onDrop }) {
   const set = (name) => (value) => onChange({ ...grant, [name]: value });
   const text = grant.text ?? grant.owners.join("\n");
-  return html`<fieldset class="grant-form"><legend>${title}</legend>
+  return html`<fieldset><legend>${title}</legend><div class="grant-form">
     <fieldset><legend>${t("access.grant.verbs")}</legend><div class="verbs">${VERBS.map((verb) => html`<${Check} key=${verb} checked=${grant.verbs.includes(verb)} onChange=${() => set("verbs")(toggled(grant.verbs, verb, VERBS))}
       label=${html`<strong>${t(`verb.${verb}`)}</strong> <span class="muted">${t(`verb-what.${verb}`)}</span>`} />`)}</div></fieldset>
     <${Field} label=${t("access.grant.owners")} hint=${t("access.grant.owners.hint")} kind="textarea" rows="2" value=${text} spellcheck=${false}
@@ -59,7 +59,7 @@ function GrantForm({ grant, title, onChange, onDrop }) {
     <div class="form"><${Field} label=${t("access.grant.sensitivity")} value=${String(grant.sensitivity)} options=${["0", "1", "2", "3"].map((one) => [one, t(`memory.sensitivity.${one}`)])} onChange=${(one) => set("sensitivity")(Number(one))} />
       <${Field} label=${t("access.grant.trust")} value=${grant.trust} options=${TRUSTS.map((one) => [one, t(`trust.${one}`)])} onChange=${set("trust")} />
       ${onDrop && html`<${Button} kind="danger" onClick=${onDrop}>${t("access.grant.drop")}<//>`}</div>
-  </fieldset>`;
+  </div></fieldset>`;
 }
 
 /** All grants of somebody as a form. */

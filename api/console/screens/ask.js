@@ -3,7 +3,7 @@
  * beside it the same question at another moment, under another law, or without a source.
  */
 
-import { KINDS, LAWS } from "../core/choices.js";
+import { KINDS, LAWS, MODES } from "../core/choices.js";
 import { html, useEffect, useMemo, useState } from "../core/dom.js";
 import { ask, path, useAsk, useAskWith } from "../core/http.js";
 import { setParams, useHere } from "../core/location.js";
@@ -111,7 +111,7 @@ function Ranking({ owner, question, mode, told, moment, beside }) {
         ? html`<p class="muted">${t("ask.total", { shown: number(told.results.length), total: number(told.total) })}</p>
           <${Cards} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} moving=${moving} />`
         : html`<${Empty} title=${t("ask.none")}><p>${t(told.withheld.length ? "ask.none.withheld" : "ask.none.what")}</p><//>`}
-    <${Shelf} withheld=${told.withheld} mode=${mode} />`;
+    <${Shelf} owner=${owner} withheld=${told.withheld} mode=${mode} />`;
 }
 
 /** Cards in the order of the service; while a hand is dragged those, and in the order, of the instant under it. */
@@ -177,11 +177,11 @@ function ReplayBeside({ owner, question, mode, told, moment, kind, name }) {
 }
 
 /** What matched and is not shown, and why. */
-function Shelf({ withheld, mode }) {
+function Shelf({ owner, withheld, mode }) {
   if (!withheld?.length) return null;
   const shown = (by) => MODES.find((one) => by === one);
   return html`<section class="shelf" aria-label=${t("ask.withheld")}><h2>${t("ask.withheld")}</h2>
     <ul>${withheld.map((one) => html`<li key=${one.reason}><${Chip} tone=${one.reason === "sensitive" ? "bad" : "warn"}>${t("ask.withheld.count", { count: number(one.count), reason: t(`reason.${one.reason}`) })}<//>
-      ${shown(one.shown_by) && shown(one.shown_by) !== mode ? html`<${Button} kind="quiet" onClick=${() => setParams({ mode: one.shown_by })}>${t("ask.withheld.show", { mode: t(`mode-name.${one.shown_by}`) })}<//>` : html`<span class="muted">${one.reason === "sensitive" ? t("ask.withheld.secret") : t("ask.withheld.shown-by", { mode: shown(one.shown_by) ? t(`mode-name.${one.shown_by}`) : one.shown_by })}</span>`}
+      ${shown(one.shown_by) && shown(one.shown_by) !== mode && may("read", owner, { mode: one.shown_by }) ? html`<${Button} kind="quiet" onClick=${() => setParams({ mode: one.shown_by })}>${t("ask.withheld.show", { mode: t(`mode-name.${one.shown_by}`) })}<//>` : html`<span class="muted">${one.reason === "sensitive" ? t("ask.withheld.secret") : t("ask.withheld.shown-by", { mode: shown(one.shown_by) ? t(`mode-name.${one.shown_by}`) : one.shown_by })}</span>`}
       ${one.ids?.length > 0 && html`<span class="id muted">${one.ids.slice(0, 5).map(plain).join(", ")}${one.ids.length > 5 ? " …" : ""}</span>`}</li>`)}</ul></section>`;
 }
