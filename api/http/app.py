@@ -17,6 +17,7 @@ from api.http.console_files import serve_console
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
 from api.http.guard import Guard, Refused, untold
+from api.http.key_sessions import KeySessions
 from api.http.limits import BodyPatience, InFlight
 from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.requests import Measured
@@ -86,7 +87,6 @@ def create_app(
     """
     metrics = metrics or metrics_of(application)
     sessions = sessions or Sessions(in_force_of(admits))
-    metrics.console_sessions.set_function(lambda: sessions.open)
     feeds = Feeds(
         application.views,
         application.log.partitions,
@@ -124,6 +124,7 @@ def create_app(
     app.state.parts = Parts(application, metrics, feeds, waits)
     app.state.admission = admitted
     app.state.answers_for = answers_for
+    keyed = KeySessions(sessions)
     callers = Callers(
         admits,
         sessions,
@@ -131,8 +132,11 @@ def create_app(
         application.log.now,
         lambda caller: application.reads.record(caller, "denied", GONE, None),
         provider=provider,
+        keyed=keyed,
     )
     app.state.admits, app.state.sessions, app.state.callers = admits, sessions, callers
+    app.state.key_sessions = keyed
+    metrics.console_sessions.set_function(lambda: sessions.open + keyed.open)
     problem.install(app)
     for module in (events, operations, pictures, auditing, records, chats, feed, store, commands, console):
         app.router.routes.extend(module.router.routes)  # include_router would make each a second time

@@ -14,13 +14,14 @@ from anyio.to_thread import run_sync
 from starlette.datastructures import Headers
 
 from api.http.bearer import UNATTENDED, Admits, shown_in
+from api.http.key_sessions import KeySessions
 from api.http.server.listener import OF_THIS_MACHINE, Listener
 from api.http.sessions import Sessions
 from projections.access.book import AccessBook
 from projections.access.caller import AT_THE_FOLDER, Caller
 from projections.access.provider import Rules, Signed, caller_of_claims, canonical, read_claims, signed_by
 from projections.access.provider_keys import ProviderKey
-from projections.access.recognising import SECOND, UNKNOWN, Recognised, is_of_a_key, recognised
+from projections.access.recognising import SECOND, UNKNOWN, Recognised, is_of_a_key, recognised, still
 from projections.access.tokens import TokenRefused, TokenSaid, read_token
 
 CALLER = "engramlog.caller"
@@ -65,11 +66,16 @@ class Callers:
         book: Book | None = None,
         clock: Callable[[], int] = lambda: 0,
         on_gone: Callable[[Caller], None] = lambda _caller: None,
+        *,
         provider: Provider | None = None,
         audiences: Audiences = of_the_service,
+        keyed: KeySessions | None = None,
     ) -> None:
         """`book` gives what was said of keys until it is asked; without it there are none. `clock`: microseconds since 1970.
-        `on_gone` is told, in a thread, of a key that is shown and opens nothing any more."""
+
+        `on_gone` is told, in a thread, of a key that is shown and opens nothing any more. `keyed`: sessions that were opened with
+        a key.
+        """
         self._admits = admits
         self._sessions = sessions
         self._book = book
@@ -78,25 +84,48 @@ class Callers:
         self._read = TokensRead()
         self._provider = provider
         self._audiences = audiences
+        self._keyed = keyed
         self._threads: CapacityLimiter | None = None
         self._patient: CapacityLimiter | None = None
 
-    async def of(self, headers: Headers, listener: Listener = OF_THIS_MACHINE, path: str = "") -> Recognised:
+    async def of(
+        self, headers: Headers, listener: Listener = OF_THIS_MACHINE, path: str = "", *, attended: bool = True
+    ) -> Recognised:
         """Who sends a request with these headers by a listener to a path. Raises StoreUnavailable and IdentityUnavailable where
         that cannot be known.
 
-        The folder's token, and sessions that it vouched for, open listeners of this machine alone.
+        The folder's token, and sessions that it vouched for, open listeners of this machine alone. `attended`: whether somebody
+        asks, and not the service itself, of a request that waits.
         """
-        shown = shown_in(headers)
+        shown, attended = shown_in(headers), attended and UNATTENDED not in headers
         if shown is None:
             return UNKNOWN
-        if not listener.public and self._opens_all(shown, headers):
+        if not listener.public and self._opens_all(shown, attended=attended):
             return Recognised(AT_THE_FOLDER)
+        held = None if self._keyed is None else self._keyed.whose(shown, attended=attended)
+        if held is not None:
+            found = await self._looked(lambda book, now: still(book, held, now))
+            return found if found.caller else found._replace(got=f"a session of {found.got}")
+        if is_of_a_key(shown):
+            return await self.of_a_key(shown)
+        return UNKNOWN if self._book is None else await self._of_provider(self._book, shown, path)
+
+    async def of_a_key(self, shown: str) -> Recognised:
+        """Who shows this key, or token made of one. Raises StoreUnavailable where that cannot be known."""
+        if not is_of_a_key(shown):
+            return UNKNOWN
+        return await self._looked(lambda book, now: recognised(book, shown, now, self._read.read))
+
+    async def _looked(self, look: Callable[[AccessBook, int], Recognised]) -> Recognised:
         if self._book is None:
             return UNKNOWN
-        if is_of_a_key(shown):
-            return await run_sync(self._recognised, self._book, shown, limiter=self._looking())
-        return await self._of_provider(self._book, shown, path)
+        return await run_sync(self._look, self._book, look, limiter=self._looking())
+
+    def _look(self, book: Book, look: Callable[[AccessBook, int], Recognised]) -> Recognised:
+        found = look(book(), self._clock())
+        if found.once is not None:
+            self._on_gone(found.once)
+        return found
 
     async def _of_provider(self, book: Book, shown: str, path: str) -> Recognised:
         signed = None if self._provider is None else signed_by(shown)
@@ -131,16 +160,8 @@ class Callers:
             return Recognised(None, str(error))
         return Recognised(caller_of_claims(book(), claims))
 
-    def _opens_all(self, shown: str, headers: Headers) -> bool:
-        if self._admits(shown):
-            return True
-        return self._sessions is not None and self._sessions.admits(shown, attended=UNATTENDED not in headers)
-
-    def _recognised(self, book: Book, shown: str) -> Recognised:
-        found = recognised(book(), shown, self._clock(), self._read.read)
-        if found.once is not None:
-            self._on_gone(found.once)
-        return found
+    def _opens_all(self, shown: str, *, attended: bool) -> bool:
+        return self._admits(shown) or (self._sessions is not None and self._sessions.admits(shown, attended=attended))
 
 
 class TokensRead:

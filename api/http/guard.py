@@ -112,7 +112,13 @@ class Guard:
         if found.caller is not None or self._is_open(scope["method"], path):
             return None
         self._tell("stranger", scope, headers)
-        return unauthorized(headers, found.got, self._challenged(scope, path), keys_alone=listener_of(scope).public)
+        return unauthorized(
+            headers,
+            found.got,
+            self._challenged(scope, path),
+            why=None if found.why == "unknown" else found.why,
+            keys_alone=listener_of(scope).public,
+        )
 
     def _tell(self, reason: str, scope: Scope, headers: Headers) -> None:
         listener, peer = listener_of(scope), scope.get("client")

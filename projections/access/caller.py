@@ -79,6 +79,7 @@ class Caller:
             principal=self.name,
             verb=verb,
             owner=owner,
+            **{name: value for name, value in (("mode", mode), ("actor", actor)) if value is not None},
         )
 
     def may_at_all(self, verb: Verb) -> bool:

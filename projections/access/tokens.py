@@ -29,6 +29,7 @@ LEEWAY_SECONDS = 300
 """So far ahead the clock of whoever made it may be."""
 MOST_LETTERS = 8_192
 MOST_SUBJECT = 128
+OVER = "one that is over"
 _GRANT: TypeAdapter[Any] = TypeAdapter(checked(Grant))
 
 
@@ -87,7 +88,7 @@ def check_holds(said: TokenSaid, now: int) -> None:
     if said.begins > now + LEEWAY_SECONDS:
         raise TokenRefused("one that has not begun")
     if now >= said.ends:
-        raise TokenRefused("one that is over")
+        raise TokenRefused(OVER)
 
 
 def make_token(
