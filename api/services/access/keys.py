@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from api.choices import MOST_KEY_DAYS
 from api.requests.checks import check_limit, parse_instant
 from api.requests.refusals import refusal_of
+from api.requests.secrets import masked
 from api.requests.speaking import caller_in_hand
 from api.services.access.following import AccessFollower
 from api.services.writing import Writer
@@ -83,7 +84,7 @@ class Keys:
                     "principal": _about(one.data, book),
                     "key": getattr(one.data, "key_id", None),
                     "by": one.principal,
-                    "reason": one.data.reason,
+                    "reason": masked(one.data.reason),
                 }
                 for one in said
                 if principal is None or _about(one.data, book) == principal
