@@ -65,9 +65,9 @@ command(
 def grant(call: Call) -> None:
     """All of them are said anew."""
     (none,) = call.take("none")
-    asked = _asked(call)
-    if none and asked is not None:
+    if none and any(call.given[name] for name in NAMES):
         raise refused("none", "--none beside what he may do", "one of them")
+    asked = _asked(call)
     if not none and asked is None:
         raise refused("grants", "none", "--can with --owners, --grants FILE, or --none for nothing")
     call.print(call.answer(SET_GRANTS, grants=asked or []))
