@@ -147,7 +147,7 @@ def claim_rule(by: Speaker) -> str:
 
 def objection(event: AnyEvent, by: Speaker) -> Objection | None:
     """Why validation refuses an event for who says it and how it comes in, or None."""
-    if event.type in SYSTEM_TYPES or event.owner in SYSTEM_OWNERS:
+    if event.type in SYSTEM_TYPES or (event.owner in SYSTEM_OWNERS and event.type != "EventDiscarded"):
         return _of_the_store(event, by) or claimed(event.actor, by)
     if event.owner[0] == OWN and by.path != "job" and event.type not in ENDING:
         return Objection("owner", event.owner, f"{OWNER_RULE}: {', '.join(sorted(ENDING))}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from api.work.admission import AdmissionLimits
+from api.work.buckets import Rates
 from api.work.lane import LaneLimits
 from ops.settings import Settings
 
@@ -14,6 +15,11 @@ def admission_limits(settings: Settings) -> AdmissionLimits:
         heavy=_lane(settings.heavy, settings.heavy_per_owner, settings.heavy_waiting),
         heavy_seconds=settings.heavy_seconds,
     )
+
+
+def key_rates(settings: Settings) -> Rates:
+    """What one key may take."""
+    return Rates(settings.key_requests, settings.key_bytes, settings.key_cpu)
 
 
 def _lane(running: int, of_owner: int, waiting: int) -> LaneLimits:

@@ -99,6 +99,12 @@ class Settings(BaseModel):
     """Heavy questions that may wait, a quarter of them for one owner; more are refused (429)."""
     heavy_seconds: Annotated[float, Field(gt=0, le=86_400)] = 30.0
     """How long a heavy question may take once it runs; then it is stopped (504)."""
+    key_requests: Annotated[float, Field(ge=0, le=1_000_000)] = 200.0
+    """Requests a second of one principal with keys, ten seconds' worth at once, a quarter of it about one owner; 0: no bound."""
+    key_bytes: Annotated[float, Field(ge=0, le=1e12)] = 8.0 * 1024 * 1024
+    """Bytes a second that come from him and go to him, likewise."""
+    key_cpu: Annotated[float, Field(ge=0, le=1_000)] = 2.0
+    """Seconds of CPU a second that his questions take, likewise."""
     min_replicas: Annotated[int, Field(ge=0, le=10)] = 0
     """Replicas that an append waits for, a second at most (WAIT); the receipt tells how many have it."""
     principal: str = LOCAL

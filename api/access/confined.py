@@ -8,7 +8,7 @@ from inspect import Parameter, Signature, signature
 from operator import attrgetter
 from typing import Any, Protocol
 
-from api.access.needs import NEEDS, Need
+from api.access.needs import NEEDS, Need, Told
 from api.requests.speaking import asked_by
 from events.catalogue.access import Looked
 from events.errors import AccessDenied
@@ -86,7 +86,8 @@ def checked_call(caller: Caller, call: str, need: Need, told: Mapping[str, Any],
         elif need.about != "events":
             mode = need.mode or told.get("mode")
             if not any(caller.may(verb, whose, mode=mode) for verb in need.instead):
-                caller.check(need.verb, whose, mode=mode, actor=_actor(told) if need.speaks else None)
+                for actor in need.speaks(told) or (None,):
+                    caller.check(need.verb, whose, mode=mode, actor=actor)
             for verb in need.also(told):
                 caller.check(verb, whose)
             if told.get("reveal"):
@@ -116,25 +117,21 @@ def _owner(need: Need, told: Mapping[str, Any]) -> str:
     return str(attrgetter(attribute)(found) if attribute else found)
 
 
-def _actor(told: Mapping[str, Any]) -> str:
-    by = told.get("by")
-    return str(told.get("actor") or getattr(by, "actor", None) or "user")
-
-
 @cache
 def _signature(function: Callable[..., Any]) -> Signature:
     return signature(function)
 
 
-def _told(method: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+def _told(method: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> Told:
     """What a call is told, by name, with the defaults of what it is not."""
     taken = _signature(getattr(method, "__func__", method))
     bound = taken.bind(None, *args, **given) if hasattr(method, "__func__") else taken.bind(*args, **given)
     bound.apply_defaults()
-    told = dict(bound.arguments)
+    told: dict[str, object] = dict(bound.arguments)
     for one in taken.parameters.values():
         if one.kind is Parameter.VAR_KEYWORD:
-            told |= told.pop(one.name)
+            told |= bound.arguments[one.name]
+            del told[one.name]
     return told
 
 

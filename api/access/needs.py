@@ -23,8 +23,8 @@ class Need(NamedTuple):
     about: About = "owner"
     mode: str | None = None
     """A mode that it reads by, whatever it is told."""
-    speaks: bool = False
-    """Whether it says something, as an actor."""
+    speaks: Callable[[Told], tuple[str, ...]] = lambda _told: ()
+    """As which actors it says something, if any."""
     owner: str = "owner"
     """Where the owner is told: a parameter, or a parameter and its attribute (`options.owner`)."""
     also: Callable[[Told], tuple[Verb, ...]] = lambda _told: ()
@@ -35,11 +35,25 @@ class Need(NamedTuple):
     """As what it is recorded that somebody looked."""
 
 
+def _actor(told: Told) -> tuple[str, ...]:
+    """Whoever is named, or the user."""
+    return (str(told.get("actor") or getattr(told.get("by"), "actor", None) or "user"),)
+
+
+def _of_turns(told: Told) -> tuple[str, ...]:
+    return tuple({"user" if one.role == "user" else "assistant" for one in told["turns"]})
+
+
+def _of_chats(_told: Told) -> tuple[str, ...]:
+    """An export of a chat holds both sides."""
+    return ("user", "assistant")
+
+
 READ = Need("read")
-SAYS = Need("produce", speaks=True)
-CORRECTS = Need("correct", speaks=True)
-DELETES = Need("delete", speaks=True)
-ANSWERS = Need("review", speaks=True)
+SAYS = Need("produce", speaks=_actor)
+CORRECTS = Need("correct", speaks=_actor)
+DELETES = Need("delete", speaks=_actor)
+ANSWERS = Need("review", speaks=_actor)
 REPLAYS = Need("replay")
 AUDITS = Need("audit")
 OPERATES = Need("operate", "store")
@@ -86,8 +100,8 @@ NEEDS: Mapping[str, Need] = {
     "operator.stats": READ._replace(about="anybody", also=_of_the_store),
     "owners.owners": READ._replace(about="anybody"),
     "records.export": READ._replace(also=_exports, recorded="export"),
-    "revealer.get": Need("reveal", speaks=True),
-    "revealer.export": READ._replace(also=_exports, speaks=True, recorded="export"),
+    "revealer.get": Need("reveal", speaks=_actor),
+    "revealer.export": READ._replace(also=_exports, speaks=_actor, recorded="export"),
     "inbox.page": Need("review"),
     "inbox.accept": ANSWERS,
     "inbox.edit": ANSWERS,
@@ -96,12 +110,12 @@ NEEDS: Mapping[str, Need] = {
     "writer.append": Need("produce", "events"),
     "rememberer.append_judged": Need("produce", "events"),
     "rememberer.add": SAYS,
-    "rememberer.add_turns": Need("produce"),
+    "rememberer.add_turns": Need("produce", speaks=_of_turns),
     "writer.mention": SAYS,
     "living.reinforce": SAYS,
     "grounds.report": SAYS,
     "records.take_in_whole": Need("produce", owner="options.owner"),
-    "chats.take_in_whole": Need("produce"),
+    "chats.take_in_whole": Need("produce", speaks=_of_chats),
     "extractor.extract": Need("produce"),
     "extractor.rehearse": Need("produce"),
     "episodes.make": Need("produce"),
@@ -136,7 +150,7 @@ NEEDS: Mapping[str, Need] = {
     "heads.check": AUDITS_ALL,
     "operator.dead_show": Need("debug", recorded="debug"),
     "operator.dead_retry": Need("operate"),
-    "operator.dead_discard": Need("operate", speaks=True),
+    "operator.dead_discard": Need("operate", speaks=_actor),
     "operator.dead": OPERATES,
     "operator.status": OPERATES,
     "operator.alarms": OPERATES,

@@ -12,7 +12,7 @@ from api.http import problem
 from api.http.asking import Parts
 from api.http.bearer import Admits, in_force_of, is_open, nobody
 from api.http.bodies import Bodies
-from api.http.callers import Callers
+from api.http.callers import GONE, Callers
 from api.http.console_files import serve_console
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
@@ -21,6 +21,7 @@ from api.http.limits import BodyPatience, InFlight
 from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.requests import Measured
 from api.http.metrics.store import readings
+from api.http.paced import Paced
 from api.http.reference import serve_reference
 from api.http.routes import (
     auditing,
@@ -39,6 +40,7 @@ from api.http.sessions import Sessions
 from api.http.waiting import Waits
 from api.version import program_version
 from api.work.admission import Admission, AdmissionLimits
+from api.work.buckets import UNBOUNDED, Buckets, Rates
 from events.redis.log import RedisEventLog
 
 DESCRIPTION = """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.
@@ -70,12 +72,14 @@ def create_app(
     on_quiet: Callable[[], None] = lambda: None,
     answers_for: AnswersFor = for_nobody,
     sessions: Sessions | None = None,
+    rates: Rates = UNBOUNDED,
 ) -> FastAPI:
     """The ASGI application of one opened store. It opens and starts nothing itself: that is its caller's.
 
     `admits` tells the token that callers have to show; without it nobody is answered but on paths that tell nothing of
     anybody. Requests whose Host or Origin is not this service's own are refused; there is no CORS. `answers_for` tells for
     which commands at the store this service answers. `sessions` are those of the console, of this very token.
+    `rates`: what a key may take.
     """
     metrics = metrics or metrics_of(application)
     sessions = sessions or Sessions(in_force_of(admits))
@@ -113,7 +117,13 @@ def create_app(
     app.state.parts = Parts(application, metrics, feeds, waits)
     app.state.admission = admitted
     app.state.answers_for = answers_for
-    callers = Callers(admits, sessions, application.access_follower.book, application.log.now)
+    callers = Callers(
+        admits,
+        sessions,
+        application.access_follower.book,
+        application.log.now,
+        lambda caller: application.reads.record(caller, "denied", GONE, None),
+    )
     app.state.admits, app.state.sessions, app.state.callers = admits, sessions, callers
     problem.install(app)
     for module in (events, operations, pictures, auditing, records, chats, feed, store, commands, console):
@@ -122,6 +132,8 @@ def create_app(
     serve_reference(app)
     serve_console(app)
     app.add_middleware(Bodies, in_flight=in_flight, patience=patience, give_back=on_quiet)
+    buckets = Buckets(rates, on_refused=lambda what: metrics.limited.labels(what).inc())
+    app.add_middleware(Paced, buckets=buckets)  # outside of the bodies: who took too much sends none
     # only who may call may send
     app.add_middleware(Guard, admits=admits, is_open=is_open, callers=callers)
     app.add_middleware(Measured, metrics=metrics)  # the outermost: who is refused counts too

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
+from hashlib import sha256
+from threading import Lock
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -13,9 +16,14 @@ from api.http.sessions import Sessions
 from projections.access.book import AccessBook
 from projections.access.caller import AT_THE_FOLDER, Caller
 from projections.access.recognising import UNKNOWN, Recognised, is_of_a_key, recognised
+from projections.access.tokens import TokenSaid, read_token
 
 CALLER = "engramlog.caller"
 """Name in an ASGI scope: who sends the request; None where nobody is known, on open paths alone."""
+GONE = "a key that is over"
+"""As what it is recorded that somebody shows one."""
+MOST_READ = 1_000
+"""Tokens of which it is remembered what they say."""
 LOOKING = 4
 """Threads that look who may do what."""
 Book = Callable[[], AccessBook]
@@ -30,12 +38,16 @@ class Callers:
         sessions: Sessions | None = None,
         book: Book | None = None,
         clock: Callable[[], int] = lambda: 0,
+        on_gone: Callable[[Caller], None] = lambda _caller: None,
     ) -> None:
-        """`book` gives what was said of keys until it is asked; without it there are none. `clock`: microseconds since 1970."""
+        """`book` gives what was said of keys until it is asked; without it there are none. `clock`: microseconds since 1970.
+        `on_gone` is told, in a thread, of a key that is shown and opens nothing any more."""
         self._admits = admits
         self._sessions = sessions
         self._book = book
         self._clock = clock
+        self._on_gone = on_gone
+        self._read = TokensRead()
         self._threads: CapacityLimiter | None = None
 
     async def of(self, headers: Headers) -> Recognised:
@@ -54,7 +66,34 @@ class Callers:
         return await run_sync(self._recognised, self._book, shown, limiter=self._threads)
 
     def _recognised(self, book: Book, shown: str) -> Recognised:
-        return recognised(book(), shown, self._clock())
+        found = recognised(book(), shown, self._clock(), self._read.read)
+        if found.once is not None:
+            self._on_gone(found.once)
+        return found
+
+
+class TokensRead:
+    """What tokens say whose signatures were checked, under their hashes. Safe for threads."""
+
+    def __init__(self, most: int = MOST_READ) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._read: OrderedDict[bytes, TokenSaid] = OrderedDict()
+
+    def read(self, shown: str, public: bytes) -> TokenSaid:
+        """See `read_token`."""
+        name = sha256(public + shown.encode()).digest()
+        with self._lock:
+            found = self._read.get(name)
+            if found is not None:
+                self._read.move_to_end(name)
+                return found
+        found = read_token(shown, public)
+        with self._lock:
+            self._read[name] = found
+            while len(self._read) > self._most:
+                self._read.popitem(last=False)
+        return found
 
 
 def caller_in(scope: dict[str, object]) -> Caller | None:

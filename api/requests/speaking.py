@@ -49,12 +49,6 @@ def behalf_in_hand() -> Behalf | None:
     return None if caller.key_id is None else Behalf(caller.name, caller.highest)
 
 
-def principal_in_hand() -> str | None:
-    """Whose name stands beside the events that he brings; None where it is the log's own."""
-    behalf = behalf_in_hand()
-    return None if behalf is None else behalf.principal
-
-
 def path_in_hand() -> Path:
     """By which path it came in."""
     return _PATH.get()

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from api.requests.secrets import is_secret, is_sensitive
-from api.requests.speaking import principal_in_hand
 from events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
 from events.catalogue import Access, BlockMade, MemoriesAccessed
 from events.envelope import derived_id, from_micros
@@ -143,7 +142,7 @@ class AccessRecorder:
         """
         if not memory_ids:
             return
-        key = _Key(owner, principal or principal_in_hand(), via)
+        key = _Key(owner, principal or self._log.principal, via)
         query = None if query is None or is_sensitive(query) else query[:MOST_QUERY] or None
         with_sizes = [(one, _size(one)) for one in _accesses(memory_ids, self._log.now(), first, read, query)]
         with self._lock:
@@ -192,7 +191,7 @@ class AccessRecorder:
         found. `made`: how the block was made, given the owner's secret. None where the append failed, which is told and
         dropped. More memories than an event may name stand in several; the receipt is the first one's.
         """
-        now, principal = self._log.now(), principal or principal_in_hand()
+        now, principal = self._log.now(), principal or self._log.principal
         pools = [_Pool()]
         for one in _accesses(memory_ids, now, 1, read, None):
             size = _size(one)

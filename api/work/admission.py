@@ -9,11 +9,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
 from functools import partial
+from time import thread_time
 from typing import Any, NamedTuple, TypeVar
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
+from api.work.buckets import Charge, charge_in_hand
 from api.work.classes import Work
 from api.work.lane import Lane, LaneLimits
 from api.work.patience import NeedsHeavyLane, Patience, with_patience
@@ -128,7 +130,8 @@ class Admission:
         """The pieces of an answer, each made in a thread of those that only do this."""
         if self._sending is None:
             self._sending = CapacityLimiter(SENDING)
-        while (piece := await run_sync(next, made, None, limiter=self._sending)) is not None:
+        charge = charge_in_hand()
+        while (piece := await run_sync(_next, made, charge, limiter=self._sending)) is not None:
             yield piece
 
     def _await_quiet(self) -> None:
@@ -156,11 +159,26 @@ class Admission:
 
 
 def _patiently(patience: Patience, call: Callable[[], _T]) -> _T:
-    with with_patience(patience):
-        return call()
+    charge = charge_in_hand()
+    began = 0.0 if charge is None else thread_time()
+    try:
+        with with_patience(patience):
+            return call()
+    finally:
+        if charge is not None:
+            charge(thread_time() - began)
 
 
 def _heard(answer: asyncio.Future[Any]) -> None:
     """What a question that nobody waits for ended with is no alarm."""
     if not answer.cancelled():
         answer.exception()
+
+
+def _next(made: Iterator[bytes], charge: Charge | None) -> bytes | None:
+    began = 0.0 if charge is None else thread_time()
+    try:
+        return next(made, None)
+    finally:
+        if charge is not None:
+            charge(thread_time() - began)

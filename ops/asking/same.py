@@ -16,7 +16,8 @@ OF_EACH: Final = frozenset(
     {
         "data", "redis_server", "redis_maxmemory", "partitions", "workers", "job_workers", "lifecycle_minutes", "host", "port",
         "url", "owner", "token", "mcp_port", "light", "light_per_owner", "light_waiting", "heavy", "heavy_per_owner",
-        "heavy_waiting", "heavy_seconds", "redis_timeout", "loading_seconds", "head_seconds", "log_level", "ask",
+        "heavy_waiting", "heavy_seconds", "key_requests", "key_bytes", "key_cpu",
+        "redis_timeout", "loading_seconds", "head_seconds", "log_level", "ask",
         "kept_views", "kept_views_bytes", "view_bytes", "metrics_host", "metrics_port",
     }
 )  # fmt: skip

@@ -24,7 +24,7 @@ from api.http.server.serve import Server, claim, serve, serve_on
 from api.http.sessions import Sessions
 from api.version import program_version
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
-from ops.admission import admission_limits
+from ops.admission import admission_limits, key_rates
 from ops.asking.same import answers_for
 from ops.catch_up import FoldCatchUp
 from ops.clock import lasting_seconds
@@ -302,6 +302,7 @@ def _app(application: Application, settings: Settings, admits: TokenFile | Given
         on_quiet=give_back,
         answers_for=answers_for(settings),
         sessions=sessions,
+        rates=key_rates(settings),
     )
 
 

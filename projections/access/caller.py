@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from events.catalogue import Grant
 from events.catalogue.access import Verb
 from events.entry import LOCAL
+from events.envelope import from_micros, utc_text
 from events.errors import AccessDenied
 from events.trust import lowest
 from events.vocabulary import Trust
 from projections.access.grants import ALL, grants, is_named, told
+from projections.access.told import ToldCaller
 from projections.memory.record import SECRET
 
 Layer = tuple[Grant, ...]
@@ -95,7 +96,7 @@ class Caller:
         """Whether he may do this to all owners."""
         return all(ALL in patterns for patterns in self.patterns(verb))
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> ToldCaller:
         """Who he is and what he may do, as JSON has it."""
         layers = self.layers or ()
         return {
@@ -105,6 +106,7 @@ class Caller:
             "unlimited": self.is_unlimited,
             "grants": [told(one) for one in layers[0]] if layers else [],
             "narrowed_to": [told(one) for one in layers[1]] if len(layers) > 1 else None,
+            "expires_at": None if self.ends is None else utc_text(from_micros(self.ends)),
         }
 
 

@@ -7,7 +7,7 @@ is a regular expression, and no name of the store's own (`:`) is covered by any.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, get_args
+from typing import get_args
 
 from events.catalogue import Grant
 from events.catalogue.access import OWNERS_RULE, Verb
@@ -15,6 +15,7 @@ from events.errors import refused
 from events.standing import OWN
 from events.text.invisible import INVISIBLE
 from events.vocabulary import is_id
+from projections.access.told import ToldGrant
 from projections.choices import VERBS_OF_ACCESS
 
 VERBS: tuple[Verb, ...] = get_args(Verb)
@@ -88,7 +89,7 @@ def check_grant(one: Grant, field: str = "grants") -> Grant:
     return one
 
 
-def told(one: Grant) -> dict[str, Any]:
+def told(one: Grant) -> ToldGrant:
     """A grant as JSON has it, whole."""
     return {
         "verbs": list(one.verbs),

@@ -16,6 +16,7 @@ from api.http.metrics.build import of_process
 from api.http.metrics.scrape import Scrape
 from api.http.metrics.store import StoreCollector, StoreReadings
 from api.http.metrics.used import UsedCollector
+from api.work.buckets import NAMES
 from api.work.lane import Lane
 
 SEARCH_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.5)
@@ -100,6 +101,14 @@ class Metrics:
             ["work"],
             registry=self.registry,
         )
+        self.limited = Counter(
+            "engramlog_limited_requests",
+            "Requests answered 429 since a principal took more than a key may; by what there was too much of.",
+            ["what"],
+            registry=self.registry,
+        )
+        for what in NAMES:
+            self.limited.labels(what)  # told as 0 until the first
         self._lanes = Gauge(
             "engramlog_questions", "Questions in hand, by class of work.", ["work", "state"], registry=self.registry
         )

@@ -26,7 +26,7 @@ MOST_STALE = 1.0
 Clock = Callable[[], float]
 
 
-class Said(NamedTuple):
+class AccessEvent(NamedTuple):
     """One event of access."""
 
     data: Any
@@ -37,6 +37,10 @@ class Said(NamedTuple):
     actor: str
 
 
+class _RolledBack(Exception):
+    """The log does not hold what was read of it."""
+
+
 class AccessFollower:
     """Follows what is said of access. Safe for threads."""
 
@@ -45,7 +49,7 @@ class AccessFollower:
         self._log = log
         self._clock = clock
         self._partition = partition_of(ACCESS, log.partitions)
-        self._said: list[Said] = []
+        self._said: list[AccessEvent] = []
         self._book = AccessBook()
         self._seen_at: float | None = None
         self._lock, self._looking = Lock(), Lock()
@@ -75,7 +79,12 @@ class AccessFollower:
     def _look(self) -> AccessBook:
         began = self._clock()
         try:
-            found = self._new()
+            try:
+                found = self._new()
+            except _RolledBack:  # of what it knew nothing holds: it begins anew
+                with self._lock:
+                    self._said, self._book, self._seen_at = [], AccessBook(), None
+                found = self._new()
         except StoreError:
             if self._seen_at is not None and self._clock() - self._seen_at < MOST_STALE:
                 return self._book
@@ -91,7 +100,7 @@ class AccessFollower:
             self._book, self._seen_at = book, began
         return book
 
-    def said(self) -> list[Said]:
+    def said(self) -> list[AccessEvent]:
         """All that was said, in order. Raises as `book`."""
         self.book()
         with self._lock:
@@ -101,13 +110,18 @@ class AccessFollower:
         """The book as it was at an instant, microseconds since 1970. Raises as `book`."""
         return folded(((one.data, one.at) for one in self.said()), instant)
 
-    def _new(self) -> list[Said]:
+    def _new(self) -> list[AccessEvent]:
         """What was said since the last look, by its numbers."""
-        found, number = list[Said](), self._book.number
+        found, number = list[AccessEvent](), self._book.number
+        last = self._said[-1] if self._said else None
         size = 1 if self._seen_at is not None else AT_ONCE
         while True:
             ids = [access_id(one) for one in range(number + 1, number + 1 + size)]
-            seqs = self._log.seqs_of(ACCESS, ids)
+            beside = [] if last is None else [access_id(last.data.number)]
+            seqs = self._log.seqs_of(ACCESS, [*beside, *ids])
+            if last is not None and self._place(seqs.get(beside[0], 0)) != last.position:
+                raise _RolledBack
+            last = None
             known = [seqs[one] for one in ids if one in seqs]
             for stored in self._log.read_at(self._partition, known):
                 try:
@@ -115,9 +129,11 @@ class AccessFollower:
                 except UndecodableEvent as error:  # of a release to come: what it says of keys is not known here
                     raise StoreUnavailable(f"access: {error.message}") from None
                 at = stored.recorded or micros(event.occurred_at)
-                place = position_text(self._partition, stored.seq)
-                found.append(Said(event.data, at, place, stored.principal, event.actor))
+                found.append(AccessEvent(event.data, at, self._place(stored.seq), stored.principal, event.actor))
             number += len(known)
             if len(known) < size:
                 return found
             size = AT_ONCE
+
+    def _place(self, seq: int) -> str:
+        return position_text(self._partition, seq)

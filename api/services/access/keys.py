@@ -26,6 +26,7 @@ from projections.access.book import MOST_LIVE, AccessBook, Key
 from projections.access.grants import told
 from projections.access.keys import MadeKey, make_key
 from projections.access.tokens import grants_of
+from projections.access.told import GrantsOf, IssuedKey, RevokedKey, ToldAccess, ToldCaller, ToldKey
 
 _PRINCIPAL: TypeAdapter[str] = TypeAdapter(Principal)
 DAY = 86_400_000_000
@@ -34,7 +35,7 @@ TRIES = 8
 """How often something is said anew because somebody else was first."""
 
 
-class Keys:
+class AccessKeys:
     """Keys and grants of one store. Safe for threads."""
 
     def __init__(
@@ -50,13 +51,11 @@ class Keys:
         self._follower = follower
         self._chance = chance
 
-    def me(self) -> dict[str, Any]:
+    def me(self) -> ToldCaller:
         """Who asks, and what he may do."""
-        caller = caller_in_hand()
-        ends = None if caller.ends is None else utc_text(from_micros(caller.ends))
-        return {**caller.as_dict(), "expires_at": ends}
+        return caller_in_hand().as_dict()
 
-    def access(self, *, as_of: str | None = None, principal: str | None = None) -> dict[str, Any]:
+    def access(self, *, as_of: str | None = None, principal: str | None = None) -> ToldAccess:
         """Everybody who has, or had, a key or a grant, with both; `as_of`: as it was then. Holds no key.
 
         `events` are what was said of them, oldest first, with who said it.
@@ -100,7 +99,7 @@ class Keys:
         days: int | None = None,
         reason: str = "",
         actor: str = "user",
-    ) -> dict[str, Any]:
+    ) -> IssuedKey:
         """Make a key for a principal, and with `grants` set what he may do. The key is told here and never again.
 
         It ends at `expires_at`, or after so many `days`; told neither, by no date.
@@ -139,12 +138,12 @@ class Keys:
             "key": key.text,
             "key_id": key.key_id,
             "principal": principal,
-            "expires_at": None if ends is None else utc_text(from_micros(ends)),
+            "expires_at": _instant(ends),
             "grants": [told(one) for one in book.grants.get(principal, ())],
             "position": position,
         }
 
-    def revoke(self, key_id: str, *, reason: str = "", actor: str = "user") -> dict[str, Any]:
+    def revoke(self, key_id: str, *, reason: str = "", actor: str = "user") -> RevokedKey:
         """From here on a key, and every token made of it, opens nothing. Raises InputError for a key that is none."""
         self._check_himself()
         found: list[Key] = []
@@ -168,7 +167,7 @@ class Keys:
 
     def grant(
         self, principal: str, *, grants: Sequence[Mapping[str, Any]], reason: str = "", actor: str = "user"
-    ) -> dict[str, Any]:
+    ) -> GrantsOf:
         """From here on these are all of a principal's grants; none: he may do nothing. Raises InputError."""
         self._check_himself()
         _check_principal(principal, self._log.principal)
@@ -240,11 +239,16 @@ def _about(data: Any, book: AccessBook) -> str | None:
     return str(data.principal)
 
 
-def _key_told(key: Key, now: int) -> dict[str, Any]:
-    times = {"issued_at": key.issued_at, "expires_at": key.expires_at, "revoked_at": key.revoked_at}
+def _key_told(key: Key, now: int) -> ToldKey:
     return {
         "key_id": key.key_id,
         "state": key.state(now),
-        **{name: None if at is None else utc_text(from_micros(at)) for name, at in times.items()},
+        "issued_at": utc_text(from_micros(key.issued_at)),
+        "expires_at": _instant(key.expires_at),
+        "revoked_at": _instant(key.revoked_at),
         "digest": key.digest,
     }
+
+
+def _instant(at: int | None) -> str | None:
+    return None if at is None else utc_text(from_micros(at))
