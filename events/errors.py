@@ -64,7 +64,7 @@ class EngramlogError(Exception):
         message = without_secrets(message)
         super().__init__(message)
         self.message = message
-        self.context = context if "://" not in str(context) else _cleaned(context)
+        self.context = _cleaned(context) if without_secrets(told := str(context)) != told else context
 
     def as_dict(self) -> dict[str, Any]:
         """The error as JSON-ready fields: `error` (its kind), `message`, and its context."""
