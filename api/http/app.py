@@ -9,20 +9,21 @@ from fastapi import FastAPI
 
 from api.application import Application
 from api.http import problem
+from api.http.access.bearer import Admits, in_force_of, is_open, nobody
+from api.http.access.callers import GONE, Callers, Provider
+from api.http.access.key_sessions import KeySessions
+from api.http.access.paced import Paced
+from api.http.access.sessions import Sessions
 from api.http.asking import Parts
-from api.http.bearer import Admits, in_force_of, is_open, nobody
 from api.http.bodies import Bodies
-from api.http.callers import GONE, Callers, Provider
 from api.http.console_files import serve_console
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
 from api.http.guard import Guard, Refused, untold
-from api.http.key_sessions import KeySessions
 from api.http.limits import BodyPatience, InFlight
 from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.requests import Measured
 from api.http.metrics.store import readings
-from api.http.paced import Paced
 from api.http.reference import serve_reference
 from api.http.routes import (
     auditing,
@@ -37,7 +38,6 @@ from api.http.routes import (
     store,
 )
 from api.http.routes.commands import AnswersFor, for_nobody
-from api.http.sessions import Sessions
 from api.http.waiting import Waits
 from api.version import program_version
 from api.work.admission import Admission, AdmissionLimits

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from api.access.confined import Recorder, checked_call
 from api.access.needs import Need
 from api.application import Application
-from api.http.callers import CALLER, caller_in
+from api.http.access.callers import CALLER, caller_in
 from api.http.feed import Feeds
 from api.http.metrics.registry import Metrics
 from api.http.server.listener import listener_of

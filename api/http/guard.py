@@ -1,7 +1,7 @@
 """What every request passes before a route sees it: who may call, and how its path is read.
 
 It comes by a listener that is for it (`api.http.way`), the Host must be this service (`api.http.origin`), the Origin too where a
-browser tells one, and all but a few paths that tell nothing of anybody ask who it is (`api.http.callers`).
+browser tells one, and all but a few paths that tell nothing of anybody ask who it is (`api.http.access.callers`).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from urllib.parse import quote
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.bearer import KNOWN, MOST_OPEN, OPEN_POST, READS, Admits, unauthorized
-from api.http.callers import CALLER, Callers
+from api.http.access.bearer import KNOWN, MOST_OPEN, OPEN_POST, READS, Admits, unauthorized
+from api.http.access.callers import CALLER, Callers
+from api.http.access.sessions import Sessions
 from api.http.origin import OWN_HEADER, refused_place
 from api.http.problem import Problem, plain_problem, problem_of
 from api.http.server.listener import Listener, asked_from, listener_of
-from api.http.sessions import Sessions
 from api.http.way import refused_operating, refused_way
 from events.errors import EngramlogError
 from projections.access.recognising import Recognised

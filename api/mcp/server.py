@@ -23,7 +23,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from api.http.callers import caller_in
+from api.http.access.callers import caller_in
 from api.http.problem import input_error
 from api.mcp.admitted import admitted
 from api.mcp.connection import Connection

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
-from events.access import SYSTEM_OWNERS
+from events.catalogue.access import SYSTEM_OWNERS
 from ops.environment import data_folder
 
 SECONDS = 0.3

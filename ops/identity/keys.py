@@ -17,7 +17,7 @@ from events.alarms import Alarms
 from events.errors import IdentityUnavailable
 from ops.identity.fetching import SECONDS, NotTold, keys_at
 from ops.settings import Settings
-from projections.access.provider import Rules
+from projections.access.provider import ProviderRules
 from projections.access.provider_keys import ProviderKey
 
 FRESH_SECONDS = 300.0
@@ -38,11 +38,11 @@ def in_a_thread(work: Callable[[], None]) -> None:
 
 
 class ProviderKeys:
-    """See `api.http.callers.Provider`. Safe for threads."""
+    """See `api.http.access.callers.Provider`. Safe for threads."""
 
     def __init__(
         self,
-        rules: Rules,
+        rules: ProviderRules,
         fetch: Fetch,
         tell: Callable[..., Any] = lambda *_told, **_facts: None,
         *,
@@ -173,5 +173,5 @@ def provider_of(settings: Settings, tell: Callable[..., Any]) -> ProviderKeys | 
     issuer, audience = settings.identity_issuer, settings.identity_audience
     if issuer is None or audience is None:
         return None
-    rules = Rules(issuer, audience, settings.identity_scopes)
+    rules = ProviderRules(issuer, audience, settings.identity_scopes)
     return ProviderKeys(rules, lambda: keys_at(issuer, settings.identity_jwks_url), tell)

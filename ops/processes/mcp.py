@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import anyio
 import uvicorn
 
-from api.http.bearer import Admits
-from api.http.callers import Callers
+from api.http.access.bearer import Admits
+from api.http.access.callers import Callers
 from api.http.server.connection import protocol_of
 from api.http.server.connections import ConnectionLimits, Connections, connections_within
 from api.http.server.lines import Malformed

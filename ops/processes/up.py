@@ -18,12 +18,12 @@ from typing import NamedTuple
 from fastapi import FastAPI
 
 from api.application import Application
+from api.http.access.bearer import in_force_of
+from api.http.access.sessions import Sessions
 from api.http.app import create_app
-from api.http.bearer import in_force_of
 from api.http.server.listener import Listener
 from api.http.server.listening import Listening
 from api.http.server.serve import OPERATE_PORT, Server, claim, serve, serve_on
-from api.http.sessions import Sessions
 from api.version import program_version
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from ops.admission import admission_limits, key_rates

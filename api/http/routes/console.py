@@ -9,14 +9,14 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 from starlette.responses import Response
 
+from api.http.access.bearer import OPEN_POST, Admits, is_known, shown_in, unauthorized
+from api.http.access.callers import Callers, caller_in
+from api.http.access.key_sessions import KeySessions
+from api.http.access.sessions import SESSION_PREFIX, CodeRefused, SessionMade, Sessions
 from api.http.answer import Json, documented
 from api.http.asking import parts_of
-from api.http.bearer import OPEN_POST, Admits, is_known, shown_in, unauthorized
-from api.http.callers import Callers, caller_in
-from api.http.key_sessions import KeySessions
 from api.http.made import PostedBody, new_router
 from api.http.problem import plain_problem
-from api.http.sessions import SESSION_PREFIX, CodeRefused, SessionMade, Sessions
 from api.operations.answers import ConsoleCode, ConsoleCodeState, ConsoleSession, ConsoleSessionEnded
 from api.operations.answers.looking.console import CODE
 from projections.access.tokens import MOST_LETTERS
@@ -31,7 +31,7 @@ class CodeShown(PostedBody):
     code: str = Field(max_length=200, description="As it stands behind `#code=` in the link.", examples=[CODE])
 
 
-class Shown(PostedBody):
+class CodeOrKeyShown(PostedBody):
     """A code, or a key."""
 
     code: str | None = Field(
@@ -106,7 +106,7 @@ async def console_code_state(
 async def console_session(
     request: Request,
     asked: Annotated[
-        Shown,
+        CodeOrKeyShown,
         Body(openapi_examples={"a code": {"value": {"code": CODE}}, "a key": {"value": {"key": "egl_k7m2p9qa_..."}}}),
     ],
 ) -> Response:

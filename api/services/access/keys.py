@@ -15,9 +15,8 @@ from api.requests.secrets import masked
 from api.requests.speaking import caller_in_hand
 from api.services.access.following import AccessFollower
 from api.services.writing import Writer
-from events.access import ACCESS, access_id
 from events.catalogue import GrantsSet, KeyIssued, KeyRevoked
-from events.catalogue.access import PRINCIPAL_RULE, Principal
+from events.catalogue.access import ACCESS, PRINCIPAL_RULE, Principal, access_id
 from events.entry import LOCAL
 from events.envelope import from_micros, utc_text
 from events.errors import AccessDenied, ConcurrencyError, refused

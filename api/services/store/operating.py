@@ -15,9 +15,9 @@ from api.services.looking.standing import read_partitions, workers_told
 from api.services.writing import Writer
 from api.work.outlook import outlook
 from api.work.patience import current_check
-from events.access import SYSTEM_OWNERS
 from events.alarms import ACCESSES_LOST, KNOWN, as_dict
 from events.catalogue import EventDiscarded
+from events.catalogue.access import SYSTEM_OWNERS
 from events.envelope import decode, from_micros, utc_text
 from events.errors import NotFound, NotYetFolded, UndecodableEvent, refused
 from events.log import EventLog

@@ -15,8 +15,8 @@ from pydantic import BaseModel
 
 import api.operations.answers as shapes
 from api.application import Application
+from api.http.access.bearer import is_open
 from api.http.app import TAGS, create_app
-from api.http.bearer import is_open
 from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.store import readings
 from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept

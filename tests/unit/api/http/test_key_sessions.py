@@ -6,8 +6,8 @@ from itertools import count
 
 import pytest
 
-from api.http.key_sessions import MOST, MOST_OF_A_KEY, KeySessions
-from api.http.sessions import IDLE_SECONDS, LONGEST_SECONDS, Sessions
+from api.http.access.key_sessions import MOST, MOST_OF_A_KEY, KeySessions
+from api.http.access.sessions import IDLE_SECONDS, LONGEST_SECONDS, Sessions
 from projections.access.caller import Caller
 
 

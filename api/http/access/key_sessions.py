@@ -11,7 +11,7 @@ from hmac import compare_digest
 from threading import Lock
 from typing import Final, NamedTuple
 
-from api.http.sessions import IDLE_SECONDS, LONGEST_SECONDS, SESSION_PREFIX, SessionMade, Sessions, hashed
+from api.http.access.sessions import IDLE_SECONDS, LONGEST_SECONDS, SESSION_PREFIX, SessionMade, Sessions, hashed
 from projections.access.caller import Caller
 
 MOST_OF_A_KEY: Final = 20
