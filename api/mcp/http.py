@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.http.access.bearer import Admits
 from api.http.access.callers import Callers, caller_in
+from api.http.access.paced import Paced
 from api.http.bodies import Bodies
 from api.http.guard import Guard
 from api.http.limits import MCP
@@ -24,6 +25,7 @@ from api.mcp.connection import Connection
 from api.mcp.resource import PATH, Described, challenged, insufficient, is_metadata
 from api.mcp.server import MemoryServer
 from api.requests.checks import check_owner
+from api.work.buckets import UNBOUNDED, Buckets, Rates
 from events.errors import EngramlogError, refused
 from projections.access.provider import ProviderRules
 
@@ -34,8 +36,10 @@ def create_app(
     admits: Admits,
     callers: Callers | None = None,
     rules: ProviderRules | None = None,
+    rates: Rates = UNBOUNDED,
 ) -> ASGIApp:
-    """The ASGI application. It opens nothing itself; what it stands on is its caller's. `rules`: of the provider's tokens."""
+    """The ASGI application. It opens nothing itself; what it stands on is its caller's. `rules`: of the provider's tokens. `rates`:
+    what a key may take."""
     served = server.streamable_http_app(
         streamable_http_path=f"{PATH}/{{owner:path}}",
         json_response=True,
@@ -45,7 +49,7 @@ def create_app(
     )
     owned = _Owned(Bodies(served, limits=lambda _path: MCP), connection, rules)
     return Guard(
-        Described(owned, rules),
+        Paced(Described(owned, rules), buckets=Buckets(rates)),
         admits=admits,
         is_open=is_metadata,
         callers=callers,

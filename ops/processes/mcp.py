@@ -12,7 +12,7 @@ import anyio
 import uvicorn
 
 from api.http.access.bearer import Admits
-from api.http.access.callers import Callers
+from api.http.access.callers import GONE, Callers
 from api.http.server.connection import protocol_of
 from api.http.server.connections import ConnectionLimits, Connections, connections_within
 from api.http.server.lines import Malformed
@@ -26,7 +26,7 @@ from api.mcp.server import MemoryServer
 from api.mcp.stdio import serve
 from api.work.admission import Admission
 from events.errors import BadSetting
-from ops.admission import admission_limits
+from ops.admission import admission_limits, key_rates
 from ops.beyond.listeners import listeners_of, require_key
 from ops.beyond.watch import certificate_tended
 from ops.identity.keys import ProviderKeys, provider_of
@@ -37,6 +37,7 @@ from ops.processes.supervisor import Supervisor
 from ops.settings import Settings
 from ops.token import admits_of
 from projections.access.book import AccessBook
+from projections.access.caller import Caller
 from projections.access.recognising import is_of_a_key
 
 if TYPE_CHECKING:
@@ -144,9 +145,13 @@ def callers_of(supervisor: Supervisor, admits: Admits, provider: ProviderKeys | 
         with supervisor() as application:
             return application.log.now()
 
+    def gone(caller: Caller) -> None:
+        with supervisor() as application:
+            application.reads.record(caller, "denied", GONE, None)
+
     if provider is not None:
         provider.look()
-    return Callers(admits, book=book, clock=now, provider=provider, audiences=audiences)
+    return Callers(admits, book=book, clock=now, on_gone=gone, provider=provider, audiences=audiences)
 
 
 def over_http(
@@ -171,7 +176,8 @@ def _over_http(settings: Settings, owner: str | None, toolset: str, tell: Tell, 
     provider = provider_of(settings, tell)
     callers = callers_of(supervisor, admits, provider)
     served = _served(connection, settings, toolset, tell, metrics)
-    app = create_app(served, connection, admits, callers, None if provider is None else provider.rules)
+    rules = None if provider is None else provider.rules
+    app = create_app(served, connection, admits, callers, rules, key_rates(settings))
     limits, malformed = ConnectionLimits(), Malformed(tell)
     most, backlog = connections_within(limits, raise_file_limit())
     connections = Connections(limits, most, malformed)

@@ -24,7 +24,7 @@ class Paced:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse with when to come again, or hand on and count what it takes."""
         caller = caller_in(dict(scope)) if scope["type"] == "http" and self._buckets.bound else None
-        if caller is None or caller.key_id is None:
+        if caller is None or caller.is_unlimited:
             await self._app(scope, receive, send)
             return
         name, owner = caller.name, owner_in(scope["path"])
