@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from api.exchange.records import Records
     from api.revealing import Revealer
     from api.services.access.following import AccessFollower
-    from api.services.access.keys import Keys
+    from api.services.access.keys import AccessKeys
     from api.services.access.reads import Reads
     from api.services.accesses import AccessRecorder
     from api.services.auditing.answered import Answers
@@ -207,10 +207,10 @@ class Application(ABC):
         return AccessFollower(self.log)
 
     @joined
-    def keys(self) -> Keys:
-        from api.services.access.keys import Keys
+    def keys(self) -> AccessKeys:
+        from api.services.access.keys import AccessKeys
 
-        return Keys(self.log, self.writer, self.access_follower)
+        return AccessKeys(self.log, self.writer, self.access_follower)
 
     @joined
     def reads(self) -> Reads:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from operator import attrgetter
 from typing import Any, Protocol
 
-from api.access.needs import NEEDS, Need
+from api.access.needs import NEEDS, Need, Told
 from api.requests.speaking import asked_by
 from events.catalogue.access import Looked
 from events.errors import AccessDenied
 from projections.access.caller import Caller
+from projections.access.telling import Telling, telling_of
+from projections.memory.record import SECRET
 
 _PAST = ("as_of", "known")
 """Names by which a question is about the past."""
@@ -63,16 +66,25 @@ class _Service:
             owner = checked_call(self._caller, call, need, told, self._record)
             if call == "owners.owners":
                 given = {**given, "among": self._caller}
-            with asked_by(self._caller):
+            telling = telling_to(self._caller, need, told, owner)
+            with asked_by(self._caller, telling):
                 if (what := looked_at(self._caller, need, told, owner)) is not None:
                     self._record(self._caller, what, call, owner)
                 try:
-                    return found(*args, **given)
+                    answer = found(*args, **given)
                 except AccessDenied as error:
                     self._record(self._caller, "denied", call, error.context.get("owner"))
                     raise
+            return _held(answer, self._caller, telling) if isinstance(answer, AbstractContextManager) else answer
 
         return checked
+
+
+@contextmanager
+def _held(answer: AbstractContextManager[Any], caller: Caller, telling: Telling | None) -> Iterator[Any]:
+    """What is held open is entered in the caller's name too."""
+    with asked_by(caller, telling), answer as found:
+        yield found
 
 
 def checked_call(caller: Caller, call: str, need: Need, told: Mapping[str, Any], record: Recorder) -> str | None:
@@ -84,18 +96,27 @@ def checked_call(caller: Caller, call: str, need: Need, told: Mapping[str, Any],
             for verb in need.also(told):
                 caller.check(verb, None)
         elif need.about != "events":
-            mode = need.mode or told.get("mode")
+            mode = _mode(need, told)
             if not any(caller.may(verb, whose, mode=mode) for verb in need.instead):
                 for actor in need.speaks(told) or (None,):
                     caller.check(need.verb, whose, mode=mode, actor=actor)
             for verb in need.also(told):
-                caller.check(verb, whose)
-            if told.get("reveal"):
-                caller.check("reveal", whose)
+                caller.check(verb, whose, sensitivity=SECRET if verb == "reveal" else 0)
+            if need.verb == "reveal" or told.get("reveal"):
+                caller.check("reveal", whose, sensitivity=SECRET)
+            if need.least and whose is not None:
+                caller.check("read", whose, mode=mode, sensitivity=need.least)
     except AccessDenied:
         record(caller, "denied", call, whose)
         raise
     return whose
+
+
+def telling_to(caller: Caller, need: Need, told: Mapping[str, Any], owner: str | None) -> Telling | None:
+    """Up to what the answer of a call tells a caller of its owner; None: all."""
+    if need.told is None or owner is None:
+        return None
+    return telling_of(caller, need.told, owner, _mode(need, told))
 
 
 def looked_at(caller: Caller, need: Need, told: Mapping[str, Any], owner: str | None) -> Looked | None:
@@ -106,9 +127,15 @@ def looked_at(caller: Caller, need: Need, told: Mapping[str, Any], owner: str | 
         return need.recorded
     if told.get("mode") == "debug":
         return "debug"
-    if owner is not None and any(told.get(name) is not None for name in _PAST) and not caller.names(owner):
+    of_past = need.of_past or any(told.get(name) is not None for name in _PAST)
+    if owner is not None and of_past and not caller.names(owner):
         return "past"
     return None
+
+
+def _mode(need: Need, told: Mapping[str, Any]) -> str | None:
+    """The mode that a call reads by, where it says so."""
+    return need.mode or need.by(told) or told.get("mode")
 
 
 def _owner(need: Need, told: Mapping[str, Any]) -> str:
@@ -122,15 +149,16 @@ def _signature(function: Callable[..., Any]) -> Signature:
     return signature(function)
 
 
-def _told(method: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+def _told(method: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> Told:
     """What a call is told, by name, with the defaults of what it is not."""
     taken = _signature(getattr(method, "__func__", method))
     bound = taken.bind(None, *args, **given) if hasattr(method, "__func__") else taken.bind(*args, **given)
     bound.apply_defaults()
-    told = dict(bound.arguments)
+    told: dict[str, object] = dict(bound.arguments)
     for one in taken.parameters.values():
         if one.kind is Parameter.VAR_KEYWORD:
-            told |= told.pop(one.name)
+            told |= bound.arguments[one.name]
+            del told[one.name]
     return told
 
 

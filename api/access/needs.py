@@ -33,6 +33,14 @@ class Need(NamedTuple):
     """Verbs of which any lets do it too."""
     recorded: Looked | None = None
     """As what it is recorded that somebody looked."""
+    of_past: bool = False
+    """Whether it tells the past whatever it is told: of another's owner that is recorded."""
+    told: Verb | None = None
+    """By which verb's modes and sensitivity its answer is narrowed; None: it is not, for the verb itself shows what is hidden."""
+    least: int = 0
+    """The sensitivity below which nobody is told anything of it: it withholds by no lower one."""
+    by: Callable[[Told], str | None] = lambda _told: None
+    """A mode that it reads by, by what it is told."""
 
 
 def _actor(told: Told) -> tuple[str, ...]:
@@ -49,7 +57,13 @@ def _of_chats(_told: Told) -> tuple[str, ...]:
     return ("user", "assistant")
 
 
-READ = Need("read")
+WITHHELD_FROM = 2
+"""What stands in the log is judged as secret or not, no finer: who is told less than this is told none of it."""
+READ = Need("read", told="read")
+OF_THE_LOG = READ._replace(least=WITHHELD_FROM)
+"""Reads that tell words of events beside memories."""
+MAKES = Need("produce", also=lambda _told: ("read",), least=WITHHELD_FROM)
+"""What is made of the owner's memories is told to whoever has it made."""
 SAYS = Need("produce", speaks=_actor)
 CORRECTS = Need("correct", speaks=_actor)
 DELETES = Need("delete", speaks=_actor)
@@ -65,10 +79,21 @@ def _reveals(told: Told) -> tuple[Verb, ...]:
     return ("reveal",) if told.get("reveal") or getattr(told.get("options"), "reveal", False) else ()
 
 
+def _foretells(told: Told) -> tuple[Verb, ...]:
+    """What would be made is told with the words that it would be made of."""
+    return ("read",) if told.get("dry_run") else ()
+
+
 def _exports(told: Told) -> tuple[Verb, ...]:
     """An export of everything, or of what is hidden, is an auditor's."""
     options = told["options"]
     return (*_reveals(told), *(("audit",) if options.everything or options.include else ()))
+
+
+def _whole(told: Told) -> str | None:
+    """What is hidden is exported to whoever reads it in mode debug."""
+    options = told["options"]
+    return "debug" if options.everything or options.include else None
 
 
 def _of_the_store(told: Told) -> tuple[Verb, ...]:
@@ -79,18 +104,20 @@ NEEDS: Mapping[str, Need] = {
     "reader.search": READ,
     "reader.list": READ,
     "reader.get": READ._replace(also=_reveals),
-    "reader.why": READ,
-    "reader.history": READ,
-    "reader.provenance": READ,
+    "reader.snapshot": READ,
+    "reader.why": OF_THE_LOG,
+    "reader.history": OF_THE_LOG,
+    "reader.count_changes": OF_THE_LOG,
+    "reader.provenance": OF_THE_LOG,
     "counter.counts": READ,
     "outranking.above": READ,
     "knower.assess": READ,
     "knower.associations": READ,
     "knower.map": READ,
     "facts.facts": READ,
-    "synonyms.synonyms": READ,
+    "synonyms.synonyms": OF_THE_LOG,
     "time_lines.times": READ,
-    "contexts.context": READ,
+    "contexts.context": READ._replace(least=1),
     "living.profile": READ,
     "living.health": READ,
     "living.fading": READ,
@@ -99,9 +126,9 @@ NEEDS: Mapping[str, Need] = {
     "owner_heads.heads": READ,
     "operator.stats": READ._replace(about="anybody", also=_of_the_store),
     "owners.owners": READ._replace(about="anybody"),
-    "records.export": READ._replace(also=_exports, recorded="export"),
-    "revealer.get": Need("reveal", speaks=_actor),
-    "revealer.export": READ._replace(also=_exports, speaks=_actor, recorded="export"),
+    "records.export": OF_THE_LOG._replace(also=_exports, recorded="export", by=_whole),
+    "revealer.get": Need("reveal", speaks=_actor, told="reveal"),
+    "revealer.export": OF_THE_LOG._replace(also=_exports, speaks=_actor, recorded="export", by=_whole),
     "inbox.page": Need("review"),
     "inbox.accept": ANSWERS,
     "inbox.edit": ANSWERS,
@@ -116,9 +143,9 @@ NEEDS: Mapping[str, Need] = {
     "grounds.report": SAYS,
     "records.take_in_whole": Need("produce", owner="options.owner"),
     "chats.take_in_whole": Need("produce", speaks=_of_chats),
-    "extractor.extract": Need("produce"),
-    "extractor.rehearse": Need("produce"),
-    "episodes.make": Need("produce"),
+    "extractor.extract": MAKES,
+    "extractor.rehearse": MAKES,
+    "episodes.make": MAKES,
     "rememberer.edit": CORRECTS,
     "writer.negate": CORRECTS,
     "writer.confirm": CORRECTS,
@@ -133,17 +160,17 @@ NEEDS: Mapping[str, Need] = {
     "deleter.delete_many": DELETES,
     "restorer.restore": DELETES,
     "many_restorer.restore_many": DELETES,
-    "cleaner.clean": Need("delete"),
-    "replayer.replay": REPLAYS,
+    "cleaner.clean": Need("delete", also=_foretells),
+    "replayer.replay": REPLAYS._replace(of_past=True),
     "comparer.compare": REPLAYS,
-    "comparer.curves": REPLAYS,
-    "differ.diff": REPLAYS,
-    "instants.instants": REPLAYS,
+    "comparer.curves": REPLAYS._replace(told="replay", of_past=True),
+    "differ.diff": REPLAYS._replace(of_past=True),
+    "instants.instants": REPLAYS._replace(of_past=True),
     "events.events": AUDITS,
     "events.partition_events": AUDITS_ALL,
     "answers.answers": AUDITS,
-    "answers.answer": AUDITS,
-    "uses.uses": AUDITS,
+    "answers.answer": AUDITS._replace(of_past=True),
+    "uses.uses": AUDITS._replace(told="audit"),
     "named_sources.sources": AUDITS,
     "sources.asides": AUDITS,
     "heads.heads": AUDITS_ALL,

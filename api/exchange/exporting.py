@@ -135,7 +135,7 @@ def selection(view: OwnerView, options: ExportOptions = ExportOptions(), check: 
     left_out: dict[str, int] = {}
     rows = zip(view.columns, view.columns.standing().tolist(), strict=True)
     for memory, state in counted(rows, check, len(view)):
-        if named is not None and memory.id not in named:
+        if (named is not None and memory.id not in named) or view.hides(memory.id):
             continue
         reason = next((one for one in reasons(memory, state) if one not in allowed), None)
         if reason is None:

@@ -27,6 +27,7 @@ from api.exchange.rejections import KEYED_OTHERWISE, rejection_lines, told_here
 from api.exchange.spooling import SpooledSelection
 from api.requests.pasts import PIECE
 from api.requests.snapshots import Snapshot, placed, weigh_load
+from api.requests.speaking import telling_in_hand
 from api.requests.timelines import LineTerms, told_lines
 from api.services.judging import Judging
 from api.services.reading import Reader
@@ -261,7 +262,8 @@ class Records:
             raise refused("format", form, "with ids: jsonl or text; a page is of everything")
         if form == "html" and not options.everything:
             options = replace(options, everything=True)
-        glanced = None if options.everything else self._reader.glance(owner, **times)
+        whole = options.everything or telling_in_hand() is not None
+        glanced = None if whole else self._reader.glance(owner, **times)
         if glanced is not None and not glanced.view.state.asides:
             spool, standing = self._views.spooled(owner, Bounds(current_check(), weigh_load))
             if not spool.state.asides:

@@ -303,7 +303,7 @@ class Feeds:
 
     def ended(self, client: Client, reason: str) -> bytes:
         """The last message, with why there is no other."""
-        told: dict[str, Any] = {"owner": client.owner, "position": client.last, "reason": reason}
+        told = {"owner": client.owner, "position": client.last, "reason": reason}
         return format_sse_event(event="end", id=client.last, data_str=_json(told))
 
 

@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from typing import NamedTuple, Unpack
 
 from api.requests.checks import PRESENT, check_memory_id, check_owner
+from api.requests.narrowing import Narrowing
 from api.requests.pasts import Past, Pasts
+from api.requests.speaking import telling_in_hand
 from api.requests.timelines import Progress, RequestedTimes, TimesAsked, times_of
 from api.requests.two_moments import SideAsked
 from api.work.patience import current_check, weigh
@@ -102,6 +104,7 @@ class Snapshots:
         self._log = log
         self._views = views
         self._pasts = Pasts(log, views)
+        self._narrowing = Narrowing()
 
     @property
     def pasts(self) -> Pasts:
@@ -140,7 +143,7 @@ class Snapshots:
         times = times_of(asked, owner, self._log.partitions)
         bounds = Bounds(current_check(), weigh_load)
         with self._views.view(owner, after=times.waits, bounds=bounds) as (view, standing):
-            yield self._placed_at(owner, view, standing, times, asked, entries)
+            yield self._narrowed(self._placed_at(owner, view, standing, times, asked, entries))
 
     @contextmanager
     def beside(self, owner: str, first: SideAsked, second: SideAsked) -> Iterator[tuple[Snapshot, Snapshot]]:
@@ -159,7 +162,14 @@ class Snapshots:
             for side, place in zip((first, second), times, strict=True):
                 with side.refusals():
                     made.append(self._placed_at(owner, view, standing, place, side.times, None))
-            yield made[0], made[1]
+            yield self._narrowed(made[0]), self._narrowed(made[1])
+
+    def _narrowed(self, found: Snapshot) -> Snapshot:
+        """The snapshot as far as the caller in hand is told of it."""
+        telling = telling_in_hand()
+        if telling is None:
+            return found
+        return found._replace(view=self._narrowing.view(found.view, found.present, found.now, telling))
 
     def _placed_at(
         self,

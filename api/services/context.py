@@ -12,11 +12,13 @@ from typing import Any, Unpack
 from api.choices import BUDGET
 from api.requests.checks import check_id_of, check_owner
 from api.requests.context_wanted import context_wanted
+from api.requests.speaking import caller_in_hand, telling_in_hand
 from api.requests.talking import TalkAsked, read_talk
 from api.requests.timelines import LineTerms, told_lines
 from api.services.accesses import AccessRecorder, BlockRequest, Read
 from api.services.looking.context_made import MadeBlock, SearchedQuery, made_of, told_parts, with_parts
 from api.services.reading import Reader
+from events.errors import AccessDenied
 from events.log import EventLog
 from projections.choices import MOST_SEARCHES, THRESHOLD, WORKING_MESSAGES
 from projections.language.asking.parts import asks
@@ -92,9 +94,11 @@ class Contexts:
         `stable_budget`: tokens of the budget that the first may take, two fifths unless told. `block` is then both.
         `include_faded`: as a search has it; what is long ago stands below what is fresh, and says so.
         A block about the past is the one of then, but for what was deleted since or is held to be more sensitive today.
-        Raises InputError naming the field.
+        Raises InputError naming the field, AccessDenied where the caller asks for texts that he is not told.
         """
         check_owner(owner)
+        if sensitive:
+            _check_told()
         wanted = context_wanted(
             text, budget, threshold, searches, messages, sensitive, language, trust, split, stable_budget
         )._replace(whole=whole)
@@ -213,3 +217,14 @@ class Contexts:
         if receipt is None or receipt.position is None:
             return {"status": "lost"}
         return {"status": "appended" if receipt.status == "appended" else "already", "position": receipt.position}
+
+
+def _check_told() -> None:
+    """Raises AccessDenied where the caller in hand is told no sensitive texts."""
+    telling = telling_in_hand()
+    if telling is not None and telling.by_sensitivity:
+        raise AccessDenied(
+            f"access: got sensitive true; allowed for this key: false, for it is told memories up to sensitivity {telling.most}",
+            field="sensitive",
+            principal=caller_in_hand().name,
+        )

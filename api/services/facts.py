@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Unpack
 
 from api.requests.checks import check_limit
 from api.requests.timelines import LineTerms
 from api.services.reading import Reader
+from api.work.patience import weigh
 from events.errors import refused
 from events.text.saying import is_text
 from projections.memory.columns import Columns
 from projections.memory.record import Memory
-from projections.memory.triples import KnownTriple
+from projections.memory.triples import KnownTriple, is_about, triples_of
 from projections.shapes import Fact, FactEvidence, FactsKnown
 from projections.views.query import card, moment
+from projections.views.view import OwnerView
 
 MOST_FACTS = 1_000
 MOST_EVIDENCE = 5
@@ -39,8 +42,8 @@ class Facts:
         if about is not None:
             _check_entity(about)
         with self._reader.snapshot(owner, **times) as snapshot:
-            graph, columns = snapshot.view.graph, snapshot.view.columns
-            found = graph.triples if about is None else graph.about(about)
+            columns = snapshot.view.columns
+            found, known = _triples(snapshot.view, about)
             start = max(offset, 0)
             return {
                 "owner": owner,
@@ -48,11 +51,20 @@ class Facts:
                 "facts": [_told(triple, columns) for triple in found[start : start + wanted]],
                 "total": len(found),
                 "offset": start,
-                "known": len(graph.triples),
+                "known": known,
                 "as_of": times.get("as_of"),
                 "known_by": times.get("known"),
                 **snapshot.place,
             }
+
+
+def _triples(view: OwnerView, about: str | None) -> tuple[Sequence[KnownTriple], int]:
+    """The triples asked for, and how many are known; of whoever is told less, those that are backed by what he is told."""
+    if not view.is_narrowed:
+        return view.graph.triples if about is None else view.graph.about(about), len(view.graph.triples)
+    weigh(len(view) // 2)
+    known = triples_of(view.columns, view.told)
+    return [one for one in known if about is None or is_about(one, about)], len(known)
 
 
 def _check_entity(about: str) -> None:

@@ -15,6 +15,7 @@ from api.choices import MOST_CHANGES
 from api.requests.checks import check_limit, check_memory_id
 from api.requests.snapshots import Snapshot, Snapshots
 from api.requests.spans import WHOLE, recorded_positions, span_of
+from api.requests.speaking import telling_in_hand
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines
 from api.services.asides import aside_by, aside_told
 from api.services.auditing.by_law import STORED, LawNumbers, check_law
@@ -95,7 +96,8 @@ class Histories(Snapshots):
             chain, profile = snapshot.chain.hex(), snapshot.view.state.profile
             asked = asked._replace(wanted=self._wanted(asked.wanted, snapshot, terms))
             aside = None if memory_id is None else self._aside(owner, snapshot, memory_id, times)
-        changes, following = self._page(owner, snapshot, memory_id, asked, times.get("on_progress"))
+            hidden = snapshot.view.hidden()
+        changes, following = self._page(owner, snapshot, memory_id, asked, times.get("on_progress"), hidden)
         return {
             "owner": owner,
             "id": memory_id,
@@ -141,7 +143,7 @@ class Histories(Snapshots):
     @contextmanager
     def _asked_of(self, owner: str, times: TimesAsked) -> Iterator[Snapshot]:
         """The snapshot of a question about the change log: of the present one without memories, which nobody has to load."""
-        found = self.glance(owner, **times)
+        found = None if telling_in_hand() is not None else self.glance(owner, **times)
         if found is not None:
             yield found
             return
@@ -155,18 +157,25 @@ class Histories(Snapshots):
 
     def _named(self, owner: str, snapshot: Snapshot, memory_id: str) -> None:
         """Raises NotFound where the change log names no such memory: what was refused became none, and is told why."""
-        if snapshot.past is None and self._views.records(owner, [check_memory_id(memory_id)]):
+        narrowed = snapshot.view.is_narrowed
+        if not narrowed and snapshot.past is None and self._views.records(owner, [check_memory_id(memory_id)]):
             return
         try:
             self.memory(snapshot, owner, memory_id)
         except NotFound:
-            if next(self._entries(owner, snapshot, [memory_id]), None) is None:
+            if narrowed or next(self._entries(owner, snapshot, [memory_id]), None) is None:
                 raise
 
     def _page(
-        self, owner: str, snapshot: Snapshot, memory_id: str | None, asked: HistoryPage, on_progress: Progress | None
+        self,
+        owner: str,
+        snapshot: Snapshot,
+        memory_id: str | None,
+        asked: HistoryPage,
+        on_progress: Progress | None,
+        hidden: Collection[str],
     ) -> tuple[list[Change], str | None]:
-        """A page of changes as they are told, and the cursor of the next."""
+        """A page of changes as they are told, and the cursor of the next; none of what is `hidden` from the caller."""
         if asked.limit is None:
             weigh(snapshot.view.state.entries)
         of = None if memory_id is None else [memory_id]
@@ -174,11 +183,14 @@ class Histories(Snapshots):
         if not asked.wanted.all:
             weigh(snapshot.view.state.entries // SCANNED)
             found = (one for one in found if asked.wanted.holds(one[1]))
+        if hidden:
+            weigh(snapshot.view.state.entries // SCANNED)
+            found = (one for one in found if one[1].memory_id not in hidden)
         page = list(islice(found, asked.limit))
         following = next(found, None) if asked.limit is not None else None
         changes = [describe(entry, snapshot.partition) for _, entry in page]
         self._numbers.put(owner, snapshot, [entry for _, entry in page], changes, asked.law, on_progress)
-        self.tell_beside(owner, changes, both(current_check(), on_progress))
+        self.tell_beside(owner, changes, both(current_check(), on_progress), hidden)
         return changes, None if following is None else _text(following[0], asked.question)
 
     def history_pages(
@@ -196,10 +208,13 @@ class Histories(Snapshots):
     def count_changes(self, owner: str, memory_id: str | None = None) -> int:
         """How many entries the change log of a memory, or of the owner, has; none of them is kept."""
         with self._asked_of(owner, {}) as snapshot:
-            if memory_id is None:
+            hidden = snapshot.view.hidden()
+            if memory_id is None and not hidden:
                 return snapshot.view.state.entries
             self._weigh_search(owner, snapshot)
-        return sum(1 for _ in self._views.changelogs.entries(owner, [memory_id], check=current_check()))
+        of = None if memory_id is None else [memory_id]
+        entries = self._views.changelogs.entries(owner, of, check=current_check())
+        return sum(1 for _, entry in entries if entry.memory_id not in hidden)
 
     def _entries(
         self,
@@ -220,10 +235,17 @@ class Histories(Snapshots):
         upto = snapshot.view.state.seq  # what was folded since is not told beside this moment's chain and position
         return (one for one in found if one[1].seq <= upto)
 
-    def tell_beside(self, owner: str, changes: list[Change], on_progress: Progress | None) -> None:
+    def tell_beside(
+        self,
+        owner: str,
+        changes: list[Change],
+        on_progress: Progress | None,
+        hidden: Collection[str] = (),
+    ) -> None:
         """Put beside each change what the log alone holds of its event: who brought it, when it was known, and why.
 
-        Words are told as far as the owner's memories of today let them be, whatever time is asked about.
+        Words are told as far as the owner's memories of today let them be, whatever time is asked about, and none that are about
+        what is `hidden` from the caller.
         """
         seqs = sorted({parse_position(change["position"])[1] for change in changes})
         told = {stored.seq: telling(stored) for stored in self.stored(owner, seqs, on_progress)}
@@ -231,7 +253,7 @@ class Histories(Snapshots):
         for number, change in enumerate(changes):
             beside = told.get(parse_position(change["position"])[1], UNTOLD)
             changes[number] = {**beside.beside(change), "said_reason": None, "because": None}
-            if beside.words is not None:
+            if beside.words is not None and not any(one in hidden for one in beside.words.named):
                 worded.append((changes[number], beside.words))
         if worded:
             named = {one for change, words in worded for one in (*words.named, change["memory"]) if one is not None}

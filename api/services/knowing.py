@@ -69,6 +69,8 @@ class Knower:
                 near=self._reader.vectors_of(view, owner),
                 check=current_check(),
             )
+            if view.is_narrowed:
+                answer["withheld"] = []
         return {**answer, **told_times(times), **snapshot.place}
 
     def associations(

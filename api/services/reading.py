@@ -126,6 +126,8 @@ class Reader(MeaningReader):
                     if corrected := one.get("corrected"):
                         one["corrected"] = without_lost(corrected, snapshot.has_lost)
             entries = snapshot.view.state.entries
+            if snapshot.view.is_narrowed:
+                answer["withheld"] = []
         tell_filters(answer["understood"], request.filters, zone)
         tell_expansion(answer["understood"], other)
         if question.told is not None:
@@ -179,6 +181,8 @@ class Reader(MeaningReader):
             matched = wanted_of(filters, snapshot.now, zone)
             asked = ViewQuery(snapshot.view, snapshot.now, checked)
             answer = listing(asked, wanted, max(offset, 0), matched, sorting, Bounds(current_check(), weigh))
+            if snapshot.view.is_narrowed:
+                answer["withheld"] = []
         return {**answer, **spans_told(matched, zone), **told_times(told), **snapshot.place}
 
     def get(
@@ -239,13 +243,17 @@ class Reader(MeaningReader):
             self._weigh_search(owner, snapshot)
             answer = why(snapshot.view, memory, snapshot.now, None if limit is None else MOST_NODES)
             answer["aside"] = self.aside_of(owner, snapshot, memory_id)
-        answer["changes"], answer["next"] = self._page(owner, snapshot, memory_id, asked, times.get("on_progress"))
+            hidden = snapshot.view.hidden()
+        progress = times.get("on_progress")
+        answer["changes"], answer["next"] = self._page(owner, snapshot, memory_id, asked, progress, hidden)
         answer["order"] = ORDERS[asked.newest]
-        self._tell_events(owner, snapshot, answer["provenance"], None if limit is None else MOST_CHANGES)
+        self._tell_events(owner, snapshot, answer["provenance"], None if limit is None else MOST_CHANGES, hidden)
         return answer, snapshot.place
 
-    def _tell_events(self, owner: str, snapshot: Snapshot, told: OriginTree, most: int | None) -> None:
-        names = {node["id"] for node in told["nodes"]}
+    def _tell_events(
+        self, owner: str, snapshot: Snapshot, told: OriginTree, most: int | None, hidden: frozenset[str]
+    ) -> None:
+        names = {node["id"] for node in told["nodes"]} - hidden
         entries = (entry for _, entry in self._entries(owner, snapshot, names))
         with_events(told, entries, snapshot.partition, most)
 

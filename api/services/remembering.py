@@ -6,7 +6,7 @@ from the key, and what is in the log already under them is compared by what it s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypedDict, Unpack, cast
@@ -14,6 +14,7 @@ from typing import Any, TypedDict, Unpack, cast
 from api.requests.checks import check_memory_id, check_owner
 from api.requests.refusals import checked_key, refuse_rejected
 from api.requests.snapshots import Snapshot
+from api.requests.speaking import caller_in_hand, told_up_to
 from api.services.carrying.carrier import Given, Looked, Rehearsable
 from api.services.writing import Writer
 from api.work.patience import current_check
@@ -22,6 +23,7 @@ from events.envelope import derived_id, new_event_id
 from events.errors import refused
 from events.log import AppendReceipt, EventLog
 from events.standing import reach
+from projections.access.telling import telling_of
 from projections.decide.command import EVENT, Ids
 from projections.decide.commands import Edit
 from projections.decide.remembering import DOES, NOTHING, Consequence, NewTurn, RecordTurns, Remember, says
@@ -71,6 +73,7 @@ class MemoryTold(MemoryDetails, total=False):
     key: str | None
 
 
+UNREAD = "[withheld: not told to this key]"
 _LISTS = ("keywords", "tags", "source_turns")
 _NEVER_EMPTY = ("kind", "category")
 
@@ -184,8 +187,21 @@ class Rememberer:
         }
         if not any(found.values()):
             return found
+        if not _may_read(owner):
+            return {name: [] for name in found}
         told = self._writer.told_records(owner, [one for ids in found.values() for one in ids])
-        return {name: list(_lines(told, ids)) for name, ids in found.items()}
+        hidden = self._unread(owner, told)
+        return {name: list(_lines(told, ids, hidden)) for name, ids in found.items()}
+
+    def _unread(self, owner: str, told: Mapping[str, Memory]) -> frozenset[str]:
+        """Those of these memories that the caller in hand is not told when he reads: he may bring what he may not read."""
+        telling = telling_of(caller_in_hand(), "read", owner)
+        if telling is None:
+            return frozenset()
+        if telling.most < 0:
+            return frozenset(told)
+        with told_up_to(telling), self._writer.newest(owner) as (snapshot, _):
+            return frozenset(one for one in told if snapshot.view.get(one) is None)
 
     def append_judged(self, raws: Sequence[bytes | str]) -> tuple[list[AppendReceipt], list[JudgedLine]]:
         """Append a request of JSON envelopes of one owner as `Carrier.append`, each memory in it judged as `add` judges one.
@@ -202,9 +218,9 @@ class Rememberer:
         receipts = [self._writer.told(one.receipt, event, refused) for one, event in zip(done, events, strict=True)]
         ids = {other.memory_id for one in done for other in one.judged.beside}
         texts: dict[str, PossibleConflict] = {}
-        if ids:
+        if ids and _may_read(events[0].owner):
             told = self._writer.told_records(events[0].owner, sorted(ids))
-            texts = {line["id"]: line for line in _lines(told, sorted(ids))}
+            texts = {line["id"]: line for line in _lines(told, sorted(ids), self._unread(events[0].owner, told))}
         return receipts, [_judged_line(one.judged, texts) for one in done]
 
     def add_turns(
@@ -258,11 +274,16 @@ class Rememberer:
         return done.answer | {"version": version}
 
 
-def _lines(told: Mapping[str, Memory], ids: Sequence[str]) -> Iterator[PossibleConflict]:
-    """Each memory that is not gone since, with its text."""
+def _may_read(owner: str) -> bool:
+    """Whether who tells something is told what else is known: to produce is not to read."""
+    return caller_in_hand().may("read", owner)
+
+
+def _lines(told: Mapping[str, Memory], ids: Sequence[str], hidden: Collection[str] = ()) -> Iterator[PossibleConflict]:
+    """Each memory that is not gone since, with its text where that is not hidden from the caller."""
     for one in map(told.get, ids):
         if one is not None and state_of(one) == Columns.LIVE:
-            yield {"id": one.id, "memory": card(one, "full")["memory"]}
+            yield {"id": one.id, "memory": UNREAD if one.id in hidden else card(one, "full")["memory"]}
 
 
 class JudgedLine(TypedDict):

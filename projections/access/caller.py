@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from events.catalogue import Grant
 from events.catalogue.access import Verb
 from events.entry import LOCAL
+from events.envelope import from_micros, utc_text
 from events.errors import AccessDenied
 from events.trust import lowest
 from events.vocabulary import Trust
-from projections.access.grants import ALL, grants, is_named, told
+from projections.access.grants import ALL, VERBS, grants, is_named, told
+from projections.access.told import ToldCaller
 from projections.memory.record import SECRET
 
 Layer = tuple[Grant, ...]
@@ -41,23 +42,44 @@ class Caller:
         """Whether he may do everything."""
         return self.layers is None
 
-    def may(self, verb: Verb, owner: str | None, *, mode: str | None = None, actor: str | None = None) -> bool:
-        """Whether he may do this to an owner; None: to the store as a whole."""
+    def may(
+        self,
+        verb: Verb,
+        owner: str | None,
+        *,
+        mode: str | None = None,
+        actor: str | None = None,
+        sensitivity: int = 0,
+    ) -> bool:
+        """Whether he may do this to an owner; None: to the store as a whole. `sensitivity`: that a grant of it reaches."""
         if self.layers is None:
             return True
-        return all(any(grants(one, verb, owner, mode, actor) for one in layer) for layer in self.layers)
+        return all(
+            any(one.sensitivity >= sensitivity and grants(one, verb, owner, mode, actor) for one in layer)
+            for layer in self.layers
+        )
 
-    def check(self, verb: Verb, owner: str | None, *, mode: str | None = None, actor: str | None = None) -> None:
+    def check(
+        self,
+        verb: Verb,
+        owner: str | None,
+        *,
+        mode: str | None = None,
+        actor: str | None = None,
+        sensitivity: int = 0,
+    ) -> None:
         """Raises AccessDenied where he may not, with what would be needed and no word about the owner."""
-        if self.may(verb, owner, mode=mode, actor=actor):
+        if self.may(verb, owner, mode=mode, actor=actor, sensitivity=sensitivity):
             return
         needed = f"the verb {verb}" + (f" in mode {mode}" if mode else "") + (f" as {actor}" if actor else "")
+        needed += f" up to sensitivity {sensitivity}" if sensitivity else ""
         whose = "the store as a whole (owners *)" if owner is None else "this owner"
         raise AccessDenied(
             f"access: {self.name} may not do this; needed: a grant of {needed} on {whose}. `GET /v1/me` tells what this key may",
             principal=self.name,
             verb=verb,
             owner=owner,
+            **{name: value for name, value in (("mode", mode), ("actor", actor)) if value is not None},
         )
 
     def may_at_all(self, verb: Verb) -> bool:
@@ -67,6 +89,10 @@ class Caller:
     def may_see(self, verb: Verb, owner: str) -> bool:
         """Whether an owner is one of those whom he may do this to, in any mode."""
         return self.may(verb, owner)
+
+    def may_anything(self, owner: str) -> bool:
+        """Whether he may do anything at all to an owner."""
+        return any(self.may(verb, owner) for verb in VERBS)
 
     def most_sensitive(self, verb: Verb, owner: str, mode: str | None = None) -> int:
         """The most sensitive memories of an owner that he is told, 0 to 3; -1 where he is told none."""
@@ -95,7 +121,7 @@ class Caller:
         """Whether he may do this to all owners."""
         return all(ALL in patterns for patterns in self.patterns(verb))
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> ToldCaller:
         """Who he is and what he may do, as JSON has it."""
         layers = self.layers or ()
         return {
@@ -105,6 +131,7 @@ class Caller:
             "unlimited": self.is_unlimited,
             "grants": [told(one) for one in layers[0]] if layers else [],
             "narrowed_to": [told(one) for one in layers[1]] if len(layers) > 1 else None,
+            "expires_at": None if self.ends is None else utc_text(from_micros(self.ends)),
         }
 
 

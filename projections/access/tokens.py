@@ -6,6 +6,7 @@ Any library of JWTs makes one: `alg` EdDSA, `typ` `egl+jwt`, `kid` the key's id;
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jwt
@@ -17,8 +18,10 @@ from events.catalogue import Grant
 from events.catalogue.access import MOST_GRANTS
 from events.errors import InputError, refused
 from events.shape import checked
+from events.wording import allowed_words
 from projections.access.grants import check_grant
 from projections.access.keys import id_in, seed_of
+from projections.access.told import ToldGrant
 
 ALGORITHM = "EdDSA"
 KIND = "egl+jwt"
@@ -27,6 +30,7 @@ LEEWAY_SECONDS = 300
 """So far ahead the clock of whoever made it may be."""
 MOST_LETTERS = 8_192
 MOST_SUBJECT = 128
+OVER = "one that is over"
 _GRANT: TypeAdapter[Any] = TypeAdapter(checked(Grant))
 
 
@@ -34,12 +38,13 @@ class TokenRefused(ValueError):
     """What is shown is no token of a key, or one that is over; its text says which, and holds nothing of it."""
 
 
-class Told(NamedTuple):
+class TokenSaid(NamedTuple):
     """What a token says, once its signature is known."""
 
     grants: tuple[Grant, ...]
+    begins: int
+    """Seconds since 1970, as its end."""
     ends: int
-    """Seconds since 1970."""
     subject: str | None
 
 
@@ -55,8 +60,8 @@ def key_named(shown: str) -> str | None:
     return key_id if header.get("typ") == KIND and isinstance(key_id, str) else None
 
 
-def read_token(shown: str, public: bytes, now: int) -> Told:
-    """What a token says, signed by the key with this public half. `now`: seconds since 1970. Raises TokenRefused."""
+def read_token(shown: str, public: bytes) -> TokenSaid:
+    """What a token says, signed by the key with this public half, whenever that holds. Raises TokenRefused."""
     try:
         said = jwt.decode(
             shown,
@@ -72,18 +77,24 @@ def read_token(shown: str, public: bytes, now: int) -> Told:
     ends, begins, subject = _seconds(said, "exp"), _seconds(said, "iat"), said.get("sub")
     if not 0 < ends - begins <= LONGEST_SECONDS:
         raise TokenRefused("one without an end, or with one more than 366 days after its beginning")
-    if begins > now + LEEWAY_SECONDS:
-        raise TokenRefused("one that has not begun")
-    if now >= ends:
-        raise TokenRefused("one that is over")
     if subject is not None and not (
         isinstance(subject, str) and 1 <= len(subject) <= MOST_SUBJECT and subject.isprintable()
     ):
         raise TokenRefused(f"one whose sub is not 1 to {MOST_SUBJECT} printable characters")
-    return Told(_grants(said.get("grants")), ends, subject)
+    return TokenSaid(_grants(said.get("grants")), begins, ends, subject)
 
 
-def make_token(key: str, grants: list[dict[str, Any]], *, now: int, seconds: int, subject: str | None = None) -> str:
+def check_holds(said: TokenSaid, now: int) -> None:
+    """Raises TokenRefused for what a token says that does not hold. `now`: seconds since 1970."""
+    if said.begins > now + LEEWAY_SECONDS:
+        raise TokenRefused("one that has not begun")
+    if now >= said.ends:
+        raise TokenRefused(OVER)
+
+
+def make_token(
+    key: str, grants: Sequence[Mapping[str, Any] | ToldGrant], *, now: int, seconds: int, subject: str | None = None
+) -> str:
     """A token of a key for these grants, for so many seconds. Raises InputError; whether the key may all that, the service says."""
     if not 1 <= seconds <= LONGEST_SECONDS:
         raise refused("seconds", seconds, f"1 to {LONGEST_SECONDS:,}")
@@ -112,6 +123,25 @@ def as_grant(said: Any) -> Grant:
     """A grant of its JSON. Raises ValidationError, and TypeError for what no JSON is."""
     found = _GRANT.validate_json(orjson.dumps(said))
     return Grant(**{name: getattr(found, name) for name in Grant.__struct_fields__})
+
+
+def grants_of(said: Sequence[Mapping[str, Any]]) -> tuple[Grant, ...]:
+    """Grants of their JSON. Raises InputError that says which of them cannot be one, and why."""
+    if len(said) > MOST_GRANTS:
+        raise refused("grants", f"{len(said)} of them", f"at most {MOST_GRANTS}")
+    found = []
+    for number, one in enumerate(said):
+        try:
+            found.append(check_grant(as_grant(one), f"grants[{number}]"))
+        except TypeError:
+            raise refused(f"grants[{number}]", type(one).__name__, "an object of JSON") from None
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise refused(
+                f"grants[{number}]{where and '.' + where}", str(first["input"])[:80], allowed_words(first)
+            ) from None
+    return tuple(found)
 
 
 def _seconds(said: dict[str, Any], name: str) -> int:

@@ -45,6 +45,7 @@ SHOWN_BY: dict[str, str] = {
     "compressed": "review",
     "under_threshold": "review",
 }
+_AGED = [REASONS.index(name) for name in AGED]
 _IDENTITY = CATEGORIES.index("identity")
 Flags = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.int8]
@@ -137,8 +138,13 @@ def effective_levels(columns: Columns, law: Law, weights: Floats, now: int | Ins
     return np.asarray(levels, dtype=np.int8)
 
 
-def visibility(columns: Columns, law: Law, now: int | Instants, parameters: Parameters, mode: Mode) -> Visibility:
-    """What a mode shows at `now` (microseconds since 1970, of all rows or of each), and why not the rest."""
+def visibility(
+    columns: Columns, law: Law, now: int | Instants, parameters: Parameters, mode: Mode, *, secret: bool = True
+) -> Visibility:
+    """What a mode shows at `now` (microseconds since 1970, of all rows or of each), and why not the rest.
+
+    `secret`: whether secrets are withheld; without, they are judged as any other memory is, and whoever asks withholds their texts.
+    """
     weights = law.weights(columns, now, parameters)
     levels = _levels_when_asked(columns, law, weights, now, parameters)
     reasons = np.full(len(columns), -1, dtype=np.int8)
@@ -151,12 +157,11 @@ def visibility(columns: Columns, law: Law, now: int | Instants, parameters: Para
             ("negated", under & (columns.conflict == Columns.FADE)),
             ("rejected", states == Columns.REJECTED),
             ("deleted", states >= Columns.DELETED),
-            ("sensitive", secrets(columns)),
         ]
         if mode == "normal":
             found[1:1] = [("compressed", levels(None) > SUMMARY)]
             found[2:2] = [("negated", columns.conflict == Columns.KEEP)]
-            found[-3:-3] = [
+            found[-2:-2] = [
                 ("ground_changed", columns.ground_changed != 0),
                 ("superseded", columns.conflict == Columns.SUPERSEDED),
                 ("retired", states == Columns.RETIRED),
@@ -164,6 +169,8 @@ def visibility(columns: Columns, law: Law, now: int | Instants, parameters: Para
                 ("proposed", states == Columns.PROPOSED),
                 ("set_aside", states == Columns.SET_ASIDE),
             ]
+        if secret:
+            found.append(("sensitive", secrets(columns)))
         for reason, rows in found:
             if rows.any():
                 reasons[rows] = REASONS.index(reason)
@@ -183,6 +190,12 @@ def _levels_when_asked(
         return effective_levels(columns.only(rows), law, weights[rows], then, parameters)
 
     return levels
+
+
+def withheld_by_age(columns: Columns, seen: Visibility) -> Flags:
+    """What would be shown if it were younger: under the law's threshold, or compressed by idle time, and nothing else."""
+    rows: Flags = np.isin(seen.reasons, _AGED) & (columns.conflict == Columns.HELD) & (columns.told_level <= SUMMARY)
+    return rows
 
 
 def secrets(columns: Columns) -> Flags:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from projections.language.text import tokens
-from projections.memory.columns import Columns
+from projections.memory.columns import Columns, Flags
 from projections.memory.record import SECRET
 
 MOST_SEEDS = 8
@@ -48,11 +48,14 @@ class ReachedMemory(NamedTuple):
     path: tuple[KnownTriple, ...]
 
 
-def triples_of(columns: Columns) -> list[KnownTriple]:
-    """All triples that hold, by subject, predicate and object. A secret memory backs nothing that is told."""
+def triples_of(columns: Columns, told: Callable[[Flags], Flags] = lambda rows: rows) -> list[KnownTriple]:
+    """All triples that hold, by subject, predicate and object. A secret memory backs nothing that is told.
+
+    `told`: which rows may back any at all.
+    """
     found: dict[tuple[str, str, str, bool], list[tuple[int, str, float | None, str | None]]] = defaultdict(list)
     usable = (columns.standing() < Columns.PROPOSED) & (columns.sensitivity < SECRET)
-    for row in np.flatnonzero(usable):
+    for row in np.flatnonzero(told(usable)):
         memory = columns.memories[row]
         for fact in memory.facts:
             key = (fact.subject, fact.predicate, fact.object, fact.negation)
@@ -62,6 +65,11 @@ def triples_of(columns: Columns) -> list[KnownTriple]:
         at, _, degree, condition = max(found[key], key=lambda one: (one[0], one[1]))
         triples.append(KnownTriple(*key, degree, condition, at, tuple(sorted(one[1] for one in found[key]))))
     return triples
+
+
+def is_about(triple: KnownTriple, entity: str) -> bool:
+    """Whether it is the triple's subject or object."""
+    return _folded(entity) in (_folded(triple.subject), _folded(triple.object))
 
 
 class Graph:

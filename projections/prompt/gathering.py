@@ -117,7 +117,10 @@ def always(view: OwnerView, now: int, talk: Conversation, rules: Rules) -> Alway
     seen = seen_at(view, now, "normal")
     standing, asked = standing_memories(view.columns, seen, talk, rules), standing_instructions(view.columns, rules)
     standing.left_out.update(asked.left_out)
-    return Always(standing, asked.shown)
+    if not view.is_narrowed:
+        return Always(standing, asked.shown)
+    told = standing._replace(core=[one for one in standing.core if not view.hides(one.id)])
+    return Always(told, [one for one in asked.shown if not view.hides(one.id)])
 
 
 def closest(

@@ -16,9 +16,8 @@ from projections.index.conversation_index import NONE
 from projections.language.scripts import begins_with_han
 from projections.language.text import tokens
 from projections.laws.law import Floats
-from projections.laws.modes import AGED, REASONS, Flags, Visibility
+from projections.laws.modes import Flags, withheld_by_age
 from projections.memory.columns import Columns, Rows
-from projections.memory.record import SUMMARY
 from projections.ranking.conversation_weights import WEIGHTS
 from projections.ranking.ranked import Ranked, best
 from projections.ranking.running import RunningSearch
@@ -36,8 +35,6 @@ BELOW = 1e-6
 """By how much a match of long ago stands below a fresh one that is as good."""
 OF_THE_DAY = 0.5 * WEIGHTS.date
 """Part of the score from which on a memory is of the day that a question names."""
-_AGED = [REASONS.index(reason) for reason in AGED]
-
 
 Rank = Callable[[RunningSearch], tuple[RunningSearch, Lifted]]
 """Ranks a search; what leaves it as corrected is withheld in the search that it gives back."""
@@ -95,12 +92,6 @@ def aged(this: RunningSearch) -> Aged | None:
 def _names_a_day(this: RunningSearch) -> bool:
     """Whether the question names a time: what was said then is what it asks for, whatever its words."""
     return this.reading is not None and bool(this.reading.times.phrases)
-
-
-def withheld_by_age(columns: Columns, seen: Visibility) -> Flags:
-    """What would be shown if it were younger: under the law's threshold, or compressed by idle time, and nothing else."""
-    rows: Flags = np.isin(seen.reasons, _AGED) & (columns.conflict == Columns.HELD) & (columns.told_level <= SUMMARY)
-    return rows
 
 
 def question_words(this: RunningSearch) -> QuestionWords:

@@ -116,7 +116,7 @@ def _hits(view: OwnerView, topic: str) -> tuple[np.ndarray, np.ndarray]:
     relevance = np.maximum(text, view.coverage(topic, found.rows))
     columns = view.columns
     stands = (columns.state == Columns.LIVE) & (columns.conflict <= Columns.FADE) & (columns.sensitivity < SECRET)
-    kept = (relevance >= LEAST_RELEVANCE) & stands[found.rows]
+    kept = (relevance >= LEAST_RELEVANCE) & view.told(stands)[found.rows]
     rows, relevance, text = found.rows[kept], relevance[kept], text[kept]
     order = np.lexsort((-rows, -text, -relevance))[:MOST_HITS]
     return rows[order], relevance[order]

@@ -98,7 +98,7 @@ def ends(view: OwnerView, columns: Columns) -> tuple[Instants, Instants]:
 
 def _held(view: OwnerView, now: int) -> tuple[Rows, Strengths]:
     """Rows of live memories, and their strengths in percent."""
-    rows = np.flatnonzero(view.columns.standing() == Columns.LIVE)
+    rows = np.flatnonzero(view.told(view.columns.standing() == Columns.LIVE))
     weights = EBBINGHAUS.weights(view.columns, now, view.parameters)[rows]
     return rows, np.rint(100 * weights).astype(np.int64)
 

@@ -87,7 +87,7 @@ def reviews_due(
     Ordered by importance * (1 + days overdue); of equal ones the longer due first.
     """
     columns, parameters = view.columns, view.parameters
-    asked = reviewable(columns)
+    asked = view.told(reviewable(columns))
     if kind is not None:
         asked &= columns.kind == columns.kind_number(kind)
     due_at = due_instants(columns, parameters)

@@ -61,10 +61,10 @@ def _leaves(part: Drawn | None, asked: frozenset[str]) -> bool:
     return not part.rest or not part.inside.isdisjoint(asked)
 
 
-def seen_at(view: OwnerView, now: int, mode: Mode, law: Law | None = None) -> Visibility:
+def seen_at(view: OwnerView, now: int, mode: Mode, law: Law | None = None, *, secret: bool = True) -> Visibility:
     """What a mode shows at `now` (microseconds since 1970) where nothing is asked, and why not the rest; by the owner's law unless
-    another is told."""
-    found = visibility(view.columns, law or view.law, now, view.parameters, mode)
+    another is told. `secret`: as `visibility` has it."""
+    found = visibility(view.columns, law or view.law, now, view.parameters, mode, secret=secret)
     if mode != "normal":
         return found
     return found.without(leaving(view, np.flatnonzero(found.shown & (strengths(view) == GONE)).tolist()), "corrected")

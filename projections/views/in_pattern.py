@@ -24,7 +24,8 @@ def pattern_told(view: OwnerView, memory: Memory) -> PatternTold:
         pieces = [one for one in map(view.get, memory.summarises) if one is not None]
         found["evidence"] = [_told(one) for one in pieces]
     rows = view.index(CorrectionIndex).patterns_of(memory.id)
-    resting = [one for one in map(view.columns.memories.__getitem__, rows) if state_of(one) < Columns.REJECTED]
+    known = map(view.columns.memories.__getitem__, rows)
+    resting = [one for one in known if state_of(one) < Columns.REJECTED and not view.hides(one.id)]
     if resting:
         found["patterns"] = [_told(one) for one in resting[:MOST_PATTERNS]]
     return found

@@ -24,7 +24,7 @@ from projections.language.asking.roles import Somebody, people_in
 from projections.language.keywords.synonyms import Pair
 from projections.language.keywords.text import Keyword
 from projections.laws import LAWS, Law
-from projections.memory.columns import Columns, conflict_of, state_of
+from projections.memory.columns import Columns, Flags, conflict_of, state_of
 from projections.memory.encoded_rows import EncodedRows, raw_records
 from projections.memory.keywords import keywords_of
 from projections.memory.record import SECRET, Memory
@@ -182,6 +182,15 @@ class OwnerView(SearchedTexts):
             for memory_id, memory in zip(ids[start:stop], page, strict=True):
                 self._text_bytes += getsizeof(memory.content)
                 yield memory_id, indexed_terms(memory, indexed_text(memory))
+
+    def holding(self, memories: Sequence[Memory], gone: Collection[str]) -> OwnerView:
+        """A view at the same state of these memories alone, as they read here; of the others, `gone`, no word is told."""
+        found = OwnerView(self.owner, OwnerState(), (), self._base)
+        found.state, found.parameters, found._beside = self.state, self.parameters, self._beside
+        found.naming, found.deletions_seen, found.judged_today = self.naming, self.deletions_seen, self.judged_today
+        found.purged_since = frozenset((*self.purged_since, *gone))
+        found._put(memories, unchecked)
+        return found
 
     def follow(self, state: OwnerState, memories: Iterable[Memory]) -> None:
         """Take in changed memories; the text index is touched only where a text changed. Never stopped halfway."""
@@ -380,6 +389,23 @@ class OwnerView(SearchedTexts):
         """A memory by id."""
         row = self.columns.row(memory_id)
         return None if row is None else self.columns.memories[row]
+
+    def hides(self, _memory_id: str) -> bool:
+        """Whether a memory is kept from whoever asks; see `narrowed`."""
+        return False
+
+    def hidden(self) -> frozenset[str]:
+        """Ids of all that is kept from whoever asks."""
+        return frozenset()
+
+    def told(self, rows: Flags) -> Flags:
+        """Those of these rows that are told to whoever asks."""
+        return rows
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether something may be kept from whoever asks."""
+        return False
 
     @property
     def said_again(self) -> Collection[str]:

@@ -26,7 +26,7 @@ MOST_STALE = 1.0
 Clock = Callable[[], float]
 
 
-class Said(NamedTuple):
+class AccessEvent(NamedTuple):
     """One event of access."""
 
     data: Any
@@ -49,7 +49,7 @@ class AccessFollower:
         self._log = log
         self._clock = clock
         self._partition = partition_of(ACCESS, log.partitions)
-        self._said: list[Said] = []
+        self._said: list[AccessEvent] = []
         self._book = AccessBook()
         self._seen_at: float | None = None
         self._lock, self._looking = Lock(), Lock()
@@ -100,7 +100,7 @@ class AccessFollower:
             self._book, self._seen_at = book, began
         return book
 
-    def said(self) -> list[Said]:
+    def said(self) -> list[AccessEvent]:
         """All that was said, in order. Raises as `book`."""
         self.book()
         with self._lock:
@@ -110,9 +110,9 @@ class AccessFollower:
         """The book as it was at an instant, microseconds since 1970. Raises as `book`."""
         return folded(((one.data, one.at) for one in self.said()), instant)
 
-    def _new(self) -> list[Said]:
+    def _new(self) -> list[AccessEvent]:
         """What was said since the last look, by its numbers."""
-        found, number = list[Said](), self._book.number
+        found, number = list[AccessEvent](), self._book.number
         last = self._said[-1] if self._said else None
         size = 1 if self._seen_at is not None else AT_ONCE
         while True:
@@ -129,7 +129,7 @@ class AccessFollower:
                 except UndecodableEvent as error:  # of a release to come: what it says of keys is not known here
                     raise StoreUnavailable(f"access: {error.message}") from None
                 at = stored.recorded or micros(event.occurred_at)
-                found.append(Said(event.data, at, self._place(stored.seq), stored.principal, event.actor))
+                found.append(AccessEvent(event.data, at, self._place(stored.seq), stored.principal, event.actor))
             number += len(known)
             if len(known) < size:
                 return found

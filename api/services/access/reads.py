@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from api.services.auditing.events import Events
 from api.services.writing import Writer
@@ -25,6 +25,8 @@ from events.standing import Speaker
 from events.validation import make_event, ready
 from events.vocabulary import is_id
 from projections.access.caller import Caller
+from projections.access.told import ToldRead, ToldReads
+from projections.shapes import LoggedEvent
 
 DENIED_SECONDS = 60.0
 """A refusal like another is told after so long at the soonest."""
@@ -72,16 +74,10 @@ class Reads:
 
     def reads(
         self, *, limit: int = 100, cursor: str | None = None, order: str = "newest", **spans: str | None
-    ) -> dict[str, Any]:
+    ) -> ToldReads:
         """Who looked at what, page by page, newest first."""
         page = self._events.events(READS, limit=limit, cursor=cursor, order=order, **spans)  # type: ignore[arg-type]
-        names = ("principal", "key_id", "token", "what", "call", "whose", "times")
-        reads = [
-            {"position": one["position"], "recorded_at": one["recorded_at"]}
-            | {name: (one["data"] or {}).get(name, 1 if name == "times" else None) for name in names}
-            for one in page["events"]
-            if one["type"] == ReadRecorded.__name__
-        ]
+        reads = [_read_told(one) for one in page["events"] if one["type"] == ReadRecorded.__name__]
         return {"reads": reads, "next": page["next"], "position": page["head"]}
 
     def flush(self) -> None:
@@ -128,3 +124,18 @@ class Reads:
         by = Speaker("job", kind.principal)
         event = make_event(data, owner=READS, occurred_at=from_micros(now), actor="system", now=now, by=by)
         self._writer.append_all([ready(event, by)])
+
+
+def _read_told(one: LoggedEvent) -> ToldRead:
+    data = one["data"] or {}
+    return {
+        "position": one["position"],
+        "recorded_at": one["recorded_at"],
+        "principal": data.get("principal"),
+        "key_id": data.get("key_id"),
+        "token": data.get("token"),
+        "what": data.get("what"),
+        "call": data.get("call"),
+        "whose": data.get("whose"),
+        "times": data.get("times", 1),
+    }

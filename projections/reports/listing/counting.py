@@ -40,7 +40,7 @@ def facets(asked: ViewQuery, wanted: RowsWanted, bounds: Bounds = UNBOUNDED) -> 
         "by_flag": _told(flags),
         "by_kind": _open(columns.kind[found.shown("kinds")], columns.kinds),
         "by_tag": _open(found.tagged.tags[found.shown("tags")[found.tagged.rows]], found.tags.names),
-        "by_law": _told(_by_law(asked, found.passing(), bounds.check)),
+        "by_law": _told(_by_law(asked, asked.view.told(found.passing()), bounds.check)),
     }
 
 
