@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.http.access.bearer import READS
 from api.http.problem import Problem, plain_problem
+from api.http.server.listener import listener_of
 from projections.access.grants import VERBS
 from projections.access.provider import SCOPE, ProviderRules, canonical
 
@@ -98,7 +99,8 @@ class Described:
 
 def _base(rules: ProviderRules, scope: Scope) -> str:
     """The service's own address: as its audience says, else as it was asked, by a Host that the guard let pass."""
-    return _base_of(rules) or f"{scope['scheme']}://{Headers(scope=scope).get('host', '')}"
+    scheme = "https" if listener_of(scope).public else scope["scheme"]  # whatever a proxy asks us by
+    return _base_of(rules) or f"{scheme}://{Headers(scope=scope).get('host', '')}"
 
 
 def _base_of(rules: ProviderRules) -> str | None:

@@ -17,6 +17,7 @@ import httpx2
 
 from engramlog import deleting, following, many, pictures, questions, reading, talk, writing
 from engramlog.arguments import as_called, check
+from engramlog.authority import trusting
 from engramlog.errors import EngramlogError, Unreachable, refused
 from engramlog.following import SILENCE, Changed, Messages, changes_in
 from engramlog.home import URL as HOME
@@ -184,8 +185,9 @@ class Memory(Verbs):
     application is installed, unless `start=False`: see `engramlog.starting`. `url` names another (else `ENGRAMLOG_URL`; `URL`
     where only a token is given), `token` is what that asks for (else `ENGRAMLOG_TOKEN`, else, of a service of this machine, what
     lies in the data folder: see `engramlog.token`). `owner` says whose memories are meant (else each verb names one), `timeout`
-    is in seconds for each part of a request, `retry` how often what may be sent again is. Proxies and certificates of the
-    environment are not used: the service answers on its own machine only. Safe for threads. Close it, or use it in a `with`.
+    is in seconds for each part of a request, `retry` how often what may be sent again is. `authority` is a file of PEM with the
+    certificates that a service elsewhere is believed by (else `SSL_CERT_FILE`, else the usual ones). Proxies of the environment are
+    not used. Safe for threads. Close it, or use it in a `with`.
     """
 
     def __init__(
@@ -199,6 +201,7 @@ class Memory(Verbs):
         scope: Scope | None = None,
         transport: httpx2.BaseTransport | None = None,
         start: bool = True,
+        authority: str | os.PathLike[str] | None = None,
     ) -> None:
         super().__init__(_scope(scope, owner, retry))
         folder = home_of(url, token) if transport is None else None
@@ -206,7 +209,12 @@ class Memory(Verbs):
         if folder is not None:
             transport = HomeTransport(folder, start=start)
         self._http = httpx2.Client(
-            base_url=address, timeout=timeout, transport=transport, trust_env=False, follow_redirects=False
+            base_url=address,
+            timeout=timeout,
+            transport=transport,
+            verify=trusting(authority) if address.startswith("https:") else True,
+            trust_env=False,
+            follow_redirects=False,
         )
 
     def carry_out(self, plan: Plan[R]) -> R:
@@ -279,6 +287,7 @@ class AsyncMemory(Verbs):
         scope: Scope | None = None,
         transport: httpx2.AsyncBaseTransport | None = None,
         start: bool = True,
+        authority: str | os.PathLike[str] | None = None,
     ) -> None:
         super().__init__(_scope(scope, owner, retry))
         folder = home_of(url, token) if transport is None else None
@@ -286,7 +295,12 @@ class AsyncMemory(Verbs):
         if folder is not None:
             transport = AsyncHomeTransport(folder, start=start)
         self._http = httpx2.AsyncClient(
-            base_url=address, timeout=timeout, transport=transport, trust_env=False, follow_redirects=False
+            base_url=address,
+            timeout=timeout,
+            transport=transport,
+            verify=trusting(authority) if address.startswith("https:") else True,
+            trust_env=False,
+            follow_redirects=False,
         )
 
     async def carry_out(self, plan: Plan[R]) -> R:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 @app.command("up", epilog="Example: `engramlog up`, then `curl http://127.0.0.1:8733/ready`; Ctrl-C stops it in order")
 def up_(
     host: Annotated[
-        str | None, typer.Option(help="Loopback only, until access keys exist.", show_default=False)
+        str | None,
+        typer.Option(help="Beyond loopback only by TLS or a declared proxy, and with a key.", show_default=False),
     ] = None,
     port: Annotated[int | None, typer.Option(help="0 takes a free one.", min=0, max=65_535, show_default=False)] = None,
     workers: Annotated[

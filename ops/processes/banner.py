@@ -8,6 +8,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from api.showing import CURL
+from projections.shapes import ListeningTold
 
 
 class ConsoleLink(NamedTuple):
@@ -30,6 +31,8 @@ class Served(NamedTuple):
     owner: str | None
     """An owner that has memories, to try things on; None in an empty store."""
     console: ConsoleLink | None = None
+    listening: ListeningTold | None = None
+    """How it is asked, where it is open to others."""
 
 
 def banner(served: Served) -> str:
@@ -45,11 +48,13 @@ def banner(served: Served) -> str:
     link = []
     if served.console is not None:
         link = ["  console  opens once, within 10 minutes; later: engramlog console", f"  {served.console.url}", ""]
-    tries = [*other, *first, f'engramlog search {owner} "coffee"', agent, f"{CURL} {served.url}/v1/status"]
+    looks = f"{CURL} {served.url}/v1/status" if served.listening is None else "engramlog status"
+    tries = [*other, *first, f'engramlog search {owner} "coffee"', agent, looks]
     return "\n".join(
         [
             "",
             f"  Engramlog {served.version} serves at {served.url}",
+            *([] if served.listening is None else [f"  {_way(served.listening)}"]),
             "",
             *link,
             f"  docs  {served.url}/docs",
@@ -60,3 +65,10 @@ def banner(served: Served) -> str:
             "",
         ]
     )
+
+
+def _way(told: ListeningTold) -> str:
+    """In which way it is open to others."""
+    by = "through its declared proxy" if told["by"] == "proxy" else "by TLS"
+    ends = f"; its certificate ends {told['certificate_ends'][:10]}" if told["certificate_ends"] else ""
+    return f"open to others {by}, with a key{ends}"

@@ -282,7 +282,7 @@ def _serve(
     try:
         while not end.told.wait(LOOK_SECONDS):
             if greet is not None and (_all_there(application, settings) or monotonic() > ready_at + GREET_SECONDS):
-                greet(_served(application, settings, server.url, sessions))
+                greet(_served(application, settings, server, sessions))
                 greet = None
             _tend_store(store)
             if guard is not None:
@@ -419,17 +419,18 @@ def _all_there(application: Application, settings: Settings) -> bool:
     return scheduled and all(one["holder"] for one in status["partitions"])
 
 
-def _served(application: Application, settings: Settings, url: str, sessions: Sessions) -> Served:
+def _served(application: Application, settings: Settings, server: Server, sessions: Sessions) -> Served:
     largest = application.operator.stats()["largest_owners"]
     elsewhere = settings.redis_url is None and settings.data != Settings.model_fields["data"].get_default(
         call_default_factory=True
     )
     return Served(
-        url,
+        server.url,
         program_version(),
         settings.data if elsewhere else None,
         largest[0]["owner"] if largest else None,
         _link(sessions),
+        application.operator.listening() if server.listener.public else None,
     )
 
 

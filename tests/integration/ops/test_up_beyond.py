@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import ssl
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -108,3 +112,79 @@ def test_a_port_for_operating_of_this_machine_is_as_loopback_ever_was(
             assert operator.get("/v1/status", headers=up.shown()).json()["listening"]["operating"] == "port"
             assert operator.get("/metrics", headers=up.shown()).status_code == 200
             assert operator.get("/v1/status", headers={**up.shown(), **proxied}).status_code in (403, 421)
+
+
+class Serving:
+    """A running `engramlog mcp --http`, and its log."""
+
+    def __init__(self, folder: Path) -> None:
+        self.log = folder.parent / "mcp.log"
+        environment = {**os.environ, "ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_HOST": "0.0.0.0"}
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "ops.main", "mcp", "--http", "--port", "0", "--json"],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def url(self) -> str | None:
+        """Where it serves, once it does."""
+        told = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+        assert self.process.poll() is None, self.log.read_text()
+        return next((str(one["url"]) for one in told if one.get("event") == "ready"), None)
+
+
+def test_mcp_over_http_goes_by_the_same_rules(tmp_path: Path, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "data"
+    keyless = Serving(folder)
+    assert keyless.process.wait(PATIENCE) == 2, keyless.log.read_text()
+    assert "engramlog key new" in keyless.log.read_text()
+    made = _a_key(folder, monkeypatch)
+    serving = Serving(folder)
+    try:
+        url = wait_until(serving.url).replace("0.0.0.0", "127.0.0.1").replace("OWNER", "alice")
+        assert url.startswith("https://127.0.0.1:")
+        authority = ssl.create_default_context(cafile=str(pair.chain))
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+        kinds = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
+        with httpx2.Client(verify=authority, trust_env=False, timeout=PATIENCE) as client:
+            for shown, status in ((made, 200), ((folder / "token").read_text().strip(), 401)):
+                answer = client.post(url, json=ping, headers={**kinds, "authorization": f"Bearer {shown}"})
+                assert answer.status_code == status, answer.text
+            evil = client.post(
+                url, json=ping, headers={**kinds, "authorization": f"Bearer {made}", "host": "evil.example"}
+            )
+            assert evil.status_code == 421
+    finally:
+        serving.process.terminate()
+        serving.process.wait(PATIENCE)
+
+
+def _a_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Made by the command that the refusal names."""
+    with monkeypatch.context() as of_this_machine:
+        of_this_machine.setenv("ENGRAMLOG_DATA", str(folder))
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "ops.main",
+                "key",
+                "new",
+                "support",
+                "--can",
+                "use",
+                "--owners",
+                "*",
+                "--json",
+            ],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    return str(json.loads(done.stdout)["key"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ops.processes.banner import ConsoleLink, Served, banner
+from projections.shapes import ListeningTold
 
 HERE = "http://127.0.0.1:8733"
 
@@ -46,3 +47,16 @@ def test_the_console_s_link_stands_on_a_line_of_its_own_and_says_how_to_get_anot
     assert "once, within 10 minutes; later: engramlog console\n" in told
     assert max(map(len, told.splitlines())) <= 80
     assert "#code" not in banner(Served(HERE, "1.2.3", None, "mei"))
+
+
+def test_a_service_that_is_open_to_others_says_by_what_and_is_looked_at_by_commands() -> None:
+    ends = "2027-02-20T09:30:00+00:00"
+    by_tls: ListeningTold = {"by": "tls", "certificate_ends": ends, "operating": "socket"}
+    told = banner(Served("https://0.0.0.0:8733", "1", None, "mei", listening=by_tls))
+    assert "  open to others by TLS, with a key; its certificate ends 2027-02-20\n" in told
+    assert "engramlog status\n" in told
+    assert "/v1/status" not in told  # it is not answered there
+    by_proxy: ListeningTold = {"by": "proxy", "certificate_ends": None, "operating": "port"}
+    behind = banner(Served(HERE, "1", None, "mei", listening=by_proxy))
+    assert "  open to others through its declared proxy, with a key\n" in behind
+    assert max(map(len, (told + behind).splitlines())) <= 80
