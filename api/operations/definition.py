@@ -176,8 +176,10 @@ class Operation:
 
     @property
     def served(self) -> bool:
-        """Whether a running service may carry it out for a command: it takes a moment, and asks, or may be told under a key."""
-        return ROUTES.get(self.route) is Work.LIGHT and ":" not in self.call and (self.asks or self.tells)
+        """Whether a running service may carry it out for a command: it is of an owner, takes a moment, and asks, or may be told
+        under a key."""
+        light = ROUTES.get(self.route) is Work.LIGHT and "owner" in self.subject
+        return light and ":" not in self.call and (self.asks or self.tells)
 
     def but(self, **other: Any) -> Operation:
         """The same but for this."""

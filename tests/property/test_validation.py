@@ -16,7 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
+from events.access import ACCESS, SYSTEM_TYPES, access_id
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
+from events.catalogue.access import PRINCIPAL_RULE
 from events.envelope import AnyEvent, Prepared, decode, encode, event_class
 from events.errors import InputError, InvalidBatch, InvalidEvent
 from events.ids import DOTS, trouble_with
@@ -75,6 +77,9 @@ NAMED: dict[str, st.SearchStrategy[Any]] = {
     TEXT_RULE: plain_text.filter(lambda text: text.strip()) | st.just("好" * 21_845),
     TIME_RULE: times,
     WORD_RULE: st.text(st.sampled_from("abzXY09_-./:+小明"), min_size=1, max_size=64),
+    PRINCIPAL_RULE: st.text(st.sampled_from("abzXY09小明"), min_size=1, max_size=1).flatmap(
+        lambda first: st.text(st.sampled_from("abz09_.@/-小明"), max_size=63).map(lambda rest: first + rest)
+    ),
     URI_RULE: st.uuids().map(lambda one: f"https://例.org/{one}"),  # each once, which a schema cannot say
     METADATA_RULE: st.dictionaries(ids.map(lambda one: one[:20]), plain_values, max_size=5),
 }
@@ -138,7 +143,10 @@ def documents(event_type: str) -> st.SearchStrategy[Document]:
 
 
 def not_the_stores_own(one: Document) -> Document:
-    """The same of an owner that no schema tells from the store's own names."""
+    """The same of an owner that no schema tells from the store's own names; of these where the type is theirs."""
+    if (whose := SYSTEM_TYPES.get(one["type"])) is not None:
+        named = {"event_id": access_id(one["data"]["number"])} if whose == ACCESS else {}
+        return one | {"owner": whose} | named
     return one | {"owner": f"a{one['owner'][1:]}"} if one["owner"].startswith(":") else one
 
 

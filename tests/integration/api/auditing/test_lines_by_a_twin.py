@@ -231,6 +231,7 @@ JUDGED_TODAY: dict[str, Question] = {
 }
 """These tell no word that was deleted or set aside since: they are asked where nothing was."""
 ELSEWHERE = {
+    "keys.access": "has one line: what is said of access happens as it is recorded",
     "differ.diff": "has two moments: `test_lines_of_every_question` holds it to the definition",
     "instants.instants": "has a line of its own: `services/looking/test_instants_by_a_store.py`",
     "events.partition_events": "is everybody's: `test_the_events_of_a_partition_are_a_list_that_is_filtered`",
