@@ -250,7 +250,7 @@ def test_a_service_that_is_in_no_table_is_for_nobody_with_a_key(http: HttpStore)
         with pytest.raises(AttributeError):
             getattr(confined, name)
     with pytest.raises(AccessDenied):
-        _ = confined.reader.snapshot
+        _ = confined.reader.vectors_of
     with pytest.raises(AccessDenied):
         _ = confined.writer.append_all
     assert confined.reader.list("alice")["total"] >= 1
