@@ -162,6 +162,17 @@ KNOWN: Mapping[str, AlarmKind] = {
         "What was shown to somebody was not recorded: Redis took no more accesses, or more waited than are held. The count is of"
         " accesses; answers were given as ever, and memories gained nothing by these.",
     ),
+    "certificate_ends": AlarmKind(
+        "warning",
+        "itself",
+        "The certificate by which others ask this service ends within 14 days, or has ended: renew it; new files are taken without"
+        " a restart.",
+    ),
+    "certificate_unreadable": AlarmKind(
+        "warning",
+        "itself",
+        "The files of the certificate changed and cannot be used: the one before stays in use until they can. The text says why.",
+    ),
     "console_codes_refused": AlarmKind(
         "warning",
         "operator",

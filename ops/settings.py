@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
     SecretStr,
@@ -31,6 +30,7 @@ from events.trust import ASSERTED
 from events.vocabulary import Trust
 from events.wording import allowed_words
 from ops.allowed import number_allowed
+from ops.beyond.settings import BeyondSettings
 from ops.environment import data_folder, refuse_unknown, told_by
 from projections.choices import VIEW_BYTES
 from projections.embedding.endpoint_wire import base_url, checked_key
@@ -48,7 +48,7 @@ _PRINCIPAL = re.compile(r"[^\W_][\w.@/-]{0,63}")
 MOST_SINKS = 8
 
 
-class Settings(BaseModel):
+class Settings(BeyondSettings):
     """Everything that can be set from outside: what is not told when it is made is read from the environment."""
 
     model_config = ConfigDict(validate_default=True, extra="ignore")

@@ -16,7 +16,7 @@ from api.http.callers import GONE, Callers
 from api.http.console_files import serve_console
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
-from api.http.guard import Guard
+from api.http.guard import Guard, Refused, untold
 from api.http.limits import BodyPatience, InFlight
 from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.requests import Measured
@@ -72,14 +72,15 @@ def create_app(
     on_quiet: Callable[[], None] = lambda: None,
     answers_for: AnswersFor = for_nobody,
     sessions: Sessions | None = None,
+    on_refused: Refused = untold,
     rates: Rates = UNBOUNDED,
 ) -> FastAPI:
     """The ASGI application of one opened store. It opens and starts nothing itself: that is its caller's.
 
     `admits` tells the token that callers have to show; without it nobody is answered but on paths that tell nothing of
     anybody. Requests whose Host or Origin is not this service's own are refused; there is no CORS. `answers_for` tells for
-    which commands at the store this service answers. `sessions` are those of the console, of this very token.
-    `rates`: what a key may take.
+    which commands at the store this service answers. `sessions` are those of the console, of this very token. `on_refused` is
+    told why a request by a listener that others reach was refused, and from where it came. `rates`: what a key may take.
     """
     metrics = metrics or metrics_of(application)
     sessions = sessions or Sessions(in_force_of(admits))
@@ -95,6 +96,10 @@ def create_app(
     metrics.feed_clients.set_function(lambda: feeds.clients)
     admitted = Admission(admission, on_refused=lambda work: metrics.refused.labels(work).inc(), on_quiet=on_quiet)
     metrics.watch_lanes(admitted.lanes.values())
+
+    def refused(reason: str, address: str) -> None:
+        metrics.refused_requests.labels(reason).inc()
+        on_refused(reason, address)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -135,7 +140,7 @@ def create_app(
     buckets = Buckets(rates, on_refused=lambda what: metrics.limited.labels(what).inc())
     app.add_middleware(Paced, buckets=buckets)  # outside of the bodies: who took too much sends none
     # only who may call may send
-    app.add_middleware(Guard, admits=admits, is_open=is_open, callers=callers)
+    app.add_middleware(Guard, admits=admits, is_open=is_open, callers=callers, refused=refused)
     app.add_middleware(Measured, metrics=metrics)  # the outermost: who is refused counts too
     return app
 

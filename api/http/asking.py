@@ -15,6 +15,7 @@ from api.application import Application
 from api.http.callers import CALLER, caller_in
 from api.http.feed import Feeds
 from api.http.metrics.registry import Metrics
+from api.http.server.listener import listener_of
 from api.http.waiting import Waits
 from events.catalogue.access import Verb
 from events.errors import AccessDenied
@@ -64,7 +65,7 @@ async def parts_of(request: Request) -> Parts:
 
 async def renewed(request: Request) -> Parts:
     """The same, looked at anew, of a request that has waited: who was let in may be so no more. Raises AccessDenied then."""
-    found = await request.app.state.callers.of(request.headers)
+    found = await request.app.state.callers.of(request.headers, listener_of(request.scope))
     if found.caller is None:
         raise AccessDenied(f"Authorization: got {found.got}; allowed: a key that lives", field="Authorization")
     request.scope[CALLER] = found.caller

@@ -71,13 +71,23 @@ def shown_in(headers: Headers) -> str | None:
     return shown.strip() if scheme.lower() == "bearer" and shown else None
 
 
-def unauthorized(headers: Headers, got: str = "") -> Problem:
-    """The refusal, which says where a token is had and never what was shown. `got`: what it was, where that is known."""
+def unauthorized(headers: Headers, got: str = "", *, keys_alone: bool = False) -> Problem:
+    """The refusal, which says where a token is had and never what was shown. `got`: what it was, where that is known.
+
+    `keys_alone`: the store's own token opens nothing here, as from other machines.
+    """
     shown = "authorization" in headers
     challenge = 'Bearer realm="engramlog"' + (', error="invalid_token"' if shown else "")
     got = (got or "another than this service's token") if shown else "none"
     if (shown_in(headers) or "").startswith(SESSION_PREFIX):
         got = "a session that is over (`engramlog console` opens a new one)"
+    if keys_alone:
+        got = got.replace("another than this service's token, and no key of this store", "no key of this store")
+        return plain_problem(
+            HTTPStatus.UNAUTHORIZED,
+            f"Authorization: got {got}; allowed: Bearer and a key of this store, or a token made of one",
+            {"www-authenticate": challenge},
+        )
     return plain_problem(
         HTTPStatus.UNAUTHORIZED,
         f"Authorization: got {got}; allowed: Bearer and a key of this store, or its token, which `engramlog token` prints:"

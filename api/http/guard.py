@@ -1,7 +1,7 @@
 """What every request passes before a route sees it: who may call, and how its path is read.
 
-The API is for this machine alone, and on it for who shows the token: the Host must be this service (`api.http.origin`), the
-Origin too where a browser tells one, and all but a few paths that tell nothing of anybody ask for it (`api.http.bearer`).
+It comes by a listener that is for it (`api.http.way`), the Host must be this service (`api.http.origin`), the Origin too where a
+browser tells one, and all but a few paths that tell nothing of anybody ask who it is (`api.http.callers`).
 """
 
 from __future__ import annotations
@@ -17,25 +17,15 @@ from api.http.bearer import KNOWN, MOST_OPEN, OPEN_POST, READS, Admits, unauthor
 from api.http.callers import CALLER, Callers
 from api.http.origin import OWN_HEADER, refused_place
 from api.http.problem import Problem, plain_problem, problem_of
-from api.http.server.loopback import is_loopback
+from api.http.server.listener import Listener, asked_from, listener_of
 from api.http.sessions import Sessions
-from events.errors import BadSetting, EngramlogError
+from api.http.way import refused_operating, refused_way
+from events.errors import EngramlogError
 from projections.access.recognising import Recognised
 
 JSON_TYPES = frozenset({"application/json"})
+Refused = Callable[[str, str], None]
 LINES_TYPES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/jsonlines"})
-
-
-def check_host(host: str) -> None:
-    """Raise BadSetting for any address that others could reach: there are no access keys yet."""
-    if not is_loopback(host):
-        raise BadSetting(
-            f"ENGRAMLOG_HOST: got {host!r}; allowed: 127.0.0.1, ::1 or localhost. There are no access keys yet, so the API must"
-            " not be reached from other machines",
-            setting="ENGRAMLOG_HOST",
-            got=host,
-            allowed="127.0.0.1, ::1 or localhost",
-        )
 
 
 def media_type(headers: Headers) -> str:
@@ -46,6 +36,10 @@ def media_type(headers: Headers) -> str:
 def closed(_method: str, _path: str) -> bool:
     """Nothing is open."""
     return False
+
+
+def untold(_reason: str, _address: str) -> None:
+    """Tells nobody."""
 
 
 class Guard:
@@ -60,8 +54,11 @@ class Guard:
         sessions: Sessions | None = None,
         is_open: Callable[[str, str], bool] = closed,
         callers: Callers | None = None,
+        refused: Refused = untold,
     ) -> None:
+        """`refused` is told why a request by a public listener was refused, and from where it came."""
         self._app = app
+        self._refused = refused
         self._callers = callers or Callers(admits, sessions)
         self._is_open = is_open
 
@@ -73,12 +70,12 @@ class Guard:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})  # there is none, and none gets past
             return
-        headers = Headers(scope=scope)
+        headers, listener = Headers(scope=scope), listener_of(scope)
         path, found = _path_as_sent(scope), Recognised(None)
-        refusal = refused_place(scope, headers)
+        refusal = self._refused_here(scope, path, headers, listener)
         if refusal is None:
             try:
-                found = await self._callers.of(headers)
+                found = await self._callers.of(headers, listener)
             except EngramlogError as error:
                 if not self._is_open(scope["method"], path):
                     refusal = problem_of(error)
@@ -90,10 +87,31 @@ class Guard:
         known = found.caller is not None
         await self._app({**scope, "path": path, KNOWN: known, CALLER: found.caller}, receive, _plainly(send))
 
+    def _refused_here(self, scope: Scope, path: str, headers: Headers, listener: Listener) -> Problem | None:
+        """The refusal of what does not come by this way, or is not meant for it; whoever asks is not looked at."""
+        looks: tuple[tuple[str, Callable[[], Problem | None]], ...] = (
+            ("way", lambda: refused_way(scope, headers, listener)),
+            ("place", lambda: refused_place(scope, headers, listener)),
+            ("operating", lambda: refused_operating(path, listener)),
+        )
+        for reason, look in looks:
+            if (refusal := look()) is not None:
+                self._tell(reason, scope, headers)
+                return refusal
+        return None
+
     def _refused_stranger(self, scope: Scope, path: str, found: Recognised, headers: Headers) -> Problem | None:
         if found.caller is not None or self._is_open(scope["method"], path):
             return None
-        return unauthorized(headers, found.got)
+        self._tell("stranger", scope, headers)
+        return unauthorized(headers, found.got, keys_alone=listener_of(scope).public)
+
+    def _tell(self, reason: str, scope: Scope, headers: Headers) -> None:
+        listener, peer = listener_of(scope), scope.get("client")
+        if listener.public:
+            self._refused(
+                reason, asked_from(str(peer[0]) if peer else "", headers.getlist("x-forwarded-for"), listener)
+            )
 
     def _refused_body(self, scope: Scope, headers: Headers) -> Problem | None:
         has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers

@@ -1,4 +1,4 @@
-"""Where a request comes from, as far as it says: to this machine by a name of its own, and from no page but this service's.
+"""Where a request comes from, as far as it says: to this service by a name of its own, and from no page but this service's.
 
 A web page of any site, and of any other port of this machine, can make a browser send requests to 127.0.0.1. The Host tells a
 page that had its name led here (DNS rebinding), the Origin and Sec-Fetch-Site tell whose page asks, and what changes
@@ -15,6 +15,7 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from api.http.problem import Problem, plain_problem
+from api.http.server.listener import OF_THIS_MACHINE, Listener
 from api.http.server.loopback import is_loopback
 
 CONSOLE_PAGE = "/"
@@ -36,15 +37,17 @@ class Origin(NamedTuple):
     port: int
 
 
-def refused_place(scope: Scope, headers: Headers) -> Problem | None:
+def refused_place(scope: Scope, headers: Headers, listener: Listener = OF_THIS_MACHINE) -> Problem | None:
     """The refusal of a request that was not meant for this service (421), or that another's page sends (403)."""
     told = headers.getlist("host")
-    host = place_of(f"{scope['scheme']}://{told[0]}") if len(told) == 1 else None
+    scheme = "https" if listener.public else scope["scheme"]  # in clear it comes from a declared proxy alone
+    host = place_of(f"{scheme}://{told[0]}") if len(told) == 1 else None
     server = scope.get("server") or ("", None)
-    if host is None or not _is_own(host.host) or server[1] not in (None, host.port):
+    if host is None or not _is_asked_for(host, server[1], listener):
+        names = "a name of ENGRAMLOG_PUBLIC_NAMES" if listener.public else "127.0.0.1, [::1] or localhost"
         return plain_problem(
             HTTPStatus.MISDIRECTED_REQUEST,
-            f"Host: got {_short(told)}; allowed: 127.0.0.1, [::1] or localhost with the port of this service",
+            f"Host: got {_short(told)}; allowed: {names} with the port of this service",
         )
     origins = headers.getlist("origin")
     if origins and (len(origins) > 1 or place_of(origins[0]) != host):
@@ -66,6 +69,12 @@ def place_of(address: str) -> Origin | None:
         return None
     scheme, host = found[1].lower(), found[2].lower().strip("[]")
     return Origin(scheme, host, _PORTS[scheme] if found[3] is None else int(found[3]))
+
+
+def _is_asked_for(host: Origin, own_port: int | None, listener: Listener) -> bool:
+    if listener.public:
+        return listener.answers_to(host.host, host.port, own_port)
+    return _is_own(host.host) and own_port in (None, host.port)
 
 
 def _is_own(host: str) -> bool:

@@ -2562,6 +2562,18 @@ class EmbedderStanding(Result):
     """Models in memory, or an endpoint that answered: vectors were made here."""
 
 
+class ListeningTold(Result):
+    """How the process that answers is asked, and where one operates."""
+
+    by: Literal["loopback", "tls", "proxy"]
+    """`loopback`: on its own machine alone; `tls`: by its own certificate; `proxy`: through a declared one."""
+    certificate_ends: str | None = None
+    """When its certificate ends; null where it has none."""
+    operating: Literal["here", "socket", "port"]
+    """Where routes about the whole store are answered: `here`, on the `socket` in the data folder alone, or on a
+    `port` of their own too."""
+
+
 class StoreStatus(Result):
     """The store as it stands."""
 
@@ -2587,6 +2599,8 @@ class StoreStatus(Result):
     accesses: AccessFigures
     embedder: EmbedderStanding | None = None
     """What compares meanings in this process; null where nothing does for owners who chose nothing."""
+    listening: ListeningTold | None = None
+    """How this process is asked; null of a command, which serves nobody."""
     sealed: bool
     notice: str
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import anyio
 import uvicorn
 
-from api.http.guard import check_host
 from api.http.server.connection import protocol_of
 from api.http.server.connections import ConnectionLimits, Connections, connections_within
 from api.http.server.lines import Malformed
+from api.http.server.listening import Listening, ListeningServer
 from api.http.server.serve import STOP_SECONDS, listening
 from api.mcp.connection import Connection
 from api.mcp.http import PATH, create_app
@@ -22,6 +22,8 @@ from api.mcp.server import MemoryServer
 from api.mcp.stdio import serve
 from api.work.admission import Admission
 from ops.admission import admission_limits
+from ops.beyond.listeners import listeners_of, require_key
+from ops.beyond.watch import certificate_tended
 from ops.processes.ending import end_by_signal
 from ops.processes.file_limit import raise_file_limit
 from ops.processes.memory import give_back
@@ -49,7 +51,7 @@ class SdkLog(logging.Handler):
         self._tell("protocol trouble", where=where, error=None if error is None else error.__name__, alarm=True)
 
 
-class _Uvicorn(uvicorn.Server):
+class _Uvicorn(ListeningServer):
     """uvicorn without signal handlers of its own: it ends when `end` is called."""
 
     @contextmanager
@@ -115,7 +117,7 @@ def _over_stdio(settings: Settings, owner: str, toolset: str, tell: Tell, metric
 def over_http(
     settings: Settings, owner: str | None, toolset: str, tell: Tell, metrics_at: tuple[str, int] | None = None
 ) -> None:
-    """Serve every owner, or the one that is named, on a loopback port until SIGINT or SIGTERM.
+    """Serve every owner, or the one that is named, on a port until SIGINT or SIGTERM.
 
     `metrics_at` as of `over_stdio`. Raises BadSetting for an address that others could reach, and for a port that is taken.
     """
@@ -124,19 +126,20 @@ def over_http(
 
 
 def _over_http(settings: Settings, owner: str | None, toolset: str, tell: Tell, metrics: ToolMetrics | None) -> None:
-    check_host(settings.host)
+    listeners = listeners_of(settings, settings.host)
     admits, mended = admits_of(settings)
     if mended:
         tell("data folder closed", what=mended, alarm=True)
-    listener = listening(settings.host, settings.mcp_port, setting="ENGRAMLOG_MCP_PORT")
+    listener = listening(settings.host, settings.mcp_port, setting="ENGRAMLOG_MCP_PORT", listener=listeners.main)
     supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
     connection = Connection(supervisor, owner, supervisor.heard)
     app = create_app(_served(connection, settings, toolset, tell, metrics), connection, admits)
     limits, malformed = ConnectionLimits(), Malformed(tell)
     most, backlog = connections_within(limits, raise_file_limit())
+    connections = Connections(limits, most, malformed)
     config = uvicorn.Config(
         app,
-        http=protocol_of(Connections(limits, most, malformed)),
+        http=protocol_of(connections),
         backlog=backlog,
         log_config=None,
         access_log=False,
@@ -147,12 +150,16 @@ def _over_http(settings: Settings, owner: str | None, toolset: str, tell: Tell, 
         timeout_graceful_shutdown=int(STOP_SECONDS),
     )
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    url = f"http://{host}:{listener.getsockname()[1]}{PATH}"
-    server = _Uvicorn(config)
+    url = f"{listeners.main.scheme}://{host}:{listener.getsockname()[1]}{PATH}"
+    server = _Uvicorn(config, [Listening(listener, listeners.main)], connections)
     end_by_signal(server.end, cut_off=lambda: tell("stopped", in_the_middle=True))
-    tell("ready", url=f"{url}/{owner or 'OWNER'}")
     try:
-        server.run(sockets=[listener])
+        if listeners.main.public:
+            with supervisor() as application:
+                require_key(listeners, application.access_follower.book)
+        tell("ready", url=f"{url}/{owner or 'OWNER'}")
+        with certificate_tended(listeners.certificate, tell):
+            server.run(sockets=[listener])
     finally:
         listener.close()
         malformed.end()

@@ -20,12 +20,16 @@ from fastapi import FastAPI
 from api.application import Application
 from api.http.app import create_app
 from api.http.bearer import in_force_of
-from api.http.server.serve import Server, claim, serve, serve_on
+from api.http.server.listener import Listener
+from api.http.server.listening import Listening
+from api.http.server.serve import OPERATE_PORT, Server, claim, serve, serve_on
 from api.http.sessions import Sessions
 from api.version import program_version
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from ops.admission import admission_limits, key_rates
 from ops.asking.same import answers_for
+from ops.beyond.listeners import Listeners, how_it_listens, listeners_of, require_key
+from ops.beyond.watch import CertificateWatch, RefusedWatch
 from ops.catch_up import FoldCatchUp
 from ops.clock import lasting_seconds
 from ops.embedded.disk import DiskGuard, look
@@ -92,6 +96,9 @@ class Front(NamedTuple):
     """None where another process serves the folder already."""
     stay: Stay | None = None
     """How long, where a client started it."""
+    listeners: Listeners = Listeners()
+    operating: socket.socket | None = None
+    """A port for operating, where the API's is open to others."""
 
 
 def up(
@@ -108,12 +115,17 @@ def up(
     questions are answered and workers hold every partition. Lines of other processes are JSON where nobody looks on, or, without
     `pretty` (as without `greet` unless told), anyway.
     """
-    with closing(claim(settings.host, settings.port)) as port, ExitStack() as last:
+    listeners = listeners_of(settings, settings.host)
+    with closing(claim(settings.host, settings.port, listener=listeners.main)) as port, ExitStack() as last:
+        operating: socket.socket | None = None
+        if listeners.operating is not None and settings.operate_port is not None:
+            claimed = claim(settings.operate_host, settings.operate_port, OPERATE_PORT, listener=listeners.operating)
+            operating = last.enter_context(closing(claimed))
 
         def open_front(told: Flag) -> Front:
             """Once the store is open; a service that a client started leaves. It stays claimed until the store is closed."""
             found = _folder_socket(settings, tell, told)
-            return Front(port, found and last.enter_context(closing(found)))
+            return Front(port, found and last.enter_context(closing(found)), None, listeners, operating)
 
         _up(settings, "up", open_front, tell, on_wait, greet, pretty=greet is not None if pretty is None else pretty)
 
@@ -234,31 +246,33 @@ def _serve(
     greet: Greet | None,
 ) -> None:
     of_api = partial(tell, component="api")
-    catch_up = FoldCatchUp(store, of_api)
+    catch_up, model = FoldCatchUp(store, of_api), model_of(settings)
     _ask_what_is_kept(store, catch_up, of_api)
-    meanings, model = _chosen(store, settings, of_api), model_of(settings)
     application = JoinedApplication(
         store,
         catch_up,
         of_api,
         queue_url=settings.queue_url,
-        meanings=meanings,
+        meanings=_chosen(store, settings, of_api),
         model=model,
         kept_heads=kept_heads(store, settings),
     ).join()
+    require_key(front.listeners, application.access_follower.book)
+    application.operator.listening = partial(how_it_listens, front.listeners)
     application.accesses.start()
     sessions = Sessions(in_force_of(admits), page=_page(front), clock=lasting_seconds)
-    app = _app(application, settings, admits, sessions)
+    refused = RefusedWatch(of_api)
+    app = _app(application, settings, admits, sessions, refused.one)
     server = _listening(app, settings, front, store, of_api)
     keeper = HeadKeeper(store, settings)
     keeper.start()
     schedule = JobSchedule(store.url, store.identity, settings, partial(tell, component="lifecycle"))
     schedule.start()
-    watches = TokenWatch(admits, store.alarms), ConsoleWatch(sessions, store.alarms, of_api)
+    of_door = CertificateWatch(front.listeners.certificate, store.alarms, of_api), refused
+    watches = TokenWatch(admits, store.alarms), ConsoleWatch(sessions, store.alarms, of_api), *of_door
     guard = _guard(store)
     standstill = Standstill(application.operator.status, store.alarms)
-    url = server.url if front.port is None else f"http://{settings.host}:{server.port}"
-    tell("ready", url=url, docs=None if front.port is None else f"{url}/docs")
+    _tell_ready(server, settings, front, tell)
     ready_at = monotonic()
     try:
         while not end.told.wait(LOOK_SECONDS):
@@ -270,10 +284,8 @@ def _serve(
                 guard.tend(monotonic())
             # Where the disk is full their queue takes no writes either, and they would die and start for ever.
             jobs.pause(paused=(guard is not None and guard.locked) or schedule.rests)
-            workers.tend()
-            jobs.tend()
             standstill.tend(monotonic())
-            for watch in watches:
+            for watch in (workers, jobs, *watches):
                 watch.tend()
             if _leaves(front, server, store, tell):
                 end.begin()
@@ -294,7 +306,21 @@ def _serve(
         catch_up.end()
 
 
-def _app(application: Application, settings: Settings, admits: TokenFile | GivenToken, sessions: Sessions) -> FastAPI:
+def _tell_ready(server: Server, settings: Settings, front: Front, tell: Tell) -> None:
+    url = server.url if front.port is None else f"{server.listener.scheme}://{settings.host}:{server.port}"
+    told: dict[str, object] = {}
+    if front.listeners.main.public:
+        told = {"listening": how_it_listens(front.listeners), "operating": _operating(front)}
+    tell("ready", url=url, docs=None if front.port is None else f"{url}/docs", **told)
+
+
+def _app(
+    application: Application,
+    settings: Settings,
+    admits: TokenFile | GivenToken,
+    sessions: Sessions,
+    refused: Callable[[str, str], None],
+) -> FastAPI:
     return create_app(
         application,
         admits=admits,
@@ -302,6 +328,7 @@ def _app(application: Application, settings: Settings, admits: TokenFile | Given
         on_quiet=give_back,
         answers_for=answers_for(settings),
         sessions=sessions,
+        on_refused=refused,
         rates=key_rates(settings),
     )
 
@@ -319,9 +346,18 @@ def _chosen(store: OpenStore, settings: Settings, tell: Tell) -> Meanings | None
 
 def _listening(app: FastAPI, settings: Settings, front: Front, store: OpenStore, tell: Tell) -> Server:
     if front.port is not None:
-        beside = [] if front.folder is None else [front.folder.listener]
+        beside = [] if front.folder is None else [Listening(front.folder.listener, front.listeners.folder)]
+        if front.operating is not None and front.listeners.operating is not None:
+            beside.append(Listening(front.operating, front.listeners.operating))
         return serve(
-            app, settings.host, settings.port, claimed=front.port, beside=beside, alarms=store.alarms, tell=tell
+            app,
+            settings.host,
+            settings.port,
+            claimed=front.port,
+            beside=beside,
+            listener=front.listeners.main,
+            alarms=store.alarms,
+            tell=tell,
         )
     assert front.folder is not None, "without a port it is the folder's"
     return serve_on(app, front.folder.listener, alarms=store.alarms, tell=tell)
@@ -392,10 +428,22 @@ def _served(application: Application, settings: Settings, url: str, sessions: Se
 
 def _page(front: Front) -> str | None:
     """Where a browser finds the console: by the very address that is ours, for another of the same name may be somebody else's."""
-    if front.port is None:
+    if not front.listeners.main.public:
+        return None if front.port is None else _url(front.port, front.listeners.main)
+    operating = front.listeners.operating
+    return None if operating is None or operating.public else _operating(front)
+
+
+def _operating(front: Front) -> str | None:
+    """The address for operating, where it has a port of its own."""
+    if front.operating is None or front.listeners.operating is None:
         return None
-    host, port = front.port.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return _url(front.operating, front.listeners.operating)
+
+
+def _url(port: socket.socket, listener: Listener) -> str:
+    host, number = port.getsockname()[:2]
+    return f"{listener.scheme}://[{host}]:{number}" if ":" in host else f"{listener.scheme}://{host}:{number}"
 
 
 def _link(sessions: Sessions) -> ConsoleLink | None:

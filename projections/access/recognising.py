@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hmac import compare_digest
 from typing import NamedTuple
 
 from projections.access.book import AccessBook, Key
 from projections.access.caller import Caller
 from projections.access.keys import digest_of, id_in
-from projections.access.tokens import TokenRefused, key_named, read_token
+from projections.access.tokens import TokenRefused, TokenSaid, check_holds, key_named, read_token
 
 SECOND = 1_000_000
+ReadToken = Callable[[str, bytes], TokenSaid]
+"""What a token says, signed by the key with this public half. Raises TokenRefused."""
 
 
 class Recognised(NamedTuple):
@@ -30,8 +33,8 @@ def is_of_a_key(shown: str) -> bool:
     return id_in(shown) is not None or key_named(shown) is not None
 
 
-def recognised(book: AccessBook, shown: str, now: int) -> Recognised:
-    """Who shows this. `now`: microseconds since 1970.
+def recognised(book: AccessBook, shown: str, now: int, read: ReadToken = read_token) -> Recognised:
+    """Who shows this. `now`: microseconds since 1970. `read` reads a token, or remembers what it read.
 
     What a key or a token is that opens nothing any more is told to whoever holds it, and to nobody else.
     """
@@ -46,7 +49,8 @@ def recognised(book: AccessBook, shown: str, now: int) -> Recognised:
     if key is None:
         return UNKNOWN
     try:
-        told = read_token(shown, key.public, now // SECOND)
+        told = read(shown, key.public)
+        check_holds(told, now // SECOND)
     except TokenRefused as error:
         return Recognised(None, str(error))
     found = caller_of(book, key, now)

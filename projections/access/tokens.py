@@ -40,8 +40,9 @@ class TokenSaid(NamedTuple):
     """What a token says, once its signature is known."""
 
     grants: tuple[Grant, ...]
+    begins: int
+    """Seconds since 1970, as its end."""
     ends: int
-    """Seconds since 1970."""
     subject: str | None
 
 
@@ -57,8 +58,8 @@ def key_named(shown: str) -> str | None:
     return key_id if header.get("typ") == KIND and isinstance(key_id, str) else None
 
 
-def read_token(shown: str, public: bytes, now: int) -> TokenSaid:
-    """What a token says, signed by the key with this public half. `now`: seconds since 1970. Raises TokenRefused."""
+def read_token(shown: str, public: bytes) -> TokenSaid:
+    """What a token says, signed by the key with this public half, whenever that holds. Raises TokenRefused."""
     try:
         said = jwt.decode(
             shown,
@@ -74,15 +75,19 @@ def read_token(shown: str, public: bytes, now: int) -> TokenSaid:
     ends, begins, subject = _seconds(said, "exp"), _seconds(said, "iat"), said.get("sub")
     if not 0 < ends - begins <= LONGEST_SECONDS:
         raise TokenRefused("one without an end, or with one more than 366 days after its beginning")
-    if begins > now + LEEWAY_SECONDS:
-        raise TokenRefused("one that has not begun")
-    if now >= ends:
-        raise TokenRefused("one that is over")
     if subject is not None and not (
         isinstance(subject, str) and 1 <= len(subject) <= MOST_SUBJECT and subject.isprintable()
     ):
         raise TokenRefused(f"one whose sub is not 1 to {MOST_SUBJECT} printable characters")
-    return TokenSaid(_grants(said.get("grants")), ends, subject)
+    return TokenSaid(_grants(said.get("grants")), begins, ends, subject)
+
+
+def check_holds(said: TokenSaid, now: int) -> None:
+    """Raises TokenRefused for what a token says that does not hold. `now`: seconds since 1970."""
+    if said.begins > now + LEEWAY_SECONDS:
+        raise TokenRefused("one that has not begun")
+    if now >= said.ends:
+        raise TokenRefused("one that is over")
 
 
 def make_token(

@@ -118,6 +118,16 @@ words({
     "What was shown to somebody was not recorded: Redis took no more accesses, or more waited than are held. The count is of accesses; answers were given as ever, and memories gained nothing by these.",
     "向人显示的内容没有被记录：Redis 不再接受访问记录，或等待的超出了可保留的数量。计数以访问为单位；回答照常给出，但记忆没有因此增强。",
   ],
+  "alarm.certificate_ends": ["The certificate ends soon", "证书即将到期"],
+  "alarm.certificate_ends.what": [
+    "The certificate by which others ask this service ends within 14 days, or has ended: renew it; new files are taken without a restart.",
+    "他人访问本服务所用的证书将在 14 天内到期，或已到期：请更新证书；新文件无需重启即可生效。",
+  ],
+  "alarm.certificate_unreadable": ["The new certificate cannot be used", "新证书无法使用"],
+  "alarm.certificate_unreadable.what": [
+    "The files of the certificate changed and cannot be used: the one before stays in use until they can. The text says why.",
+    "证书文件已更改但无法使用：在可用之前继续使用之前的证书。文本说明了原因。",
+  ],
   "alarm.console_codes_refused": ["Codes of the console were refused", "控制台代码被拒绝"],
   "alarm.console_codes_refused.what": [
     "Many codes were shown at the console's door that open nothing: a program or a page of this machine tries to get in. They cannot be guessed, and nothing was opened: find out who it is.",

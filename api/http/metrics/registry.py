@@ -101,6 +101,12 @@ class Metrics:
             ["work"],
             registry=self.registry,
         )
+        self.refused_requests = Counter(
+            "engramlog_refused_requests",
+            "Requests from elsewhere that were refused before a route saw them, by reason; handshake: no TLS came of it.",
+            ["reason"],
+            registry=self.registry,
+        )
         self.limited = Counter(
             "engramlog_limited_requests",
             "Requests answered 429 since a principal took more than a key may; by what there was too much of.",

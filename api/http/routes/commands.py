@@ -27,6 +27,7 @@ from api.http.callers import caller_in
 from api.http.made import new_router
 from api.http.parsing import by_thread, read_json
 from api.http.server.connection import AT_THE_FOLDER
+from api.http.way import FORWARDED
 from api.operations.definition import Given, Operation
 from api.operations.groups import MADE_WHOLE
 from api.operations.searching import SEARCH
@@ -43,10 +44,6 @@ SERVED: Mapping[tuple[str, str], Operation] = {one.route: one for one in (SEARCH
 """What may be asked and told here, by method and path."""
 LEFT = (TooManyRequests, ServerBusy, StoreUnavailable, DeadlineExceeded)
 """A command has a way of its own where the service has not the room or the time."""
-FORWARDED: Final = frozenset(
-    {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
-)
-"""Headers of a request that somebody else made: whoever passes it on is no command."""
 AnswersFor = Callable[[Mapping[str, Any]], bool]
 """Whether the service would answer as the command by itself: what the command says of its code and settings."""
 router = new_router()

@@ -17,7 +17,7 @@ from events.errors import refused
 from events.schema import json_schemas
 from events.text.embedder_names import AUTO
 from projections.embedding.names import embedder_kind
-from projections.shapes import EmbedderStanding
+from projections.shapes import EmbedderStanding, ListeningTold
 
 router = APIRouter(tags=["store"], route_class=AdmittedRoute)
 
@@ -77,6 +77,7 @@ def ready(application: Asked) -> Response:
                 for alarm in status["alarms"]
             ],
             "embedder": _embedder(status["embedder"]),
+            "listening": _listening(status["listening"]),
         },
         503 if stopped else 200,
     )
@@ -88,6 +89,11 @@ def _embedder(standing: EmbedderStanding | None) -> dict[str, str | int] | None:
         return None
     kind = AUTO if standing["name"] == AUTO else (embedder_kind(standing["name"]) or ("imported",))[0]
     return {"kind": kind, "loaded": len(standing["loaded"]), "missing": len(standing["missing"])}
+
+
+def _listening(told: ListeningTold | None) -> dict[str, str | None] | None:
+    """What of it whoever comes sees anyway."""
+    return None if told is None else {"by": told["by"], "certificate_ends": told["certificate_ends"]}
 
 
 _METRICS: dict[int | str, dict[str, Any]] = {

@@ -1,4 +1,4 @@
-"""Running the HTTP face: uvicorn in a thread of its own on a loopback address or a unix socket, stopped cleanly."""
+"""Running the HTTP face: uvicorn in a thread of its own on ports and unix sockets, stopped cleanly."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from threading import Thread, get_ident
 import uvicorn
 from fastapi import FastAPI
 
-from api.http.guard import check_host
 from api.http.server.connection import protocol_of
 from api.http.server.connections import ConnectionLimits, Connections, connections_within, open_files, quiet_loop
 from api.http.server.lines import Malformed, Tell, ThreadLines, not_malformed, silent
+from api.http.server.listener import OF_THIS_MACHINE, Listener
+from api.http.server.listening import Listening, ListeningServer, check_host
 from api.http.server.port_holder import holder_of
 from events.alarms import Alarms
 from events.errors import BadSetting, EngramlogError
@@ -31,11 +32,24 @@ LOGGERS = (logging.getLogger("uvicorn.error"), logging.getLogger("asyncio"))
 """What the server's libraries write to; asyncio tells of each write to a client that has gone."""
 
 
-class _Uvicorn(uvicorn.Server):
+OPERATE_HOST, OPERATE_PORT = "ENGRAMLOG_OPERATE_HOST", "ENGRAMLOG_OPERATE_PORT"
+PRIVATE_CONNECTIONS = 100
+"""So many connections may be open at once by listeners of this machine beside a public one, whose callers cannot take them."""
+
+
+class _Uvicorn(ListeningServer):
     """uvicorn waits for open connections before it tells the application to stop; feeds would never end."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, started: Callable[[], None]) -> None:
-        super().__init__(config)
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        app: FastAPI,
+        listening: Sequence[Listening],
+        connections: Connections,
+        started: Callable[[], None],
+    ) -> None:
+        metrics = app.state.parts.metrics
+        super().__init__(config, listening, connections, lambda reason: metrics.refused_requests.labels(reason).inc())
         self._app = app
         self._started = started
 
@@ -58,13 +72,13 @@ class Server:
     def __init__(
         self,
         app: FastAPI,
-        listeners: Sequence[socket.socket],
+        listening: Sequence[Listening],
         on_ready: Callable[[Server], None],
         limits: ConnectionLimits,
         alarms: Alarms | None,
         tell: Tell,
     ) -> None:
-        first = listeners[0]
+        first, self.listener = listening[0][:2]
         unix = first.family is socket.AF_UNIX
         host, port = (first.getsockname(), 0) if unix else first.getsockname()[:2]
         self.host: str = host
@@ -72,10 +86,18 @@ class Server:
         self.port: int = port
         self.failure: BaseException | None = None
         """Why it ended by itself."""
-        self._listeners = list(listeners)
+        self._listeners = [one.socket for one in listening]
         self._tell = tell
         most, backlog = connections_within(limits, open_files())
         self.connections = Connections(limits, most, Malformed(tell), alarms)
+        if self.listener.public:
+            few = min(most, PRIVATE_CONNECTIONS)
+            listening = [
+                one
+                if one.listener.public
+                else one._replace(connections=Connections(limits, few, self.connections.malformed, alarms))
+                for one in listening
+            ]
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -88,9 +110,9 @@ class Server:
             backlog=backlog,
             timeout_graceful_shutdown=int(STOP_SECONDS),
         )
-        self._uvicorn = _Uvicorn(config, app, lambda: on_ready(self))
+        self._uvicorn = _Uvicorn(config, app, listening, self.connections, lambda: on_ready(self))
         self._thread = Thread(target=self._run, name="http", daemon=True)
-        for listener in listeners:
+        for listener in self._listeners:
             listener.listen(backlog)  # now, and not once the thread has come so far: whoever is told of it finds it
         self._thread.start()
 
@@ -99,7 +121,8 @@ class Server:
         """Where it listens, first of all."""
         if self._listeners[0].family is socket.AF_UNIX:
             return f"unix://{self.host}"
-        return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.listener.scheme}://{host}:{self.port}"
 
     @property
     def running(self) -> bool:
@@ -150,52 +173,67 @@ def serve(
     port: int,
     *,
     claimed: socket.socket | None = None,
-    beside: Sequence[socket.socket] = (),
+    beside: Sequence[socket.socket | Listening] = (),
+    listener: Listener = OF_THIS_MACHINE,
     on_ready: Callable[[Server], None] = lambda _server: None,
     limits: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - immutable
     alarms: Alarms | None = None,
     tell: Tell = silent,
 ) -> Server:
-    """Serve `app` on a loopback address from a thread; port 0 takes a free one (`Server.port` tells which).
+    """Serve `app` on an address from a thread; port 0 takes a free one (`Server.port` tells which).
 
     `claimed` is the port as `claim` gave it, where that was asked for before; `beside` are sockets to listen on besides.
+    `listener` says what holds for whoever comes by the port: unless told that is of loopback, and so are those besides.
     `on_ready` is called from that thread once requests are answered; they wait until then, none is refused.
     `alarms` hear of connections that were refused, `tell` what else the server has to say.
     Raises BadSetting for an address that others could reach, and for a port that
     is taken.
     """
-    return Server(app, [listening(host, port, claimed=claimed), *beside], on_ready, limits, alarms, tell)
+    first = Listening(listening(host, port, claimed=claimed, listener=listener), listener)
+    others = [one if isinstance(one, Listening) else Listening(one) for one in beside]
+    return Server(app, [first, *others], on_ready, limits, alarms, tell)
 
 
 def serve_on(app: FastAPI, listener: socket.socket, *, alarms: Alarms | None = None, tell: Tell = silent) -> Server:
     """Serve `app` on a socket that is bound already, of a file that nobody but this user can reach; otherwise as `serve`."""
-    return Server(app, [listener], lambda _server: None, ConnectionLimits(), alarms, tell)
+    return Server(app, [Listening(listener)], lambda _server: None, ConnectionLimits(), alarms, tell)
 
 
 def listening(
-    host: str, port: int, setting: str = "ENGRAMLOG_PORT", *, claimed: socket.socket | None = None
+    host: str,
+    port: int,
+    setting: str = "ENGRAMLOG_PORT",
+    *,
+    claimed: socket.socket | None = None,
+    listener: Listener = OF_THIS_MACHINE,
 ) -> socket.socket:
-    """A socket that listens on a loopback address. Raises as `serve` does; `setting` is what the port was read from."""
-    listener = claimed or claim(host, port, setting)
+    """A socket that listens on an address. Raises as `serve` does; `setting` is what the port was read from."""
+    found = claimed or claim(host, port, setting, listener=listener)
     try:
-        listener.listen(socket.SOMAXCONN)
+        found.listen(socket.SOMAXCONN)
     except OSError as error:
-        raise _taken(listener, host, port, setting, error) from None
-    return listener
+        raise _taken(found, host, port, setting, error) from None
+    return found
 
 
-def claim(host: str, port: int, setting: str = "ENGRAMLOG_PORT") -> socket.socket:
+def claim(
+    host: str,
+    port: int,
+    setting: str = "ENGRAMLOG_PORT",
+    *,
+    listener: Listener = OF_THIS_MACHINE,
+) -> socket.socket:
     """A socket on the port, which nobody can take from then on, and nobody is let in to yet. Raises as `listening` does."""
-    check_host(host)
+    check_host(host, listener, OPERATE_HOST if setting == OPERATE_PORT else "ENGRAMLOG_HOST")
     address = _address(host)
     family = socket.AF_INET6 if ip_address(address).version == 6 else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's wait on
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's wait on
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((address, port))
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((address, port))
     except OSError as error:
-        raise _taken(listener, host, port, setting, error) from None
-    return listener
+        raise _taken(found, host, port, setting, error) from None
+    return found
 
 
 def _address(host: str) -> str:

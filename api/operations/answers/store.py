@@ -99,6 +99,24 @@ class EmbedderStanding(BaseModel):
     loaded: list[str] = Field(description="Models in memory, or an endpoint that answered: vectors were made here.")
 
 
+class ListeningReady(BaseModel):
+    """How the process that answers is asked."""
+
+    by: Literal["loopback", "tls", "proxy"] = Field(
+        description="`loopback`: on its own machine alone; `tls`: by its own certificate; `proxy`: through a declared one."
+    )
+    certificate_ends: str | None = Field(default=None, description="When its certificate ends; null where it has none.")
+
+
+class ListeningTold(ListeningReady):
+    """How the process that answers is asked, and where one operates."""
+
+    operating: Literal["here", "socket", "port"] = Field(
+        description="Where routes about the whole store are answered: `here`, on the `socket` in the data folder alone, or on a"
+        " `port` of their own too."
+    )
+
+
 class StoreStatus(BaseModel):
     """The store as it stands."""
 
@@ -150,6 +168,7 @@ class StoreStatus(BaseModel):
             "alarms": [],
             "accesses": {"recorded": 1_204, "waiting": 3, "dropped": 0, "lost": 0},
             "embedder": {"name": "auto", "chosen_by": "store", "missing": [], "loaded": ["all-MiniLM-L6-v2"]},
+            "listening": {"by": "tls", "certificate_ends": "2027-02-20T09:30:00+00:00", "operating": "socket"},
             "sealed": False,
             "notice": "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest",
         }
@@ -178,6 +197,9 @@ class StoreStatus(BaseModel):
     embedder: EmbedderStanding | None = Field(
         default=None,
         description="What compares meanings in this process; null where nothing does for owners who chose nothing.",
+    )
+    listening: ListeningTold | None = Field(
+        default=None, description="How this process is asked; null of a command, which serves nobody."
     )
     sealed: bool
     notice: str
@@ -331,6 +353,7 @@ class Ready(BaseModel):
             "inboxes": {"waiting": 3, "full": 0},
             "alarms": [],
             "embedder": {"kind": "auto", "loaded": 1, "missing": 0},
+            "listening": {"by": "loopback", "certificate_ends": None},
         }
     )
 
@@ -341,3 +364,4 @@ class Ready(BaseModel):
     inboxes: Inboxes
     alarms: list[ReadyAlarm] = Field(description="What stands; with a `stopped` one among them the answer is 503.")
     embedder: ReadyEmbedder | None = Field(default=None, description="Null where meanings are not compared.")
+    listening: ListeningReady | None = Field(default=None, description="How this process is asked.")

@@ -32,7 +32,7 @@ from projections.fold.builds import BuildKeys
 from projections.redis.create import StoreIdentity
 from projections.redis.debt import FoldDebt
 from projections.redis.store import decode_quarantine, read_entries, read_parked
-from projections.shapes import EmbedderStanding
+from projections.shapes import EmbedderStanding, ListeningTold
 
 RETRY_SECONDS = 15.0
 LARGEST = 50
@@ -77,6 +77,8 @@ class Operator:
         self._let_go = let_go
         self._accesses = accesses
         self._embedder = embedder
+        self.listening: Callable[[], ListeningTold | None] = lambda: None
+        """How this process is asked; None where it serves nobody."""
 
     def status(self) -> dict[str, Any]:
         """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs; alarms; what was
@@ -107,6 +109,7 @@ class Operator:
             "alarms": alarms,
             "accesses": {**self._accesses(), "lost": lost},
             "embedder": self._embedder(),
+            "listening": self.listening(),
             "sealed": False,
             "notice": NOTICE,
         }

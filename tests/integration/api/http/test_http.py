@@ -368,7 +368,7 @@ def test_a_supervisor_may_ask_for_the_head_alone(http: HttpStore, path: str) -> 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.4", "example.com", "", "::"])
 def test_an_address_that_others_could_reach_is_refused(host: str) -> None:
-    with pytest.raises(BadSetting, match="no access keys"):
+    with pytest.raises(BadSetting, match="beyond this machine only with a certificate"):
         check_host(host)
 
 

@@ -1,0 +1,122 @@
+"""The listeners of a service by its settings: of this machine alone, or open to others, and then operating stands apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple, NoReturn
+
+from api.http.server.certificate import CERTIFICATE, KEY, Certificate
+from api.http.server.listener import OF_THIS_MACHINE, Listener
+from api.http.server.listening import check_host
+from api.http.server.loopback import is_loopback
+from api.http.server.serve import OPERATE_HOST
+from events.errors import BadSetting
+from ops.beyond.settings import BeyondSettings, asked_name
+from ops.clock import now, now_micros
+from projections.access.book import AccessBook
+from projections.shapes import ListeningTold
+
+FIRST_KEY = "engramlog key new NAME --can use --owners '*'"
+"""The command that makes the first key."""
+
+
+class Listeners(NamedTuple):
+    """What holds for whoever comes by each of them."""
+
+    main: Listener = OF_THIS_MACHINE
+    """The API's port, and that of `mcp --http`."""
+    folder: Listener = OF_THIS_MACHINE
+    """The socket in the data folder."""
+    operating: Listener | None = None
+    """The operating port, where there is one."""
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """That of all of them."""
+        return self.main.certificate or (self.operating.certificate if self.operating else None)
+
+
+def listeners_of(settings: BeyondSettings, host: str) -> Listeners:
+    """The listeners of these settings, the API's on `host`.
+
+    It is open to others where it listens beyond loopback, has a certificate or names a proxy: whoever asks may be anywhere then.
+    Raises BadSetting where others could reach it without TLS, and for a certificate that cannot be used.
+    """
+    certificate = _certificate(settings)
+    is_open = certificate is not None or bool(settings.trusted_proxies)
+    if not is_open:
+        check_host(host)
+        if settings.operate_port is not None:
+            _refuse(
+                "ENGRAMLOG_OPERATE_PORT",
+                str(settings.operate_port),
+                "unset while the API is this machine's alone: it operates on its own port then",
+            )
+        return Listeners()
+    proxies, names = settings.trusted_proxies, _names(settings, certificate)
+    main = Listener(public=True, operates=False, names=names, proxies=proxies, certificate=certificate)
+    folder, operating = Listener(direct=True), None
+    check_host(host, main)
+    if settings.operate_port is not None:
+        if is_loopback(settings.operate_host):
+            operating = folder
+        elif certificate is None:
+            check_host(settings.operate_host, setting=OPERATE_HOST)
+        else:
+            operating = Listener(public=True, names=names, certificate=certificate)
+    return Listeners(main, folder, operating)
+
+
+def how_it_listens(listeners: Listeners) -> ListeningTold:
+    """What is told of it in the log, in `/ready` and in `status`."""
+    main, certificate = listeners.main, listeners.certificate
+    by: Literal["loopback", "tls", "proxy"] = "loopback" if not main.public else "proxy" if main.proxies else "tls"
+    ends = None if certificate is None else certificate.ends.isoformat()
+    where: Literal["here", "socket", "port"] = (
+        "here" if main.operates else "socket" if listeners.operating is None else "port"
+    )
+    return {"by": by, "certificate_ends": ends, "operating": where}
+
+
+def require_key(listeners: Listeners, book: Callable[[], AccessBook]) -> None:
+    """Raise BadSetting where the service is open to others and no key lives: nobody could be told from anybody."""
+    if not listeners.main.public:
+        return
+    at = now_micros()
+    if not any(one.state(at) == "live" for one in book().keys.values()):
+        raise BadSetting(
+            "access: got no key that lives; allowed: at least one before the API is open to others. Make the first on this"
+            f" machine: {FIRST_KEY}",
+            setting="ENGRAMLOG_HOST",
+            got="no key that lives",
+            allowed="at least one",
+        )
+
+
+def _certificate(settings: BeyondSettings) -> Certificate | None:
+    chain, key = settings.tls_cert_file, settings.tls_key_file
+    if chain is None and key is None:
+        return None
+    if chain is None or key is None:
+        missing, told = (CERTIFICATE, KEY) if chain is None else (KEY, CERTIFICATE)
+        _refuse(missing, "nothing", f"a file of PEM beside {told}")
+    return Certificate(chain, key, now)
+
+
+def _names(settings: BeyondSettings, certificate: Certificate | None) -> frozenset[tuple[str, int | None]]:
+    told = [asked_name(one) for one in settings.public_names]
+    names = frozenset(one for one in told if one is not None)
+    if not names and certificate is not None:
+        names = frozenset((one, None) for one in certificate.names)
+    if not names:
+        why = "the certificate is for none" if certificate is not None else "a proxy is declared"
+        _refuse(
+            "ENGRAMLOG_PUBLIC_NAMES",
+            "nothing",
+            f"the names by which the service is asked, such as memory.example.org ({why})",
+        )
+    return names
+
+
+def _refuse(name: str, got: str, allowed: str) -> NoReturn:
+    raise BadSetting(f"{name}: got {got}; allowed: {allowed}", setting=name, got=got, allowed=allowed)

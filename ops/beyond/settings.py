@@ -1,0 +1,80 @@
+"""Settings by which the service is open to others; as they are unset it is this machine's alone."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network, IPv6Network
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, field_validator
+
+from api.http.origin import place_of
+
+MOST = 64
+"""Of proxies, and of names of the service."""
+Network = IPv4Network | IPv6Network
+
+
+def asked_name(told: str) -> tuple[str, int | None] | None:
+    """A host, with a port where one is written; None for what is neither."""
+    found = place_of(f"https://{told}")
+    if found is None:
+        return None
+    bare = told.endswith("]") or ":" not in told.rpartition("]")[2]
+    return found.host, None if bare else found.port
+
+
+class BeyondSettings(BaseModel):
+    """What is set of it."""
+
+    tls_cert_file: Path | None = None
+    """The certificate by which the API, and `mcp --http`, are asked from elsewhere, in PEM, with those that it was signed by."""
+    tls_key_file: Path | None = None
+    """Its key, in PEM, without a password; others must not be able to read it."""
+    trusted_proxies: tuple[Network, ...] = ()
+    """Networks of a proxy that does TLS in their place: then nobody else is answered on the port."""
+    public_names: tuple[str, ...] = ()
+    """Names by which the service is asked from elsewhere, host or host:port; those of the certificate when unset."""
+    operate_host: str = "127.0.0.1"
+    """Where the operating port listens."""
+    operate_port: Annotated[int, Field(ge=0, le=65_535)] | None = None
+    """A port for operating while the API is open to others; unset: the socket in the data folder alone."""
+
+    @field_validator("trusted_proxies", mode="wrap")
+    @classmethod
+    def _networks(cls, value: object, handler: ValidatorFunctionWrapHandler) -> tuple[Network, ...]:
+        told = _several(value)
+        found: tuple[Network, ...] = ()
+        try:
+            found = handler(told)
+        except ValidationError:
+            """Told below, in the words of all."""
+        if told and (not found or any(one.prefixlen == 0 for one in found)):
+            raise ValueError(
+                "addresses and networks such as 127.0.0.1 or 10.0.7.0/24, with white space between them; not all"
+            )
+        return found
+
+    @field_validator("public_names", mode="before")
+    @classmethod
+    def _hosts(cls, value: object) -> object:
+        told = _several(value)
+        if isinstance(told, tuple) and any(asked_name(str(one)) is None for one in told):
+            raise ValueError(
+                "hosts such as memory.example.org, with a port where that is neither 443 nor the service's own"
+            )
+        return told
+
+    @field_validator("tls_cert_file", "tls_key_file")
+    @classmethod
+    def _whole_path_of_tls(cls, value: Path | None) -> Path | None:
+        if value is not None and not value.expanduser().is_absolute():
+            raise ValueError("the whole path of a file")
+        return None if value is None else value.expanduser()
+
+
+def _several(value: object) -> object:
+    several = tuple(value.split()) if isinstance(value, str) else value
+    if isinstance(several, tuple | list) and len(several) > MOST:
+        raise ValueError(f"at most {MOST}, with white space between them")
+    return several
