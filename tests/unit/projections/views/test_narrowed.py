@@ -8,7 +8,7 @@ from projections.reports.listing.rows import listing
 from projections.views.narrowed import shown_by, up_to
 from projections.views.query import ViewQuery, detail
 from projections.views.view import OwnerView
-from tests.given.events import at, created, deleted, merged, negated
+from tests.given.events import at, compressed, created, deleted, merged, negated, rejected
 from tests.given.views import asked, viewed
 
 ADDRESS = "I live at 12 Rose Street, 10115 Berlin"
@@ -87,3 +87,22 @@ def test_by_a_mode_what_it_hides_has_no_id_and_the_rest_is_the_same_object() -> 
     assert normal.get("stands") is view.get("stands")
     assert normal.columns is view.columns
     assert len(normal) == len(view)
+
+
+def test_what_is_looked_up_alone_is_hidden_as_among_all() -> None:
+    events = [created(f"I like garden number{at}", of=f"m{at}", category="fact", confidence=0.2) for at in range(9)]
+    told = [
+        deleted("m1", day=1),
+        negated("m2", day=1),
+        merged("m3", "m4", into="ab", day=1),
+        compressed("tag", of="m5", day=1),
+    ]
+    told += [rejected("I like garden number6", day=1), negated("m7", resolution="version_keep", day=1)]
+    view = viewed(*events, *told)
+
+    for mode in ("normal", "review", "debug"):
+        for day in (2, 4_000):
+            together = shown_by(view, at(day), mode).hidden()
+            alone = {name for name in view.columns.ids if shown_by(view, at(day), mode).hides(name)}
+            assert alone == together
+            assert "m0" not in together
