@@ -14,7 +14,7 @@ from typing import Any, TypedDict, Unpack, cast
 from api.requests.checks import check_memory_id, check_owner
 from api.requests.refusals import checked_key, refuse_rejected
 from api.requests.snapshots import Snapshot
-from api.requests.speaking import caller_in_hand, told_up_to
+from api.requests.speaking import caller_in_hand
 from api.services.carrying.carrier import Given, Looked, Rehearsable
 from api.services.writing import Writer
 from api.work.patience import current_check
@@ -190,18 +190,8 @@ class Rememberer:
         if not _may_read(owner):
             return {name: [] for name in found}
         told = self._writer.told_records(owner, [one for ids in found.values() for one in ids])
-        hidden = self._unread(owner, told)
+        hidden = _unread(owner, told)
         return {name: list(_lines(told, ids, hidden)) for name, ids in found.items()}
-
-    def _unread(self, owner: str, told: Mapping[str, Memory]) -> frozenset[str]:
-        """Those of these memories that the caller in hand is not told when he reads: he may bring what he may not read."""
-        telling = telling_of(caller_in_hand(), "read", owner)
-        if telling is None:
-            return frozenset()
-        if telling.most < 0:
-            return frozenset(told)
-        with told_up_to(telling), self._writer.newest(owner) as (snapshot, _):
-            return frozenset(one for one in told if snapshot.view.get(one) is None)
 
     def append_judged(self, raws: Sequence[bytes | str]) -> tuple[list[AppendReceipt], list[JudgedLine]]:
         """Append a request of JSON envelopes of one owner as `Carrier.append`, each memory in it judged as `add` judges one.
@@ -220,7 +210,7 @@ class Rememberer:
         texts: dict[str, PossibleConflict] = {}
         if ids and _may_read(events[0].owner):
             told = self._writer.told_records(events[0].owner, sorted(ids))
-            texts = {line["id"]: line for line in _lines(told, sorted(ids), self._unread(events[0].owner, told))}
+            texts = {line["id"]: line for line in _lines(told, sorted(ids), _unread(events[0].owner, told))}
         return receipts, [_judged_line(one.judged, texts) for one in done]
 
     def add_turns(
@@ -277,6 +267,17 @@ class Rememberer:
 def _may_read(owner: str) -> bool:
     """Whether who tells something is told what else is known: to produce is not to read."""
     return caller_in_hand().may("read", owner)
+
+
+def _unread(owner: str, told: Mapping[str, Memory]) -> frozenset[str]:
+    """Those of these memories that the caller in hand may not read, or not so sensitive ones: he may bring what he may not read.
+
+    His modes matter not: all of them stood until he spoke.
+    """
+    telling = telling_of(caller_in_hand(), "read", owner)
+    return (
+        frozenset() if telling is None else frozenset(one.id for one in told.values() if one.sensitivity > telling.most)
+    )
 
 
 def _lines(told: Mapping[str, Memory], ids: Sequence[str], hidden: Collection[str] = ()) -> Iterator[PossibleConflict]:

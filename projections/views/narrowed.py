@@ -17,9 +17,10 @@ import numpy as np
 from projections.checks import Check, counted, unchecked
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.laws.modes import Mode, withheld_by_age
-from projections.memory.columns import Flags
-from projections.memory.record import Memory, with_changes
-from projections.views.corrected import seen_at
+from projections.memory.columns import Columns, Flags
+from projections.memory.corrections import GONE
+from projections.memory.record import SUMMARY, Memory, with_changes
+from projections.views.corrected import seen_at, strengths
 from projections.views.view import OwnerView
 
 
@@ -66,7 +67,16 @@ class ShownView:
     def hides(self, memory_id: str) -> bool:
         """Whether there is such a memory, and the mode hides it."""
         row = self._view.columns.row(memory_id)
-        return row is not None and not bool(self._shown[row])
+        if row is None or ("_shown" not in vars(self) and self._stands(row)):
+            return False
+        return not bool(self._shown[row])
+
+    def _stands(self, row: int) -> bool:
+        """Whether nothing but its age could withhold a row, as of most: that is seen without weighing all."""
+        columns = self._view.columns
+        held = columns.state[row] == Columns.LIVE and columns.conflict[row] == Columns.HELD
+        told = columns.told_level[row] <= SUMMARY and not columns.ground_changed[row]
+        return bool(held and told and strengths(self._view)[row] < GONE)
 
     def hidden(self) -> frozenset[str]:
         """Ids of all that the mode hides: for whoever asks on when the view is let go."""

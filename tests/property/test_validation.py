@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 import orjson
 import pytest
+from events.access import ACCESS, SYSTEM_TYPES, access_id
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
-from events.access import ACCESS, SYSTEM_TYPES, access_id
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
 from events.catalogue.access import PRINCIPAL_RULE
 from events.envelope import AnyEvent, Prepared, decode, encode, event_class

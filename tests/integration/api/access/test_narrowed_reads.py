@@ -24,6 +24,7 @@ from events.errors import AccessDenied, NotFound
 from projections.access.caller import Caller
 from projections.access.grants import check_grant
 from projections.access.tokens import as_grant
+from projections.memory.record import SECRET
 from tests.given.http import HttpStore, created, event, http_store
 
 OWNER_NUMBERS = count()
@@ -53,10 +54,18 @@ def _revealed(app: Any, owner: str, memory: str, _word: str) -> Any:
     return app.revealer.get(owner, memory, By("http"))
 
 
+def _held_open(app: Any, owner: str, memory: str, _word: str) -> Any:
+    with app.reader.snapshot(owner) as snapshot:
+        found = snapshot.view.get(memory)
+        return None if found is None or found.sensitivity >= SECRET else [found.content, found.keywords]
+
+
 CALLS: dict[str, Call] = {
     "reader.search": lambda app, owner, _memory, word: app.reader.search(owner, word, limit=50, associations=True),
     "reader.list": lambda app, owner, _memory, _word: app.reader.list(owner),
     "reader.get": lambda app, owner, memory, _word: app.reader.get(owner, memory),
+    "reader.snapshot": _held_open,
+    "reader.count_changes": lambda app, owner, memory, _word: app.reader.count_changes(owner, memory),
     "reader.why": lambda app, owner, memory, _word: app.reader.why(owner, memory),
     "reader.history": lambda app, owner, memory, _word: [app.reader.history(owner, memory), app.reader.history(owner)],
     "reader.provenance": lambda app, owner, memory, _word: app.reader.provenance(owner, memory),
@@ -94,6 +103,7 @@ CALLS: dict[str, Call] = {
 }
 """Every call whose answer is narrowed, and how it is asked about a memory."""
 ABOUT_ONE = (
+    "reader.snapshot", "reader.count_changes",
     "reader.search", "reader.get", "reader.why", "reader.history", "reader.provenance", "outranking.above",
     "knower.associations", "revealer.get", "comparer.curves", "uses.uses", "contexts.context", "knower.assess",
 )  # fmt: skip
@@ -118,14 +128,15 @@ def _history(owner: str, steps: list[tuple[str, int, int]]) -> list[dict[str, An
     def word(memory: str, part: str = "text") -> str:
         return word_of(owner, memory, part)
 
-    made = []
+    made = list[dict[str, Any]]()
+    told: dict[str, Any]
     for at, (name, level) in enumerate(zip(NAMES, (0, 1, 2, 3, 0, 0), strict=True)):
-        old = {"at": "2019-01-01T08:00:00Z", "category": "fact", "confidence": 0.1, "importance": 0.1}
-        firm = {"at": DAY.format(1 + at), "confidence": 0.9, "importance": 3.0}
+        old: dict[str, Any] = {"at": "2019-01-01T08:00:00Z", "category": "fact", "confidence": 0.1, "importance": 0.1}
+        firm: dict[str, Any] = {"at": DAY.format(1 + at), "confidence": 0.9, "importance": 3.0}
         text = f"I keep {word(name)} with the garden"
         told = old if name == OLD else firm
-        one = created(name, text, owner=owner, sensitivity=level, keywords=[word(name, "key")], **told)
-        made.append(one | {"session_id": f"s{at % 2}"})
+        begun = created(name, text, owner=owner, sensitivity=level, keywords=[word(name, "key")], **told)
+        made.append(begun | {"session_id": f"s{at % 2}"})
     for at, (what, one, other) in enumerate(steps):
         first, second, day = NAMES[one], NAMES[other], DAY.format(8 + at)
         about: dict[str, Any] = {"owner": owner, "key": at, "at": day}

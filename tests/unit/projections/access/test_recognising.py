@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
-from hashlib import sha256
 from typing import Any
 
 import jwt
@@ -73,11 +72,10 @@ def test_a_key_is_recognised_and_does_what_its_principal_may(key: MadeKey, book:
 def test_every_other_text_opens_nothing(key: MadeKey, book: AccessBook) -> None:
     other = make_key(os.urandom)
     of_its_id = other.text.replace(other.key_id, key.key_id)
-    begun = key.text[:-7]
-    wrong = f"{begun}_{sha256(begun.encode()).hexdigest()[:5]}0"
+    wrong = key.text[:-1] + ("1" if key.text.endswith("0") else "0")
     for shown in ("", "egl_", other.text, of_its_id, wrong, key.text.upper(), key.text + " ", key.key_id, key.digest):
         assert known(book, shown) is None, shown
-    assert id_in(wrong) is None or wrong == key.text
+    assert id_in(wrong) is None
 
 
 def test_a_key_ends_and_is_revoked(key: MadeKey) -> None:
