@@ -14,7 +14,7 @@ from api.http.bearer import UNATTENDED, Admits, shown_in
 from api.http.sessions import Sessions
 from projections.access.book import AccessBook
 from projections.access.caller import AT_THE_FOLDER, Caller
-from projections.access.provider import Rules, Signed, caller_of_claims, canonical, read_claims, signed_by
+from projections.access.provider import Signed, TokenRules, caller_of_claims, canonical, read_claims, signed_by
 from projections.access.provider_keys import ProviderKey
 from projections.access.recognising import SECOND, UNKNOWN, Recognised, is_of_a_key, recognised
 from projections.access.tokens import TokenRefused
@@ -26,14 +26,14 @@ LOOKING = 4
 WAITING = 4
 """Threads that wait for the identity provider's keys: nobody whose key is known waits behind them."""
 Book = Callable[[], AccessBook]
-Audiences = Callable[[str, Rules], Collection[str]]
+Audiences = Callable[[str, TokenRules], Collection[str]]
 """Whom a token may be for that is shown at a path."""
 
 
 class Provider(Protocol):
     """The company's own identity provider."""
 
-    rules: Rules
+    rules: TokenRules
 
     def known(self, key_id: str) -> ProviderKey | None:
         """A key that is known, at once."""
@@ -42,7 +42,7 @@ class Provider(Protocol):
         """A key, asked for where it is time to; None where there is none. May wait; raises IdentityUnavailable."""
 
 
-def of_the_service(_path: str, rules: Rules) -> Collection[str]:
+def of_the_service(_path: str, rules: TokenRules) -> Collection[str]:
     """The service itself, at whatever path."""
     return (canonical(rules.audience),)
 
@@ -110,7 +110,7 @@ class Callers:
         return await run_sync(provider.found, signed.key_id, limiter=self._patient)
 
     def _vouched_for(
-        self, book: Book, shown: str, key: ProviderKey, rules: Rules, audiences: Collection[str]
+        self, book: Book, shown: str, key: ProviderKey, rules: TokenRules, audiences: Collection[str]
     ) -> Recognised:
         try:
             claims = read_claims(shown, key, rules, audiences, self._clock() // SECOND)

@@ -25,7 +25,7 @@ from api.mcp.resource import PATH, Described, challenged, insufficient, is_metad
 from api.mcp.server import MemoryServer
 from api.requests.checks import check_owner
 from events.errors import EngramlogError, refused
-from projections.access.provider import Rules
+from projections.access.provider import TokenRules
 
 
 def create_app(
@@ -33,7 +33,7 @@ def create_app(
     connection: Connection,
     admits: Admits,
     callers: Callers | None = None,
-    rules: Rules | None = None,
+    rules: TokenRules | None = None,
 ) -> ASGIApp:
     """The ASGI application. It opens nothing itself; what it stands on is its caller's. `rules`: of the provider's tokens."""
     served = server.streamable_http_app(
@@ -56,7 +56,7 @@ def create_app(
 class _Owned:
     """Reads the owner from the path: as it was sent, so that a `/` inside an owner may be `%2F` or itself."""
 
-    def __init__(self, app: ASGIApp, connection: Connection, rules: Rules | None) -> None:
+    def __init__(self, app: ASGIApp, connection: Connection, rules: TokenRules | None) -> None:
         self._app = app
         self._connection = connection
         self._rules = rules

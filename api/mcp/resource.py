@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.http.bearer import READS
 from api.http.problem import Problem, plain_problem
 from projections.access.grants import VERBS
-from projections.access.provider import SCOPE, Rules, canonical
+from projections.access.provider import SCOPE, TokenRules, canonical
 
 PATH = "/mcp"
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
@@ -33,7 +33,7 @@ def is_metadata(method: str, path: str) -> bool:
     return method in READS and (path == WELL_KNOWN or path.startswith(f"{WELL_KNOWN}/"))
 
 
-def audiences(path: str, rules: Rules) -> Collection[str]:
+def audiences(path: str, rules: TokenRules) -> Collection[str]:
     """Whom a token may be for at a path: the service, all that it serves by MCP, or the owner of this very URL."""
     found = {canonical(rules.audience)}
     base = _base_of(rules)
@@ -44,7 +44,7 @@ def audiences(path: str, rules: Rules) -> Collection[str]:
     return found
 
 
-def challenged(rules: Rules | None, scope: Scope, path: str) -> str:
+def challenged(rules: TokenRules | None, scope: Scope, path: str) -> str:
     """What a challenge says besides, at a path: where the metadata lie, and which scopes to ask for."""
     if rules is None:
         return ""
@@ -53,7 +53,7 @@ def challenged(rules: Rules | None, scope: Scope, path: str) -> str:
     return told if rules.scope_claim is None else f'{told}, scope="{" ".join(f"{SCOPE}{one}" for one in ASKED_FOR)}"'
 
 
-def insufficient(rules: Rules | None, scope: Scope, path: str, name: str) -> Problem:
+def insufficient(rules: TokenRules | None, scope: Scope, path: str, name: str) -> Problem:
     """The refusal of a caller who may do nothing to the owner of a path; it does not say whether there is such an owner."""
     return plain_problem(
         HTTPStatus.FORBIDDEN,
@@ -65,7 +65,7 @@ def insufficient(rules: Rules | None, scope: Scope, path: str, name: str) -> Pro
 class Described:
     """Answers what the resource is, and hands everything else on."""
 
-    def __init__(self, app: ASGIApp, rules: Rules | None) -> None:
+    def __init__(self, app: ASGIApp, rules: TokenRules | None) -> None:
         self._app = app
         self._rules = rules
 
@@ -96,11 +96,11 @@ class Described:
         return Response(orjson.dumps(told), media_type="application/json")
 
 
-def _base(rules: Rules, scope: Scope) -> str:
+def _base(rules: TokenRules, scope: Scope) -> str:
     """The service's own address: as its audience says, else as it was asked, by a Host that the guard let pass."""
     return _base_of(rules) or f"{scope['scheme']}://{Headers(scope=scope).get('host', '')}"
 
 
-def _base_of(rules: Rules) -> str | None:
+def _base_of(rules: TokenRules) -> str | None:
     told = canonical(rules.audience)
     return told.removesuffix(PATH) if told.startswith(("http://", "https://")) else None

@@ -17,7 +17,7 @@ from events.alarms import Alarms
 from events.errors import IdentityUnavailable
 from ops.identity.fetching import SECONDS, NotTold, keys_at
 from ops.settings import Settings
-from projections.access.provider import Rules
+from projections.access.provider import TokenRules
 from projections.access.provider_keys import ProviderKey
 
 FRESH_SECONDS = 300.0
@@ -42,7 +42,7 @@ class ProviderKeys:
 
     def __init__(
         self,
-        rules: Rules,
+        rules: TokenRules,
         fetch: Fetch,
         tell: Callable[..., Any] = lambda *_told, **_facts: None,
         *,
@@ -173,5 +173,5 @@ def provider_of(settings: Settings, tell: Callable[..., Any]) -> ProviderKeys | 
     issuer, audience = settings.identity_issuer, settings.identity_audience
     if issuer is None or audience is None:
         return None
-    rules = Rules(issuer, audience, settings.identity_scopes)
+    rules = TokenRules(issuer, audience, settings.identity_scopes)
     return ProviderKeys(rules, lambda: keys_at(issuer, settings.identity_jwks_url), tell)

@@ -35,7 +35,7 @@ LONGEST_SECONDS = 366 * 86_400
 _KINDS = frozenset({"jwt", "at+jwt", "application/at+jwt"})
 
 
-class Rules(NamedTuple):
+class TokenRules(NamedTuple):
     """Which tokens are taken."""
 
     issuer: str
@@ -82,7 +82,7 @@ def signed_by(shown: str) -> Signed | None:
     return Signed(key_id, algorithm)
 
 
-def read_claims(shown: str, key: ProviderKey, rules: Rules, audiences: Collection[str], now: int) -> Claims:
+def read_claims(shown: str, key: ProviderKey, rules: TokenRules, audiences: Collection[str], now: int) -> Claims:
     """What a token says that this key signed, for one of these audiences. `now`: seconds since 1970. Raises TokenRefused."""
     try:
         said = jwt.decode(

@@ -10,11 +10,11 @@ from fastapi.testclient import TestClient
 
 from ops.identity.fetching import keys_at
 from ops.identity.keys import ProviderKeys
-from projections.access.provider import Rules
+from projections.access.provider import TokenRules
+from tests.given.access.over_mcp import asking, posted, served, with_agent
+from tests.given.access.provider import AUDIENCE, FakeProvider, fake_provider, jwk, token
 from tests.given.http import HttpStore, app_of, client_of, created, http_store
 from tests.given.mcp import TOOLS, Agent
-from tests.given.mcp_http import asking, posted, served, with_agent
-from tests.given.provider import AUDIENCE, FakeProvider, fake_provider, jwk, token
 
 MEI = [{"verbs": ["read", "produce"], "owners": ["alice"]}]
 
@@ -46,7 +46,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
 @pytest.fixture
 def scene(store: HttpStore) -> Iterator[Scene]:
     with fake_provider() as provider:
-        rules = Rules(provider.issuer, AUDIENCE)
+        rules = TokenRules(provider.issuer, AUDIENCE)
         keys = ProviderKeys(rules, lambda: keys_at(provider.issuer, None), clock=lambda: found.seconds)
         with client_of(app_of(store.application, provider=keys)) as client:
             found = Scene(store, provider, client, keys)
@@ -178,7 +178,7 @@ def test_a_refusal_at_mcp_says_where_a_token_is_had(scene: Scene) -> None:
 
 
 def test_scopes_are_told_and_narrow_where_the_settings_name_their_claim(scene: Scene) -> None:
-    rules = Rules(scene.provider.issuer, AUDIENCE, "scope")
+    rules = TokenRules(scene.provider.issuer, AUDIENCE, "scope")
     keys = ProviderKeys(rules, lambda: keys_at(scene.provider.issuer, None))
     build = served(scene.store.application, provider=keys)
 
@@ -197,7 +197,7 @@ def test_scopes_are_told_and_narrow_where_the_settings_name_their_claim(scene: S
 def test_an_audience_that_is_no_address_is_compared_as_it_is_and_metadata_name_the_address_that_was_asked(
     scene: Scene,
 ) -> None:
-    keys = ProviderKeys(Rules(scene.provider.issuer, "api://memory"), lambda: keys_at(scene.provider.issuer, None))
+    keys = ProviderKeys(TokenRules(scene.provider.issuer, "api://memory"), lambda: keys_at(scene.provider.issuer, None))
     build = served(scene.store.application, provider=keys)
     assert posted(build, "/mcp/alice", scene.token(aud="api://memory")).status_code == 200
     assert posted(build, "/mcp/alice", scene.token(aud="API://memory")).status_code == 401

@@ -19,9 +19,9 @@ from api.mcp.confined import confined_to
 from api.mcp.connection import Connection
 from api.mcp.server import MemoryServer
 from projections.access.tokens import make_token
+from tests.given.access.over_mcp import asking, posted, served, with_agent
 from tests.given.http import HttpStore, created, http_store
 from tests.given.mcp import TOOLS, Agent, environment, stdio, talk
-from tests.given.mcp_http import asking, posted, served, with_agent
 
 AGENT = [{"verbs": ["read", "produce", "correct", "delete"], "owners": ["alice", "team/*"]}]
 

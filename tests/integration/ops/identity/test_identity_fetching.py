@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 
 from ops.identity.fetching import MOST_BYTES, NotTold, fetched, keys_at
-from tests.given.provider import FakeProvider, fake_provider, jwk, key_set
+from tests.given.access.provider import FakeProvider, fake_provider, jwk, key_set
 
 
 def test_keys_are_found_by_discovery_or_where_they_are_said_to_lie() -> None:

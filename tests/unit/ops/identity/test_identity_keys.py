@@ -11,7 +11,7 @@ from events.errors import IdentityUnavailable
 from ops.identity.fetching import NotTold
 from ops.identity.keys import AGAIN_SECONDS, FRESH_SECONDS, HELD_SECONDS, RETRY_SECONDS, IdentityWatch, ProviderKeys
 from projections.access.provider_keys import keys_in
-from tests.given.provider import RULES, jwk, key_set
+from tests.given.access.provider import RULES, jwk, key_set
 
 
 class Scene:

@@ -20,7 +20,7 @@ from projections.access.book import AccessBook
 from projections.access.provider import (
     MOST_LETTERS,
     Claims,
-    Rules,
+    TokenRules,
     caller_of_claims,
     canonical,
     principal_of,
@@ -29,13 +29,15 @@ from projections.access.provider import (
 )
 from projections.access.provider_keys import MOST_KEYS, keys_in
 from projections.access.tokens import TokenRefused
-from tests.given.provider import AUDIENCE, ISSUER, KINDS, NOW, RULES, jwk, key_set, private_key, token
+from tests.given.access.provider import AUDIENCE, ISSUER, KINDS, NOW, RULES, jwk, key_set, private_key, token
 
 SUBJECTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=255)
 _PRINCIPAL: TypeAdapter[str] = TypeAdapter(Principal)
 
 
-def read(shown: str, kind: str = "OKP", number: int = 0, *, rules: Rules = RULES, now: int = NOW, **key: Any) -> Claims:
+def read(
+    shown: str, kind: str = "OKP", number: int = 0, *, rules: TokenRules = RULES, now: int = NOW, **key: Any
+) -> Claims:
     """What a token says, if it is signed by a key of this set."""
     keys = keys_in(key_set(jwk(kind, number, **key)))
     return read_claims(shown, keys[f"{kind}-{number}"], rules, {canonical(AUDIENCE)}, now)

@@ -17,7 +17,7 @@ from api.mcp.connection import Connection
 from api.mcp.http import create_app
 from api.mcp.resource import audiences
 from api.mcp.server import MemoryServer
-from projections.access.provider import Rules
+from projections.access.provider import TokenRules
 from tests.given.http import admits
 from tests.given.mcp import Agent
 from tests.patience import PATIENCE
@@ -38,7 +38,7 @@ def _served(application: Application, toolset: str, provider: Any) -> Any:
     callers = Callers(
         admits, book=application.access_follower.book, clock=application.log.now, provider=provider, audiences=audiences
     )
-    rules: Rules | None = None if provider is None else provider.rules
+    rules: TokenRules | None = None if provider is None else provider.rules
     return create_app(MemoryServer(connection, toolset=toolset), connection, admits, callers, rules)
 
 

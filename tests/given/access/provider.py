@@ -16,12 +16,12 @@ from cryptography.hazmat.primitives.asymmetric.ec import generate_private_key as
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key as rsa_key
 
-from projections.access.provider import Rules
+from projections.access.provider import TokenRules
 
 AUDIENCE = "https://memory.example"
 ISSUER = "https://login.example"
 NOW = 1_800_000_000
-RULES = Rules(ISSUER, AUDIENCE)
+RULES = TokenRules(ISSUER, AUDIENCE)
 KINDS = {"RSA": ("RS256", "PS256"), "EC": ("ES256",), "OKP": ("EdDSA",)}
 
 
