@@ -86,7 +86,8 @@ def checked_call(caller: Caller, call: str, need: Need, told: Mapping[str, Any],
         elif need.about != "events":
             mode = need.mode or told.get("mode")
             if not any(caller.may(verb, whose, mode=mode) for verb in need.instead):
-                caller.check(need.verb, whose, mode=mode, actor=_actor(told) if need.speaks else None)
+                for actor in _actors(told) if need.speaks else (None,):
+                    caller.check(need.verb, whose, mode=mode, actor=actor)
             for verb in need.also(told):
                 caller.check(verb, whose)
             if told.get("reveal"):
@@ -116,9 +117,11 @@ def _owner(need: Need, told: Mapping[str, Any]) -> str:
     return str(attrgetter(attribute)(found) if attribute else found)
 
 
-def _actor(told: Mapping[str, Any]) -> str:
-    by = told.get("by")
-    return str(told.get("actor") or getattr(by, "actor", None) or "user")
+def _actors(told: Mapping[str, Any]) -> tuple[str, ...]:
+    """As whom something is said: as the actor that is told, or who said the turns; without either as the user."""
+    if turns := told.get("turns"):
+        return tuple(sorted({"user" if one.role == "user" else "assistant" for one in turns}))
+    return (str(told.get("actor") or getattr(told.get("by"), "actor", None) or "user"),)
 
 
 @cache

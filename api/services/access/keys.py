@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from secrets import token_bytes
+from threading import Lock
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -27,7 +28,7 @@ from projections.access.keys import MadeKey, make_key
 from projections.access.tokens import as_grant
 
 _PRINCIPAL: TypeAdapter[str] = TypeAdapter(Principal)
-TRIES = 8
+TRIES = 16
 """How often something is said anew because somebody else was first."""
 
 
@@ -46,6 +47,7 @@ class Keys:
         self._writer = writer
         self._follower = follower
         self._chance = chance
+        self._saying = Lock()
 
     def me(self) -> dict[str, Any]:
         """Who asks, and what he may do."""
@@ -181,6 +183,10 @@ class Keys:
 
     def _say(self, said: Callable[[AccessBook], list[Any]], actor: str) -> tuple[AccessBook, str | None]:
         """Say what follows from the book; the book after it, and where it stands. None: there was nothing to say."""
+        with self._saying:  # whom another process was before tries again; in this one they wait
+            return self._say_now(said, actor)
+
+    def _say_now(self, said: Callable[[AccessBook], list[Any]], actor: str) -> tuple[AccessBook, str | None]:
         for _ in range(TRIES):
             told_now = said(self._follower.book())
             if not told_now:
@@ -223,6 +229,8 @@ def _grants(said: Sequence[Mapping[str, Any]]) -> tuple[Grant, ...]:
     for number, one in enumerate(said):
         try:
             found.append(check_grant(as_grant(dict(one)), f"grants[{number}]"))
+        except TypeError:  # no JSON: a number or a letter that there is not
+            raise refused(f"grants[{number}]", str(dict(one))[:80], "a grant as JSON has it") from None
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"])

@@ -76,7 +76,9 @@ def status(http: HttpStore, request: Asked, shown: str | None) -> int:
 
 
 def test_every_route_is_in_the_table_is_open_or_is_for_the_folder_alone(http: HttpStore) -> None:
-    there = {one for one in given.routes_of(http.client.app) if not is_open(*one.replace("{file:path}", "x").split(" ", 1))}  # type: ignore[arg-type]
+    there = {
+        one for one in given.routes_of(http.client.app) if not is_open(*one.replace("{file:path}", "x").split(" ", 1))
+    }  # type: ignore[arg-type]
     assert there == set(ROUTES) | set(given.OF_THE_FOLDER)
 
 
@@ -183,7 +185,9 @@ def test_a_foreign_memory_is_nothing_of_one_s_own(http: HttpStore, own: str, rou
     found = status(http, asked(route, own, given={"memory_id": f"of-{own}"}), right)
     assert found in (404, 409, 422) or found in (200, 207), found
     path = f"..%2F..%2F{FOREIGN}%2Fmemories%2Fcoffee"
-    request = asked(route, own)._replace(path=asked(route, own).path.replace("/coffee", f"/{path}").replace("/secret", f"/{path}"))
+    request = asked(route, own)._replace(
+        path=asked(route, own).path.replace("/coffee", f"/{path}").replace("/secret", f"/{path}")
+    )
     assert status(http, request, right) in (404, 422)
     assert heads_of(http, FOREIGN) == before
 
@@ -208,7 +212,9 @@ def test_who_may_not_speak_for_a_user_says_nothing_as_one(http: HttpStore, own: 
     assert heads_of(http, own) == before
 
 
-def test_a_feed_of_another_is_refused_and_one_s_own_begins(http: HttpStore, own: str, by_verb: Mapping[str, str]) -> None:
+def test_a_feed_of_another_is_refused_and_one_s_own_begins(
+    http: HttpStore, own: str, by_verb: Mapping[str, str]
+) -> None:
     route = next(iter(STREAMS))
     right = given.wide(http, f"feed-{own}", [own])
     refused = {verb: key for verb, key in by_verb.items() if verb != "read"}
