@@ -104,7 +104,7 @@ class Speaker(NamedTuple):
     raw: bool = False
     """Whether it was sent as an event, so that nothing in it is a verb's own word."""
     highest: Trust = ASSERTED
-    """The most that an operator lets what comes over HTTP reach."""
+    """The most that an operator lets what comes over HTTP reach, and the grants of whoever brings it, by whichever path."""
 
     @property
     def is_remote(self) -> bool:
@@ -114,6 +114,8 @@ class Speaker(NamedTuple):
 
 AT_THE_STORE = Speaker()
 _REMOTE: tuple[Path, ...] = ("http", "mcp")
+_CALLED: tuple[Path, ...] = ("http", "mcp", "import")
+"""Paths by which somebody comes whose grants say how far his word goes."""
 
 
 def claimable(path: Path, principal: str = LOCAL) -> tuple[Actor, ...]:
@@ -185,7 +187,7 @@ def _reserved(event: AnyEvent, by: Speaker) -> Objection | None:
 def reach(actor: str, by: Speaker) -> Trust:
     """How far the word of an actor goes who comes this way."""
     most = TRUSTED.get((by.path, bringer(by.principal)), INFERRED)
-    if by.path == "http":
+    if by.path in _CALLED:
         most = lowest(most, by.highest)
     return most if actor in PERSONS else lowest(most, INFERRED)
 

@@ -141,7 +141,7 @@ NEEDS: Mapping[str, Need] = {
     "writer.mention": SAYS,
     "living.reinforce": SAYS,
     "grounds.report": SAYS,
-    "records.take_in_whole": Need("produce", owner="options.owner"),
+    "records.take_in_whole": SAYS._replace(owner="options.owner"),
     "chats.take_in_whole": Need("produce", speaks=_of_chats),
     "extractor.extract": MAKES,
     "extractor.rehearse": MAKES,

@@ -18,10 +18,11 @@ from api.exchange.appending import AppendReport
 from api.exchange.long_texts import SHOWN_PLACES, beginning, is_long
 from api.exchange.turn_ids import TurnIds
 from api.requests.checks import parse_instant
+from api.requests.speaking import importer
 from events.envelope import Prepared, derived_id, from_micros, micros, utc_text
 from events.errors import EngramlogError, InputError, InvalidEvent, refused
 from events.log import AppendReceipt, EventLog
-from events.standing import Speaker, firm_tier
+from events.standing import firm_tier
 from events.text.utf8 import bytes_told
 from events.validation import make_event, ready
 from events.vocabulary import MAX_REQUEST_EVENTS
@@ -272,7 +273,7 @@ def events_of(turn: dict[str, Any], options: ImportOptions, log: EventLog, answe
         "occurred_at": from_micros(when),
         "actor": "assistant" if role == "assistant" else "user",
         "now": log.now(),
-        "by": Speaker("import", log.principal),
+        "by": importer(log),
         "session_id": turn.get("session"),
     }
     said = recorded(turn_id, role, turn["text"], speaker)

@@ -20,12 +20,12 @@ from api.exchange.chat_shapes import LINES, SHAPES, ChatShape, Message, first_of
 from api.exchange.chat_turns import KeyedIds, Turns, ids_for
 from api.exchange.importing import ImportOptions, ImportReport, append_numbered, events_of, import_turns, owner_of
 from api.exchange.long_texts import beginning, is_long
+from api.requests.speaking import importer
 from events.catalogue import TurnRecorded
 from events.envelope import Prepared, from_micros
 from events.errors import InputError, refused
 from events.log import EventLog
 from events.naming import Naming
-from events.standing import Speaker
 from events.validation import make_event
 from projections.checks import Check, counted, unchecked
 
@@ -164,7 +164,7 @@ class _Reading:
         if self._naming is None or self._naming.owner != owner:
             now = self._log.now()  # no secret for a name that validation refuses
             turn: Any = TurnRecorded(turn_id="-", role="user", text="-")
-            by = Speaker("import", self._log.principal)
+            by = importer(self._log)
             make_event(turn, owner=owner, occurred_at=from_micros(now), actor="user", now=now, by=by)
             self._naming = self._log.naming(owner, make=True)
         read = (self._cut(_read(shape, one)) for one in counted(messages, self._check, len(messages)))

@@ -22,12 +22,12 @@ from api.exchange.record_shapes import PART, at_line, check_shape, read_line, re
 from api.exchange.rejections import KEYED_OTHERWISE, REJECTION, CarriedRejection, read_rejection
 from api.requests.checks import check_owner
 from api.requests.secrets import label_objection
-from api.requests.speaking import speaker
+from api.requests.speaking import importer, speaker
 from events.catalogue import EventData
 from events.envelope import Prepared, derived_id, from_micros
 from events.errors import EngramlogError, InputError, InvalidEvent, refused
 from events.log import AppendReceipt, EventLog
-from events.standing import Speaker, firm_tier
+from events.standing import firm_tier
 from events.validation import make_event, read_event, ready
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.memory.rejection import MOST_VALUES, Rejections
@@ -239,7 +239,7 @@ def _part(part: PartLine, log: EventLog, answer: ImportedRecords) -> Iterator[Pr
         answer.said_withheld += 1
     else:
         try:
-            by = Speaker("import", log.principal)
+            by = importer(log)
             prepared = read_event(orjson.dumps(part.event), now=log.now(), by=by, look=label_objection)
         except InvalidEvent as problem:
             raise refused(f"event.{problem.field}", problem.got, problem.allowed) from None
@@ -265,7 +265,7 @@ def _rejection(
 
 def rejection_event(log: EventLog, owner: str, event_id: str, at: int, data: EventData) -> Prepared:
     """That a value was rejected, or taken up again, elsewhere: a person's word, whoever brings the file."""
-    by = Speaker("import", log.principal)
+    by = importer(log)
     made = make_event(
         data,
         owner=owner,
@@ -299,7 +299,7 @@ def _event_of(record: RecordLine, owner: str, log: EventLog, *, is_operators: bo
     }
     if record.session is not None:
         document["session_id"] = record.session
-    by = speaker(log) if is_operators else Speaker("import", log.principal)
+    by = speaker(log) if is_operators else importer(log)
     try:
         return read_event(orjson.dumps(document), now=log.now(), by=by, look=label_objection)
     except InvalidEvent as problem:

@@ -27,7 +27,7 @@ from api.exchange.rejections import KEYED_OTHERWISE, rejection_lines, told_here
 from api.exchange.spooling import SpooledSelection
 from api.requests.pasts import PIECE
 from api.requests.snapshots import Snapshot, placed, weigh_load
-from api.requests.speaking import telling_in_hand
+from api.requests.speaking import importer, telling_in_hand
 from api.requests.timelines import LineTerms, told_lines
 from api.services.judging import Judging
 from api.services.reading import Reader
@@ -38,7 +38,6 @@ from events.errors import EngramlogError, LogGap, refused
 from events.log import EventLog, positions_by_partition
 from events.memory_log import InMemoryEventLog
 from events.partitions import parse_position
-from events.standing import Speaker
 from events.text.invisible import shown_json
 from events.vocabulary import MAX_REQUEST_EVENTS
 from projections.checks import Bounds, counted
@@ -173,7 +172,7 @@ class Records:
         log = PacedLog(self._log, self._writer.settle_positions, check=current_check())
         with self._reader.snapshot(options.owner) as snapshot:
             known = snapshot.view.state.rejections
-        judging = Judging(log, self._writer, Speaker("import", self._log.principal), mentions=False)
+        judging = Judging(log, self._writer, importer(self._log), mentions=False)
         answer = TakenIn(
             options.owner, import_records(log, lines, options, on_progress, known=known, append=judging.append)
         )

@@ -13,6 +13,8 @@ from typing import Any
 
 from events.log import Behalf, EventLog
 from events.standing import Path, Speaker
+from events.trust import ASSERTED
+from events.vocabulary import Trust
 from projections.access.caller import AT_THE_FOLDER, Caller
 from projections.access.telling import ToldUpTo
 
@@ -74,4 +76,16 @@ def path_in_hand() -> Path:
 
 def speaker(log: EventLog) -> Speaker:
     """Who says what the verb in hand says, on the log's side."""
-    return Speaker(_PATH.get(), log.principal, highest=log.highest)
+    path = _PATH.get()
+    return Speaker(path, log.principal, highest=log.highest if path == "http" else _highest_in_hand())
+
+
+def importer(log: EventLog) -> Speaker:
+    """Who brings what is imported."""
+    return Speaker("import", log.principal, highest=_highest_in_hand())
+
+
+def _highest_in_hand() -> Trust:
+    """The most that the word of whoever asks reaches, by his grants."""
+    behalf = behalf_in_hand()
+    return ASSERTED if behalf is None else behalf.highest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from secrets import token_bytes
+from threading import Lock
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -31,7 +32,7 @@ from projections.access.told import GrantsOf, IssuedKey, RevokedKey, ToldAccess,
 _PRINCIPAL: TypeAdapter[str] = TypeAdapter(Principal)
 DAY = 86_400_000_000
 """Microseconds."""
-TRIES = 8
+TRIES = 16
 """How often something is said anew because somebody else was first."""
 
 
@@ -50,6 +51,7 @@ class AccessKeys:
         self._writer = writer
         self._follower = follower
         self._chance = chance
+        self._saying = Lock()
 
     def me(self) -> ToldCaller:
         """Who asks, and what he may do."""
@@ -187,6 +189,10 @@ class AccessKeys:
 
     def _say(self, said: Callable[[AccessBook], list[Any]], actor: str) -> tuple[AccessBook, str | None]:
         """Say what follows from the book; the book after it, and where it stands. None: there was nothing to say."""
+        with self._saying:  # whom another process was before tries again; in this one they wait
+            return self._say_now(said, actor)
+
+    def _say_now(self, said: Callable[[AccessBook], list[Any]], actor: str) -> tuple[AccessBook, str | None]:
         for _ in range(TRIES):
             told_now = said(self._follower.book())
             if not told_now:

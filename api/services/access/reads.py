@@ -32,7 +32,7 @@ DENIED_SECONDS = 60.0
 MOST_DENIED = 1_000
 """Kinds of refusals that are held; of more the oldest is told and forgotten."""
 EACH_WINDOW = 20
-"""Of one principal so many kinds of refusals are told one by one in a window; the rest together."""
+"""Of one principal so many refusals are told one by one in a window, of whatever kind; the rest together."""
 
 
 class _Kind(NamedTuple):
@@ -96,23 +96,24 @@ class Reads:
                 if len(self._window) >= MOST_DENIED:
                     self._window.clear()
                 window = self._window[kind.principal] = [now, 0]
-            if kind not in self._held and window[1] >= EACH_WINDOW:
-                kind = kind._replace(call="any", whose=None)
+            if window[1] >= EACH_WINDOW and self._is_due(kind, now):
+                kind = kind._replace(token=None, call="any", whose=None)
             held = self._held.get(kind)
-            if held is None:
-                self._held[kind] = [now, 0]
-                window[1] += 1
-                due.append((kind, 1))
-            elif now - held[0] >= DENIED_SECONDS:
-                due.append((kind, int(held[1]) + 1))
-                held[0], held[1] = now, 0
-            else:
+            if not self._is_due(kind, now) and held is not None:
                 held[1] += 1
+                return due
+            due.append((kind, 1 + int(held[1] if held else 0)))
+            self._held[kind] = [now, 0]
             while len(self._held) > MOST_DENIED:
                 oldest, (_, times) = self._held.popitem(last=False)
                 if times:
                     due.append((oldest, int(times)))
+            window[1] += len(due)
         return due
+
+    def _is_due(self, kind: _Kind, now: float) -> bool:
+        held = self._held.get(kind)
+        return held is None or now - held[0] >= DENIED_SECONDS
 
     def _append(self, kind: _Kind, what: Looked, times: int) -> None:
         now = self._log.now()
