@@ -50,3 +50,5 @@ THEMES = ("light", "dark")
 WIDTH, HEIGHT = 1_200, 700
 """Of a picture, in pixels, and between which bounds."""
 WIDTHS, HEIGHTS = (320, 2_400), (240, 1_600)
+MOST_KEY_DAYS = 36_525
+"""After so many days a key ends at the latest, where it ends after days."""

@@ -150,6 +150,12 @@ KNOWN: Mapping[str, AlarmKind] = {
     "state_damaged": AlarmKind(
         "stopped", "itself", "A stored record cannot be read: `engramlog verify`, then `engramlog rebuild`."
     ),
+    "identity_unreachable": AlarmKind(
+        "warning",
+        "itself",
+        "The keys of the identity provider (`ENGRAMLOG_IDENTITY_ISSUER`) cannot be asked for. Known ones hold for an hour, then"
+        " nobody with a token of it is admitted; keys of the store open as ever.",
+    ),
     "token_unusable": AlarmKind(
         "stopped",
         "itself",

@@ -27,6 +27,7 @@
     |- OwnerTooLarge              an owner has more memories than this process loads (exit 1, HTTP 507)
     |- DeadlineExceeded            a question took longer than it may, and was stopped (exit 1, HTTP 504)
     |- EmbedderFailed              the embedder does not answer, or refuses a text (exit 1, HTTP 503)
+    |- IdentityUnavailable         the identity provider does not tell its keys (exit 1, HTTP 503)
     |- DamagedLexicon              a word list of this installation is missing or changed (exit 1, HTTP 500)
     |- OutputCut                   what is written out ends before its end: a full disk, a file that breaks (exit 1)
     |- ModelFailed                 the language model does not answer, or gives what cannot be used (exit 1, HTTP 503)
@@ -63,7 +64,7 @@ class EngramlogError(Exception):
         message = without_secrets(message)
         super().__init__(message)
         self.message = message
-        self.context = context if "://" not in str(context) else _cleaned(context)
+        self.context = _cleaned(context) if without_secrets(told := str(context)) != told else context
 
     def as_dict(self) -> dict[str, Any]:
         """The error as JSON-ready fields: `error` (its kind), `message`, and its context."""
@@ -276,6 +277,12 @@ class OwnerTooLarge(EngramlogError):
 
 class EmbedderFailed(EngramlogError):
     """The embedder does not answer, refuses a text, or gives what are no vectors. No store is harmed; words still find."""
+
+    status = 503
+
+
+class IdentityUnavailable(EngramlogError):
+    """The identity provider does not tell its keys: nobody is recognised by its tokens. Keys of the store open as ever."""
 
     status = 503
 

@@ -100,7 +100,10 @@ def _present(field: Schema) -> Schema:
 
 def _default(field: Schema) -> str:
     default = field.get("default")
-    return "" if default in (None, [], "") else f"; {_literal(default)} if absent"
+    if default in (None, [], ""):
+        return ""
+    told = ", ".join(map(_literal, default)) if isinstance(default, list) else _literal(default)
+    return f"; {told} if absent"
 
 
 def _literal(value: object) -> str:

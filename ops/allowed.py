@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final, get_args
 
@@ -21,6 +22,14 @@ UNITS: Final = {
 }
 """What numbers count, where their names alone do not say it to everybody."""
 MIB: Final = 1 << 20
+MOST_KEY: Final = 8_192
+"""Characters of a key, or of a token made of one."""
+_KEY_OR_TOKEN: Final = re.compile(r"egl_[a-z0-9]{8}_[\w-]{43}_[0-9a-f]{6}|[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
+
+
+def looks_like_a_key(told: str) -> bool:
+    """Whether this is written as a key of a store, or as a token made of one; whether it opens anything, the store says."""
+    return len(told) <= MOST_KEY and _KEY_OR_TOKEN.fullmatch(told) is not None
 
 
 def number_allowed(name: str, setting: FieldInfo) -> str | None:

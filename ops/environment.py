@@ -8,6 +8,8 @@ from pathlib import Path
 from events.errors import BadSetting
 
 PREFIX = "ENGRAMLOG_"
+KEY = "ENGRAMLOG_KEY"
+"""A key, of which `engramlog key narrow` makes tokens: read by it alone, told to no service, and no setting."""
 LIKENESS = 0.6
 """How like a known name another must be to be suggested, from 0 to 1."""
 
@@ -26,7 +28,8 @@ def refuse_unknown(environment: Mapping[str, str], known: Collection[str]) -> No
     """
     for name in sorted(environment):
         rest = name.upper().removeprefix(PREFIX).lower()
-        if not name.upper().startswith(PREFIX) or rest in known or not environment[name]:
+        written = name.upper()
+        if not written.startswith(PREFIX) or rest in known or written == KEY or not environment[name]:
             continue
         from difflib import get_close_matches  # noqa: PLC0415 - where all are known nothing is looked up
 
@@ -41,8 +44,9 @@ def refuse_unknown(environment: Mapping[str, str], known: Collection[str]) -> No
 
 
 def all_told(environment: Mapping[str, str]) -> dict[str, str]:
-    """Everything that the environment says under our prefix, by names in upper case; an empty value says nothing."""
-    return {name.upper(): told for name, told in environment.items() if told and name.upper().startswith(PREFIX)}
+    """Everything that the environment says under our prefix but a key, by names in upper case; an empty value says nothing."""
+    said = {name.upper(): told for name, told in environment.items() if told and name.upper().startswith(PREFIX)}
+    return {name: told for name, told in said.items() if name != KEY}
 
 
 def data_folder(environment: Mapping[str, str]) -> Path:

@@ -29,9 +29,10 @@ from events.text.urls import shown
 from events.trust import ASSERTED
 from events.vocabulary import Trust
 from events.wording import allowed_words
-from ops.allowed import number_allowed
+from ops.allowed import looks_like_a_key, number_allowed
 from ops.beyond.settings import BeyondSettings
 from ops.environment import data_folder, refuse_unknown, told_by
+from ops.identity.addresses import ALLOWED, is_safe
 from projections.choices import VIEW_BYTES
 from projections.embedding.endpoint_wire import base_url, checked_key
 from projections.embedding.names import NAMED, embedder_kind
@@ -79,6 +80,16 @@ class Settings(BeyondSettings):
     """Whose memories `engramlog mcp` serves."""
     token: SecretStr | None = None
     """What callers of the API show, in place of the token that lies in the data folder; never printed or logged."""
+    key: SecretStr | None = None
+    """A key, or a token made of one, to which `engramlog mcp` over standard input and output is confined; never printed."""
+    identity_issuer: str | None = None
+    """A company's own identity provider: `iss` of its tokens. With one its tokens are taken beside keys."""
+    identity_audience: str | None = None
+    """Whom its tokens must be for (`aud`): the address of this service, as others reach it, or a name of its own there."""
+    identity_jwks_url: Annotated[str | None, Field(repr=False)] = None
+    """Where its keys lie; found by discovery when unset."""
+    identity_scopes: str | None = None
+    """The claim whose scopes (`engramlog:read` ...) narrow a token, such as scope or scp; none narrows when unset."""
     mcp_port: Annotated[int, Field(ge=0, le=65_535)] = 8734
     """Where `engramlog mcp --http` listens."""
     metrics_host: str = "127.0.0.1"
@@ -239,6 +250,27 @@ class Settings(BeyondSettings):
             raise ValueError("a URL that begins with http:// or https://")
         return value or None
 
+    @field_validator("key")
+    @classmethod
+    def _fit_key(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not looks_like_a_key(value.get_secret_value()):
+            raise ValueError("egl_... as it was told once, or a token that was made of one")
+        return value
+
+    @field_validator("identity_issuer", "identity_jwks_url")
+    @classmethod
+    def _safe_address(cls, value: str | None) -> str | None:
+        if value and not is_safe(value):
+            raise ValueError(ALLOWED)
+        return value or None
+
+    @field_validator("identity_audience", "identity_scopes")
+    @classmethod
+    def _one_word(cls, value: str | None) -> str | None:
+        if value and not (value.isprintable() and " " not in value and len(value) <= 250):
+            raise ValueError("printable characters without a space, at most 250")
+        return value or None
+
     @field_validator("model")
     @classmethod
     def _one_name(cls, value: str | None) -> str | None:
@@ -313,6 +345,12 @@ def load_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         of_number = number_allowed(str(first["loc"][0]), Settings.model_fields[str(first["loc"][0])])
         allowed = of_number or allowed_words(first)
         raise BadSetting(f"{name}: got {_shown(name, first['input'])}; allowed: {allowed}", setting=name) from None
+    if (settings.identity_issuer is None) != (settings.identity_audience is None):
+        missing = "ISSUER" if settings.identity_issuer is None else "AUDIENCE"
+        name = f"ENGRAMLOG_IDENTITY_{missing}"
+        raise BadSetting(
+            f"{name}: got none; allowed: both ENGRAMLOG_IDENTITY_ISSUER and _AUDIENCE, or neither", setting=name
+        )
     if settings.model is not None:
         _reachable(settings.model_url, settings.model_key, "model", "/chat/completions", "ENGRAMLOG_MODEL")
     if (settings.embedder or "").startswith("openai:"):

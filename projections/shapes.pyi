@@ -2,85 +2,6 @@
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-class GrantHeld(TypedDict):
-    verbs: list[str]
-    owners: list[str]
-    modes: list[str]
-    sensitivity: int
-    actors: list[str]
-    trust: str
-
-class WhoAsks(TypedDict):
-    principal: str
-    key: str | None
-    token: str | None
-    unlimited: bool
-    grants: list[GrantHeld]
-    narrowed_to: list[GrantHeld] | None
-    expires_at: str | None
-
-class KeyKnown(TypedDict):
-    key_id: str
-    state: Literal["live", "expired", "revoked"]
-    issued_at: str
-    expires_at: str | None
-    revoked_at: str | None
-    digest: str
-
-class PrincipalKnown(TypedDict):
-    principal: str
-    keys: list[KeyKnown]
-    grants: list[GrantHeld]
-
-class AccessSaid(TypedDict):
-    position: str
-    recorded_at: str
-    event: str
-    principal: str | None
-    key: str | None
-    by: str | None
-    reason: str
-
-class AccessTold(TypedDict):
-    at: str
-    principals: list[PrincipalKnown]
-    events: list[AccessSaid]
-
-class KeyMade(TypedDict):
-    key: str
-    key_id: str
-    principal: str
-    expires_at: str | None
-    grants: list[GrantHeld]
-    position: str
-
-class KeyRevokedTold(TypedDict):
-    key_id: str
-    principal: str
-    revoked: bool
-    position: str | None
-
-class GrantsTold(TypedDict):
-    principal: str
-    grants: list[GrantHeld]
-    position: str | None
-
-class ReadTold(TypedDict):
-    position: str
-    recorded_at: str | None
-    principal: str | None
-    key_id: str | None
-    token: str | None
-    what: Literal["reveal", "export", "debug", "past", "denied"] | None
-    call: str | None
-    whose: str | None
-    times: int
-
-class ReadsTold(TypedDict):
-    reads: list[ReadTold]
-    next: str | None
-    position: str
-
 class AlarmStanding(TypedDict):
     name: str
     severity: Literal["stopped", "warning"]
@@ -1045,6 +966,85 @@ class HistoryAlone(TypedDict):
     aside: NotRequired[AsideTold | None]
 
 class History(HistoryAlone, LinesTold, Placed): ...
+
+class GrantHeld(TypedDict):
+    verbs: list[str]
+    owners: list[str]
+    modes: list[str]
+    sensitivity: int
+    actors: list[str]
+    trust: str
+
+class WhoAsks(TypedDict):
+    principal: str
+    key: str | None
+    token: str | None
+    unlimited: bool
+    grants: list[GrantHeld]
+    narrowed_to: list[GrantHeld] | None
+    expires_at: str | None
+
+class KeyKnown(TypedDict):
+    key_id: str
+    state: Literal["live", "expired", "revoked"]
+    issued_at: str
+    expires_at: str | None
+    revoked_at: str | None
+    digest: str
+
+class PrincipalKnown(TypedDict):
+    principal: str
+    keys: list[KeyKnown]
+    grants: list[GrantHeld]
+
+class AccessSaid(TypedDict):
+    position: str
+    recorded_at: str
+    event: str
+    principal: str | None
+    key: str | None
+    by: str | None
+    reason: str
+
+class AccessTold(TypedDict):
+    at: str
+    principals: list[PrincipalKnown]
+    events: list[AccessSaid]
+
+class KeyMade(TypedDict):
+    key: str
+    key_id: str
+    principal: str
+    expires_at: str | None
+    grants: list[GrantHeld]
+    position: str
+
+class KeyRevokedTold(TypedDict):
+    key_id: str
+    principal: str
+    revoked: bool
+    position: str | None
+
+class GrantsTold(TypedDict):
+    principal: str
+    grants: list[GrantHeld]
+    position: str | None
+
+class ReadTold(TypedDict):
+    position: str
+    recorded_at: str | None
+    principal: str | None
+    key_id: str | None
+    token: str | None
+    what: Literal["reveal", "export", "debug", "past", "denied"] | None
+    call: str | None
+    whose: str | None
+    times: int
+
+class ReadsTold(TypedDict):
+    reads: list[ReadTold]
+    next: str | None
+    position: str
 
 class ConsoleCode(TypedDict):
     code: str

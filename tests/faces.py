@@ -180,7 +180,7 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/heads": [get("/heads", tells=False)],
     **{f"GET {path}": [Face(lambda made, path=path: made.plain(path), False)]  # type: ignore[misc]
        for path in ("/v1/status", "/v1/stats", "/v1/owners", "/v1/laws", "/v1/parameters", "/v1/schema", "/v1/dead", "/v1/alarms",
-                    "/v1/heads", "/v1/jobs", "/v1/capacity", "/v1/models",
+                    "/v1/heads", "/v1/jobs", "/v1/capacity", "/v1/models", "/v1/me", "/v1/access", "/v1/reads",
                     "/health", "/ready", "/metrics")},
 }  # fmt: skip
 SOURCES_ONLY = "tells names of sources, ids and counts; a test of its own has what is withheld"
@@ -218,6 +218,7 @@ HTTP_UNASKED = {
         NOTHING_OF_OWNERS,
     ),
     "POST /v1/heads/check": NOTHING_OF_OWNERS,
+    **dict.fromkeys(("POST /v1/keys", "POST /v1/keys/revoke", "POST /v1/grants"), NOTHING_OF_OWNERS),
     "GET /v1/dead/{owner}": NOTHING_OF_OWNERS,
     "POST /v1/dead/{owner}/retry": NOTHING_OF_OWNERS,
     "POST /v1/dead/{owner}/discard": NOTHING_OF_OWNERS,
@@ -309,6 +310,7 @@ CLI_UNASKED = {
     **dict.fromkeys(("up", "console", "token", "upgrade", "worker", "rebuild", "verify", "bench", "demo", "eval", "eval-pairs",
                      "eval-facts", "eval-obedience"), OWN_PROCESS),
     **dict.fromkeys(("status", "owners", "alarms", "heads", "jobs", "capacity", "models",
+                     "key new", "key list", "key revoke", "key narrow", "grant", "access", "audit",
                      "schema", "laws", "parameters", "dead list", "dead show", "dead retry",
                      "dead discard"),
                     NOTHING_OF_OWNERS),

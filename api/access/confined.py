@@ -14,7 +14,7 @@ from api.requests.speaking import asked_by
 from events.catalogue.access import Looked
 from events.errors import AccessDenied
 from projections.access.caller import Caller
-from projections.access.telling import Telling, telling_of
+from projections.access.telling import ToldUpTo, telling_of
 from projections.memory.record import SECRET
 
 _PAST = ("as_of", "known")
@@ -81,7 +81,7 @@ class _Service:
 
 
 @contextmanager
-def _held(answer: AbstractContextManager[Any], caller: Caller, telling: Telling | None) -> Iterator[Any]:
+def _held(answer: AbstractContextManager[Any], caller: Caller, telling: ToldUpTo | None) -> Iterator[Any]:
     """What is held open is entered in the caller's name too."""
     with asked_by(caller, telling), answer as found:
         yield found
@@ -112,7 +112,7 @@ def checked_call(caller: Caller, call: str, need: Need, told: Mapping[str, Any],
     return whose
 
 
-def telling_to(caller: Caller, need: Need, told: Mapping[str, Any], owner: str | None) -> Telling | None:
+def telling_to(caller: Caller, need: Need, told: Mapping[str, Any], owner: str | None) -> ToldUpTo | None:
     """Up to what the answer of a call tells a caller of its owner; None: all."""
     if need.told is None or owner is None:
         return None

@@ -79,6 +79,11 @@ def _reveals(told: Told) -> tuple[Verb, ...]:
     return ("reveal",) if told.get("reveal") or getattr(told.get("options"), "reveal", False) else ()
 
 
+def _foretells(told: Told) -> tuple[Verb, ...]:
+    """What would be made is told with the words that it would be made of."""
+    return ("read",) if told.get("dry_run") else ()
+
+
 def _exports(told: Told) -> tuple[Verb, ...]:
     """An export of everything, or of what is hidden, is an auditor's."""
     options = told["options"]
@@ -155,7 +160,7 @@ NEEDS: Mapping[str, Need] = {
     "deleter.delete_many": DELETES,
     "restorer.restore": DELETES,
     "many_restorer.restore_many": DELETES,
-    "cleaner.clean": Need("delete"),
+    "cleaner.clean": Need("delete", also=_foretells),
     "replayer.replay": REPLAYS._replace(of_past=True),
     "comparer.compare": REPLAYS,
     "comparer.curves": REPLAYS._replace(told="replay", of_past=True),

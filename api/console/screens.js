@@ -1,5 +1,7 @@
 /** The screens, in the order of the navigation. Each is a component that is given `owner` and `id`, what stands behind it in the address. */
 
+import { may, modesOf } from "./core/rights.js";
+import { Access } from "./screens/access.js";
 import { Answers } from "./screens/answers.js";
 import { Ask } from "./screens/ask.js";
 import { Log } from "./screens/log.js";
@@ -10,20 +12,24 @@ import { Operate } from "./screens/operate.js";
 import { Proof } from "./screens/proof.js";
 import { WhatIf } from "./screens/whatif.js";
 
-/** Of an owner: `#/owners/OWNER/NAME[/ID]`. Those without a place in the navigation are reached from others. */
+/** Of an owner: `#/owners/OWNER/NAME[/ID]`. Those without a place in the navigation are reached from others. `needs`: the verb. */
 export const OF_OWNER = [
-  { name: "memories", screen: Memories },
-  { name: "ask", screen: Ask },
-  { name: "whatif", screen: WhatIf },
-  { name: "answers", screen: Answers },
-  { name: "log", screen: Log },
-  { name: "proof", screen: Proof },
-  { name: "map", screen: Map },
-  { name: "memory", screen: Memory, hidden: true },
+  { name: "memories", screen: Memories, needs: "read" },
+  { name: "ask", screen: Ask, needs: "read" },
+  { name: "whatif", screen: WhatIf, needs: "replay" },
+  { name: "answers", screen: Answers, needs: "audit" },
+  { name: "log", screen: Log, needs: "audit" },
+  { name: "proof", screen: Proof, needs: "read" },
+  { name: "map", screen: Map, needs: "read" },
+  { name: "memory", screen: Memory, needs: "read", hidden: true },
 ];
 
-/** Of the store: `#/NAME[/ID]`. */
+/** Of the store: `#/NAME[/ID]`. Without `needs` it is for everybody who signed in. */
 export const OF_STORE = [
-  { name: "operate", screen: Operate },
-  { name: "partitions", screen: Log, hidden: true },
+  { name: "operate", screen: Operate, needs: "operate" },
+  { name: "access", screen: Access },
+  { name: "partitions", screen: Log, needs: "audit", hidden: true },
 ];
+
+/** Whether whoever signed in may open a screen; `owner`: null of the store's. Memories are read by some mode. */
+export const isOpen = (screen, owner) => !screen.needs || (may(screen.needs, owner) && (screen.needs !== "read" || modesOf(owner).length > 0));

@@ -57,7 +57,7 @@ _PROBLEMS: dict[int, tuple[str, str, str]] = {
     411: (
         "The body does not say how long it is.",
         "LengthRequired",
-        "Content-Length: got none; allowed: 1 to 1,024, and no Transfer-Encoding here",
+        "Content-Length: got none; allowed: 1 to 10,240, and no Transfer-Encoding here",
     ),
     413: (
         "Too many events or bytes.",

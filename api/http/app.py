@@ -9,10 +9,13 @@ from fastapi import FastAPI
 
 from api.application import Application
 from api.http import problem
+from api.http.access.bearer import Admits, in_force_of, is_open, nobody
+from api.http.access.callers import GONE, Callers, Provider
+from api.http.access.key_sessions import KeySessions
+from api.http.access.paced import Paced
+from api.http.access.sessions import Sessions
 from api.http.asking import Parts
-from api.http.bearer import Admits, in_force_of, is_open, nobody
 from api.http.bodies import Bodies
-from api.http.callers import GONE, Callers
 from api.http.console_files import serve_console
 from api.http.document import describe
 from api.http.feed import Feeds, Limits
@@ -21,7 +24,6 @@ from api.http.limits import BodyPatience, InFlight
 from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.requests import Measured
 from api.http.metrics.store import readings
-from api.http.paced import Paced
 from api.http.reference import serve_reference
 from api.http.routes import (
     auditing,
@@ -36,7 +38,6 @@ from api.http.routes import (
     store,
 )
 from api.http.routes.commands import AnswersFor, for_nobody
-from api.http.sessions import Sessions
 from api.http.waiting import Waits
 from api.version import program_version
 from api.work.admission import Admission, AdmissionLimits
@@ -74,6 +75,7 @@ def create_app(
     sessions: Sessions | None = None,
     on_refused: Refused = untold,
     rates: Rates = UNBOUNDED,
+    provider: Provider | None = None,
 ) -> FastAPI:
     """The ASGI application of one opened store. It opens and starts nothing itself: that is its caller's.
 
@@ -81,10 +83,10 @@ def create_app(
     anybody. Requests whose Host or Origin is not this service's own are refused; there is no CORS. `answers_for` tells for
     which commands at the store this service answers. `sessions` are those of the console, of this very token. `on_refused` is
     told why a request by a listener that others reach was refused, and from where it came. `rates`: what a key may take.
+    `provider`: the company's own identity provider, whose tokens are taken too.
     """
     metrics = metrics or metrics_of(application)
     sessions = sessions or Sessions(in_force_of(admits))
-    metrics.console_sessions.set_function(lambda: sessions.open)
     feeds = Feeds(
         application.views,
         application.log.partitions,
@@ -122,14 +124,19 @@ def create_app(
     app.state.parts = Parts(application, metrics, feeds, waits)
     app.state.admission = admitted
     app.state.answers_for = answers_for
+    keyed = KeySessions(sessions)
     callers = Callers(
         admits,
         sessions,
         application.access_follower.book,
         application.log.now,
         lambda caller: application.reads.record(caller, "denied", GONE, None),
+        provider=provider,
+        keyed=keyed,
     )
     app.state.admits, app.state.sessions, app.state.callers = admits, sessions, callers
+    app.state.key_sessions = keyed
+    metrics.console_sessions.set_function(lambda: sessions.open + keyed.open)
     problem.install(app)
     for module in (events, operations, pictures, auditing, records, chats, feed, store, commands, console):
         app.router.routes.extend(module.router.routes)  # include_router would make each a second time

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from api.access.confined import Recorder, checked_call
 from api.access.needs import Need
 from api.application import Application
-from api.http.callers import CALLER, caller_in
+from api.http.access.callers import CALLER, caller_in
 from api.http.feed import Feeds
 from api.http.metrics.registry import Metrics
 from api.http.server.listener import listener_of
@@ -65,7 +65,7 @@ async def parts_of(request: Request) -> Parts:
 
 async def renewed(request: Request) -> Parts:
     """The same, looked at anew, of a request that has waited: who was let in may be so no more. Raises AccessDenied then."""
-    found = await request.app.state.callers.of(request.headers, listener_of(request.scope))
+    found = await request.app.state.callers.of(request.headers, listener_of(request.scope), attended=False)
     if found.caller is None:
         raise AccessDenied(f"Authorization: got {found.got}; allowed: a key that lives", field="Authorization")
     request.scope[CALLER] = found.caller

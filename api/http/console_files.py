@@ -19,7 +19,7 @@ from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from api.http.bearer import CONSOLE_FILES
+from api.http.access.bearer import CONSOLE_FILES
 from api.http.origin import CONSOLE_PAGE
 from api.http.page_headers import page_headers
 

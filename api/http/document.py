@@ -14,8 +14,8 @@ from anyio.to_thread import run_sync
 from fastapi import FastAPI, Request
 from starlette.responses import Response
 
+from api.http.access.bearer import is_open
 from api.http.answer import ProblemShape, problems
-from api.http.bearer import is_open
 from api.http.limits import DEPTH, limit_of
 
 PATH = "/v1/openapi.json"

@@ -1,7 +1,7 @@
 """What every request passes before a route sees it: who may call, and how its path is read.
 
 It comes by a listener that is for it (`api.http.way`), the Host must be this service (`api.http.origin`), the Origin too where a
-browser tells one, and all but a few paths that tell nothing of anybody ask who it is (`api.http.callers`).
+browser tells one, and all but a few paths that tell nothing of anybody ask who it is (`api.http.access.callers`).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from urllib.parse import quote
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.bearer import KNOWN, MOST_OPEN, OPEN_POST, READS, Admits, unauthorized
-from api.http.callers import CALLER, Callers
+from api.http.access.bearer import KNOWN, MOST_OPEN, OPEN_POST, READS, Admits, unauthorized
+from api.http.access.callers import CALLER, Callers
+from api.http.access.sessions import Sessions
 from api.http.origin import OWN_HEADER, refused_place
 from api.http.problem import Problem, plain_problem, problem_of
 from api.http.server.listener import Listener, asked_from, listener_of
-from api.http.sessions import Sessions
 from api.http.way import refused_operating, refused_way
 from events.errors import EngramlogError
 from projections.access.recognising import Recognised
@@ -42,6 +42,11 @@ def untold(_reason: str, _address: str) -> None:
     """Tells nobody."""
 
 
+def plainly_challenged(_scope: Scope, _path: str) -> str:
+    """A challenge says nothing besides."""
+    return ""
+
+
 class Guard:
     """ASGI middleware around the application. `sessions` show what they have in place of the token; what `is_open`, by method
     and path, is answered without."""
@@ -55,10 +60,13 @@ class Guard:
         is_open: Callable[[str, str], bool] = closed,
         callers: Callers | None = None,
         refused: Refused = untold,
+        challenged: Callable[[Scope, str], str] = plainly_challenged,
     ) -> None:
-        """`refused` is told why a request by a public listener was refused, and from where it came."""
+        """`refused` is told why a request by a public listener was refused, and from where it came. `challenged` tells, by scope
+        and path, what a challenge says besides (RFC 6750): where it stands who gives tokens."""
         self._app = app
         self._refused = refused
+        self._challenged = challenged
         self._callers = callers or Callers(admits, sessions)
         self._is_open = is_open
 
@@ -75,7 +83,7 @@ class Guard:
         refusal = self._refused_here(scope, path, headers, listener)
         if refusal is None:
             try:
-                found = await self._callers.of(headers, listener)
+                found = await self._callers.of(headers, listener, path)
             except EngramlogError as error:
                 if not self._is_open(scope["method"], path):
                     refusal = problem_of(error)
@@ -104,7 +112,13 @@ class Guard:
         if found.caller is not None or self._is_open(scope["method"], path):
             return None
         self._tell("stranger", scope, headers)
-        return unauthorized(headers, found.got, keys_alone=listener_of(scope).public)
+        return unauthorized(
+            headers,
+            found.got,
+            self._challenged(scope, path),
+            why=None if found.why == "unknown" else found.why,
+            keys_alone=listener_of(scope).public,
+        )
 
     def _tell(self, reason: str, scope: Scope, headers: Headers) -> None:
         listener, peer = listener_of(scope), scope.get("client")

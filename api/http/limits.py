@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from api.http.bearer import MOST_OPEN, OPEN_POST
+from api.http.access.bearer import MOST_OPEN, OPEN_POST
 from api.http.structure import Most
 
 MIB: Final = 1024 * 1024

@@ -1,7 +1,7 @@
 """Whose memories a call is about, and the store it is answered from.
 
 The owner is a fact of the connection: of the process over stdio, of the URL over HTTP. No tool takes it as an argument, so
-nothing that a model is talked into saying reaches another owner.
+nothing that a model is talked into saying reaches another owner. Who asks is a fact of it too: he has the store as he may use it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,22 @@ from typing import NamedTuple
 
 from api.application import Application, Opener
 from api.requests.checks import check_owner
+from api.requests.speaking import asked_by, caller_in_hand
 from events.errors import InputError
+from projections.access.caller import Caller
 
 _OWNER: ContextVar[str] = ContextVar("owner")
+WhoAsks = Callable[[Application], Caller]
+"""Tells who asks, looked at anew in the store that he asks. Raises AccessDenied where nobody is recognised any more."""
+
+
+def in_hand(_application: Application) -> Caller:
+    """Whoever was told with the request; over standard input and output, whoever started the server."""
+    return caller_in_hand()
 
 
 class Session(NamedTuple):
-    """The store and the owner, for the length of one call."""
+    """The store, as the caller may use it, and the owner, for the length of one call."""
 
     application: Application
     owner: str
@@ -28,11 +37,18 @@ class Session(NamedTuple):
 class Connection:
     """What every tool stands on. `owner`: whom this server is for; None where each request's URL tells it."""
 
-    def __init__(self, opener: Opener, owner: str | None, heard: Callable[[str], None] = lambda _owner: None) -> None:
-        """`heard` is told the owner after each call."""
+    def __init__(
+        self,
+        opener: Opener,
+        owner: str | None,
+        heard: Callable[[str], None] = lambda _owner: None,
+        who: WhoAsks = in_hand,
+    ) -> None:
+        """`heard` is told the owner after each call, in its caller's name. `who` tells whose call it is."""
         self.owner = None if owner is None else check_owner(owner)
         self._opener = opener
         self._heard = heard
+        self._who = who
 
     @contextmanager
     def told(self, owner: str | None) -> Iterator[None]:
@@ -61,5 +77,12 @@ class Connection:
         """The store, opened for one call of the owner that was told."""
         owner = _OWNER.get()
         with self._opener() as application:
-            yield Session(application, owner)
-            self._heard(owner)
+            caller = self._who(application)
+            with asked_by(caller):
+                yield Session(application.for_(caller), owner)
+                self._heard(owner)
+
+    def denied(self, caller: Caller, owner: str) -> None:
+        """Record that a caller asked for an owner to whom he may do nothing. Raises StoreError."""
+        with self._opener() as application:
+            application.reads.record(caller, "denied", "mcp", owner)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal, Protocol
@@ -22,6 +23,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ToolAnnotations
 from pydantic import Field, ValidationError
 
+from api.http.access.callers import caller_in
 from api.http.problem import input_error
 from api.mcp.admitted import admitted
 from api.mcp.connection import Connection
@@ -34,10 +36,11 @@ from api.mcp.tools_say import SayTools
 from api.mcp.tools_search import SearchTools
 from api.requests.ids import decoded_id
 from api.requests.secrets import masked_name, refusal_told
+from api.requests.speaking import asked_by
 from api.version import program_version
 from api.work.admission import Admission
 from api.work.classes import RESOURCES, TOOLS
-from events.errors import EngramlogError, InputError, NotFound
+from events.errors import AccessDenied, EngramlogError, InputError, NotFound
 
 Tell = Callable[..., None]
 
@@ -69,6 +72,7 @@ ARGUMENTS = {
     "set": "parameters",
 }
 """What the service layer calls what a tool calls otherwise."""
+DENIED = "Trying again will not help: tell the user; whoever runs this memory can grant it"
 
 
 Hinted = tuple[Callable[..., Any], str, ToolAnnotations]
@@ -170,10 +174,10 @@ class MemoryServer(MCPServer[Any]):
         self.prompt(title="When to search memory")(when_to_search)
 
     async def _of_its_owner(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> Any:
-        """Everything that a request leads to is about the owner of its connection."""
+        """Everything that a request leads to is about the owner of its connection, and asked by whoever sent it."""
         named = getattr(ctx.request, "path_params", {}).get("owner")
         try:
-            with self._connection.told(named):
+            with self._connection.told(named), _sent_by(ctx.request):
                 return await call_next(ctx)
         except InputError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(refusal_told(error)["message"])) from None
@@ -229,6 +233,8 @@ class MemoryServer(MCPServer[Any]):
 
     def _told_of(self, error: Exception, name: str) -> str:
         cause = _cause(error)
+        if isinstance(cause, AccessDenied):
+            return f"{str(refusal_told(cause)['message']).partition('. `')[0]}. {DENIED}"
         if isinstance(cause, EngramlogError):
             return _in_terms_of_arguments(refusal_told(cause)["message"])
         if isinstance(cause, ValidationError):
@@ -255,6 +261,16 @@ def _in_terms_of_arguments(message: str) -> str:
     field, colon, rest = message.removeprefix("data.").partition(": ")
     name, space, part = field.partition(" ")
     return f"{ARGUMENTS.get(name, name)}{space}{part}{colon}{rest}"
+
+
+def _sent_by(request: Any) -> AbstractContextManager[None]:
+    """Everything within is asked by whoever sent an HTTP request, as the guard recognised him; without one by who started this."""
+    if request is None:
+        return nullcontext()
+    caller = caller_in(request.scope)
+    if caller is None:
+        raise AccessDenied("Authorization: got nobody whom this server knows; allowed: Bearer and a key of this store")
+    return asked_by(caller)
 
 
 def _cause(error: BaseException) -> BaseException:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from api.choices import MOST_KEY_DAYS
 from api.operations.common import REASON
 from api.operations.definition import Body, Operation, Option, Parameter, Record
 
@@ -50,7 +51,7 @@ _PRINCIPAL = Parameter(
     "Whose key: 1 to 64 letters of any script, digits and . _ @ / -. It stands beside each event that he brings.",
     examples=("support", "客服"),
     bounds={"max_length": 64},
-    option=Option(argument=True),
+    option=Option(argument=True, metavar="NAME"),
 )
 ME = Operation(
     name="me",
@@ -81,7 +82,8 @@ ACCESS = Operation(
     ),
     answer="AccessTold",
     told="Everybody with keys or grants, and what was said of them.",
-    help="Who has, or had, which keys and grants, now or on any day, and who said so. Tells no key.",
+    shown="access:access",
+    example="Example: `engramlog access --as-of 2027-01-31T18:00:00Z`",
 )
 ISSUE = Operation(
     name="issue key",
@@ -92,7 +94,7 @@ ISSUE = Operation(
     tag="access",
     question=(
         _PRINCIPAL,
-        Parameter("grants", [GRANT, None], "What he may do from here on; as it stands without.", None),
+        Parameter("grants", [GRANT, None], "What he may do from here on; as it stands without.", None, option=None),
         Parameter(
             "expires_at",
             str | None,
@@ -100,6 +102,16 @@ ISSUE = Operation(
             None,
             ("2027-01-01T00:00:00Z",),
             bounds={"max_length": 64},
+            option=Option(("--until",), help="When it ends, an RFC 3339 date-time with a zone; by no date without."),
+        ),
+        Parameter(
+            "days",
+            int | None,
+            f"When it ends, told otherwise: after so many days, 1 to {MOST_KEY_DAYS}.",
+            None,
+            (90,),
+            bounds={"ge": 1, "le": MOST_KEY_DAYS},
+            option=Option(metavar="N"),
         ),
         REASON,
     ),
@@ -110,6 +122,7 @@ ISSUE = Operation(
     ),
     answer="KeyMade",
     told="The key, told here and never again.",
+    shown="access:made",
     help="Make a key for a principal, and with `grants` say what he may do. The key is told once; the store keeps its public half.",
 )
 REVOKE = Operation(
@@ -126,7 +139,7 @@ REVOKE = Operation(
             "The 8 letters and digits after egl_.",
             examples=("k7m2p9qa",),
             bounds={"max_length": 8},
-            option=Option(argument=True),
+            option=Option(argument=True, metavar="KEY_ID"),
         ),
         REASON,
     ),
@@ -137,10 +150,11 @@ REVOKE = Operation(
     ),
     answer="KeyRevokedTold",
     told="Whether it was revoked by this.",
+    shown="access:revoked",
     help="Revoke a key: it, and every token made of it, opens nothing from the next request on.",
 )
 SET_GRANTS = Operation(
-    name="set grants",
+    name="grant",
     endpoint="set_grants",
     call="keys.grant",
     path="/v1/grants",
@@ -149,7 +163,11 @@ SET_GRANTS = Operation(
     question=(
         _PRINCIPAL,
         Parameter(
-            "grants", [GRANT], "All that he may do from here on; an empty list: nothing.", examples=(_GRANTS_EXAMPLE,)
+            "grants",
+            [GRANT],
+            "All that he may do from here on; an empty list: nothing.",
+            examples=(_GRANTS_EXAMPLE,),
+            option=None,
         ),
         REASON,
     ),
@@ -160,10 +178,11 @@ SET_GRANTS = Operation(
     ),
     answer="GrantsTold",
     told="His grants from here on.",
-    help="Say what a principal may do from here on; what he could do before holds no more.",
+    shown="access:granted",
 )
 READS = Operation(
-    name="reads",
+    name="audit",
+    endpoint="reads",
     call="reads.reads",
     path="/v1/reads",
     title="Who looked at what",
@@ -185,6 +204,7 @@ READS = Operation(
     ),
     answer="ReadsTold",
     told="A page of what was looked at with a key, newest first. Holds no contents.",
-    help="Who looked at what with a key: secrets, exports, hidden memories, other people's pasts, and who was refused.",
+    shown="access:reads",
+    example="Example: `engramlog audit -k 1000 --order oldest`",
 )
 OPERATIONS = (ME, ACCESS, ISSUE, REVOKE, SET_GRANTS, READS)

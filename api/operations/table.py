@@ -303,6 +303,28 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.",
         ),
     ),
+    "Share": (
+        OperationRow(
+            "key",
+            "ops.commands.keys",
+            "Keys by which others open this store: new, list, revoke, and tokens of them that do less.",
+        ),
+        OperationRow(
+            "grant",
+            "api.cli.commands.access",
+            "Say what a principal may do from here on; what he could do before holds no more.",
+        ),
+        OperationRow(
+            "access",
+            "api.cli.commands.access",
+            "Who has, or had, which keys and grants, now or on any day, and who said so. Tells no key.",
+        ),
+        OperationRow(
+            "audit",
+            "api.cli.commands.access",
+            "Who looked at what with a key: secrets, exports, hidden memories, other people's pasts, and who was refused.",
+        ),
+    ),
     "Operate": (
         OperationRow(
             "up",

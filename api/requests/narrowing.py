@@ -11,7 +11,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from api.work.patience import current_check, weigh
-from projections.access.telling import Telling
+from projections.access.telling import ToldUpTo
 from projections.fold.owner import OwnerState
 from projections.views.narrowed import shown_by, up_to
 from projections.views.view import OwnerView
@@ -35,7 +35,7 @@ class Narrowing:
         self._lock = Lock()
         self._kept: OrderedDict[tuple[str, int], _Kept] = OrderedDict()
 
-    def view(self, view: OwnerView, present: OwnerView, now: int, telling: Telling) -> OwnerView:
+    def view(self, view: OwnerView, present: OwnerView, now: int, telling: ToldUpTo) -> OwnerView:
         """The view of an owner at an instant as far as it is told; `present`: the owner's view today."""
         if telling.by_sensitivity:
             view = self._up_to(view, present, telling.most)

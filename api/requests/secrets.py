@@ -88,6 +88,8 @@ _LABELS: Mapping[str, tuple[str, ...]] = {
     "SynonymDefined": ("keyword", "synonym"),
     "MemoriesAccessed": ("query",),
     "ToolResultRecorded": ("tool",),
+    "KeyIssued": ("principal",),
+    "GrantsSet": ("principal",),
 }
 
 

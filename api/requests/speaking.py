@@ -14,11 +14,11 @@ from typing import Any
 from events.log import Behalf, EventLog
 from events.standing import Path, Speaker
 from projections.access.caller import AT_THE_FOLDER, Caller
-from projections.access.telling import Telling
+from projections.access.telling import ToldUpTo
 
 _PATH: ContextVar[Path] = ContextVar("path", default="terminal")
 _CALLER: ContextVar[Caller] = ContextVar("caller", default=AT_THE_FOLDER)
-_TELLING: ContextVar[Telling | None] = ContextVar("telling", default=None)
+_TELLING: ContextVar[ToldUpTo | None] = ContextVar("telling", default=None)
 
 
 def come_in_by(path: Path, call: Callable[..., Any], *args: Any, **given: Any) -> Any:
@@ -31,7 +31,7 @@ def come_in_by(path: Path, call: Callable[..., Any], *args: Any, **given: Any) -
 
 
 @contextmanager
-def asked_by(caller: Caller, telling: Telling | None = None) -> Iterator[None]:
+def asked_by(caller: Caller, telling: ToldUpTo | None = None) -> Iterator[None]:
     """Everything within is asked, and said, by this caller. `telling`: up to what snapshots tell him; None: all."""
     token = _CALLER.set(caller)
     try:
@@ -42,7 +42,7 @@ def asked_by(caller: Caller, telling: Telling | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def told_up_to(telling: Telling | None) -> Iterator[None]:
+def told_up_to(telling: ToldUpTo | None) -> Iterator[None]:
     """Within it snapshots tell up to this."""
     token = _TELLING.set(telling)
     try:
@@ -51,7 +51,7 @@ def told_up_to(telling: Telling | None) -> Iterator[None]:
         _TELLING.reset(token)
 
 
-def telling_in_hand() -> Telling | None:
+def telling_in_hand() -> ToldUpTo | None:
     """Up to what the call in hand is told of the owner that it is about; None: all, and whenever something is said or done."""
     return _TELLING.get()
 
@@ -64,7 +64,7 @@ def caller_in_hand() -> Caller:
 def behalf_in_hand() -> Behalf | None:
     """On whose behalf events are brought; None where it is the log's own side."""
     caller = _CALLER.get()
-    return None if caller.key_id is None else Behalf(caller.name, caller.highest)
+    return None if caller.is_unlimited and caller.key_id is None else Behalf(caller.name, caller.highest)
 
 
 def path_in_hand() -> Path:

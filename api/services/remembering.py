@@ -187,6 +187,8 @@ class Rememberer:
         }
         if not any(found.values()):
             return found
+        if not _may_read(owner):
+            return {name: [] for name in found}
         told = self._writer.told_records(owner, [one for ids in found.values() for one in ids])
         hidden = _unread(owner, told)
         return {name: list(_lines(told, ids, hidden)) for name, ids in found.items()}
@@ -206,7 +208,7 @@ class Rememberer:
         receipts = [self._writer.told(one.receipt, event, refused) for one, event in zip(done, events, strict=True)]
         ids = {other.memory_id for one in done for other in one.judged.beside}
         texts: dict[str, PossibleConflict] = {}
-        if ids:
+        if ids and _may_read(events[0].owner):
             told = self._writer.told_records(events[0].owner, sorted(ids))
             texts = {line["id"]: line for line in _lines(told, sorted(ids), _unread(events[0].owner, told))}
         return receipts, [_judged_line(one.judged, texts) for one in done]
@@ -271,6 +273,11 @@ def _unread(owner: str, told: Mapping[str, Memory]) -> frozenset[str]:
     return (
         frozenset() if telling is None else frozenset(one.id for one in told.values() if one.sensitivity > telling.most)
     )
+
+
+def _may_read(owner: str) -> bool:
+    """Whether who tells something is told what else is known: to produce is not to read."""
+    return caller_in_hand().may("read", owner)
 
 
 def _lines(told: Mapping[str, Memory], ids: Sequence[str], hidden: Collection[str] = ()) -> Iterator[PossibleConflict]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from engramlog.client import URL, AsyncMemory, Memory
 from engramlog.errors import (
+    AccessDenied,
     Conflict,
     DeadlineExceeded,
     EngramlogError,
@@ -50,6 +51,7 @@ from engramlog.wire import Retry
 
 __all__ = [
     "URL",
+    "AccessDenied",
     "Added",
     "Appended",
     "AsyncMemory",

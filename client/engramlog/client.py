@@ -160,6 +160,12 @@ class Verbs:
     jobs = Verb(questions.jobs)
     capacity = Verb(questions.capacity)
     models = Verb(questions.models)
+    me = Verb(questions.me)
+    access = Verb(questions.access)
+    make_key = Verb(questions.make_key)
+    revoke_key = Verb(questions.revoke_key)
+    set_grants = Verb(questions.set_grants)
+    reads = Verb(questions.reads)
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope

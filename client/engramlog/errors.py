@@ -2,7 +2,8 @@
 
 EngramlogError
 |- InputError           something in the request cannot be right (HTTP 4xx): `field`, `got`, `allowed`
-|  |- TokenRefused      no token was shown, or another than the service's (401)
+|  |- TokenRefused      no token was shown, or one that opens nothing (401)
+|  |- AccessDenied      the key or token may not do this (403): `context` has the `verb` that is needed
 |  |- OwnerMissing      nobody said whose memories; nothing was sent
 |  `- NotFound          no such owner, memory or route (404)
 |- Conflict             the position does not exist or is parked, or something else came first (409)
@@ -60,7 +61,11 @@ class InputError(EngramlogError):
 
 
 class TokenRefused(InputError):
-    """No token was shown, or another than the service's; `Memory(token=...)` or `ENGRAMLOG_TOKEN` tells it."""
+    """No token was shown, or one that opens nothing (any more); `Memory(token=...)` or `ENGRAMLOG_TOKEN` tells it."""
+
+
+class AccessDenied(InputError):
+    """The key, or the token made of it, may not do this; `Memory.me` tells what it may."""
 
 
 class OwnerMissing(InputError):
@@ -114,6 +119,7 @@ class UnexpectedAnswer(EngramlogError):
 
 
 BY_NAME: Mapping[str, type[EngramlogError]] = {
+    "AccessDenied": AccessDenied,
     "OwnerQuarantined": OwnerQuarantined,
     "DeadlineExceeded": DeadlineExceeded,
     "KeyTaken": InputError,

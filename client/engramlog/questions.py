@@ -10,6 +10,7 @@ from datetime import datetime
 
 from engramlog.answers import (
     Above,
+    AccessTold,
     AlarmsStanding,
     Answered,
     AnsweredInFull,
@@ -26,10 +27,13 @@ from engramlog.answers import (
     FactsKnown,
     Fading,
     Graded,
+    GrantsTold,
     HeadsCompared,
     InboxPage,
     InstantsTold,
     JobBoard,
+    KeyMade,
+    KeyRevokedTold,
     KnowledgeMap,
     Laws,
     Left,
@@ -44,6 +48,7 @@ from engramlog.answers import (
     OwnerTimes,
     ParametersKnown,
     Provenance,
+    ReadsTold,
     Replayed,
     RestoredMany,
     Retracted,
@@ -54,6 +59,7 @@ from engramlog.answers import (
     StoreStatus,
     SynonymSaid,
     SynonymsKnown,
+    WhoAsks,
 )
 from engramlog.edge import spelled
 from engramlog.reading import memory_path
@@ -2127,3 +2133,93 @@ def models(scope: Scope, *, days: int | None = None) -> Plan[ModelsUsed]:
     """
     told = yield from ask(scope, got(of_all(scope, "/v1/models"), days=days))
     return ModelsUsed.model_validate(told)
+
+
+def me(scope: Scope) -> Plan[WhoAsks]:
+    """Who asks, as what he shows says, and what he may do."""
+    told = yield from ask(scope, got("/v1/me"))
+    return WhoAsks.model_validate(told)
+
+
+def access(scope: Scope, *, as_of: datetime | str | None = None, principal: str | None = None) -> Plan[AccessTold]:
+    """Who has, or had, which keys and grants, now or on any day, and who said so. Tells no key.
+
+    `as_of`: As it was at this instant; now without.
+    `principal`: Only his.
+    """
+    told = yield from ask(scope, got(of_all(scope, "/v1/access"), as_of=spelled(as_of), principal=principal))
+    return AccessTold.model_validate(told)
+
+
+def make_key(
+    scope: Scope,
+    principal: str,
+    *,
+    grants: Sequence[Mapping[str, object]] | None = None,
+    expires_at: datetime | str | None = None,
+    days: int | None = None,
+    reason: str | None = None,
+) -> Plan[KeyMade]:
+    """Make a key for a principal, and with `grants` say what he may do. The key is told once; the store keeps its public half.
+
+    `principal`: Whose key: 1 to 64 letters of any script, digits and . _ @ / -. It stands beside each event that he
+    brings.
+    `grants`: What he may do from here on; as it stands without.
+    `expires_at`: When it ends; by no date without.
+    `days`: When it ends, told otherwise: after so many days, 1 to 36525.
+    `reason`: Why, in words; kept in the log.
+    """
+    told = yield from ask(
+        scope.once(),
+        posted(
+            of_all(scope, "/v1/keys"),
+            given(
+                {
+                    "principal": principal,
+                    "grants": None if grants is None else [*grants],
+                    "expires_at": spelled(expires_at),
+                    "days": days,
+                    "reason": reason,
+                }
+            ),
+        ),
+    )
+    return KeyMade.model_validate(told)
+
+
+def revoke_key(scope: Scope, key_id: str, *, reason: str | None = None) -> Plan[KeyRevokedTold]:
+    """Revoke a key: it, and every token made of it, opens nothing from the next request on.
+
+    `key_id`: The 8 letters and digits after egl_.
+    `reason`: Why, in words; kept in the log.
+    """
+    told = yield from ask(scope, posted(of_all(scope, "/v1/keys/revoke"), given({"key_id": key_id, "reason": reason})))
+    return KeyRevokedTold.model_validate(told)
+
+
+def set_grants(
+    scope: Scope, principal: str, grants: Sequence[Mapping[str, object]], *, reason: str | None = None
+) -> Plan[GrantsTold]:
+    """Say what a principal may do from here on; what he could do before holds no more.
+
+    `principal`: Whose key: 1 to 64 letters of any script, digits and . _ @ / -. It stands beside each event that he
+    brings.
+    `grants`: All that he may do from here on; an empty list: nothing.
+    `reason`: Why, in words; kept in the log.
+    """
+    told = yield from ask(
+        scope,
+        posted(of_all(scope, "/v1/grants"), given({"principal": principal, "grants": [*grants], "reason": reason})),
+    )
+    return GrantsTold.model_validate(told)
+
+
+def reads(scope: Scope, *, limit: int = 100, cursor: str | None = None, order: str | None = None) -> Plan[ReadsTold]:
+    """Who looked at what with a key: secrets, exports, hidden memories, other people's pasts, and who was refused.
+
+    `limit`: How many, 1 to 1000. Unless told: 100.
+    `cursor`: The next page: what `next` told.
+    `order`: newest or oldest first. Unless told: newest.
+    """
+    told = yield from ask(scope, got(of_all(scope, "/v1/reads"), limit=limit, cursor=cursor, order=order))
+    return ReadsTold.model_validate(told)

@@ -1,8 +1,9 @@
 """The service's token: where it is found, and to whom it may be told.
 
-What is given goes first: the argument, then `ENGRAMLOG_TOKEN`. Without either, and for a service of this machine alone, it is
-read from the file `token` of the data folder (`ENGRAMLOG_DATA`, or the platform's own), anew for each request, so that a new
-token holds at once. It is sent to the address that the client was made for and to no other: redirects are not followed.
+What is given goes first: the argument, then `ENGRAMLOG_TOKEN`: the service's token, a key, or a token made of one. Without either,
+and for a service of this machine alone, it is read from the file `token` of the data folder (`ENGRAMLOG_DATA`, or the platform's
+own), anew for each request, so that a new token holds at once. It is sent to the address that the client was made for and to no
+other: redirects are not followed.
 
 Any user of a machine may listen on a port of it. Where the kernel tells that another user does, the folder's token is not sent:
 it opens nothing there, and would be his. What the kernel told holds for three seconds. The socket in the data folder is nobody
@@ -22,15 +23,17 @@ from urllib.parse import urlsplit
 from engramlog.edge import Edge
 from engramlog.errors import InputError, refused
 from engramlog.folder import data_folder
+from engramlog.tokens import PREFIX, key_read
 
 Told = Callable[[], str | None]
 """Gives the token to show now, or None where there is none."""
-MAX_TOKEN = 512
+MAX_TOKEN = 8_192
+"""A token that is made of a key says what it may do, and is as long as that."""
 LISTENS = "0A"
 """The state of a socket that listens, in the kernel's tables."""
 LOOK_MICROS = 3_000_000
 """How long it holds that no other user listens on a port: the kernel writes its whole table of sockets at each look."""
-HOW = "the token that `engramlog token` prints"
+HOW = "the token that `engramlog token` prints, a key, or a token made of one"
 
 
 def token_for(url: str, token: str | None, edge: Edge = Edge()) -> Told:  # noqa: B008 - immutable
@@ -41,9 +44,21 @@ def token_for(url: str, token: str | None, edge: Edge = Edge()) -> Told:  # noqa
         return _of_this_user(url, lying_in(data_folder()), edge) if own else _none
     if not (given.isascii() and given.isprintable() and 0 < len(given) <= MAX_TOKEN) or " " in given:
         raise InputError(f"token: got a value that is not shown; allowed: {HOW}", field="token", allowed=HOW)
+    if given.startswith(PREFIX):
+        _check_key(given)
     if not own and urlsplit(url).scheme != "https":
         raise refused("url", url, "https for a service elsewhere: over http anybody on the way would read the token")
     return lambda: given
+
+
+def _check_key(given: str) -> None:
+    """Raises InputError for a key with a slip in it: the service would not know whose it is."""
+    try:
+        key_read(given)
+    except InputError as error:
+        raise InputError(
+            f"token: {error.message.removeprefix('key: ')}", field="token", allowed=error.allowed
+        ) from None
 
 
 def _none() -> None:

@@ -106,6 +106,10 @@ class Scope:
             )
         return replace(self, owner=checked("owner", owner))
 
+    def once(self) -> Self:
+        """The same, sending no request again: for what would be done twice."""
+        return replace(self, retry=replace(self.retry, tries=1))
+
     def whose(self, owner: str | None) -> str:
         """The owner that a call is about. Raises OwnerMissing for none, InputError for another than the scope's."""
         if owner is None and self.owner is None:

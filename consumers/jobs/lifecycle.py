@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from events.catalogue.access import SYSTEM_OWNERS
 from events.entry import principal_of
 from events.envelope import Prepared, from_micros
 from events.errors import ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreUnavailable, refused
@@ -299,7 +300,7 @@ def _first(looked: Sequence[VectorsCompared]) -> VectorsCompared | None:
 
 
 def owners_of(wire: Wire, tag: str) -> list[str]:
-    """Every owner of a partition by its tag, read in pages from the live build, sorted."""
+    """Every owner of a partition by its tag, read in pages from the live build, sorted; none of the store's own."""
     live = (wire.call("HGET", LogKeys(tag).meta, "live") or FIRST_BUILD.encode()).decode()
     found: set[str] = set()
     cursor = b"0"
@@ -307,7 +308,7 @@ def owners_of(wire: Wire, tag: str) -> list[str]:
         cursor, page = wire.call("HSCAN", BuildKeys(tag, live).owners, cursor, "COUNT", PAGE)
         found.update(name.decode() for name in page[::2])
         if cursor == b"0":
-            return sorted(found)
+            return sorted(found - SYSTEM_OWNERS)
 
 
 def _requests(decisions: Sequence[Decision]) -> Iterator[list[Decision]]:

@@ -1,4 +1,4 @@
-"""What of an address may be shown. A URL can hold a password; no log line, refusal, answer or list of processes may. Pure."""
+"""What of a text may be shown: no password of a URL, no token or key of ours; no log line or refusal may show one. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,23 @@ _QUERY = re.compile(rf"(?P<name>[?&;]{_PARAMETER}=)[^\s&;#\"'<>`|\\]+", re.IGNOR
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[\w.~:/%\[\]*@,+?=&;-]*")
 
 
+_OURS = re.compile(r"(?P<kind>eg[cst]1_|egl_(?:[a-z0-9]{8}_)?)[A-Za-z0-9_-]{16,}")
+"""Tokens, sessions, codes and keys; of a key its id may be shown."""
+_BEGUN = ("egl_", "egt1_", "egs1_", "egc1_")
+"""How they begin."""
+_SIGNED = re.compile(r"eyJ[\w-]{8,}\.eyJ[\w-]{4,}\.[\w-]{16,}")
+"""A token made of a key, or of an identity provider."""
+
+
 def without_secrets(text: str) -> str:
-    """`text` with user, password and secret parameters of every URL in it shown as `***`; the rest is as it was.
+    """`text` with user, password and secret parameters of every URL in it shown as `***`, and tokens and keys of ours too.
 
     All that stands before the last @ of a URL is hidden: what was not escaped as it should be is no less secret.
     """
+    if any(begun in text for begun in _BEGUN):
+        text = _OURS.sub(rf"\g<kind>{HIDDEN}", text)
+    if "eyJ" in text:
+        text = _SIGNED.sub(HIDDEN, text)
     if "://" not in text:
         return text
     return _QUERY.sub(rf"\g<name>{HIDDEN}", _USER.sub(rf"\g<scheme>{HIDDEN}@", text))

@@ -14,6 +14,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
+from events.catalogue.access import SYSTEM_OWNERS
 from ops.environment import data_folder
 
 SECONDS = 0.3
@@ -33,7 +34,8 @@ class StoreNames:
 
     def owners(self, begun: str) -> list[str]:
         """Owners whose names begin so, in order."""
-        return self._found(begun, lambda tags: [(tag, "own") for tag in tags])
+        found = self._found(begun, lambda tags: [(tag, "own") for tag in tags])
+        return [one for one in found if one not in SYSTEM_OWNERS]
 
     def memories(self, owner: str, begun: str) -> list[str]:
         """Ids of an owner's memories that begin so, in order."""

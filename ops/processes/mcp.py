@@ -11,25 +11,33 @@ from typing import TYPE_CHECKING
 import anyio
 import uvicorn
 
+from api.http.access.bearer import Admits
+from api.http.access.callers import Callers
 from api.http.server.connection import protocol_of
 from api.http.server.connections import ConnectionLimits, Connections, connections_within
 from api.http.server.lines import Malformed
 from api.http.server.listening import Listening, ListeningServer
 from api.http.server.serve import STOP_SECONDS, listening
-from api.mcp.connection import Connection
-from api.mcp.http import PATH, create_app
+from api.mcp.confined import confined_to
+from api.mcp.connection import Connection, in_hand
+from api.mcp.http import create_app
+from api.mcp.resource import PATH, audiences
 from api.mcp.server import MemoryServer
 from api.mcp.stdio import serve
 from api.work.admission import Admission
+from events.errors import BadSetting
 from ops.admission import admission_limits
 from ops.beyond.listeners import listeners_of, require_key
 from ops.beyond.watch import certificate_tended
+from ops.identity.keys import ProviderKeys, provider_of
 from ops.processes.ending import end_by_signal
 from ops.processes.file_limit import raise_file_limit
 from ops.processes.memory import give_back
 from ops.processes.supervisor import Supervisor
 from ops.settings import Settings
 from ops.token import admits_of
+from projections.access.book import AccessBook
+from projections.access.recognising import is_of_a_key
 
 if TYPE_CHECKING:
     from ops.metrics.tools import ToolMetrics
@@ -107,11 +115,38 @@ def _over_stdio(settings: Settings, owner: str, toolset: str, tell: Tell, metric
         os._exit(128 + number)
 
     end_by_signal(stop, exit_code=None)
-    server = _served(Connection(supervisor, owner, supervisor.heard), settings, toolset, tell, metrics)
+    who = in_hand if settings.key is None else confined_to(_checked(settings.key.get_secret_value()))
+    server = _served(Connection(supervisor, owner, supervisor.heard, who), settings, toolset, tell, metrics)
     try:
         anyio.run(serve, server)
     finally:
         supervisor.close()
+
+
+def _checked(key: str) -> str:
+    """The key itself. Raises BadSetting where it is none, and no token of one."""
+    if not is_of_a_key(key):
+        raise BadSetting(
+            "ENGRAMLOG_KEY: got a value that is not shown; allowed: egl_... as it was told once, or a token that was made of one",
+            setting="ENGRAMLOG_KEY",
+        )
+    return key
+
+
+def callers_of(supervisor: Supervisor, admits: Admits, provider: ProviderKeys | None) -> Callers:
+    """Who is recognised by a server that opens its store when it is asked for."""
+
+    def book() -> AccessBook:
+        with supervisor() as application:
+            return application.access_follower.book()
+
+    def now() -> int:
+        with supervisor() as application:
+            return application.log.now()
+
+    if provider is not None:
+        provider.look()
+    return Callers(admits, book=book, clock=now, provider=provider, audiences=audiences)
 
 
 def over_http(
@@ -133,7 +168,10 @@ def _over_http(settings: Settings, owner: str | None, toolset: str, tell: Tell, 
     listener = listening(settings.host, settings.mcp_port, setting="ENGRAMLOG_MCP_PORT", listener=listeners.main)
     supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
     connection = Connection(supervisor, owner, supervisor.heard)
-    app = create_app(_served(connection, settings, toolset, tell, metrics), connection, admits)
+    provider = provider_of(settings, tell)
+    callers = callers_of(supervisor, admits, provider)
+    served = _served(connection, settings, toolset, tell, metrics)
+    app = create_app(served, connection, admits, callers, None if provider is None else provider.rules)
     limits, malformed = ConnectionLimits(), Malformed(tell)
     most, backlog = connections_within(limits, raise_file_limit())
     connections = Connections(limits, most, malformed)

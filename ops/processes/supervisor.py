@@ -17,10 +17,13 @@ from time import monotonic
 from typing import Any
 
 from api.application import Application
+from api.requests.speaking import caller_in_hand
 from events.errors import EngramlogError, StoreUnavailable
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from ops.wiring import application_on
+from projections.access.caller import Caller
+from projections.access.recognising import is_live
 
 TEND_SECONDS = 1.0
 """How often what was shown is appended."""
@@ -53,7 +56,8 @@ class Supervisor:
         self._idle_seconds = idle_seconds
         self._pause_seconds = pause_seconds
         self._on_open = on_open
-        self._owners: set[str] = set()
+        self._owners: dict[str, Caller] = {}
+        """Who was asked about, or told something; and by whom, where that is to be looked after in a pause."""
         self._changed = Condition()
         self._open: tuple[Application, OpenStore] | None = None
         self._failure: EngramlogError | None = None
@@ -75,10 +79,11 @@ class Supervisor:
                 self._changed.notify_all()
 
     def heard(self, owner: str) -> None:
-        """This owner was asked about, or told something."""
-        if self._settings.extraction != "off":
+        """This owner was asked about, or told something, by whoever asks now: what follows from it is done in his name."""
+        caller = caller_in_hand()
+        if self._settings.extraction != "off" and caller.may("produce", owner):
             with self._changed:
-                self._owners.add(owner)
+                self._owners[owner] = caller
 
     def _take(self) -> Application:
         with self._changed:
@@ -177,12 +182,12 @@ class Supervisor:
         with self._changed:
             if self._in_use or monotonic() - self._last_used < self._pause_seconds:
                 return
-            owners, self._owners = self._owners, set()
+            owners, self._owners = self._owners, {}
         try:
             if owners and application.operator.status()["lifecycle"]["leader"] is None:
-                for owner in sorted(owners):
-                    if not self._is_done():
-                        application.extractor.extract(owner, self._settings.extraction)
+                for owner, caller in sorted(owners.items()):
+                    if not self._is_done() and is_live(application.access_follower.book, caller, application.log.now()):
+                        application.for_(caller).extractor.extract(owner, self._settings.extraction)
         except EngramlogError as error:
             self._tell("turns not extracted", reason=error.message)
 

@@ -18,12 +18,12 @@ from typing import NamedTuple
 from fastapi import FastAPI
 
 from api.application import Application
+from api.http.access.bearer import in_force_of
+from api.http.access.sessions import Sessions
 from api.http.app import create_app
-from api.http.bearer import in_force_of
 from api.http.server.listener import Listener
 from api.http.server.listening import Listening
 from api.http.server.serve import OPERATE_PORT, Server, claim, serve, serve_on
-from api.http.sessions import Sessions
 from api.version import program_version
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from ops.admission import admission_limits, key_rates
@@ -36,6 +36,7 @@ from ops.embedded.disk import DiskGuard, look
 from ops.embedded.folder import Role
 from ops.embedded.private_folder import private_folder
 from ops.embedders import chosen_at_start, load_in_background, meanings_of
+from ops.identity.keys import IdentityWatch, ProviderKeys, provider_of
 from ops.joined import JoinedApplication
 from ops.kept.head_keeper import HeadKeeper
 from ops.metrics.port import ports_of, refuse_taken
@@ -261,17 +262,21 @@ def _serve(
     application.operator.listening = partial(how_it_listens, front.listeners)
     application.accesses.start()
     sessions = Sessions(in_force_of(admits), page=_page(front), clock=lasting_seconds)
-    refused = RefusedWatch(of_api)
-    app = _app(application, settings, admits, sessions, refused.one)
+    refused, provider = RefusedWatch(of_api), provider_of(settings, of_api)
+    app = _app(application, settings, admits, sessions, refused.one, provider)
     server = _listening(app, settings, front, store, of_api)
     keeper = HeadKeeper(store, settings)
     keeper.start()
     schedule = JobSchedule(store.url, store.identity, settings, partial(tell, component="lifecycle"))
     schedule.start()
-    of_door = CertificateWatch(front.listeners.certificate, store.alarms, of_api), refused
-    watches = TokenWatch(admits, store.alarms), ConsoleWatch(sessions, store.alarms, of_api), *of_door
-    guard = _guard(store)
-    standstill = Standstill(application.operator.status, store.alarms)
+    watches = (
+        TokenWatch(admits, store.alarms),
+        ConsoleWatch(sessions, store.alarms, of_api),
+        CertificateWatch(front.listeners.certificate, store.alarms, of_api),
+        IdentityWatch(provider, store.alarms),
+        refused,
+    )
+    guard, standstill = _guard(store), Standstill(application.operator.status, store.alarms)
     _tell_ready(server, settings, front, tell)
     ready_at = monotonic()
     try:
@@ -320,6 +325,7 @@ def _app(
     admits: TokenFile | GivenToken,
     sessions: Sessions,
     refused: Callable[[str, str], None],
+    provider: ProviderKeys | None,
 ) -> FastAPI:
     return create_app(
         application,
@@ -330,6 +336,7 @@ def _app(
         sessions=sessions,
         on_refused=refused,
         rates=key_rates(settings),
+        provider=provider,
     )
 
 

@@ -16,7 +16,7 @@ from events.envelope import from_micros, utc_text
 from events.errors import AccessDenied
 from events.trust import lowest
 from events.vocabulary import Trust
-from projections.access.grants import ALL, grants, is_named, told
+from projections.access.grants import ALL, VERBS, grants, is_named, told
 from projections.access.told import ToldCaller
 from projections.memory.record import SECRET
 
@@ -79,6 +79,7 @@ class Caller:
             principal=self.name,
             verb=verb,
             owner=owner,
+            **{name: value for name, value in (("mode", mode), ("actor", actor)) if value is not None},
         )
 
     def may_at_all(self, verb: Verb) -> bool:
@@ -88,6 +89,10 @@ class Caller:
     def may_see(self, verb: Verb, owner: str) -> bool:
         """Whether an owner is one of those whom he may do this to, in any mode."""
         return self.may(verb, owner)
+
+    def may_anything(self, owner: str) -> bool:
+        """Whether he may do anything at all to an owner."""
+        return any(self.may(verb, owner) for verb in VERBS)
 
     def most_sensitive(self, verb: Verb, owner: str, mode: str | None = None) -> int:
         """The most sensitive memories of an owner that he is told, 0 to 3; -1 where he is told none."""

@@ -16,6 +16,7 @@ from events.standing import OWN
 from events.text.invisible import INVISIBLE
 from events.vocabulary import is_id
 from projections.access.told import ToldGrant
+from projections.choices import VERBS_OF_ACCESS
 
 VERBS: tuple[Verb, ...] = get_args(Verb)
 ALL = "*"
@@ -26,19 +27,7 @@ OF_THE_STORE = frozenset({"operate", "admin", "audit"})
 LEAST_TOLD = 2
 """Below this sensitivity a grant is of what withholds by it (`OF_LITTLE`)."""
 OF_LITTLE: frozenset[Verb] = frozenset({"produce", "read"})
-DESCRIBED: Mapping[Verb, str] = {
-    "produce": "bring events: turns, memories, mentions, imports",
-    "read": "ask: search, lists, one memory, why it weighs what it weighs, the block for a prompt, the feed",
-    "correct": "say what is so: edit, negate, confirm, merge, set sources aside, retract",
-    "delete": "delete and restore memories, clean up",
-    "review": "answer what waits for a person, and grade reviews",
-    "debug": "see what stopped an owner, with the events that are parked",
-    "reveal": "see texts of secrets; each look is recorded",
-    "replay": "read a history under other laws and parameters, or without some of it",
-    "audit": "see the events of the log, what stood in prompts, who said what; of all owners also who looked at what",
-    "operate": "see how the store does, clear alarms, let parked events go on",
-    "admin": "make and revoke keys, and say who may do what; of all owners alone",
-}
+DESCRIBED: Mapping[str, str] = VERBS_OF_ACCESS
 """What each verb lets do."""
 
 

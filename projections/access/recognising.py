@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from hmac import compare_digest
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from projections.access.book import AccessBook, Key
 from projections.access.caller import Caller
 from projections.access.keys import digest_of, id_in
-from projections.access.tokens import TokenRefused, TokenSaid, check_holds, key_named, read_token
+from projections.access.tokens import OVER, TokenRefused, TokenSaid, check_holds, key_named, read_token
 
 SECOND = 1_000_000
 ReadToken = Callable[[str, bytes], TokenSaid]
 """What a token says, signed by the key with this public half. Raises TokenRefused."""
+Why = Literal["unknown", "over", "revoked"]
+"""Why nobody is recognised, by name."""
 
 
 class Recognised(NamedTuple):
@@ -21,6 +24,7 @@ class Recognised(NamedTuple):
 
     caller: Caller | None
     got: str = ""
+    why: Why = "unknown"
     once: Caller | None = None
     """Whose key it was, where it opens nothing any more."""
 
@@ -52,7 +56,7 @@ def recognised(book: AccessBook, shown: str, now: int, read: ReadToken = read_to
         told = read(shown, key.public)
         check_holds(told, now // SECOND)
     except TokenRefused as error:
-        return Recognised(None, str(error))
+        return Recognised(None, str(error), "over" if str(error) == OVER else "unknown")
     found = caller_of(book, key, now)
     if found.caller is None:
         return found._replace(got=f"a token made of {found.got}")
@@ -62,11 +66,39 @@ def recognised(book: AccessBook, shown: str, now: int, read: ReadToken = read_to
     return Recognised(Caller(key.principal, layers, key.key_id, told.subject or "", least))
 
 
+def is_live(book: Callable[[], AccessBook], caller: Caller, now: int) -> bool:
+    """Whether a caller who was recognised would be so still; `book` is asked only about whoever has a key."""
+    if caller.ends is not None and now >= caller.ends:
+        return False
+    if caller.key_id is None:
+        return True
+    key = book().keys.get(caller.key_id)
+    return key is not None and key.state(now) == "live"
+
+
 def caller_of(book: AccessBook, key: Key, now: int) -> Recognised:
     """Who has a key of the book, where it lives."""
     state = key.state(now)
     if state != "live":
-        over = "was revoked" if state == "revoked" else "is over"
         gone = Caller(key.principal, ((),), key.key_id)
-        return Recognised(None, f"the key {key.key_id}, which {over}", gone)
+        if state == "revoked":
+            return Recognised(None, f"the key {key.key_id}, which was revoked", "revoked", gone)
+        return Recognised(None, f"the key {key.key_id}, which is over", "over", gone)
     return Recognised(Caller(key.principal, (book.grants.get(key.principal, ()),), key.key_id, None, key.expires_at))
+
+
+def still(book: AccessBook, caller: Caller, now: int) -> Recognised:
+    """Who was recognised before by a key, or by a token made of one, as the book has him now. `now`: microseconds since 1970.
+
+    What he showed is not asked for again: a key's text and a token's signature do not change, what they open does.
+    """
+    key = None if caller.key_id is None else book.keys.get(caller.key_id)
+    if key is None:
+        return UNKNOWN
+    found = caller_of(book, key, now)
+    if found.caller is None or caller.token is None:
+        return found
+    if caller.ends is not None and now >= caller.ends:
+        return Recognised(None, f"a token of the key {key.key_id}, which is over", "over")
+    layers = (book.grants.get(key.principal, ()), *(caller.layers or ())[1:])
+    return Recognised(replace(caller, layers=layers))

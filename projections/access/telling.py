@@ -14,7 +14,7 @@ MODES: tuple[Reading, ...] = get_args(Reading)
 HIDES_NOTHING = MODES[-1]
 
 
-class Telling(NamedTuple):
+class ToldUpTo(NamedTuple):
     """Up to what a call is told."""
 
     mode: Reading
@@ -38,7 +38,7 @@ class Telling(NamedTuple):
         return self.by_mode or self.by_sensitivity
 
 
-def telling_of(caller: Caller, verb: Verb, owner: str, asked: str | None = None) -> Telling | None:
+def telling_of(caller: Caller, verb: Verb, owner: str, asked: str | None = None) -> ToldUpTo | None:
     """What a caller is told of an owner by a verb; None: all of it. `asked`: the mode that the call asks for.
 
     Mode and sensitivity are those of grants that let do both at once: the highest sensitivity that he has in the mode asked, or
@@ -49,5 +49,5 @@ def telling_of(caller: Caller, verb: Verb, owner: str, asked: str | None = None)
     highest = {mode: caller.most_sensitive(verb, owner, mode) for mode in MODES}
     most = highest[asked] if asked in highest else max(highest.values())
     mode = next((one for one in reversed(MODES) if highest[one] >= most), MODES[0])
-    found = Telling(mode, most)
+    found = ToldUpTo(mode, most)
     return found if found.is_narrow else None

@@ -18,6 +18,7 @@ from events.catalogue import Grant
 from events.catalogue.access import MOST_GRANTS
 from events.errors import InputError, refused
 from events.shape import checked
+from events.wording import allowed_words
 from projections.access.grants import check_grant
 from projections.access.keys import id_in, seed_of
 from projections.access.told import ToldGrant
@@ -29,6 +30,7 @@ LEEWAY_SECONDS = 300
 """So far ahead the clock of whoever made it may be."""
 MOST_LETTERS = 8_192
 MOST_SUBJECT = 128
+OVER = "one that is over"
 _GRANT: TypeAdapter[Any] = TypeAdapter(checked(Grant))
 
 
@@ -87,7 +89,7 @@ def check_holds(said: TokenSaid, now: int) -> None:
     if said.begins > now + LEEWAY_SECONDS:
         raise TokenRefused("one that has not begun")
     if now >= said.ends:
-        raise TokenRefused("one that is over")
+        raise TokenRefused(OVER)
 
 
 def make_token(
@@ -121,6 +123,25 @@ def as_grant(said: Any) -> Grant:
     """A grant of its JSON. Raises ValidationError, and TypeError for what no JSON is."""
     found = _GRANT.validate_json(orjson.dumps(said))
     return Grant(**{name: getattr(found, name) for name in Grant.__struct_fields__})
+
+
+def grants_of(said: Sequence[Mapping[str, Any]]) -> tuple[Grant, ...]:
+    """Grants of their JSON. Raises InputError that says which of them cannot be one, and why."""
+    if len(said) > MOST_GRANTS:
+        raise refused("grants", f"{len(said)} of them", f"at most {MOST_GRANTS}")
+    found = []
+    for number, one in enumerate(said):
+        try:
+            found.append(check_grant(as_grant(one), f"grants[{number}]"))
+        except TypeError:
+            raise refused(f"grants[{number}]", type(one).__name__, "an object of JSON") from None
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise refused(
+                f"grants[{number}]{where and '.' + where}", str(first["input"])[:80], allowed_words(first)
+            ) from None
+    return tuple(found)
 
 
 def _seconds(said: dict[str, Any], name: str) -> int:

@@ -171,6 +171,10 @@ REASONS: Mapping[str, str] = {
     "undo_tool": "cannot be undone by an event: what a tool found is in no memory, and shows for one turn alone",
     "undo_reveal": "cannot be undone by an event: that a secret was looked at stays recorded",
     "undo_read": "cannot be undone by an event: what was read is not read again",
+    "undo_key": "cannot be undone by an event: a key is revoked (`key revoke`)",
+    "undo_revocation": "cannot be undone by an event: a key that was revoked stays so; another is made",
+    "undo_grants": "cannot be undone by an event: grants are set anew (`grant`)",
+    "undo_look": "cannot be undone by an event: that somebody looked stays recorded",
     "undo_dropped": "cannot be undone by an event: what was dropped is not folded",
     "undo_spared": (
         "cannot be undone by an event: core and system memories are left alone where their own events are not named"

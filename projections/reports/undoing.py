@@ -63,6 +63,10 @@ WITHOUT_INVERSE: Mapping[str, str] = {
     "MemoriesRevealed": "that a secret was looked at stays recorded",
     "TurnsExtracted": "what was read is not read again",
     "EventDiscarded": "what was dropped is not folded",
+    "KeyIssued": "a key is revoked (`key revoke`)",
+    "KeyRevoked": "a key that was revoked stays so; another is made",
+    "GrantsSet": "grants are set anew (`grant`)",
+    "ReadRecorded": "that somebody looked stays recorded",
 }
 """Types that no event undoes, and why."""
 

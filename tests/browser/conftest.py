@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from tests.browser.pages import Console
 from tests.browser.service import Service, served
-from tests.browser.story import tell_more, told_demo
+from tests.browser.story import tell_access, tell_more, told_demo
 from tests.patience import PATIENCE
 from tests.servers import NO_BROWSER
 
@@ -39,6 +39,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     told_demo(folder)
     with served(folder) as service:
         tell_more(service)
+        tell_access(service)
         yield service
 
 

@@ -77,6 +77,21 @@ class Service:
         except HTTPError as error:
             raise AssertionError(f"{path}: {error.code} {error.read().decode()}") from None
 
+    def key(self, principal: str, *grants: dict[str, Any], **told: Any) -> dict[str, Any]:
+        """A new key, as an administrator makes it."""
+        made: dict[str, Any] = self.ask("/v1/keys", {"principal": principal, "grants": list(grants), **told})
+        return made
+
+    def status_of(self, key: str, path: str) -> int:
+        """What is answered to a key."""
+        try:
+            with urlopen(
+                Request(f"{self.url}{path}", headers={"authorization": f"Bearer {key}"}), timeout=PATIENCE
+            ) as answer:
+                return int(answer.status)
+        except HTTPError as error:
+            return error.code
+
     def events(self, owner: str) -> int:
         """How many events of an owner are folded."""
         return int(self.ask(f"/v1/owners/{quote(owner, safe='')}/stats")["events"])

@@ -53,6 +53,15 @@ def tell_more(service: Service) -> None:
     )
 
 
+def tell_access(service: Service) -> None:
+    """Who may do what: a team's agent, an auditor, and somebody whose key was lost."""
+    agent = service.key("support", {"verbs": ["read", "produce"], "owners": [OWNER, "team/*"]})
+    service.key("审计员", {"verbs": ["read", "audit"], "owners": ["*"], "modes": ["normal", "review"], "actors": []})
+    lost = service.key("lin-laptop", {"verbs": ["read"], "owners": ["lin"]}, expires_at="2099-01-01T00:00:00Z")
+    service.ask("/v1/keys/revoke", {"key_id": lost["key_id"], "reason": "lost laptop"})
+    assert service.status_of(agent["key"], "/v1/owners/lin/memories") == 403
+
+
 def _event(
     name: str, kind: str, owner: str, at: str, data: dict[str, Any], actor: str = "user", **more: Any
 ) -> dict[str, Any]:

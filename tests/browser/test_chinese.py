@@ -17,6 +17,8 @@ from consumers.jobs.rq.jobs import JOBS, USES
 from events import errors, vocabulary, wording
 from events.alarms import KNOWN, Severity
 from events.catalogue import EVENT_TYPES
+from events.catalogue.access import Looked
+from projections.access.grants import DESCRIBED, VERBS
 from projections.fold.changelog import DECISIONS
 from projections.fold.reasons import REASONS
 from projections.laws.modes import MODES
@@ -65,8 +67,17 @@ CODES: dict[str, Iterable[str]] = {
     "operate.job": ("running", "again", "failed", "queued"),
     "parameter": [one["name"] for one in parameters()["parameters"]],
     "error": ERRORS,
+    "verb": VERBS,
+    "verb-what": VERBS,
+    "looked": get_args(Looked),
 }
 """What begins the words of a list -> the list, as the product has it."""
+
+
+def test_what_each_verb_lets_do_is_told_as_the_product_says_it() -> None:
+    known = pairs()
+    assert {verb: known[f"verb-what.{verb}"][0][1:-1] for verb in VERBS} == dict(DESCRIBED)
+    assert [verb for verb in VERBS if known[f"verb.{verb}"][0] != f'"{verb}"'] == []
 
 
 @pytest.mark.parametrize("beginning", CODES)

@@ -37,6 +37,7 @@ PICTURES = {
     "answer": Picture(place(OWNER, "answers", "ask-1"), "pre"),
     "log": Picture(place(OWNER, "log"), ".log tbody tr"),
     "proof": Picture(place(OWNER, "proof"), ".hash code"),
+    "access": Picture("/access", ".grants li"),
     "operate": Picture("/operate", ".tight tbody tr"),
     "map": Picture(place(OWNER, "map"), ".map-picture .node", height=900),
     "memories-390": Picture(place(OWNER, "memories"), ".rows-space .row a", 390, 844),

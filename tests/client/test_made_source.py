@@ -29,6 +29,8 @@ GIVEN: dict[str, tuple[Any, ...]] = {
     "amend": ("item", "I drink tea"),
     "reject": ("item",),
     "answer": ("t1",),
+    "make_key": ("support",),
+    "set_grants": ("support", [{"verbs": ["read"], "owners": ["*"]}]),
 }
 
 
@@ -81,6 +83,8 @@ def test_a_made_verb_answers_with_every_field_in_its_place(running: Service, nam
     with connected("sync", running.url) as memory:
         if name == "check_heads":
             arguments = (memory.heads().line,)
+        if name == "revoke_key":
+            arguments = (memory.make_key("lost").key_id,)
         answer = getattr(memory, name)(*arguments, **named)
     assert isinstance(answer, Result)
     assert type(answer).__name__ == operation.answer

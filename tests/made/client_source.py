@@ -20,9 +20,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from api.operations import answers
+from api.operations.access import ACCESS, ISSUE, ME, READS, REVOKE, SET_GRANTS
 from api.operations.answered import ANSWER, ANSWERS
 from api.operations.auditing import ABOVE, DIFF_POSTED
-from api.operations.definition import REQUIRED, SPEAKER, Operation, Parameter
+from api.operations.definition import REQUIRED, SPEAKER, Operation, Parameter, Record
 from api.operations.events import EVENTS, PARTITION_EVENTS
 from api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
 from api.operations.knowing import ASSESS, ASSOCIATIONS, FACTS, MAP, SYNONYM, SYNONYMS
@@ -93,17 +94,25 @@ VERBS: Mapping[str, Operation] = {
     "jobs": JOBS,
     "capacity": CAPACITY,
     "models": MODELS,
+    "me": ME,
+    "access": ACCESS,
+    "make_key": ISSUE,
+    "revoke_key": REVOKE,
+    "set_grants": SET_GRANTS,
+    "reads": READS,
 }
 """Of the client, by name."""
 MADE = "Made by `make client` of the application's operations: change those, and make it again."
 FOLDER = ROOT / "client" / "engramlog"
 TIMES = frozenset(
-    {"as_of", "known", "at", "occurred_at"}
+    {"as_of", "known", "at", "occurred_at", "expires_at"}
     | {f"{prefix}{end}" for prefix in ("", "recorded_", "updated_") for end in ("since", "until")}
 )
 """What may be told as a date-time too."""
 BY_HAND = frozenset({"AsideTold", "CorrectedBy", "Found", "Listing", "PossibleConflict", "Skipped", "Withheld"})
 """Answers, and parts of them, that the client's other verbs tell too or that do more: its `results` has them."""
+ONCE = frozenset({ISSUE})
+"""Never sent again: who got no answer would have made two."""
 PAIRS = frozenset({"metadata"})
 """Sent as `name=value`, told as a mapping."""
 WIDTH = 120
@@ -158,7 +167,7 @@ def _verb(name: str, operation: Operation) -> str:
     return (
         f"def {name + '_' * (name in dir(builtins))}({told}) -> Plan[{operation.answer}]:\n"
         f"    {_quoted(operation.summary, _explained([*needed, *placed, *others]))}\n"
-        f"    told = yield from ask(scope, {request})\n"
+        f"    told = yield from ask(scope{'.once()' if operation in ONCE else ''}, {request})\n"
         f"    return {operation.answer}.model_validate(told)\n"
     )
 
@@ -174,7 +183,7 @@ def _path(operation: Operation) -> str:
         return f'path_of(scope.whose(owner), "{rest}")'
     if "partition" in operation.subject:
         return f'of_all(scope, f"{operation.path}")'
-    return f'"{operation.path}"' if operation in (LAWS, PARAMETERS) else f'of_all(scope, "{operation.path}")'
+    return f'"{operation.path}"' if operation in (LAWS, PARAMETERS, ME) else f'of_all(scope, "{operation.path}")'
 
 
 def _asked(parameter: Parameter) -> str:
@@ -184,13 +193,15 @@ def _asked(parameter: Parameter) -> str:
         return "datetime | str | None"
     if parameter.name in PAIRS:
         return "Mapping[str, str | int | float | bool] | None"
+    if _of_records(parameter):
+        return "Sequence[Mapping[str, object]]" + (" | None" if None in parameter.kind else "")
     return type_source(parameter.kind, asked=True)
 
 
 def _unless_told(parameter: Parameter) -> str:
     """Its type and default: a list is empty, a limit as the service has it, anything else is left to the service."""
     kind = _asked(parameter)
-    if kind.startswith("Sequence"):
+    if kind.startswith("Sequence") and not kind.endswith("| None"):
         return f"{kind} = ()"
     if parameter.name == "limit":
         return f"{kind} = {parameter.default}"
@@ -202,8 +213,16 @@ def _sent(parameter: Parameter) -> str:
         return f"spelled({parameter.name})"
     if parameter.name in PAIRS:
         return f"pairs({parameter.name})"
+    if _of_records(parameter):  # an empty list says something: that there is none of it
+        listed = f"[*{parameter.name}]"
+        return f"None if {parameter.name} is None else {listed}" if None in parameter.kind else listed
     # a key of its own, so that a second try after a lost answer changes nothing
     return "scope.edge.new_id() if key is None else key" if parameter.name == "key" else parameter.name
+
+
+def _of_records(parameter: Parameter) -> bool:
+    """Whether it is a list of objects."""
+    return isinstance(parameter.kind, list) and any(isinstance(one, Record) for one in parameter.kind)
 
 
 def _explained(parameters: Iterable[Parameter]) -> Iterator[str]:

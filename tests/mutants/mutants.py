@@ -232,7 +232,7 @@ MUTANTS = (
         ("unit/api/requests/test_cursors.py",),
     ),
     Mutant(
-        "api/http/bearer.py",
+        "api/http/access/bearer.py",
         "if len(told) != 1:",
         "if not told:",
         "a second header shows the token beside a wrong one",

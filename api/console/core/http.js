@@ -3,6 +3,10 @@
 import { useCallback, useEffect, useRef, useState } from "./dom.js";
 import { here } from "./location.js";
 import { lose, token } from "./session.js";
+import { shared } from "./store.js";
+
+/** Changes whenever something was refused to whoever asks. */
+export const denied = shared(null);
 
 /** What the service refused, with what it said of it (application/problem+json). */
 export class Refused extends Error {
@@ -84,9 +88,11 @@ async function send(address, { method = "GET", body, params, signal } = {}) {
     throw new Refused(0, { title: "unreachable", detail: "" });
   }
   if (answer.status === 401) {
-    if (shown === token.get()) lose();
+    const { reason } = await problemOf(answer);
+    if (shown === token.get()) lose(["revoked", "over"].includes(reason) ? `ended.${reason}` : "ended");
     throw new Refused(401, { title: "session ended", detail: "" });
   }
+  if (answer.status === 403) denied.set({}); // what one may do is another thing now
   if (!answer.ok) throw Object.assign(new Refused(answer.status, await problemOf(answer)), { after: waitOf(answer) });
   return answer;
 }

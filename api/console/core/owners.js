@@ -4,6 +4,7 @@ import { html, useEffect, useRef, useState } from "./dom.js";
 import { path, tell, useAsk } from "./http.js";
 import { go, here, written } from "./location.js";
 import { Asked, Button, Command, Field, Problem, Screen, useQuiet } from "./parts.js";
+import { onlyOwner, whyNot } from "./rights.js";
 import { plain, Said } from "./said.js";
 import { number, t, useLanguage } from "./words.js";
 
@@ -55,6 +56,10 @@ function List({ onChosen, first }) {
 /** The first page: the owners there are, or what to do where there is none. */
 export function Owners() {
   const asked = useAsk(path("owners"), { limit: 2 });
+  const only = onlyOwner();
+  useEffect(() => {
+    if (only && !here.get().parts.length) go(written(["owners", only, "memories"]), { replace: true });
+  }, [only]);
   useEffect(() => {
     const owners = asked.data?.owners;
     if (owners?.length === 1 && !here.get().parts.length) go(written(["owners", owners[0].owner, "memories"]), { replace: true });
@@ -66,7 +71,7 @@ export function Owners() {
 }
 
 function NothingYet() {
-  const [owner, setOwner] = useState("");
+  const [owner, setOwner] = useState(onlyOwner() ?? "");
   const [text, setText] = useState("");
   const [error, setError] = useState(null);
   const add = async (event) => {
@@ -83,7 +88,7 @@ function NothingYet() {
       <${Field} label=${t("owner")} value=${owner} onChange=${setOwner} placeholder="alice" required maxlength="200" />
       <${Field} label=${t("screen.memory")} kind="textarea" value=${text} onChange=${setText} placeholder="I drink coffee every morning" required />
       <${Problem} error=${error} />
-      <${Button} kind="main" type="submit" disabled=${!owner.trim() || !text.trim()}>${t("store.empty.add")}<//>
+      <${Button} kind="main" type="submit" disabled=${!owner.trim() || !text.trim()} why=${owner.trim() ? whyNot("produce", owner.trim(), { actor: "user" }) : undefined}>${t("store.empty.add")}<//>
     </form>
     <${Command} text=${'engramlog add alice "I drink coffee every morning"'} />
     <${Command} text="engramlog chat-import chat.json --owner alice" />

@@ -111,7 +111,7 @@ export function Command({ text }) {
   return html`<div class="command"><code tabindex="0">${text}</code><${Copy} text=${text} /></div>`;
 }
 
-export function Copy({ text, label }) {
+export function Copy({ text, label, kind = "quiet" }) {
   const [done, setDone] = useState(false);
   const copy = async () => {
     const copied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
@@ -119,7 +119,7 @@ export function Copy({ text, label }) {
     setDone(true);
     setTimeout(() => setDone(false), 1500);
   };
-  return html`<${Button} kind="quiet" onClick=${copy} aria-live="polite">${done ? t("copied") : (label ?? t("copy"))}<//>`;
+  return html`<${Button} kind=${kind} onClick=${copy} aria-live="polite">${done ? t("copied") : (label ?? t("copy"))}<//>`;
 }
 
 /** Data, or its problem, or that it is waited for. */

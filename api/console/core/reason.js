@@ -8,6 +8,7 @@ import "../words/memory.js";
 import "../words/names.js";
 import "../words/reasons.js";
 import "../words/refusals.js";
+import "../words/rights.js";
 
 /** Values that are names of closed lists, by the place they stand in. */
 const NAMES = { level: "level", trust: "trust", known: "trust", tier: "tier", outcome: "outcome", link: "link", actor: "actor", event: "event", resolution: "memory.negate.resolution", face: "face" };
@@ -57,6 +58,8 @@ export function allowedWords(allowed) {
 export function Refusal({ error }) {
   const { detail, field, got, allowed, error: kind } = error.problem ?? {};
   const first = lead(error);
+  if (kind === "AccessDenied") return html`<p><strong>${t("rights.denied")}</strong></p>${needed(error.problem) && html`<p>${needed(error.problem)}</p>`}
+    ${(!error.problem.verb || language.get() === "en") && html`<p class="muted"><${ByService} text=${detail} /></p>`}`;
   if (!detail) return html`<p><strong>${first ?? error.message}</strong></p>`;
   const english = language.get() === "en";
   const named = first ?? (!english && has(`error.${kind}`) ? t(`error.${kind}`) : null);
@@ -68,7 +71,19 @@ export function Refusal({ error }) {
       ${allowed !== undefined && html` · ${t("problem.allowed")} ${said ? html`<span class="told">${allowedWords(allowed)}</span>` : html`<${ByService} text=${String(allowed)} />`}`}</p>`}`;
 }
 
+/** Which verb on whom is needed for what was refused; null where it is not told. */
+function needed({ verb, owner, mode, actor }) {
+  if (!verb) return null;
+  const told = { verb: t(`verb.${verb}`), owner: owner ? plain(owner) : t("rights.store") };
+  if (mode) return t("rights.denied.mode", { ...told, mode: t(`mode-name.${mode}`) });
+  return actor ? t("rights.denied.actor", { ...told, actor: t(`actor.${actor}`) }) : t("rights.denied.needs", told);
+}
+
+/** What a listener does not answer: what is about the store as a whole, beyond this machine. */
+export const isElsewhere = (error) => error?.status === 403 && error.problem?.error === "Forbidden";
+
 function lead(error) {
+  if (isElsewhere(error)) return t("rights.elsewhere");
   if (error.problem?.title === "read-only") return t("past.read-only");
   if (error.problem?.title === "dots") return t("problem.dots");
   const known = { 0: "problem.unreachable", 401: "problem.session", 429: "problem.busy", 504: "problem.slow" }[error.status];

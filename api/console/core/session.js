@@ -1,6 +1,6 @@
 /**
- * Who may ask. The link that `engramlog up` or `engramlog console` shows holds a code that works once; it is exchanged for a
- * token of this service's process, which stays in sessionStorage, is sent as Authorization alone, and dies with the service.
+ * Who may ask. The link that `engramlog up` or `engramlog console` shows holds a code that works once, and whoever has a key types
+ * it; either is exchanged for a token of this service's process, which stays in sessionStorage, is sent as Authorization alone, and dies with the service.
  * Other tabs of this very origin are given it by the tab that has it.
  */
 
@@ -8,9 +8,10 @@ import { shared } from "./store.js";
 
 const NAME = "engramlog.session";
 const ASKED_FOR_MS = 400;
+const REASONS = ["used", "over", "unknown", "revoked", "limited"];
 
 export const token = shared(sessionStorage.getItem(NAME));
-/** Why there is none: "none" (never had one), "ended" (refused), what was said of its code ("used", "over", "unknown", "limited"), "unreachable". */
+/** Why there is none: "none" (never had one), "ended" (refused; "ended.revoked", "ended.over": its key is), what was said of its code or key ("used", "key.revoked" ...), "unreachable". */
 export const without = shared("none");
 
 const tabs = "BroadcastChannel" in globalThis ? new BroadcastChannel("engramlog") : null;
@@ -71,16 +72,21 @@ export async function begin() {
   if (!token.get()) await askOtherTabs();
 }
 
-/** A code, or the service's own token typed by hand: whether it opened. */
-export async function exchange(code) {
+/** A code in exchange for a session: whether it opened. */
+export const exchange = (code) => opened({ code }, "");
+
+/** The same of a key, or of a token made of one, which is not kept. */
+export const signIn = (key) => opened({ key }, "key.");
+
+async function opened(told, kind) {
   const answer = await fetch("/v1/console/session", {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ code }),
+    body: JSON.stringify(told),
   }).catch(() => null);
   if (!answer?.ok) {
-    const told = await answer?.json().catch(() => null);
-    const why = ["used", "over", "unknown", "limited"].includes(told?.reason) ? told.reason : "unreachable";
+    const refused = await answer?.json().catch(() => null);
+    const why = REASONS.includes(refused?.reason) ? kind + refused.reason : "unreachable";
     if (token.get()) return true; // an old link, in a tab whose session goes on
     lose(why);
     return false;

@@ -9,6 +9,7 @@ import { ask, path, useAsk, useAskWith } from "../core/http.js";
 import { setParams, useHere } from "../core/location.js";
 import { useMoment, usePreview } from "../core/moment.js";
 import { Asked, Button, Chip, Empty, Field, note, Screen, told as refusal, useReadOnly } from "../core/parts.js";
+import { may, modeOf } from "../core/rights.js";
 import { plain } from "../core/said.js";
 import { shownInstant, shownMoment } from "../core/timebar.js";
 import { number, t } from "../core/words.js";
@@ -28,7 +29,7 @@ export function Ask({ owner }) {
   const asked = params.get("q") ?? "";
   const [question, setQuestion] = useState(asked);
   useEffect(() => setQuestion(asked), [asked]);
-  const mode = params.get("mode") ?? "normal";
+  const { mode, options } = modeOf(owner, params.get("mode"), "normal");
   const beside = params.get("beside") ?? (moment.b ? "moment" : "");
   const tab = params.get("tab") ?? "ranked";
   const address = path("owners", owner, "search");
@@ -53,7 +54,7 @@ export function Ask({ owner }) {
       <${Field} wide label=${t("ask.question")} kind="search" value=${question} onChange=${setQuestion} placeholder=${t("ask.placeholder")} maxlength="2000" />
       <${Button} kind="main" type="submit" disabled=${!question.trim()}>${t("ask.go")}<//>
       <${Button} why=${why} disabled=${!question.trim()} title=${t("ask.agent.hint")} onClick=${asAgent}>${t("ask.agent")}<//>
-      <${Field} label=${t("ask.mode")} value=${mode} options=${MODES.map((one) => [one, t(`mode.${one}`)])} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
+      <${Field} label=${t("ask.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
       <${Beside} owner=${owner} beside=${beside} moment=${moment} />
     </form>
     <div class="tabs" role="group" aria-label=${t("screen.ask")}>${["ranked", "context"].map((name) => html`<${Button} key=${name} aria-pressed=${tab === name ? "true" : "false"}
@@ -69,8 +70,8 @@ function Beside({ owner, beside, moment }) {
   const [kind, name] = split(beside);
   const options = [["", t("ask.beside.none")]];
   if (moment.b) options.push(["moment", t("ask.beside.moment")]);
-  options.push(...LAWS.map((law) => [`law:${law}`, t("ask.beside.law", { law: t(`law.${law}`) })]));
-  options.push(...KINDS.map((one) => [`without_${one}`, t("ask.beside.without", { kind: t(`ask.kind.${one}`) })]));
+  if (may("replay", owner)) options.push(...LAWS.map((law) => [`law:${law}`, t("ask.beside.law", { law: t(`law.${law}`) })]));
+  if (may("replay", owner) && may("audit", owner)) options.push(...KINDS.map((one) => [`without_${one}`, t("ask.beside.without", { kind: t(`ask.kind.${one}`) })]));
   const without = kind.startsWith("without_") ? kind.slice(8) : null;
   return html`<${Field} label=${t("ask.beside")} value=${kind === "law" ? beside : kind === "none" || (kind === "moment" && !moment.b) ? "" : kind} options=${options} onChange=${(one) => setParams({ beside: one === (moment.b ? "moment" : "") ? null : one || "none" })} />
     ${without && html`<${Names} owner=${owner} kind=${without} name=${name} moment=${moment} />`}`;
@@ -110,7 +111,7 @@ function Ranking({ owner, question, mode, told, moment, beside }) {
         ? html`<p class="muted">${t("ask.total", { shown: number(told.results.length), total: number(told.total) })}</p>
           <${Cards} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} moving=${moving} />`
         : html`<${Empty} title=${t("ask.none")}><p>${t(told.withheld.length ? "ask.none.withheld" : "ask.none.what")}</p><//>`}
-    <${Shelf} withheld=${told.withheld} mode=${mode} />`;
+    <${Shelf} owner=${owner} withheld=${told.withheld} mode=${mode} />`;
 }
 
 /** Cards in the order of the service; while a hand is dragged those, and in the order, of the instant under it. */
@@ -141,7 +142,7 @@ function useMoving(owner, question, mode, told, moment) {
   if (line === "known") delete body.to;
   for (const key of Object.keys(body)) if (body[key] === undefined) delete body[key];
   const whole = useMemo(() => body, [JSON.stringify({ ...body, to: null })]);
-  const asked = useAskWith(begun ? path("owners", owner, "instants") : null, whole);
+  const asked = useAskWith(begun && may("replay", owner, { mode }) ? path("owners", owner, "instants") : null, whole);
   if (!moves || !asked.data || asked.data.line !== line) return null;
   const instants = asked.data.instants.map(Date.parse);
   const at = dragged.at ?? Date.now();
@@ -176,11 +177,11 @@ function ReplayBeside({ owner, question, mode, told, moment, kind, name }) {
 }
 
 /** What matched and is not shown, and why. */
-function Shelf({ withheld, mode }) {
+function Shelf({ owner, withheld, mode }) {
   if (!withheld?.length) return null;
   const shown = (by) => MODES.find((one) => by === one);
   return html`<section class="shelf" aria-label=${t("ask.withheld")}><h2>${t("ask.withheld")}</h2>
     <ul>${withheld.map((one) => html`<li key=${one.reason}><${Chip} tone=${one.reason === "sensitive" ? "bad" : "warn"}>${t("ask.withheld.count", { count: number(one.count), reason: t(`reason.${one.reason}`) })}<//>
-      ${shown(one.shown_by) && shown(one.shown_by) !== mode ? html`<${Button} kind="quiet" onClick=${() => setParams({ mode: one.shown_by })}>${t("ask.withheld.show", { mode: t(`mode-name.${one.shown_by}`) })}<//>` : html`<span class="muted">${one.reason === "sensitive" ? t("ask.withheld.secret") : t("ask.withheld.shown-by", { mode: shown(one.shown_by) ? t(`mode-name.${one.shown_by}`) : one.shown_by })}</span>`}
+      ${shown(one.shown_by) && shown(one.shown_by) !== mode && may("read", owner, { mode: one.shown_by }) ? html`<${Button} kind="quiet" onClick=${() => setParams({ mode: one.shown_by })}>${t("ask.withheld.show", { mode: t(`mode-name.${one.shown_by}`) })}<//>` : html`<span class="muted">${one.reason === "sensitive" ? t("ask.withheld.secret") : t("ask.withheld.shown-by", { mode: shown(one.shown_by) ? t(`mode-name.${one.shown_by}`) : one.shown_by })}</span>`}
       ${one.ids?.length > 0 && html`<span class="id muted">${one.ids.slice(0, 5).map(plain).join(", ")}${one.ids.length > 5 ? " …" : ""}</span>`}</li>`)}</ul></section>`;
 }

@@ -1,12 +1,12 @@
 /** What changed between two moments: hand A and hand B, or A and the present; memories with what moved, by which events and whose. */
 
-import { MODES } from "../core/choices.js";
 import { html, useEffect, useState } from "../core/dom.js";
 import { ask, path, useAsk } from "../core/http.js";
 import { setParams, To, useHere } from "../core/location.js";
 import { parsed, setHand, useMoment } from "../core/moment.js";
 import { Asked, Button, Check, Chip, Empty, Field, Problem } from "../core/parts.js";
 import { EventName, who } from "../core/reason.js";
+import { modeOf } from "../core/rights.js";
 import { Id, Said, When } from "../core/said.js";
 import { shownMoment } from "../core/timebar.js";
 import { number, t, weight } from "../core/words.js";
@@ -44,7 +44,7 @@ function after(one, other) {
 export function Between({ owner, refreshed }) {
   const { params } = useHere();
   const sides = sidesOf(useMoment());
-  const mode = params.get("mode") ?? "normal";
+  const { mode, options } = modeOf(owner, params.get("mode"), "normal", "replay");
   const everything = params.get("weights") === "true";
   const question = { ...sides.question, mode, all: everything || undefined };
   if (sides.same) return html`<${Nothing} />`;
@@ -52,7 +52,7 @@ export function Between({ owner, refreshed }) {
   if (sides.ahead) return html`<${Empty} title=${t("between.ahead")}><p>${t("between.ahead.what")}</p><//>`;
   return html`<p class="lead">${t(sides.last[sides.line] ? "between.lead" : "between.lead.now", { from: shownMoment(sides.first[sides.line]), to: shownMoment(sides.last[sides.line]), line: t(sides.line === "as_of" ? "bar.happened" : "bar.known") })}</p>
     <div class="form manager-bar">
-      <${Field} label=${t("memories.mode")} value=${mode} options=${MODES.map((one) => [one, t(`mode.${one}`)])} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
+      <${Field} label=${t("memories.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
       <${Check} label=${t("between.weights")} checked=${everything} onChange=${(value) => setParams({ weights: value ? "true" : null })} />
     </div>
     <${Found} key=${JSON.stringify(question)} owner=${owner} question=${question} sides=${sides} refreshed=${refreshed} />`;

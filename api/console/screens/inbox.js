@@ -4,8 +4,9 @@ import { html, useEffect, useState } from "../core/dom.js";
 import { path, tell, useAsk } from "../core/http.js";
 import { To } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
-import { Asked, Button, Chip, Empty, Field, note, Panel, Problem, useReadOnly } from "../core/parts.js";
+import { Asked, Button, Chip, Empty, Field, note, Panel, Problem } from "../core/parts.js";
 import { Reason, who } from "../core/reason.js";
+import { useWhyNot } from "../core/rights.js";
 import { Id, Said, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 import { FormDialog } from "./verbs.js";
@@ -33,7 +34,7 @@ export function Inbox({ owner, refreshed, onDone }) {
 }
 
 function Item({ owner, item, onDone }) {
-  const why = useReadOnly();
+  const why = useWhyNot("review", owner);
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
   const [words, setWords] = useState(null);

@@ -6,6 +6,7 @@ import { go, setParams, To, to, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
 import { Button, Check, Chip, Copy, Dialog, Empty, Field, Problem, Screen, Typed } from "../core/parts.js";
 import { ByService, EventName, who } from "../core/reason.js";
+import { may } from "../core/rights.js";
 import { plain, Said, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 import "../words/log.js";
@@ -137,7 +138,7 @@ function Raw({ owner, event, onClose }) {
   return html`<${Dialog} wide=${true} title=${t("log.raw.title", { position: event.position })} onClose=${onClose}>
     <pre tabindex="0"><${Said} text=${text} /></pre>
     <div class="dialog-foot"><${Copy} text=${text} />
-      <${Button} onClick=${() => { onClose(); go(to(["owners", owner, "whatif"], { without: event.position })); }}>${t("log.strike")}<//>
+      ${may("replay", owner) && html`<${Button} onClick=${() => { onClose(); go(to(["owners", owner, "whatif"], { without: event.position })); }}>${t("log.strike")}<//>`}
       <${Button} onClick=${() => { onClose(); setParams({ at: null, as_of: event.position }); }}>${t("log.then")}<//></div>
   <//>`;
 }

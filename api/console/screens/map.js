@@ -1,12 +1,12 @@
 /** A map of what is known: the service's picture, made live, and the same as a list. */
 
-import { MODES } from "../core/choices.js";
 import { html, useEffect, useRef, useState } from "../core/dom.js";
 import { askText, path, useAsk } from "../core/http.js";
 import { go, setParams, To, to, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
 import { Asked, Button, Chip, download, Empty, Field, Panel, Screen } from "../core/parts.js";
 import { picture } from "../core/picture.js";
+import { modeOf } from "../core/rights.js";
 import { plain, Said } from "../core/said.js";
 import { useShared } from "../core/store.js";
 import { theme } from "../core/theme.js";
@@ -24,7 +24,7 @@ export function Map({ owner }) {
   const { params } = useHere();
   const moment = useMoment();
   const topic = params.get("topic") ?? "";
-  const mode = params.get("mode") ?? "review";
+  const { mode, options } = modeOf(owner, params.get("mode"), "review");
   const limit = params.get("limit") ?? usual();
   const [text, setText] = useState(topic);
   useEffect(() => setText(topic), [topic]);
@@ -35,7 +35,7 @@ export function Map({ owner }) {
     <form class="form map-bar" role="search" onSubmit=${(event) => { event.preventDefault(); setParams({ topic: text.trim() || null }); }}>
       <${Field} wide label=${t("map.topic")} kind="search" value=${text} onChange=${setText} maxlength="400" />
       <${Button} kind="main" type="submit">${t("map.go")}<//>
-      <${Field} label=${t("map.mode")} value=${mode} options=${MODES.map((one) => [one, t(`mode.${one}`)])} onChange=${(one) => setParams({ mode: one === "review" ? null : one })} />
+      <${Field} label=${t("map.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "review" ? null : one })} />
       <${Field} label=${t("map.limit")} value=${limit} options=${LIMITS.map((one) => [one, one])} onChange=${(one) => setParams({ limit: one === usual() ? null : one })} />
       <${Button} aria-pressed=${list ? "true" : "false"} onClick=${() => setParams({ as: list ? null : "list" })}>${t(list ? "map.as-picture" : "map.as-list")}<//>
     </form>

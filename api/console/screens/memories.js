@@ -1,11 +1,11 @@
 /** The manager: all memories of an owner in a table with filters, what waits for a person, statistics, export. */
 
-import { MODES } from "../core/choices.js";
 import { html, useEffect, useState } from "../core/dom.js";
 import { ask, path, useAsk, useFeed } from "../core/http.js";
 import { go, setParams, To, to, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
 import { Bar, Button, Chip, Empty, Field, note, Problem, Screen, told, useQuiet, useReadOnly } from "../core/parts.js";
+import { may, modeOf, useWhyNot, whyNot } from "../core/rights.js";
 import { Rows } from "../core/rows.js";
 import { Id, plain, Said, When } from "../core/said.js";
 import { number, t, weight } from "../core/words.js";
@@ -40,8 +40,8 @@ export const TONES = {
 };
 
 /** The filters of the address, as the service is asked. */
-function filtersOf(params) {
-  const told = { mode: params.get("mode") ?? "review" };
+function filtersOf(params, owner) {
+  const told = { mode: modeOf(owner, params.get("mode"), "review").mode };
   for (const name of FILTERS) if (params.has(name)) told[name] = params.getAll(name);
   if (params.get("words")) told.words = params.get("words");
   return told;
@@ -52,20 +52,22 @@ export function Memories({ owner }) {
   const moment = useMoment();
   const first = moment.b ? "between" : "all";
   const view = params.get("view") ?? first;
-  const inbox = useAsk(path("owners", owner, "inbox"), { ...moment.query, limit: 1 });
+  const inbox = useAsk(may("review", owner) ? path("owners", owner, "inbox") : null, { ...moment.query, limit: 1 });
   const [dialog, setDialog] = useState(null);
   const [refreshed, setRefreshed] = useState(0);
-  const why = useReadOnly();
+  const past = useReadOnly();
+  const why = useWhyNot("produce", owner);
   const again = () => {
     setRefreshed((was) => was + 1);
     inbox.reload();
   };
-  const live = useFeed(owner, again, !why);
+  const live = useFeed(owner, again, !past);
+  const views = [["all"], ["between", "replay"], ["inbox", "review"], ["stats"]].filter(([, verb]) => !verb || may(verb, owner)).map(([name]) => name);
   const waiting = inbox.data?.total ?? 0;
   return html`<${Screen} title=${t("screen.memories")} lead=${t("memories.lead", { owner: plain(owner) })}
     actions=${html`
       <div class="tabs" role="group" aria-label=${t("screens")}>
-        ${["all", "between", "inbox", "stats"].map((name) => html`<${Button} key=${name} aria-pressed=${view === name ? "true" : "false"}
+        ${views.map((name) => html`<${Button} key=${name} aria-pressed=${view === name ? "true" : "false"}
           onClick=${() => setParams({ view: name === first ? null : name })}>${t(`memories.view.${name}`)}${name === "inbox" && waiting ? html` <${Chip} tone="warn">${number(waiting)}<//>` : ""}<//>`)}
       </div>
       <${Button} onClick=${() => setDialog({ kind: "export" })}>${t("memories.export")}<//>
@@ -73,7 +75,7 @@ export function Memories({ owner }) {
     ${view === "inbox" ? html`<${Inbox} owner=${owner} refreshed=${refreshed} onDone=${again} />`
       : view === "stats" ? html`<${Statistics} owner=${owner} refreshed=${refreshed} />`
       : view === "between" ? html`<${Between} owner=${owner} refreshed=${refreshed} />`
-      : html`${moment.b && html`<p class="muted" role="note">${t("memories.b.table")}</p>`}<${Table} owner=${owner} refreshed=${refreshed} live=${live} setDialog=${setDialog} onDone=${again} why=${why} />`}
+      : html`${moment.b && html`<p class="muted" role="note">${t("memories.b.table")}</p>`}<${Table} owner=${owner} refreshed=${refreshed} live=${live} setDialog=${setDialog} onDone=${again} past=${past} why=${why} />`}
     ${dialog?.kind === "add" && html`<${AddDialog} owner=${owner} onClose=${() => setDialog(null)} onDone=${again} />`}
     ${dialog?.kind === "edit" && html`<${EditDialog} owner=${owner} memory=${dialog.memory} onClose=${() => setDialog(null)} onDone=${again} />`}
     ${dialog?.kind === "delete" && html`<${DeleteDialog} owner=${owner} ids=${dialog.ids} onClose=${() => setDialog(null)} onDone=${(answer) => { again(); if (answer) dialog.picked?.(); }} />`}
@@ -81,7 +83,7 @@ export function Memories({ owner }) {
   <//>`;
 }
 
-function Table({ owner, refreshed, live, setDialog, onDone, why }) {
+function Table({ owner, refreshed, live, setDialog, onDone, past, why }) {
   const { params } = useHere();
   const moment = useMoment();
   const [picked, setPicked] = useState(new Map());
@@ -93,7 +95,8 @@ function Table({ owner, refreshed, live, setDialog, onDone, why }) {
   useEffect(() => {
     if (quiet !== written) setParams({ words: quiet || null }, { replace: true });
   }, [quiet]);
-  const filters = filtersOf(params);
+  const filters = filtersOf(params, owner);
+  const whyDelete = useWhyNot("delete", owner);
   const sort = params.get("sort") ?? "activated";
   const order = params.get("order") ?? (sort === "id" ? "ascending" : "descending");
   const question = { ...filters, sort, order, ...moment.query };
@@ -123,16 +126,16 @@ function Table({ owner, refreshed, live, setDialog, onDone, why }) {
     <div class="manager-main">
       <div class="form manager-bar">
         <${Field} wide label=${t("memories.words")} kind="search" value=${words} onChange=${setWords} maxlength="400" />
-        <${Field} label=${t("memories.mode")} value=${filters.mode} options=${MODES.map((one) => [one, t(`mode.${one}`)])} onChange=${(mode) => setParams({ mode: mode === "review" ? null : mode })} />
+        <${Field} label=${t("memories.mode")} value=${filters.mode} options=${modeOf(owner, params.get("mode"), "review").options} onChange=${(mode) => setParams({ mode: mode === "review" ? null : mode })} />
         <${Field} label=${t("memories.sort")} value=${sort} options=${SORTS.map((one) => [one, t(`memories.sort.${one}`)])} onChange=${(value) => setParams({ sort: value === "activated" ? null : value, order: null })} />
         <${Field} label=${t("memories.order")} value=${order} options=${["descending", "ascending"].map((one) => [one, t(`memories.order.${one}`)])} onChange=${(value) => setParams({ order: value })} />
       </div>
       <div class="manager-told" role="status">
         <span>${shown ? t("memories.total", { count: number(shown.total) }) : ""}${shown?.withheld?.length ? ` · ${withheldTold(shown.withheld)}` : ""}</span>
-        ${!why && html`<span class=${`live ${live}`}>${t(live === "open" ? "live" : "live.waiting")}</span>`}
+        ${!past && html`<span class=${`live ${live}`}>${t(live === "open" ? "live" : "live.waiting")}</span>`}
         ${picked.size > 0 && html`<span class="picked-told"><strong>${t("memories.picked", { count: number(picked.size) })}</strong>
-          ${standing.length > 0 && html`<${Button} kind="danger" why=${why} onClick=${() => setDialog({ kind: "delete", ids: standing, picked: () => setPicked(new Map()) })}>${t("memories.delete")}<//>`}
-          ${deleted.length > 0 && html`<${Button} why=${why} onClick=${() => restore(owner, deleted).then(() => { setPicked(new Map()); onDone(); }, (error) => note(told(error), { tone: "bad" }))}>${t("memories.restore")}<//>`}
+          ${standing.length > 0 && html`<${Button} kind="danger" why=${whyDelete} onClick=${() => setDialog({ kind: "delete", ids: standing, picked: () => setPicked(new Map()) })}>${t("memories.delete")}<//>`}
+          ${deleted.length > 0 && html`<${Button} why=${whyDelete} onClick=${() => restore(owner, deleted).then(() => { setPicked(new Map()); onDone(); }, (error) => note(told(error), { tone: "bad" }))}>${t("memories.restore")}<//>`}
           <${Button} onClick=${() => setDialog({ kind: "export", picked: [...picked.keys()] })}>${t("memories.export")}: ${number(picked.size)}<//>
           <${Button} kind="quiet" onClick=${() => setPicked(new Map())}>${t("memories.pick.none")}<//></span>`}
         ${shown?.total > 0 && html`<${Button} kind="quiet" onClick=${pickAll}>${t("memories.pick.page")}<//>`}
@@ -149,13 +152,13 @@ function Table({ owner, refreshed, live, setDialog, onDone, why }) {
           { name: "when", title: t("memories.column.when"), class: "c-when" },
           { name: "actions", title: html`<span class="out-of-sight">${t("memories.column.actions")}</span>`, class: "c-actions" },
         ]}
-        cells=${(row) => cellsOf(row, { owner, picked, pick, most: shown?.most ?? 1, why, setDialog })}
+        cells=${(row) => cellsOf(row, { owner, picked, pick, most: shown?.most ?? 1, whyEdit: past ?? whyNot("correct", owner, { actor: "user" }), whyDelete, setDialog })}
         empty=${html`<${None} owner=${owner} filtered=${filtered} past=${moment.past} withheld=${shown?.withheld} add=${() => setDialog({ kind: "add" })} why=${why} />`} />
     </div>
   </div>`;
 }
 
-function cellsOf(row, { owner, picked, pick, most, why, setDialog }) {
+function cellsOf(row, { owner, picked, pick, most, whyEdit, whyDelete, setDialog }) {
   return [
     html`<input type="checkbox" tabindex="-1" checked=${picked.has(row.id)} aria-label=${t("memories.pick", { id: plain(row.id) })} onChange=${() => pick(row)} />`,
     html`<${To} class="row-link" tabindex="-1" data-id=${row.id} parts=${["owners", owner, "memory", row.id]}><${Said} text=${row.memory} lines=${1} />
@@ -167,8 +170,8 @@ function cellsOf(row, { owner, picked, pick, most, why, setDialog }) {
     html`<${Chip} tone=${TONES[row.trust]}>${t(`trust.${row.trust}`)}<//>`,
     html`<span class="figure">${weight(row.weight)}</span> <${Bar} share=${row.weight / most} label=${`${t("memories.column.weight")} ${weight(row.weight)}`} />`,
     html`<${When} at=${row.last_activated_at} />`,
-    row.status === "deleted" || row.status === "purged" ? "" : html`<span class="row-actions"><${Button} kind="quiet" tabindex="-1" why=${why} onClick=${() => setDialog({ kind: "edit", memory: row })}>${t("memories.edit")}<//>
-      <${Button} kind="quiet" tabindex="-1" why=${why} aria-label=${`${t("memories.delete")}: ${plain(row.id)}`} onClick=${() => setDialog({ kind: "delete", ids: [row.id] })}>✕<//></span>`,
+    row.status === "deleted" || row.status === "purged" ? "" : html`<span class="row-actions"><${Button} kind="quiet" tabindex="-1" why=${whyEdit} onClick=${() => setDialog({ kind: "edit", memory: row })}>${t("memories.edit")}<//>
+      <${Button} kind="quiet" tabindex="-1" why=${whyDelete} aria-label=${`${t("memories.delete")}: ${plain(row.id)}`} onClick=${() => setDialog({ kind: "delete", ids: [row.id] })}>✕<//></span>`,
   ];
 }
 

@@ -5,6 +5,7 @@ import { path, useAsk, useFeed } from "../core/http.js";
 import { To } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
 import { Asked, Button, Chip, Panel, Screen, useReadOnly } from "../core/parts.js";
+import { may, modeOf, useMe, whyNot } from "../core/rights.js";
 import { Id, plain, Said, When } from "../core/said.js";
 import { has, number, t, weight } from "../core/words.js";
 import { Changes, EventDialog } from "./changes.js";
@@ -49,13 +50,13 @@ function Told({ owner, memory, address, moment, turn, again }) {
       ${memory.conflicting?.length > 0 && html`<p>${t("memory.conflicts")}: ${memory.conflicting.map((one) => html`<${To} key=${one.id} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.memory ?? one.id} /><//> <span class="muted"><${Said} text=${one.reason ?? ""} /></span> `)}</p>`}
       ${why.data?.aside && html`<p><${Chip} tone="warn">${t("memory.aside")}<//> <span class="muted"><${Said} text=${[why.data.aside.since, why.data.aside.reason].filter(Boolean).join(" · ")} /></span></p>`}
     <//>
-    <${Panel} title=${t("memory.curves")}><${Curves} address=${address} moment=${moment} turn=${turn} onMark=${setEvent} /><//>
+    ${may("replay", owner) && html`<${Panel} title=${t("memory.curves")}><${Curves} address=${address} moment=${moment} turn=${turn} onMark=${setEvent} /><//>`}
     <div class="masonry">
       <${Panel} title=${t("memory.why", { weight: weight(memory.weight) })}><${Asked} of=${why}>${(told) => html`<${Why} told=${told} />`}<//><//>
       <${Panel} title=${t("memory.text")}><${Texts} memory=${memory} owner=${owner} now=${text} /><//>
       <${Panel} title=${t("memory.provenance")}><${Origins} owner=${owner} address=${address} moment=${moment} turn=${turn} /><//>
       <${Panel} title=${t("memory.edges")}><${Edges} owner=${owner} address=${address} moment=${moment} turn=${turn} /><//>
-      <${Panel} title=${t("memory.uses")}><${Uses} owner=${owner} address=${address} moment=${moment} turn=${turn} /><//>
+      ${may("audit", owner) && html`<${Panel} title=${t("memory.uses")}><${Uses} owner=${owner} address=${address} moment=${moment} turn=${turn} /><//>`}
       <${Panel} title=${t("memory.details")}><${Details} memory=${memory} /><//>
       ${["evidence", "patterns"].map((name) => memory[name]?.length > 0 && html`<${Panel} key=${name} title=${t(`memory.${name}`)}><ul class="plain">
         ${memory[name].map((one) => html`<li key=${one.id}><${To} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.memory ?? one.id} /><//> ${one.status && html`<${Chip} tone=${TONES[one.status]}>${t(`status.${one.status}`)}<//>`} ${one.said_on && html`<${When} at=${one.said_on} day=${true} />`}</li>`)}</ul><//>`)}
@@ -94,7 +95,7 @@ function Texts({ memory, owner, now }) {
 }
 
 function Edges({ owner, address, moment }) {
-  const asked = useAsk(address + "/associations", { depth: 1, mode: "review", ...moment.query });
+  const asked = useAsk(address + "/associations", { depth: 1, mode: modeOf(owner, null, "review").mode, ...moment.query });
   return html`<${Asked} of=${asked}>${(told) => told.associations.length
     ? html`<ul class="plain edges">${told.associations.slice(0, 12).map((one) => html`<li key=${one.id}><span class="figure">${one.weight.toFixed(2)}</span> <${Chip}>${t(`link.${one.link}`)}<//> <${To} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.memory} lines=${1} /><//></li>`)}</ul>`
     : html`<p class="muted">${t("memory.edges.none")}</p>`}<//>`;
@@ -125,9 +126,14 @@ function Details({ memory }) {
   </tbody></table>`;
 }
 
+/** What other verbs than "correct" an action needs. */
+const VERBS = { delete: "delete", restore: "delete", reveal: "reveal" };
+
 /** What can be done, by the memory's state. */
 function Verbs({ owner, memory, again, onRevealed }) {
-  const why = useReadOnly();
+  const past = useReadOnly();
+  useMe();
+  const why = (name) => past ?? whyNot(VERBS[name] ?? "correct", owner, { actor: "user" });
   const [open, setOpen] = useState(null);
   const dialogs = { edit: EditDialog, negate: Negate, confirm: ConfirmHolds, sensitivity: Sensitivity, restore: RestoreDialog, unmerge: Unmerge, reveal: Reveal };
   const secret = memory.sensitivity > 2;
@@ -136,8 +142,8 @@ function Verbs({ owner, memory, again, onRevealed }) {
     : [...(secret ? ["reveal"] : ["edit"]), "negate", ...(memory.is_negated || memory.trust === "rejected" || memory.trust === "disputed" ? ["confirm"] : []), "sensitivity", ...(memory.merged_from?.length ? ["unmerge"] : [])];
   const word = (name) => (name === "edit" ? t("memories.edit") : t(`memory.${name}`));
   const Open = dialogs[open];
-  return html`${names.map((name) => html`<${Button} key=${name} why=${why} title=${name === "negate" ? t("memory.negate.hint") : undefined} onClick=${() => setOpen(name)}>${word(name)}<//>`)}
-    ${!gone && memory.status !== "purged" && html`<${Button} kind="danger" why=${why} onClick=${() => setOpen("delete")}>${t("memories.delete")}<//>`}
+  return html`${names.map((name) => html`<${Button} key=${name} why=${why(name)} title=${name === "negate" ? t("memory.negate.hint") : undefined} onClick=${() => setOpen(name)}>${word(name)}<//>`)}
+    ${!gone && memory.status !== "purged" && html`<${Button} kind="danger" why=${why("delete")} onClick=${() => setOpen("delete")}>${t("memories.delete")}<//>`}
     ${open === "delete" && html`<${DeleteDialog} owner=${owner} ids=${[memory.id]} onClose=${() => setOpen(null)} onDone=${again} />`}
     ${Open && html`<${Open} owner=${owner} memory=${memory} onClose=${() => setOpen(null)} onDone=${again} onRevealed=${onRevealed} />`}`;
 }

@@ -4,6 +4,7 @@ import { html, useState } from "../core/dom.js";
 import { askWith, path, tell, useAsk, useAskWith } from "../core/http.js";
 import { Asked, Check, Confirm, Field, note } from "../core/parts.js";
 import { Reason } from "../core/reason.js";
+import { may } from "../core/rights.js";
 import { number, t, weight } from "../core/words.js";
 import { FormDialog, Named, restore } from "./verbs.js";
 
@@ -12,7 +13,7 @@ const of = (owner, memory, verb) => path("owners", owner, "memories", memory.id,
 /** What a verb would do, told by the service without doing it. */
 function Touches({ owner, memory, verb, body = {} }) {
   const would = useAskWith(of(owner, memory, verb), { ...body, dry_run: true });
-  const uses = useAsk(path("owners", owner, "memories", memory.id, "uses"), { limit: 1 });
+  const uses = useAsk(may("audit", owner) ? path("owners", owner, "memories", memory.id, "uses") : null, { limit: 1 });
   return html`<section class="touches" aria-label=${t("memory.touches")}><h3>${t("memory.touches")}</h3>
     <${Asked} of=${would}>${(told) => html`<ul class="plain">${told.changes.map((one, index) => html`<li key=${index} class="figure">
       ${t("memory.touches.weight", { id: one.memory, old: weight(one.old_weight), new: weight(one.new_weight) })} <span class="muted"><${Reason} text=${one.reason} code=${one.reason_code} values=${one.reason_values} /></span></li>`)}</ul>`}<//>

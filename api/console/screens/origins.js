@@ -5,6 +5,7 @@ import { useAsk } from "../core/http.js";
 import { To } from "../core/location.js";
 import { Asked, Chip } from "../core/parts.js";
 import { EventName } from "../core/reason.js";
+import { may } from "../core/rights.js";
 import { Id, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 
@@ -17,6 +18,9 @@ export function Origins({ owner, address, moment }) {
   }}<//>`;
 }
 
+/** What leads to the log, for whoever may read it. */
+const InLog = ({ owner, params, text }) => (may("audit", owner) ? html`<${To} parts=${["owners", owner, "log"]} params=${params}><${Id} text=${text} /><//>` : html`<${Id} text=${text} />`);
+
 function Branch({ owner, node, nodes, path: above }) {
   if (!node) return null;
   const within = above.includes(node.id) ? [] : nodes.filter((one) => one.parent === node.id && one.depth === node.depth + 1);
@@ -26,8 +30,8 @@ function Branch({ owner, node, nodes, path: above }) {
     ${node.unknown && html` <${Chip} tone="warn">${t("memory.provenance.unknown")}<//>`}${node.set_aside && html` <${Chip} tone="warn">${t("reason.set_aside")}<//>`}
     ${node.created_at && html` <${When} at=${node.created_at} />`}
     <ul>
-      ${(node.source_turns ?? []).slice(0, 12).map((turn) => html`<li key=${turn}><span class="muted">${t("memory.turns")} </span><${To} parts=${["owners", owner, "log"]} params=${{ turn }}><${Id} text=${turn} /><//></li>`)}
-      ${(node.events ?? []).slice(0, 8).map((one) => html`<li key=${one.position + one.event}><${To} parts=${["owners", owner, "log"]} params=${{ at: one.position }}><${Id} text=${one.position} /><//> <${EventName} type=${one.event} /></li>`)}
+      ${(node.source_turns ?? []).slice(0, 12).map((turn) => html`<li key=${turn}><span class="muted">${t("memory.turns")} </span><${InLog} owner=${owner} params=${{ turn }} text=${turn} /></li>`)}
+      ${(node.events ?? []).slice(0, 8).map((one) => html`<li key=${one.position + one.event}><${InLog} owner=${owner} params=${{ at: one.position }} text=${one.position} /> <${EventName} type=${one.event} /></li>`)}
       ${within.map((one) => html`<${Branch} key=${one.id} owner=${owner} node=${one} nodes=${nodes} path=${[...above, node.id]} />`)}
     </ul></li>`;
 }

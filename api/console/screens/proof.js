@@ -3,8 +3,9 @@
 import { html, useState } from "../core/dom.js";
 import { ask, askWith, path, useAsk } from "../core/http.js";
 import { useMoment } from "../core/moment.js";
-import { Asked, Button, Chip, Copy, download, Field, note, Panel, Problem, Screen, told as refusal, useReadOnly } from "../core/parts.js";
+import { Asked, Button, Chip, Copy, download, Field, note, Panel, Problem, Screen, told as refusal } from "../core/parts.js";
 import { ByService } from "../core/reason.js";
+import { may, useWhyNot, whyNot } from "../core/rights.js";
 import { Id, plain, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 import { ExportDialog } from "./exporting.js";
@@ -18,7 +19,7 @@ const STANDING = ["live", "fading", "kept_version", "superseded", "merged", "ret
 
 export function Proof({ owner }) {
   const [dialog, setDialog] = useState(null);
-  const why = useReadOnly();
+  const why = useWhyNot("delete", owner) ?? whyNot("read", owner, { mode: "debug" });
   const forget = async () => {
     try {
       const told = await ask(path("owners", owner, "memories"), { mode: "debug", statuses: STANDING, limit: MOST_DELETED });
@@ -31,11 +32,10 @@ export function Proof({ owner }) {
   return html`<${Screen} title=${t("screen.proof")} lead=${t("proof.lead")}>
     <div class="columns">
       <${OwnerChain} owner=${owner} />
-      <${Panel} title=${t("proof.person", { owner: plain(owner) })}><p>${t("proof.person.what")}</p><${Button} kind="main" onClick=${() => setDialog({ kind: "export" })}>${t("proof.person.get")}<//><//>
+      <${Panel} title=${t("proof.person", { owner: plain(owner) })}><p>${t("proof.person.what")}</p><${Button} kind="main" why=${whyNot("audit", owner)} onClick=${() => setDialog({ kind: "export" })}>${t("proof.person.get")}<//><//>
       <${Panel} title=${t("proof.forget", { owner: plain(owner) })}><p>${t("proof.forget.what")}</p><${Button} kind="danger" why=${why} onClick=${forget}>${t("proof.forget.go")}<//><//>
     </div>
-    <${Check} />
-    <${Heads} />
+    ${may("audit", null) && html`<${Check} /><${Heads} />`}
     ${dialog?.kind === "export" && html`<${ExportDialog} owner=${owner} everything=${true} onClose=${() => setDialog(null)} />`}
     ${dialog?.kind === "forget" && html`<${DeleteDialog} owner=${owner} ids=${dialog.ids} more=${dialog.more} onClose=${() => setDialog(null)} onDone=${(answer) => answer && dialog.more > 0 && note(t("proof.forget.more", { count: number(dialog.more) }), { tone: "bad" })} />`}
   <//>`;

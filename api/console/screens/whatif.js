@@ -1,11 +1,12 @@
 /** What if: the same history without something, or by other numbers, beside what holds; and from there to a retraction for good. */
 
-import { KINDS, LAWS, MODES } from "../core/choices.js";
+import { KINDS, LAWS } from "../core/choices.js";
 import { html, useState } from "../core/dom.js";
 import { askWith, path, tell, useAsk, useAskWith } from "../core/http.js";
 import { setParams, To, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
-import { Asked, Button, Check, Chip, Confirm, Copy, Empty, Field, note, Panel, Screen, Typed, useReadOnly } from "../core/parts.js";
+import { Asked, Button, Check, Chip, Confirm, Copy, Empty, Field, note, Panel, Screen, Typed } from "../core/parts.js";
+import { may, modeOf, useWhyNot, whyNot } from "../core/rights.js";
 import { Id, plain, Said } from "../core/said.js";
 import { number, t, weight } from "../core/words.js";
 import { RankLines } from "./ranklines.js";
@@ -17,7 +18,7 @@ import "../words/whatif.js";
 const PAGE = 40;
 
 /** What stands in the address, as the service is asked. Null: nothing is changed. */
-function wanted(params) {
+function wanted(params, owner) {
   const body = {};
   for (const name of ["without", "without_turns", ...KINDS.map((kind) => `without_${kind}`)]) if (params.has(name)) body[name] = params.getAll(name);
   const struck = Object.keys(body).length > 0;
@@ -26,7 +27,7 @@ function wanted(params) {
   const changed = Boolean(body.profile || body.set);
   if (!struck && !changed) return null;
   if (params.get("alone")) body.alone = true;
-  body.mode = params.get("mode") ?? "normal";
+  body.mode = modeOf(owner, params.get("mode"), "normal", "replay").mode;
   const questions = params.getAll("q").filter(Boolean);
   if (questions.length) body.queries = questions;
   return { body, struck, changed };
@@ -44,13 +45,13 @@ function setting(text) {
 export function WhatIf({ owner }) {
   const { params } = useHere();
   const moment = useMoment();
-  const asked = wanted(params);
+  const asked = wanted(params, owner);
   return html`<${Screen} title=${t("screen.whatif")} lead=${t("whatif.lead")} actions=${asked && html`<${Copy} text=${location.href} label=${t("whatif.link")} /><${Button} onClick=${() => setParams(Object.fromEntries([...new Set(params.keys())].filter((one) => !["as_of", "known", "b", "b.as_of", "b.known"].includes(one)).map((one) => [one, null])))}>${t("whatif.clear")}<//>`}>
     <div class="whatif">
       <div>
         <${Panel} title=${t("whatif.strike")}><${Strikes} owner=${owner} params=${params} moment=${moment} /><//>
         <${Panel} title=${t("whatif.change")}><${Numbers} params=${params} /><//>
-        <${Panel} title=${t("whatif.questions")}><${Questions} params=${params} /><//>
+        <${Panel} title=${t("whatif.questions")}><${Questions} owner=${owner} params=${params} /><//>
       </div>
       <div>${asked ? html`<${Outcome} owner=${owner} asked=${asked} moment=${moment} />` : html`<${Empty} title=${t("whatif.start")}><p>${t("whatif.start.what")}</p><//>`}</div>
     </div>
@@ -70,7 +71,7 @@ function Picker({ owner, kind, params, moment }) {
   const name = `without_${kind}`;
   const chosen = params.getAll(name);
   const [wants, setWants] = useState(false);
-  const asked = useAsk(wants ? path("owners", owner, "sources") : null, { by: kind.slice(0, -1), limit: 200, ...moment.query });
+  const asked = useAsk(wants && may("audit", owner) ? path("owners", owner, "sources") : null, { by: kind.slice(0, -1), limit: 200, ...moment.query });
   const rest = (asked.data?.sources ?? []).filter((one) => !chosen.includes(one.name));
   return html`<div onFocusIn=${() => setWants(true)} onPointerEnter=${() => setWants(true)}>
     <${Field} label=${t(`whatif.${kind}`)} value="" options=${[["", t("whatif.add")], ...rest.map((one) => [one.name, `${plain(one.name)} (${number(one.events)})`])]} onChange=${(one) => one && setParams({ [name]: [...chosen, one] })} />
@@ -86,14 +87,15 @@ function Numbers({ params }) {
   </div>`;
 }
 
-function Questions({ params }) {
+function Questions({ owner, params }) {
+  const { mode, options } = modeOf(owner, params.get("mode"), "normal", "replay");
   return html`<div class="form stacked"><${Typed} hideLabel=${true} label=${t("whatif.questions")} kind="textarea" value=${params.getAll("q").join("\n")} onChange=${(text) => setParams({ q: text.split("\n").map((one) => one.trim()).filter(Boolean).slice(0, 20) })} />
-    <${Field} label=${t("whatif.mode")} value=${params.get("mode") ?? "normal"} options=${MODES.map((one) => [one, t(`mode.${one}`)])} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} /></div>`;
+    <${Field} label=${t("whatif.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} /></div>`;
 }
 
 function Outcome({ owner, asked, moment }) {
   const [limit, setLimit] = useState(PAGE);
-  const why = useReadOnly();
+  const why = useWhyNot("correct", owner) ?? whyNot("audit", owner);
   const [retracts, setRetracts] = useState(false);
   const told = useAskWith(path("owners", owner, "replay"), { ...asked.body, limit, ...moment.query });
   return html`<${Asked} of=${told}>${(found) => html`

@@ -21,9 +21,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from api.application import Application
+from api.http.access.callers import caller_in
 from api.http.admitted import admission_of
 from api.http.asking import parts_of
-from api.http.callers import caller_in
 from api.http.made import new_router
 from api.http.parsing import by_thread, read_json
 from api.http.server.connection import AT_THE_FOLDER

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from typing import Annotated, Self, cast
 
 from fastapi import Body, Request
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 from starlette.responses import Response
 
+from api.http.access.bearer import OPEN_POST, Admits, is_known, shown_in, unauthorized
+from api.http.access.callers import Callers, caller_in
+from api.http.access.key_sessions import KeySessions
+from api.http.access.sessions import SESSION_PREFIX, CodeRefused, SessionMade, Sessions
 from api.http.answer import Json, documented
 from api.http.asking import parts_of
-from api.http.bearer import OPEN_POST, Admits, is_known, shown_in, unauthorized
 from api.http.made import PostedBody, new_router
 from api.http.problem import plain_problem
-from api.http.sessions import CodeRefused, Sessions
 from api.operations.answers import ConsoleCode, ConsoleCodeState, ConsoleSession, ConsoleSessionEnded
 from api.operations.answers.looking.console import CODE
+from projections.access.tokens import MOST_LETTERS
 
 router = new_router()
 TAG = "console"
@@ -25,6 +29,26 @@ class CodeShown(PostedBody):
     """A code."""
 
     code: str = Field(max_length=200, description="As it stands behind `#code=` in the link.", examples=[CODE])
+
+
+class CodeOrKeyShown(PostedBody):
+    """A code, or a key."""
+
+    code: str | None = Field(
+        default=None, max_length=200, description="As it stands behind `#code=` in the link.", examples=[CODE]
+    )
+    key: str | None = Field(
+        default=None,
+        max_length=MOST_LETTERS,
+        description="A key of this store, or a token made of one: the session is whoever has it, while it opens anything.",
+        examples=["egl_k7m2p9qa_..."],
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.code is None) == (self.key is None):
+            raise PydanticCustomError("one", "{rule}", {"rule": "a code or a key, and not both"})
+        return self
 
 
 def sessions_of(request: Request) -> Sessions:
@@ -43,11 +67,16 @@ async def console_code(request: Request) -> Response:
     sessions, admits = sessions_of(request), cast("Admits", request.app.state.admits)
     vouched = sessions.in_force()
     if not is_known(request.headers, admits):
-        if sessions.admits(shown_in(request.headers) or ""):
-            return plain_problem(
-                403, "Authorization: got a session; allowed: the token itself, which `engramlog token` prints"
-            )
-        return unauthorized(request.headers)
+        caller, got = caller_in(cast("dict[str, object]", request.scope)), "a key"
+        if (shown_in(request.headers) or "").startswith(SESSION_PREFIX):
+            got = "a session"
+        elif caller is None or caller.is_unlimited:  # the token became another one meanwhile
+            return unauthorized(request.headers)
+        return plain_problem(
+            403,
+            f"Authorization: got {got}; allowed: the token itself, which `engramlog token` prints. Who has a key signs in with"
+            " it on the page",
+        )
     if vouched is None:
         return unauthorized(request.headers)
     made = sessions.code(vouched)
@@ -76,11 +105,20 @@ async def console_code_state(
 )
 async def console_session(
     request: Request,
-    asked: Annotated[CodeShown, Body(openapi_examples={"a code": {"value": {"code": CODE}}})],
+    asked: Annotated[
+        CodeOrKeyShown,
+        Body(openapi_examples={"a code": {"value": {"code": CODE}}, "a key": {"value": {"key": "egl_k7m2p9qa_..."}}}),
+    ],
 ) -> Response:
-    """A session for a code. The one thing that is asked without the token: at most 1,024 bytes, with their Content-Length."""
+    """A session for a code, or for a key. It is asked without a token: at most 10,240 bytes, with their Content-Length.
+
+    A session of a key may what the key may, at each request anew, and ends with it.
+    """
     try:
-        return Json(sessions_of(request).redeem(asked.code)._asdict())
+        made = (
+            sessions_of(request).redeem(asked.code) if asked.code is not None else await _signed_in(request, asked.key)
+        )
+        return Json(made._asdict())
     except CodeRefused as error:
         (await parts_of(request)).metrics.console_codes_refused.labels(error.reason).inc()
         raise
@@ -94,4 +132,17 @@ async def console_session(
 )
 async def console_session_end(request: Request) -> Response:
     """End the session that is shown."""
-    return Json({"ended": sessions_of(request).end(shown_in(request.headers) or "")})
+    shown, keyed = shown_in(request.headers) or "", cast("KeySessions", request.app.state.key_sessions)
+    return Json({"ended": sessions_of(request).end(shown) or keyed.end(shown)})
+
+
+async def _signed_in(request: Request, key: str | None) -> SessionMade:
+    """A session of whoever has this key. Raises CodeRefused, and StoreUnavailable where it cannot be known."""
+    callers, keyed = cast("Callers", request.app.state.callers), cast("KeySessions", request.app.state.key_sessions)
+    found = await callers.of_a_key((key or "").strip())
+    if found.caller is None:
+        got = "none of this store" if found.why == "unknown" else found.got
+        raise sessions_of(request).refusal_of_key(found.why, got)
+    ends = found.caller.ends
+    now = (await parts_of(request)).whole.log.now()
+    return keyed.begin(found.caller, None if ends is None else (ends - now) / 1_000_000)

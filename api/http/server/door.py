@@ -19,7 +19,7 @@ MOST_EARLY: Final = 1 << 20
 Refused = Callable[[str], None]
 
 
-class Door(asyncio.Protocol):
+class TcpDoor(asyncio.Protocol):
     """One connection that shakes hands, and becomes another protocol's then."""
 
     def __init__(

@@ -12,7 +12,7 @@ import uvicorn
 
 from api.http.server.connection import TrackedConnection
 from api.http.server.connections import Connections
-from api.http.server.door import Door
+from api.http.server.door import TcpDoor
 from api.http.server.listener import LISTENER, OF_THIS_MACHINE, Listener, address_of
 from api.http.server.loopback import is_loopback
 from events.errors import BadSetting
@@ -63,7 +63,7 @@ class ListeningServer(uvicorn.Server):
         made = (
             inside
             if certificate is None
-            else partial(Door, connections, lambda: certificate.context, inside, self._refused)
+            else partial(TcpDoor, connections, lambda: certificate.context, inside, self._refused)
         )
         return await asyncio.get_running_loop().create_server(made, sock=one.socket, backlog=self.config.backlog)
 

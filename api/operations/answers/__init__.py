@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from api.operations.answers.access import AccessTold, GrantsTold, KeyMade, KeyRevokedTold, ReadsTold, WhoAsks
 from api.operations.answers.alarms import AlarmCleared, AlarmsStanding
 from api.operations.answers.answered import AnsweredInFull, AnsweredTurns
 from api.operations.answers.cleaning import Cleaned, Decided, Schedule
@@ -26,6 +25,7 @@ from api.operations.answers.log import (
     LevelSet,
     StatementsLeft,
 )
+from api.operations.answers.looking.access import AccessTold, GrantsTold, KeyMade, KeyRevokedTold, ReadsTold, WhoAsks
 from api.operations.answers.looking.console import (
     ConsoleCode,
     ConsoleCodeState,

@@ -8,26 +8,29 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from api.requests.checks import parse_instant
+from api.choices import MOST_KEY_DAYS
+from api.requests.checks import check_limit, parse_instant
 from api.requests.refusals import refusal_of
+from api.requests.secrets import masked
 from api.requests.speaking import caller_in_hand
 from api.services.access.following import AccessFollower
 from api.services.writing import Writer
-from events.access import ACCESS, access_id
-from events.catalogue import Grant, GrantsSet, KeyIssued, KeyRevoked
-from events.catalogue.access import MOST_GRANTS, PRINCIPAL_RULE, Principal
+from events.catalogue import GrantsSet, KeyIssued, KeyRevoked
+from events.catalogue.access import ACCESS, PRINCIPAL_RULE, Principal, access_id
 from events.entry import LOCAL
 from events.envelope import from_micros, utc_text
 from events.errors import AccessDenied, ConcurrencyError, refused
 from events.log import EventLog
-from events.wording import allowed_words
 from projections.access.book import MOST_LIVE, AccessBook, Key
-from projections.access.grants import check_grant, told
+from projections.access.grants import told
 from projections.access.keys import MadeKey, make_key
-from projections.access.tokens import as_grant
+from projections.access.provider import OF_PROVIDER
+from projections.access.tokens import grants_of
 from projections.access.told import GrantsOf, IssuedKey, RevokedKey, ToldAccess, ToldCaller, ToldKey
 
 _PRINCIPAL: TypeAdapter[str] = TypeAdapter(Principal)
+DAY = 86_400_000_000
+"""Microseconds."""
 TRIES = 8
 """How often something is said anew because somebody else was first."""
 
@@ -80,7 +83,7 @@ class AccessKeys:
                     "principal": _about(one.data, book),
                     "key": getattr(one.data, "key_id", None),
                     "by": one.principal,
-                    "reason": one.data.reason,
+                    "reason": masked(one.data.reason),
                 }
                 for one in said
                 if principal is None or _about(one.data, book) == principal
@@ -93,20 +96,24 @@ class AccessKeys:
         *,
         grants: Sequence[Mapping[str, Any]] | None = None,
         expires_at: str | None = None,
+        days: int | None = None,
         reason: str = "",
         actor: str = "user",
     ) -> IssuedKey:
         """Make a key for a principal, and with `grants` set what he may do. The key is told here and never again.
 
+        It ends at `expires_at`, or after so many `days`; told neither, by no date.
         Of a principal two keys live at once at the most: the old one, and the one that takes its place. Raises InputError.
         """
         self._check_himself()
         _check_principal(principal, self._log.principal)
-        read = None if grants is None else _grants(grants)
-        ends = None if expires_at is None else parse_instant(expires_at, "expires_at")
+        if principal.startswith(OF_PROVIDER):
+            raise refused(
+                "principal", principal, f"a name without {OF_PROVIDER}: such are the identity provider's, not keys'"
+            )
+        read = None if grants is None else grants_of(grants)
         now = self._log.now()
-        if ends is not None and ends <= now:
-            raise refused("expires_at", expires_at, "an instant in the future")
+        ends = _end(expires_at, days, now)
         made: list[MadeKey] = []
 
         def said(book: AccessBook) -> list[Any]:
@@ -168,7 +175,7 @@ class AccessKeys:
         """From here on these are all of a principal's grants; none: he may do nothing. Raises InputError."""
         self._check_himself()
         _check_principal(principal, self._log.principal)
-        read = _grants(grants)
+        read = grants_of(grants)
 
         def said(book: AccessBook) -> list[Any]:
             if book.grants.get(principal, ()) == read:
@@ -200,9 +207,23 @@ class AccessKeys:
         caller = caller_in_hand()
         if caller.layers is not None and len(caller.layers) > 1:
             raise AccessDenied(
-                "access: got a token made of a key; allowed: the key itself, for what a token makes would outlive it",
+                "access: got a token that is narrowed; allowed: the key itself, for what a token makes would outlive it",
                 principal=caller.name,
             )
+
+
+def _end(expires_at: str | None, days: int | None, now: int) -> int | None:
+    """When a key ends, microseconds since 1970; None: by no date."""
+    if days is not None:
+        if expires_at is not None:
+            raise refused("days", f"{days} beside an instant", "one end: after days, or at an instant")
+        return now + check_limit(days, MOST_KEY_DAYS, "days") * DAY
+    if expires_at is None:
+        return None
+    ends = parse_instant(expires_at, "expires_at")
+    if ends <= now:
+        raise refused("expires_at", expires_at, "an instant in the future")
+    return ends
 
 
 def _check_principal(name: str, own: str) -> None:
@@ -213,22 +234,6 @@ def _check_principal(name: str, own: str) -> None:
         raise refused("principal", name[:80], PRINCIPAL_RULE) from None
     if name in (LOCAL, own):
         raise refused("principal", name, f"another name than {name}, which is the store's own side")
-
-
-def _grants(said: Sequence[Mapping[str, Any]]) -> tuple[Grant, ...]:
-    if len(said) > MOST_GRANTS:
-        raise refused("grants", f"{len(said)} of them", f"at most {MOST_GRANTS}")
-    found = []
-    for number, one in enumerate(said):
-        try:
-            found.append(check_grant(as_grant(dict(one)), f"grants[{number}]"))
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise refused(
-                f"grants[{number}]{where and '.' + where}", str(first["input"])[:80], allowed_words(first)
-            ) from None
-    return tuple(found)
 
 
 def _about(data: Any, book: AccessBook) -> str | None:

@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 from api.services.auditing.events import Events
 from api.services.writing import Writer
-from events.access import READS
 from events.catalogue import ReadRecorded
-from events.catalogue.access import Looked
+from events.catalogue.access import READS, Looked
 from events.envelope import from_micros
 from events.errors import EngramlogError
 from events.log import EventLog

@@ -17,6 +17,7 @@ from api.work.outlook import outlook
 from api.work.patience import current_check
 from events.alarms import ACCESSES_LOST, KNOWN, as_dict
 from events.catalogue import EventDiscarded
+from events.catalogue.access import SYSTEM_OWNERS
 from events.envelope import decode, from_micros, utc_text
 from events.errors import NotFound, NotYetFolded, UndecodableEvent, refused
 from events.log import EventLog
@@ -280,6 +281,9 @@ def _told(micros: int) -> str:
     return utc_text(from_micros(micros))
 
 
+_OWN = frozenset(name.encode() for name in SYSTEM_OWNERS)
+
+
 def _owner_pages(
     wire: Wire, keys: BuildKeys, partition: int, before: int, check: Check
 ) -> Iterator[list[dict[str, Any]]]:
@@ -289,7 +293,7 @@ def _owner_pages(
     while True:
         check(before + len(seen), 0)
         cursor, page = wire.call("HSCAN", keys.owners, cursor, "COUNT", OWNERS_AT_ONCE)
-        names = [name for name in page[::2] if name not in seen]
+        names = [name for name in page[::2] if name not in seen and name not in _OWN]
         seen.update(names)
         told = []
         for start in range(0, len(names), OWNERS_AT_ONCE):

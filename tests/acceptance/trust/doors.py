@@ -24,11 +24,11 @@ from consumers.jobs.extraction import ExtractionJob
 from consumers.jobs.lifecycle import LifecycleJobs
 from engramlog.errors import InputError
 from events.envelope import from_micros, utc_text
+from projections.access.grants import VERBS
 from projections.models.model_chat import ModelChat
 from tests.doubles.model_endpoint import model_endpoint
 from tests.doubles.model_reader import honest
 from tests.given.client import Service, connected, service
-from tests.given.http import TOKEN
 from tests.given.mcp import Agent, in_process, talk
 from tests.patience import PATIENCE
 
@@ -48,6 +48,7 @@ class Doors:
         self.running = running
         self.app = running.http.application
         self.model: Callable[[], ModelChat] | None = None
+        self._keys: dict[str, str] = {}
 
     def owner(self) -> str:
         """An owner about whom nothing is known."""
@@ -166,9 +167,14 @@ class Doors:
         listed = self.app.reader.list(owner, mode=mode, limit=100)
         return {one["id"]: one["memory"] for one in listed["memories"]}
 
-    def key(self, _owner: str) -> str:
-        """By what a caller shows that it may ask about an owner. There is one token, for every owner, until keys exist."""
-        return TOKEN
+    def key(self, owner: str) -> str:
+        """A key that may do everything to one owner, and nothing to the store or to anybody else."""
+        if owner not in self._keys:
+            verbs = [verb for verb in VERBS if verb not in ("admin", "operate")]
+            modes = ["normal", "review", "debug"]
+            grant = {"verbs": verbs, "owners": [owner], "modes": modes, "sensitivity": 3}
+            self._keys[owner] = self.app.keys.issue(owner, grants=[grant])["key"]
+        return self._keys[owner]
 
     def tools(self, owner: str) -> dict[str, list[str]]:
         """All that an agent of an owner can call, each with what it takes."""

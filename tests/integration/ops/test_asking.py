@@ -62,6 +62,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "POST /v1/owners/{owner}/context": ("context", "alice", "coffee", *UNSEEN),
     "GET /v1/owners/{owner}/set-aside": ("asides", "alice"),
     "GET /v1/dead/{owner}": ("dead", "show", "alice"),
+    "GET /v1/reads": ("audit",),
 }
 """Every command that only asks and has a running service answer, by the route of its operation."""
 NO_COMMAND = {

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from api.mcp.confined import confined_to
+from api.mcp.connection import Connection
 from api.services.extracting import Extractor
 from api.services.remembering import NewTurn
 from api.services.store.operating import Operator
@@ -210,3 +212,30 @@ def test_what_stands_in_the_way_of_extraction_is_told_and_the_store_stays_open(
     tell_turn(keeper, "我喜欢爬山。")
     wait_until(partial(has, keeper, 4))
     keeper.close()
+
+
+def test_what_is_extracted_in_a_pause_is_brought_in_the_name_of_whoever_told_it_unless_his_key_was_revoked(
+    settings: Settings,
+) -> None:
+    chosen = settings.model_copy(update={"extraction": "rules"})
+    keeper = Supervisor(chosen, quiet, idle_seconds=3600, pause_seconds=0.0)
+    with keeper() as application:
+        made = application.keys.issue("agent-a", grants=[{"verbs": ["read", "produce"], "owners": ["*"]}])
+    connection = Connection(keeper, "ada", keeper.heard, confined_to(made["key"]))
+    with connection.told(None), connection.session() as asked:
+        asked.application.rememberer.add_turns("ada", [NewTurn("user", "I live in Berlin.")])
+    wait_until(partial(has, keeper, 2))
+    assert _principals(keeper, "ada") == {"agent-a"}
+    with connection.told(None), connection.session() as asked:
+        asked.application.rememberer.add_turns("ada", [NewTurn("user", "我喜欢爬山。")])
+        with keeper() as application:
+            application.keys.revoke(made["key_id"])
+    tended(keeper)
+    assert kinds(keeper).count("episode") == 2
+    assert len(kinds(keeper)) == 3
+    keeper.close()
+
+
+def _principals(keeper: Supervisor, owner: str) -> set[str]:
+    with keeper() as application:
+        return {one["principal"] for one in application.events.events(owner)["events"]}

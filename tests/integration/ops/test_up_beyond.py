@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.given.certificates import Pair, certificate
+from tests.given.access.certificates import Pair, certificate
 from tests.integration.live import wait_until
 from tests.integration.ops.test_up import Up, running
 from tests.patience import PATIENCE

@@ -28,9 +28,9 @@ def test_a_prepared_event_knows_its_key_its_owner_and_whether_it_moves_a_head() 
     assert [e.is_access for e in (moving, access, turn, tool)] == [False, True, False, False]
 
 
-def test_every_event_but_four_moves_its_owners_head() -> None:
+def test_every_event_but_five_moves_its_owners_head() -> None:
     still = {name for name in EVENT_TYPES if not prepare_body(derived_id("x"), name, 1, "ann", b"{}").moves_head}
-    assert still == {"MemoriesAccessed", "TurnRecorded", "ToolResultRecorded", "MemoriesRevealed"}
+    assert still == {"MemoriesAccessed", "TurnRecorded", "ToolResultRecorded", "MemoriesRevealed", "ReadRecorded"}
 
 
 def test_a_stored_event_reads_back() -> None:

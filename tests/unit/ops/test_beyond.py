@@ -18,7 +18,7 @@ from ops.beyond.watch import CertificateWatch, RefusedWatch, certificate_tended
 from ops.clock import now
 from ops.settings import Settings, load_settings
 from projections.access.book import AccessBook, Key
-from tests.given.certificates import NOW, Pair, certificate
+from tests.given.access.certificates import NOW, Pair, certificate
 from tests.integration.live import wait_until
 
 

@@ -24,7 +24,7 @@ _PRIVATE_KEY = Begun(
     r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:\\n|\s){0,8}(?:[A-Za-z-]{1,20}: [^\n]{0,200}\n\s{0,8}){0,4}[A-Za-z0-9+/=]{20}"
 )
-_JWT = Begun(r"eyJ(?<![\w-]eyJ)[\w-]{8,4096}\.eyJ[\w-]{4,8192}\.[\w-]{16}")
+_JWT = Begun(r"eyJ(?<![A-Za-z0-9_-]eyJ)[A-Za-z0-9_-]{8,4096}\.eyJ[A-Za-z0-9_-]{4,8192}\.[A-Za-z0-9_-]{16}")
 _TOKEN = Begun(
     *listed(
         "sk-, gh[opsru]_, github_pat_, glpat-, xox[abprs]-, sk_(?:live|test)_, rk_(?:live|test)_, npm_, hf_, pypi-"
@@ -34,6 +34,7 @@ _TOKEN = Begun(
 )
 _CLOUD_KEY = Begun(
     *("AKIA[A-Z0-9]{16}", "ASIA[A-Z0-9]{16}", r"AIza[\w-]{35}", "LTAI[A-Za-z0-9]{16,24}", r"eg[cst]1_[\w-]{43}"),
+    r"egl_[a-z0-9]{8}_[\w-]{43}_[0-9a-f]{6}",
     then="(?![A-Za-z0-9])",
 )
 # In lower case from here on.

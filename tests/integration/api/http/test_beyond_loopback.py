@@ -22,7 +22,7 @@ from api.http.server.listening import Listening
 from api.http.server.serve import Server, serve
 from api.http.way import operating_paths
 from ops.clock import now
-from tests.given.certificates import NOW, Pair, certificate
+from tests.given.access.certificates import NOW, Pair, certificate
 from tests.given.http import SHOWN, TOKEN, HttpStore, app_of, created, http_store
 from tests.integration.live import wait_until
 from tests.patience import PATIENCE

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from api.http.access.bearer import MOST_OPEN
+from api.http.access.sessions import IDLE_SECONDS, MOST_REFUSED, Sessions
 from api.http.app import create_app
-from api.http.bearer import MOST_OPEN
 from api.http.console_files import HEADERS, MARKER, MEDIA_TYPES, console_files
 from api.http.server.serve import Server, serve
-from api.http.sessions import IDLE_SECONDS, MOST_REFUSED, Sessions
 from ops.token import TokenFile, make_token, rotate_token
 from tests.given.http import BASE, SHOWN, TOKEN, HttpStore, app_of, created, http_store
 

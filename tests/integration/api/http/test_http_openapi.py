@@ -15,8 +15,8 @@ from pydantic import BaseModel
 
 import api.operations.answers as shapes
 from api.application import Application
+from api.http.access.bearer import is_open
 from api.http.app import TAGS, create_app
-from api.http.bearer import is_open
 from api.http.metrics.registry import Metrics, MetricSources
 from api.http.metrics.store import readings
 from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
@@ -58,6 +58,12 @@ ROUTES = {
     "GET /v1/jobs",
     "GET /v1/capacity",
     "GET /v1/models",
+    "GET /v1/me",
+    "GET /v1/access",
+    "POST /v1/keys",
+    "POST /v1/keys/revoke",
+    "POST /v1/grants",
+    "GET /v1/reads",
     "GET /v1/owners/{owner}/answers",
     "GET /v1/owners/{owner}/answers/{turn_id}",
     "POST /v1/owners/{owner}/memories/{memory_id}/reinforce",

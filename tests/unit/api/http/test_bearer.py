@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.datastructures import Headers
 
-from api.http.bearer import is_known, nobody
+from api.http.access.bearer import is_known, nobody
 
 TOKEN = "the-token-of-these-tests-0123456789"
 

@@ -16,8 +16,8 @@ from fastapi.testclient import TestClient
 from pydantic import BaseModel, Field
 
 from api.application import Application
+from api.http.access.bearer import OPEN_PATHS, is_open
 from api.http.app import create_app
-from api.http.bearer import OPEN_PATHS, is_open
 from api.http.reference import FILES, HEADERS, serve_reference
 from api.requests.checks import parse_as_of
 

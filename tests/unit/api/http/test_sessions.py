@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.http.sessions import (
+from api.http.access.sessions import (
     CODE_SECONDS,
     IDLE_SECONDS,
     LONGEST_SECONDS,
@@ -180,7 +180,7 @@ def test_many_wrong_codes_are_limited_and_a_right_one_still_opens(house: House) 
     code = house.code()
     told = [house.refused(f"egc1_{number}") for number in range(MOST_REFUSED + 5)]
     assert told == ["unknown"] * MOST_REFUSED + ["limited"] * 5
-    assert house.sessions.refused == {"used": 0, "over": 0, "unknown": MOST_REFUSED, "limited": 5}
+    assert house.sessions.refused == {"used": 0, "over": 0, "unknown": MOST_REFUSED, "revoked": 0, "limited": 5}
     assert house.sessions.admits(house.sessions.redeem(code).token)
     assert house.refused(code) == "limited"
     house.now += REFUSED_SECONDS

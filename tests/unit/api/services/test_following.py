@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from api.services.access.following import AT_ONCE, MOST_STALE, AccessFollower
-from events.access import ACCESS, access_id
 from events.catalogue import Grant, GrantsSet, KeyIssued, KeyRevoked
+from events.catalogue.access import ACCESS, access_id
 from events.envelope import from_micros
 from events.errors import StoreUnavailable
 from events.log import ready

@@ -37,12 +37,12 @@ _SELECTOR: Final = 8
 
 State = Literal["waits", "used", "over", "unknown"]
 """What became of a code."""
-Reason = Literal["used", "over", "unknown", "limited"]
-"""Why a code was refused; limited: many were."""
+Reason = Literal["used", "over", "unknown", "revoked", "limited"]
+"""Why a code or a key was refused; limited: many were."""
 
 
 class CodeRefused(EngramlogError):
-    """A code opens nothing (HTTP 403), or one of many that open nothing (HTTP 429)."""
+    """A code or a key opens nothing (HTTP 403), or one of many that open nothing (HTTP 429)."""
 
     status = 403
 
@@ -97,10 +97,10 @@ class Sessions:
         `page`: where a browser finds the console, `http://host:port`; None where it is on no port.
         """
         self.page = page
-        self.refused: dict[Reason, int] = {"used": 0, "over": 0, "unknown": 0, "limited": 0}
-        """How many codes were refused, and why."""
+        self.refused: dict[Reason, int] = {"used": 0, "over": 0, "unknown": 0, "revoked": 0, "limited": 0}
+        """How many codes and keys were refused, and why."""
         self._in_force = in_force
-        self._clock = clock
+        self.clock = clock
         self._chance = chance
         self._lock = Lock()
         self._codes: dict[bytes, _Kept] = {}
@@ -114,13 +114,13 @@ class Sessions:
 
     def code(self, vouched: bytes) -> CodeMade:
         """A new code, for whoever showed the token that this tells."""
-        vouching, made = self._in_force(), self._made(CODE_PREFIX)
+        vouching, made = self._in_force(), self.made(CODE_PREFIX)
         with self._lock:
-            now = self._clock()
+            now = self.clock()
             self._tidy(now, vouching)
             while len(self._codes) >= MOST_CODES:
                 self._pass(next(iter(self._codes)), "over")
-            self._put(self._codes, made, _Kept(_hashed(made), vouched, now + CODE_SECONDS, now))
+            self._put(self._codes, made, _Kept(hashed(made), vouched, now + CODE_SECONDS, now))
         return CodeMade(made, CODE_SECONDS)
 
     def link(self, code: str) -> str | None:
@@ -131,31 +131,33 @@ class Sessions:
         """What became of a code."""
         vouching = self._in_force()
         with self._lock:
-            self._tidy(self._clock(), vouching)
-            return self._state(_hashed(code))
+            self._tidy(self.clock(), vouching)
+            return self._state(hashed(code))
 
     def redeem(self, code: str) -> SessionMade:
         """A session for a code, which is used by that. Raises CodeRefused."""
-        vouching, digest = self._in_force(), _hashed(code)
-        made = self._made(SESSION_PREFIX)
+        vouching, digest = self._in_force(), hashed(code)
+        made = self.made(SESSION_PREFIX)
         with self._lock:
-            now = self._clock()
+            now = self.clock()
             self._tidy(now, vouching)
             if vouching is None or self._found(self._codes, digest) is None:
-                raise self._refusal(self._state(digest), now)
+                state = self._state(digest)
+                reason: Reason = "unknown" if state == "waits" else state
+                raise self._refusal(reason, now, "code", f"code: got {_TOLD[reason]}; allowed: {_CODES}")
             self._pass(digest[:_SELECTOR], "used")
             while len(self._open) >= MOST_SESSIONS:
                 del self._open[min(self._open, key=lambda one: self._open[one].seen)]
-            self._put(self._open, made, _Kept(_hashed(made), vouching, now + LONGEST_SECONDS, now))
+            self._put(self._open, made, _Kept(hashed(made), vouching, now + LONGEST_SECONDS, now))
         return SessionMade(made, LONGEST_SECONDS, IDLE_SECONDS)
 
     def admits(self, shown: str, *, attended: bool = True) -> bool:
         """Whether this is the token of a session that is open; it has been used then, unless its page asked by itself."""
         if not shown.startswith(SESSION_PREFIX):
             return False
-        vouching, digest = self._in_force(), _hashed(shown)
+        vouching, digest = self._in_force(), hashed(shown)
         with self._lock:
-            found, now = self._found(self._open, digest), self._clock()
+            found, now = self._found(self._open, digest), self.clock()
             if found is None:
                 return False
             if not _is_open(found, vouching, now):
@@ -167,7 +169,7 @@ class Sessions:
 
     def end(self, shown: str) -> bool:
         """End a session; whether there was one."""
-        digest = _hashed(shown)
+        digest = hashed(shown)
         with self._lock:
             found = self._found(self._open, digest)
             if found is not None:
@@ -179,16 +181,22 @@ class Sessions:
         """How many sessions are open."""
         vouching = self._in_force()
         with self._lock:
-            now = self._clock()
+            now = self.clock()
             for key in [key for key, one in self._open.items() if not _is_open(one, vouching, now)]:
                 del self._open[key]
             return len(self._open)
 
-    def _made(self, prefix: str) -> str:
+    def refusal_of_key(self, reason: Reason, got: str) -> CodeRefused:
+        """Why a key opens no session, where not many were refused; `got`: what it was, for whoever holds it."""
+        with self._lock:
+            return self._refusal(reason, self.clock(), "key", f"key: got {got}; allowed: {_KEYS}")
+
+    def made(self, prefix: str) -> str:
+        """A new secret of 256 random bits."""
         return prefix + urlsafe_b64encode(self._chance(32)).rstrip(b"=").decode()
 
     def _put(self, kept: dict[bytes, _Kept], made: str, one: _Kept) -> None:
-        kept[_hashed(made)[:_SELECTOR]] = one
+        kept[hashed(made)[:_SELECTOR]] = one
 
     def _found(self, kept: dict[bytes, _Kept], digest: bytes) -> _Kept | None:
         """Found by a part of its hash, which tells nobody anything; the whole is compared in constant time."""
@@ -211,10 +219,9 @@ class Sessions:
         while len(self._past) > PAST_CODES:
             del self._past[next(iter(self._past))]
 
-    def _refusal(self, state: State, now: float) -> CodeRefused:
+    def _refusal(self, reason: Reason, now: float, field: str, told: str) -> CodeRefused:
         self._allowance = min(self._allowance + (now - self._allowed_at) / REFUSED_SECONDS, MOST_REFUSED)
         self._allowed_at = now
-        reason: Reason = "unknown" if state == "waits" else state
         if self._allowance < 1:
             reason = "limited"
         else:
@@ -222,12 +229,11 @@ class Sessions:
         self.refused[reason] += 1
         if reason == "limited":
             return CodeRefused(
-                "code: too many were refused; allowed: one more in a few seconds",
+                f"{field}: too many were refused; allowed: one more in a few seconds",
                 reason,
                 retry_after=int(REFUSED_SECONDS),
             )
-        told = f"code: got {_TOLD[reason]}; allowed: one of `engramlog console`, which works once, within ten minutes"
-        return CodeRefused(told, reason, field="code")
+        return CodeRefused(told, reason, field=field)
 
 
 _TOLD: Final[dict[Reason, str]] = {
@@ -235,6 +241,8 @@ _TOLD: Final[dict[Reason, str]] = {
     "over": "one that is over",
     "unknown": "none of this service",
 }
+_CODES: Final = "one of `engramlog console`, which works once, within ten minutes"
+_KEYS: Final = "a key of this store that lives, or a token made of one"
 
 
 def _is_open(one: _Kept, vouching: bytes | None, now: float) -> bool:
@@ -242,5 +250,6 @@ def _is_open(one: _Kept, vouching: bytes | None, now: float) -> bool:
     return vouched and now < one.until and now - one.seen < IDLE_SECONDS
 
 
-def _hashed(told: str) -> bytes:
+def hashed(told: str) -> bytes:
+    """What is kept of a secret."""
     return sha256(told.encode("utf-8", "surrogateescape")).digest()

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.http.callers import caller_in
+from api.http.access.callers import caller_in
 from api.http.problem import problem_of
 from api.work.buckets import Buckets, charged
 from events.errors import TooManyRequests

@@ -11,9 +11,9 @@ from http import HTTPStatus
 
 from starlette.datastructures import Headers
 
+from api.http.access.sessions import SESSION_PREFIX
 from api.http.origin import CONSOLE_PAGE
 from api.http.problem import Problem, plain_problem
-from api.http.sessions import SESSION_PREFIX
 from api.showing import CURL
 
 Admits = Callable[[str], bool]
@@ -31,8 +31,9 @@ OPEN_PATHS = frozenset(
 )
 """What is answered without the token: that the process lives and is ready, what routes there are, and the console's page, which
 holds nothing. Nothing of anybody."""
-OPEN_POST, MOST_OPEN = "/v1/console/session", 1_024
-"""The one thing that a stranger may send: a code that works once; and of how many bytes its body may be."""
+OPEN_POST, MOST_OPEN = "/v1/console/session", 10_240
+"""The one thing that a stranger may send: a code that works once, or a key or token of this store; and of how many bytes its
+body may be."""
 UNATTENDED = "engramlog-unattended"
 """The header by which a page says that it asks by itself: nobody touched it for a minute."""
 READS = frozenset({"GET", "HEAD"})
@@ -71,15 +72,19 @@ def shown_in(headers: Headers) -> str | None:
     return shown.strip() if scheme.lower() == "bearer" and shown else None
 
 
-def unauthorized(headers: Headers, got: str = "", *, keys_alone: bool = False) -> Problem:
-    """The refusal, which says where a token is had and never what was shown. `got`: what it was, where that is known.
+def unauthorized(
+    headers: Headers, got: str = "", more: str = "", *, why: str | None = None, keys_alone: bool = False
+) -> Problem:
+    """The refusal, which says where a token is had and never what was shown. `got`: what it was, where that is known; `more`: what
+    the challenge says besides.
 
-    `keys_alone`: the store's own token opens nothing here, as from other machines.
+    `why`: of a session of a key, what became of the key. `keys_alone`: the store's own token opens nothing here, as from other
+    machines.
     """
     shown = "authorization" in headers
-    challenge = 'Bearer realm="engramlog"' + (', error="invalid_token"' if shown else "")
+    challenge = 'Bearer realm="engramlog"' + (', error="invalid_token"' if shown else "") + more
     got = (got or "another than this service's token") if shown else "none"
-    if (shown_in(headers) or "").startswith(SESSION_PREFIX):
+    if (shown_in(headers) or "").startswith(SESSION_PREFIX) and why is None:
         got = "a session that is over (`engramlog console` opens a new one)"
     if keys_alone:
         got = got.replace("another than this service's token, and no key of this store", "no key of this store")
@@ -93,4 +98,5 @@ def unauthorized(headers: Headers, got: str = "", *, keys_alone: bool = False) -
         f"Authorization: got {got}; allowed: Bearer and a key of this store, or its token, which `engramlog token` prints:"
         f" {CURL} ...",
         {"www-authenticate": challenge},
+        **({} if why is None else {"reason": why}),
     )

@@ -1,0 +1,89 @@
+"""Commands of access: `engramlog key new | list | revoke`, `grant`, `access`, `audit`."""
+
+from __future__ import annotations
+
+import typer
+
+from api.cli.app import app
+from api.cli.granting import OPTIONS, VERBS_TOLD, grants_asked
+from api.cli.made import Call, command, plain
+from api.cli.show.access import keys
+from api.operations.access import ACCESS, ISSUE, READS, REVOKE, SET_GRANTS
+from api.operations.definition import Parameter, without
+from api.operations.table import entries
+from events.errors import refused
+
+NAMES = tuple(one.name for one in OPTIONS)
+key_app = typer.Typer(no_args_is_help=True, help=entries()["key"].help)
+app.add_typer(key_app, name="key")
+FIRST = "Example: `engramlog key new support --can use --owners 'team/*' --days 90 --reason 'the support desk'`"
+
+
+@command(
+    ISSUE.but(
+        question=without(ISSUE.question, "grants"),
+        help="Make a key for a principal, and say what he may do. It is printed once: the store keeps only what knows it again.",
+        more="Without options about what he may do his grants stay as they are. Of a principal two keys live at once at the"
+        f" most: the one in use, and the one that takes its place.\n\n{VERBS_TOLD}",
+        example=FIRST,
+    ),
+    more=OPTIONS,
+    on=key_app,
+    name="new",
+)
+def new(call: Call) -> None:
+    """What the options say is set with it."""
+    call.print(call.answer(ISSUE, grants=_asked(call)))
+
+
+@command(
+    ACCESS.but(
+        help="Every key: whose, whether it lives, when it ends, and what its principal may do. Tells no key.",
+        example="Example: `engramlog key list --principal support`",
+    ),
+    on=key_app,
+    name="list",
+)
+def list_(call: Call) -> None:
+    """By key, where `engramlog access` goes by principal."""
+    call.print(call.answer(), keys)
+
+
+command(
+    REVOKE.but(example="Example: `engramlog key revoke k7m2p9qa --reason 'lost laptop'`"), on=key_app, name="revoke"
+)(plain)
+
+
+@command(
+    SET_GRANTS.but(
+        question=without(SET_GRANTS.question, "grants"),
+        more=f"He may do what one of his grants lets do, whole; several grants come out of a file.\n\n{VERBS_TOLD}",
+        example="Example: `engramlog grant support --can read,review --owners 'team/*' --mode review`",
+    ),
+    more=(*OPTIONS, Parameter("none", bool, "From here on he may do nothing; his keys stay.", False)),
+)
+def grant(call: Call) -> None:
+    """All of them are said anew."""
+    (none,) = call.take("none")
+    if none and any(call.given[name] for name in NAMES):
+        raise refused("none", "--none beside what he may do", "one of them")
+    asked = _asked(call)
+    if not none and asked is None:
+        raise refused("grants", "none", "--can with --owners, --grants FILE, or --none for nothing")
+    call.print(call.answer(SET_GRANTS, grants=asked or []))
+
+
+@command(ACCESS)
+def access(call: Call) -> None:
+    """By principal, and what was said of them."""
+    call.print(call.answer())
+
+
+@command(READS)
+def audit(call: Call) -> None:
+    """Page by page."""
+    call.print(call.answer())
+
+
+def _asked(call: Call) -> object:
+    return grants_asked(dict(zip(NAMES, call.take(*NAMES), strict=True)))

@@ -1,0 +1,40 @@
+/** Verbs of grants, what one may, and what was refused. The English of `verb-what.` is the service's own (`projections/access/grants.py`). */
+
+import { words } from "../core/words.js";
+
+words({
+  "verb.produce": ["produce", "写入"],
+  "verb.read": ["read", "读取"],
+  "verb.correct": ["correct", "更正"],
+  "verb.delete": ["delete", "删除"],
+  "verb.review": ["review", "审阅"],
+  "verb.debug": ["debug", "排错"],
+  "verb.reveal": ["reveal", "查看机密"],
+  "verb.replay": ["replay", "重放"],
+  "verb.audit": ["audit", "审计"],
+  "verb.operate": ["operate", "运维"],
+  "verb.admin": ["admin", "管理"],
+  "verb-what.produce": ["bring events: turns, memories, mentions, imports", "写入事件：轮次、记忆、提及、导入"],
+  "verb-what.read": ["ask: search, lists, one memory, why it weighs what it weighs, the block for a prompt, the feed", "查询：搜索、列表、单条记忆、权重原因、提示词内容块、变更流"],
+  "verb-what.correct": ["say what is so: edit, negate, confirm, merge, set sources aside, retract", "纠正：编辑、否定、确认、合并、搁置来源、撤回"],
+  "verb-what.delete": ["delete and restore memories, clean up", "删除和恢复记忆，清理"],
+  "verb-what.review": ["answer what waits for a person, and grade reviews", "处理待人确认的内容，给复习评分"],
+  "verb-what.debug": ["see what stopped an owner, with the events that are parked", "查看所有者为何停止，以及被搁置的事件"],
+  "verb-what.reveal": ["see texts of secrets; each look is recorded", "查看机密原文；每次查看都有记录"],
+  "verb-what.replay": ["read a history under other laws and parameters, or without some of it", "以其他定律和参数，或去掉一部分来重读历史"],
+  "verb-what.audit": ["see the events of the log, what stood in prompts, who said what; of all owners also who looked at what", "查看日志事件、提示词中的内容、谁说了什么；若为全部所有者，还可查看谁看过什么"],
+  "verb-what.operate": ["see how the store does, clear alarms, let parked events go on", "查看存储运行情况，清除警报，放行被搁置的事件"],
+  "verb-what.admin": ["make and revoke keys, and say who may do what; of all owners alone", "创建和吊销密钥，规定谁可以做什么；仅限全部所有者"],
+  "rights.needs": ["Your key may not do this: it needs the verb “{verb}”.", "您的密钥无权执行此操作：需要权限“{verb}”。"],
+  "rights.denied": ["Your key may not do this here.", "您的密钥在此处无权执行此操作。"],
+  "rights.denied.title": ["Your key does not open this screen", "您的密钥无法打开此页面"],
+  "rights.denied.needs": ["It needs the verb “{verb}” on {owner}.", "需要对 {owner} 的权限“{verb}”。"],
+  "rights.denied.mode": ["It needs the verb “{verb}” on {owner}, in the mode “{mode}”.", "需要对 {owner} 的权限“{verb}”，模式“{mode}”。"],
+  "rights.denied.actor": ["It needs the verb “{verb}” on {owner}, speaking as {actor}.", "需要对 {owner} 的权限“{verb}”，以“{actor}”身份。"],
+  "rights.store": ["the store as a whole", "整个存储"],
+  "rights.mine": ["What you may do", "您的权限"],
+  "rights.elsewhere": [
+    "This is not answered at this address. It is about the store as a whole, and is answered on the machine that runs the service, or at its operating port.",
+    "此地址不提供该内容。它涉及整个存储，只在运行本服务的机器上或其运维端口提供。",
+  ],
+});

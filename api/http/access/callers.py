@@ -1,0 +1,194 @@
+"""Who sends a request: whoever shows the token of the folder, a session, a key, a token made of one, or one of the company's own
+identity provider."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping
+from hashlib import sha256
+from threading import Lock
+from typing import Protocol
+
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+from starlette.datastructures import Headers
+
+from api.http.access.bearer import UNATTENDED, Admits, shown_in
+from api.http.access.key_sessions import KeySessions
+from api.http.access.sessions import Sessions
+from api.http.server.listener import OF_THIS_MACHINE, Listener
+from projections.access.book import AccessBook
+from projections.access.caller import AT_THE_FOLDER, Caller
+from projections.access.provider import ProviderRules, Signed, caller_of_claims, canonical, read_claims, signed_by
+from projections.access.provider_keys import ProviderKey
+from projections.access.recognising import SECOND, UNKNOWN, Recognised, is_of_a_key, recognised, still
+from projections.access.tokens import TokenRefused, TokenSaid, read_token
+
+CALLER = "engramlog.caller"
+"""Name in an ASGI scope: who sends the request; None where nobody is known, on open paths alone."""
+GONE = "a key that is over"
+"""As what it is recorded that somebody shows one."""
+MOST_READ = 1_000
+"""Tokens of which it is remembered what they say."""
+LOOKING = 4
+"""Threads that look who may do what."""
+WAITING = 4
+"""Threads that wait for the identity provider's keys: nobody whose key is known waits behind them."""
+Book = Callable[[], AccessBook]
+Audiences = Callable[[str, ProviderRules], Collection[str]]
+"""Whom a token may be for that is shown at a path."""
+
+
+class Provider(Protocol):
+    """The company's own identity provider."""
+
+    rules: ProviderRules
+
+    def known(self, key_id: str) -> ProviderKey | None:
+        """A key that is known, at once."""
+
+    def found(self, key_id: str) -> ProviderKey | None:
+        """A key, asked for where it is time to; None where there is none. May wait; raises IdentityUnavailable."""
+
+
+def of_the_service(_path: str, rules: ProviderRules) -> Collection[str]:
+    """The service itself, at whatever path."""
+    return (canonical(rules.audience),)
+
+
+class Callers:
+    """Recognises callers. For one event loop."""
+
+    def __init__(
+        self,
+        admits: Admits,
+        sessions: Sessions | None = None,
+        book: Book | None = None,
+        clock: Callable[[], int] = lambda: 0,
+        on_gone: Callable[[Caller], None] = lambda _caller: None,
+        *,
+        provider: Provider | None = None,
+        audiences: Audiences = of_the_service,
+        keyed: KeySessions | None = None,
+    ) -> None:
+        """`book` gives what was said of keys until it is asked; without it there are none. `clock`: microseconds since 1970.
+
+        `on_gone` is told, in a thread, of a key that is shown and opens nothing any more. `keyed`: sessions that were opened with
+        a key.
+        """
+        self._admits = admits
+        self._sessions = sessions
+        self._book = book
+        self._clock = clock
+        self._on_gone = on_gone
+        self._read = TokensRead()
+        self._provider = provider
+        self._audiences = audiences
+        self._keyed = keyed
+        self._threads: CapacityLimiter | None = None
+        self._patient: CapacityLimiter | None = None
+
+    async def of(
+        self, headers: Headers, listener: Listener = OF_THIS_MACHINE, path: str = "", *, attended: bool = True
+    ) -> Recognised:
+        """Who sends a request with these headers by a listener to a path. Raises StoreUnavailable and IdentityUnavailable where
+        that cannot be known.
+
+        The folder's token, and sessions that it vouched for, open listeners of this machine alone. `attended`: whether somebody
+        asks, and not the service itself, of a request that waits.
+        """
+        shown, attended = shown_in(headers), attended and UNATTENDED not in headers
+        if shown is None:
+            return UNKNOWN
+        if not listener.public and self._opens_all(shown, attended=attended):
+            return Recognised(AT_THE_FOLDER)
+        held = None if self._keyed is None else self._keyed.whose(shown, attended=attended)
+        if held is not None:
+            found = await self._looked(lambda book, now: still(book, held, now))
+            return found if found.caller else found._replace(got=f"a session of {found.got}")
+        if is_of_a_key(shown):
+            return await self.of_a_key(shown)
+        return UNKNOWN if self._book is None else await self._of_provider(self._book, shown, path)
+
+    async def of_a_key(self, shown: str) -> Recognised:
+        """Who shows this key, or token made of one. Raises StoreUnavailable where that cannot be known."""
+        if not is_of_a_key(shown):
+            return UNKNOWN
+        return await self._looked(lambda book, now: recognised(book, shown, now, self._read.read))
+
+    async def _looked(self, look: Callable[[AccessBook, int], Recognised]) -> Recognised:
+        if self._book is None:
+            return UNKNOWN
+        return await run_sync(self._look, self._book, look, limiter=self._looking())
+
+    def _look(self, book: Book, look: Callable[[AccessBook, int], Recognised]) -> Recognised:
+        found = look(book(), self._clock())
+        if found.once is not None:
+            self._on_gone(found.once)
+        return found
+
+    async def _of_provider(self, book: Book, shown: str, path: str) -> Recognised:
+        signed = None if self._provider is None else signed_by(shown)
+        if self._provider is None or signed is None:
+            return UNKNOWN
+        key = await self._key(self._provider, signed)
+        if key is None or signed.algorithm not in key.algorithms:
+            return Recognised(None, "a token that no key of the identity provider signed")
+        rules = self._provider.rules
+        asked = (book, shown, key, rules, self._audiences(path, rules))
+        return await run_sync(self._vouched_for, *asked, limiter=self._looking())
+
+    def _looking(self) -> CapacityLimiter:
+        if self._threads is None:
+            self._threads = CapacityLimiter(LOOKING)
+        return self._threads
+
+    async def _key(self, provider: Provider, signed: Signed) -> ProviderKey | None:
+        key = provider.known(signed.key_id)
+        if key is not None:
+            return key
+        if self._patient is None:
+            self._patient = CapacityLimiter(WAITING)
+        return await run_sync(provider.found, signed.key_id, limiter=self._patient)
+
+    def _vouched_for(
+        self, book: Book, shown: str, key: ProviderKey, rules: ProviderRules, audiences: Collection[str]
+    ) -> Recognised:
+        try:
+            claims = read_claims(shown, key, rules, audiences, self._clock() // SECOND)
+        except TokenRefused as error:
+            return Recognised(None, str(error))
+        return Recognised(caller_of_claims(book(), claims))
+
+    def _opens_all(self, shown: str, *, attended: bool) -> bool:
+        return self._admits(shown) or (self._sessions is not None and self._sessions.admits(shown, attended=attended))
+
+
+class TokensRead:
+    """What tokens say whose signatures were checked, under their hashes. Safe for threads."""
+
+    def __init__(self, most: int = MOST_READ) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._read: OrderedDict[bytes, TokenSaid] = OrderedDict()
+
+    def read(self, shown: str, public: bytes) -> TokenSaid:
+        """See `read_token`."""
+        name = sha256(public + shown.encode()).digest()
+        with self._lock:
+            found = self._read.get(name)
+            if found is not None:
+                self._read.move_to_end(name)
+                return found
+        found = read_token(shown, public)
+        with self._lock:
+            self._read[name] = found
+            while len(self._read) > self._most:
+                self._read.popitem(last=False)
+        return found
+
+
+def caller_in(scope: Mapping[str, object]) -> Caller | None:
+    """Who sent a request that the guard handed on."""
+    found = scope.get(CALLER)
+    return found if isinstance(found, Caller) else None

@@ -1,0 +1,21 @@
+"""A server over standard input and output that is confined to a key: whose it is, is looked up anew at each call."""
+
+from __future__ import annotations
+
+from api.application import Application
+from api.mcp.connection import WhoAsks
+from events.errors import AccessDenied
+from projections.access.caller import Caller
+from projections.access.recognising import recognised
+
+
+def confined_to(key: str) -> WhoAsks:
+    """Whoever has this key, or this token made of one, as the book of the store says now; revoked, it opens nothing at once."""
+
+    def who(application: Application) -> Caller:
+        found = recognised(application.access_follower.book(), key, application.log.now())
+        if found.caller is None:
+            raise AccessDenied(f"ENGRAMLOG_KEY: got {found.got}; allowed: a key of this store that lives")
+        return found.caller
+
+    return who

@@ -1,0 +1,177 @@
+"""The keys of an identity provider as this process holds them: asked for seldom, held for a while where nobody answers.
+
+One look at a time, in a thread of its own. A key that is not known is looked for, but not more often than every half minute: who
+invents key ids makes nobody ask. What is known is used at once, and looked at anew in the background.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from threading import Lock, Thread
+from time import monotonic
+from typing import Any
+
+from events.alarms import Alarms
+from events.errors import IdentityUnavailable
+from ops.identity.fetching import SECONDS, NotTold, keys_at
+from ops.settings import Settings
+from projections.access.provider import ProviderRules
+from projections.access.provider_keys import ProviderKey
+
+FRESH_SECONDS = 300.0
+"""After so long keys are asked for anew."""
+HELD_SECONDS = 3_600.0
+"""So long keys hold that cannot be asked for anew; then nobody with a token of the provider is admitted."""
+AGAIN_SECONDS = 30.0
+"""Between two looks for a key that is not known."""
+RETRY_SECONDS = 5.0
+"""Between two looks where the last one failed."""
+ALARM = "identity_unreachable"
+Fetch = Callable[[], Mapping[str, ProviderKey]]
+
+
+def in_a_thread(work: Callable[[], None]) -> None:
+    """Do this beside."""
+    Thread(target=work, name="identity", daemon=True).start()
+
+
+class ProviderKeys:
+    """See `api.http.access.callers.Provider`. Safe for threads."""
+
+    def __init__(
+        self,
+        rules: ProviderRules,
+        fetch: Fetch,
+        tell: Callable[..., Any] = lambda *_told, **_facts: None,
+        *,
+        clock: Callable[[], float] = monotonic,
+        beside: Callable[[Callable[[], None]], None] = in_a_thread,
+        patience: float = 2 * SECONDS + 1,
+    ) -> None:
+        """`fetch` raises NotTold. `clock`: seconds, never backwards. `patience`: seconds that `found` waits."""
+        self.rules = rules
+        self._fetch = fetch
+        self._tell = tell
+        self._clock = clock
+        self._beside = beside
+        self._patience = patience
+        self._lock = Lock()
+        self._keys: Mapping[str, ProviderKey] = {}
+        self._read_at: float | None = None
+        self._tried_at: float | None = None
+        self._trouble: str | None = None
+        self._look: Future[None] | None = None
+
+    def known(self, key_id: str) -> ProviderKey | None:
+        """A key that is known, at once."""
+        with self._lock:
+            key = self._held().get(key_id)
+            stale = self._read_at is None or self._clock() - self._read_at >= FRESH_SECONDS
+            begun = self._due(RETRY_SECONDS) if key is not None and stale else None
+        if begun is not None:
+            self._beside(begun)
+        return key
+
+    def found(self, key_id: str) -> ProviderKey | None:
+        """A key, asked for where it is time to; None where there is none. Waits, and raises IdentityUnavailable."""
+        with self._lock:
+            held = self._held()
+            if key_id in held:
+                return held[key_id]
+            begun = self._due(AGAIN_SECONDS if held and self._trouble is None else RETRY_SECONDS)
+            look = self._look
+        if begun is not None:
+            self._beside(begun)
+        if look is not None:
+            with suppress(TimeoutError):
+                look.result(self._patience)
+        with self._lock:
+            held = self._held()
+            if not held or (key_id not in held and self._trouble is not None):
+                raise IdentityUnavailable(
+                    "identity provider: its keys cannot be had, so nobody with a new token of it is admitted; try again",
+                    retry_after=5,
+                )
+            return held.get(key_id)
+
+    def look(self) -> None:
+        """Ask in the background where nobody has asked yet, or the last look failed and it is time for another."""
+        with self._lock:
+            wanted = self._tried_at is None or self._trouble is not None
+            begun = self._due(AGAIN_SECONDS) if wanted else None
+        if begun is not None:
+            self._beside(begun)
+
+    def trouble(self) -> str | None:
+        """Why the keys could not be asked for last; None where they could, or nobody asked."""
+        with self._lock:
+            if self._trouble is None:
+                return None
+            over = "and no key is known any more" if not self._held() else "known keys hold for an hour"
+            return f"{self._trouble}; {over}"
+
+    def _held(self) -> Mapping[str, ProviderKey]:
+        fresh = self._read_at is not None and self._clock() - self._read_at < HELD_SECONDS
+        return self._keys if fresh else {}
+
+    def _due(self, pause: float) -> Callable[[], None] | None:
+        """What a look does, where none is in hand and the last was long enough ago; under the lock."""
+        now = self._clock()
+        if self._look is not None or (self._tried_at is not None and now - self._tried_at < pause):
+            return None
+        self._tried_at = now
+        look = self._look = Future[None]()
+        return lambda: self._looked(look)
+
+    def _looked(self, look: Future[None]) -> None:
+        keys, trouble = None, None
+        try:
+            keys = self._fetch()
+        except NotTold as error:
+            trouble = str(error)
+        except Exception as error:  # noqa: BLE001 - the thread's end: whoever waits must not wait for ever
+            trouble = type(error).__name__
+        with self._lock:
+            before, self._trouble = self._trouble, trouble
+            if keys is not None:
+                self._keys, self._read_at = keys, self._clock()
+            self._look = None
+        look.set_result(None)
+        if trouble is not None and before is None:
+            self._tell("identity provider not reached", reason=trouble, alarm=True)
+        elif trouble is None and before is not None:
+            self._tell("identity provider reached again")
+
+
+class IdentityWatch:
+    """Raises an alarm while the keys of the identity provider cannot be asked for, and clears it once they can."""
+
+    def __init__(self, keys: ProviderKeys | None, alarms: Alarms) -> None:
+        self._keys = keys
+        self._alarms = alarms
+        self._told: str | None = ""
+        """What was told last; at first whatever an earlier process left."""
+
+    def tend(self) -> None:
+        """Look, and tell what has changed."""
+        if self._keys is not None:
+            self._keys.look()
+        trouble = None if self._keys is None else self._keys.trouble()
+        if trouble == self._told:
+            return
+        self._told = trouble
+        if trouble is None:
+            self._alarms.cleared(ALARM)
+        else:
+            self._alarms.raised(ALARM, "", trouble)
+
+
+def provider_of(settings: Settings, tell: Callable[..., Any]) -> ProviderKeys | None:
+    """The identity provider that the settings name, if any. Asks nobody yet."""
+    issuer, audience = settings.identity_issuer, settings.identity_audience
+    if issuer is None or audience is None:
+        return None
+    rules = ProviderRules(issuer, audience, settings.identity_scopes)
+    return ProviderKeys(rules, lambda: keys_at(issuer, settings.identity_jwks_url), tell)

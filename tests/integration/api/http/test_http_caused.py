@@ -1,0 +1,67 @@
+"""What runs because a caller asked for it brings its events in his name, as a job; what runs by schedule in the job's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from consumers.jobs.rq.jobs import KINDS, kinds_of
+from tests.given.http import HttpStore, Json, event, http_store
+
+VERBS = ["produce", "read", "correct", "delete", "review"]
+TURNS = (("user", "I live in Berlin. I like hiking."), ("assistant", "Berlin is fine."), ("user", "我喜欢喝龙井茶。"))
+
+
+def turns(owner: str) -> list[Json]:
+    """What is said to an owner, as events."""
+    return [
+        event("TurnRecorded", owner=owner, key=number, turn_id=f"t{number}", role=role, text=text) | {"actor": role}
+        for number, (role, text) in enumerate(TURNS)
+    ]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    with http_store(tmp_path_factory.mktemp("caused") / "store") as found:
+        yield found
+
+
+def _brought(store: HttpStore, owner: str) -> set[tuple[str, str]]:
+    """Type and principal of each event of an owner."""
+    page = store.application.events.events(owner, limit=100)
+    return {(one["type"], one["principal"]) for one in page["events"]}
+
+
+@pytest.mark.parametrize("what", ["extract", "cleanup", "episodes"])
+def test_what_a_caller_has_done_is_brought_in_his_name(store: HttpStore, what: str) -> None:
+    owner, principal = f"caused-{what}", f"agent-{what}"
+    key = store.application.keys.issue(principal, grants=[{"verbs": VERBS, "owners": [owner]}])["key"]
+    headers = {"authorization": f"Bearer {key}"}
+    bodies: dict[str, Any] = {
+        "extract": {},
+        "cleanup": {"jobs": ["sweep", "review", "merge", "link", "levels"]},
+        "episodes": {},
+    }
+    told = store.client.post("/v1/events", json=turns(owner), headers=headers)
+    assert told.status_code == 200, told.text
+    before = _brought(store, owner)
+    answer = store.client.post(f"/v1/owners/{owner}/{what}", json=bodies[what], headers=headers)
+    assert answer.status_code == 200, answer.text
+    after = _brought(store, owner)
+    assert {who for _, who in after} == {principal}
+    if what == "extract":
+        assert ("TurnsExtracted", principal) in after - before
+
+
+def test_nothing_that_a_caller_asks_for_is_put_into_the_queue(store: HttpStore) -> None:
+    """Jobs of the queue are the schedule's own: who asks has his work done in his call."""
+    asked: dict[str, Any] = dict(kinds_of("rules", "extractive", embed_minutes=1))
+    assert set(asked) > set(KINDS)
+    keys = store.store.client.keys("rq:job:*")
+    owner = "caused-nothing"
+    store.client.post("/v1/events", json=turns(owner)).raise_for_status()
+    for what in ("extract", "cleanup", "episodes"):
+        store.client.post(f"/v1/owners/{owner}/{what}", json={}).raise_for_status()
+    assert store.store.client.keys("rq:job:*") == keys

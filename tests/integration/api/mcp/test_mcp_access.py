@@ -1,0 +1,236 @@
+"""MCP with keys: who may do what by which tool, over HTTP in this process and over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from api.mcp.confined import confined_to
+from api.mcp.connection import Connection
+from api.mcp.server import MemoryServer
+from projections.access.tokens import make_token
+from tests.given.access.mcp_http import asking, posted, served, with_agent
+from tests.given.http import HttpStore, created, http_store
+from tests.given.mcp import TOOLS, Agent, environment, stdio, talk
+
+AGENT = [{"verbs": ["read", "produce", "correct", "delete"], "owners": ["alice", "team/*"]}]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
+    with http_store(tmp_path_factory.mktemp("access") / "store") as found:
+        found.told("alice", created("coffee", "I drink coffee"))
+        found.told("bob", created("tea", "I drink tea"))
+        yield found
+
+
+def issued(store: HttpStore, principal: str, grants: Any, **more: Any) -> str:
+    """A key of this principal."""
+    return str(store.application.keys.issue(principal, grants=grants, **more)["key"])
+
+
+def test_a_key_has_the_tools_of_the_owners_it_covers_and_says_what_it_says_by_its_own_name(store: HttpStore) -> None:
+    key = issued(store, "agent-a", AGENT)
+
+    async def day(agent: Agent) -> str:
+        assert {one.name for one in (await agent.client.list_tools()).tools} == TOOLS
+        said = await agent.remember("I moved to Lisbon")
+        assert (await agent.call("search_memories", query="Lisbon"))["results"][0]["memory_key"] == said
+        assert (await agent.read("memory://about"))["owner"] == "alice"
+        return said
+
+    said = with_agent(served(store.application), key, "alice", day)
+    (event,) = [
+        one for one in store.application.events.events("alice", memory=said)["events"] if one["type"] == "MemoryCreated"
+    ]
+    assert event["principal"] == "agent-a"
+
+
+@pytest.mark.parametrize(
+    ("owner", "status"), [("alice", 200), ("team/x", 200), ("bob", 403), ("nobody-at-all", 403), (":access", 403)]
+)
+def test_a_key_is_told_no_tools_of_an_owner_it_does_not_cover_whether_or_not_there_is_one(
+    store: HttpStore, owner: str, status: int
+) -> None:
+    key = issued(store, f"k{status}-{len(owner)}", AGENT)
+    answer = posted(served(store.application), f"/mcp/{owner}", key)
+    assert answer.status_code == status, answer.text
+    if status == 403:
+        assert 'error="insufficient_scope"' in answer.headers["www-authenticate"]
+        assert owner not in answer.text
+
+
+def test_what_a_key_may_not_do_is_refused_by_the_tool_in_words_for_a_model_and_is_recorded(store: HttpStore) -> None:
+    key = issued(store, "reader", [{"verbs": ["read"], "owners": ["alice"]}])
+
+    async def tries(agent: Agent) -> list[str]:
+        assert (await agent.call("search_memories", query="coffee"))["results"]
+        found = [
+            await agent.refused("add_memory", content="I moved"),
+            await agent.refused("negate_memory", memory_key="coffee"),
+            await agent.refused("delete_memory", memory_key="coffee"),
+            await agent.refused("add_turns", turns=[{"role": "user", "text": "hello"}]),
+            await agent.refused("reinforce_memory", memory_key="coffee", outcome="used"),
+        ]
+        with pytest.raises(Exception, match="a grant of the verb review"):
+            await agent.read("memory://inbox")
+        return found
+
+    for told, verb in zip(
+        with_agent(served(store.application), key, "alice", tries),
+        ("produce", "correct", "delete", "produce", "produce"),
+        strict=True,
+    ):
+        assert re.search(f"needed: a grant of the verb {verb}( as \\w+)? on this owner", told), told
+        assert "tell the user" in told
+        assert "GET /v1/me" not in told
+    denied = [one for one in store.application.reads.reads()["reads"] if one["principal"] == "reader"]
+    assert {"rememberer.add", "writer.negate", "deleter.delete_many"} <= {one["call"] for one in denied}
+    assert {one["what"] for one in denied} == {"denied"}
+
+
+def test_every_tool_of_both_toolsets_and_every_resource_is_refused_to_a_key_that_may_something_else(
+    store: HttpStore,
+) -> None:
+    """`operate` on the owner opens the door and no tool: so each of them asks for a verb of its own."""
+    key = issued(store, "operator-of-one", [{"verbs": ["operate"], "owners": ["alice"]}])
+    arguments: dict[str, Any] = {
+        "query": "coffee", "text": "coffee", "topic": "coffee", "memory_key": "coffee", "content": "x", "other": "coffee",
+        "turns": [{"role": "user", "text": "hi"}], "outcome": "helped", "turn_id": "t1", "since": "2026-01-01T00:00:00Z",
+    }  # fmt: skip
+
+    async def each(agent: Agent) -> dict[str, str]:
+        told = {}
+        for tool in (await agent.client.list_tools()).tools:
+            wanted = tool.input_schema.get("required", [])
+            answer = await agent.client.call_tool(tool.name, {name: arguments[name] for name in wanted})
+            told[tool.name] = str(answer.content) if answer.is_error else "answered"
+        return told
+
+    for toolset in ("agent", "audit"):
+        told = with_agent(served(store.application, toolset), key, "alice", each)
+        allowed = {name for name, text in told.items() if "may not do this" not in text}
+        assert allowed == ({"audit_laws"} if toolset == "audit" else set())
+
+    async def resources(agent: Agent) -> None:
+        for uri in ("memory://about", "memory://recent", "memory://inbox", "memory://memories/coffee"):
+            with pytest.raises(Exception, match="may not do this"):
+                await agent.read(uri)
+
+    with_agent(served(store.application), key, "alice", resources)
+
+
+def test_every_tool_works_for_a_key_that_may_do_everything_to_one_owner(store: HttpStore) -> None:
+    verbs = ["produce", "read", "correct", "delete", "review", "replay", "audit"]
+    key = issued(store, "all-of-one", [{"verbs": verbs, "owners": ["carol"], "modes": ["normal", "review"]}])
+
+    async def day(agent: Agent) -> str:
+        tea = await agent.remember("I drink tea")
+        await agent.call("add_turns", turns=[{"role": "user", "text": "I live in Porto"}], session="s1")
+        for tool in ("get_memory_detail", "explain_memory", "memory_history", "reinforce_memory", "mention_memory"):
+            await agent.call(tool, memory_key=tea)
+        for tool in ("memory_assess_knowledge", "memory_knowledge_map"):
+            await agent.call(tool, topic="tea")
+        await agent.call("memory_contextual_search", query="tea")
+        await agent.call("memory_review_due")
+        await agent.call("memory_context", text="tea?")
+        await agent.call("confirm_memory", memory_key=tea)
+        await agent.call("update_memory", memory_key=tea, content="I drink green tea")
+        await agent.call("negate_memory", memory_key=tea)
+        for uri in ("memory://about", "memory://recent", "memory://inbox", f"memory://memories/{tea}"):
+            await agent.read(uri)
+        await agent.call("delete_memory", memory_key=tea)
+        return tea
+
+    tea = with_agent(served(store.application), key, "carol", day)
+    assert {
+        one["principal"] for one in store.application.events.events("carol", types=["MemoryCreated"])["events"]
+    } == {"all-of-one"}
+    whole = {"audit_status", "audit_alarms"}
+
+    async def looks(agent: Agent) -> None:
+        for tool in (await agent.client.list_tools()).tools:
+            given = {
+                "memory_key": tea,
+                "query": "tea",
+                "other": tea,
+                "turn_id": "none",
+                "since": "2026-01-01T00:00:00Z",
+            }
+            wanted = {name: given[name] for name in tool.input_schema.get("required", [])}
+            if tool.name in whole:
+                assert "the store as a whole" in await agent.refused(tool.name)
+            else:
+                answer = await agent.client.call_tool(tool.name, wanted)
+                assert "may not do this" not in str(answer.content), tool.name
+
+    with_agent(served(store.application, "audit"), key, "carol", looks)
+
+
+def test_nobody_is_told_anything_without_a_key_by_a_query_or_by_what_was_revoked_or_forged(store: HttpStore) -> None:
+    key = issued(store, "revoked", AGENT)
+    child = make_token(key, [{"verbs": ["read"], "owners": ["alice"]}], now=int(time.time()), seconds=60)
+    app = served(store.application)
+    assert posted(app, "/mcp/alice", child).status_code == 200
+    assert posted(app, "/mcp/team/x", child).status_code == 403
+    forged = f"{child[:-6]}{'A' * 6}"
+    assert posted(app, "/mcp/alice", forged).status_code == 401
+    assert posted(app, f"/mcp/alice?access_token={key}", None).status_code == 401
+    assert posted(app, "/mcp/alice", None).status_code == 401
+    assert "error=" not in posted(app, "/mcp/alice", None).headers["www-authenticate"]
+    store.application.keys.revoke(key.split("_")[1])
+    for shown in (key, child):
+        answer = posted(app, "/mcp/alice", shown)
+        assert answer.status_code == 401
+        assert 'error="invalid_token"' in answer.headers["www-authenticate"]
+        assert "resource_metadata" not in answer.headers["www-authenticate"]
+    assert asking(app, lambda client: client.get("/.well-known/oauth-protected-resource/mcp/alice")).status_code == 404
+
+
+def test_a_server_that_is_confined_to_a_key_looks_at_it_anew_at_each_call(store: HttpStore) -> None:
+    key = issued(store, "narrow-agent", [{"verbs": ["read"], "owners": ["alice"]}])
+    connection = Connection(lambda: nullcontext(store.application), "alice", who=confined_to(key))
+
+    async def tries(agent: Agent) -> tuple[str, str]:
+        assert (await agent.call("search_memories", query="coffee"))["results"]
+        may_not = await agent.refused("add_memory", content="I moved")
+        await asyncio.to_thread(store.application.keys.revoke, key.split("_")[1])
+        return may_not, await agent.refused("search_memories", query="coffee")
+
+    may_not, over = talk(MemoryServer(connection), tries)
+    assert "the verb produce" in may_not
+    assert "was revoked" in over
+    assert key not in may_not + over
+    foreign = Connection(lambda: nullcontext(store.application), "bob", who=confined_to(issued(store, "n2", AGENT)))
+    assert "may not do this" in talk(MemoryServer(foreign), lambda agent: agent.refused("search_memories", query="tea"))
+
+
+def test_a_stdio_server_with_a_key_in_its_environment_is_confined_to_it_and_without_one_is_not(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    with http_store(folder) as found:
+        key = issued(found, "stdio-reader", [{"verbs": ["read"], "owners": ["alice"]}])
+    command = ("-P", "-m", "ops.main", "mcp", "--owner", "alice")
+
+    async def tries(agent: Agent) -> str:
+        await agent.read("memory://about")
+        return await agent.refused("add_memory", content="I moved")
+
+    async def confined() -> str:
+        parameters = StdioServerParameters(
+            command=sys.executable, args=[*command], env=environment(folder, ENGRAMLOG_KEY=key)
+        )
+        async with Client(stdio_client(parameters)) as client:
+            return await tries(Agent(client))
+
+    assert "needed: a grant of the verb produce" in asyncio.run(confined())
+    assert talk(stdio(folder), lambda agent: agent.remember("I moved"))
