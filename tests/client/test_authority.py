@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.given.certificates import Pair, certificate
 
 from api.http.server.certificate import Certificate
 from api.http.server.listener import Listener
@@ -16,6 +15,7 @@ from engramlog import AsyncMemory, InputError, Memory
 from engramlog.errors import TokenRefused, Unreachable
 from engramlog.wire import Retry
 from ops.clock import now
+from tests.given.access.certificates import Pair, certificate
 from tests.given.http import TOKEN, app_of, created, http_store
 from tests.patience import PATIENCE
 

@@ -12,13 +12,12 @@ from typing import Any
 import msgspec
 import orjson
 import pytest
-from events.access import ACCESS, SYSTEM_TYPES, access_id
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
-from events.catalogue.access import PRINCIPAL_RULE
+from events.catalogue.access import ACCESS, PRINCIPAL_RULE, SYSTEM_TYPES, access_id
 from events.envelope import AnyEvent, Prepared, decode, encode, event_class
 from events.errors import InputError, InvalidBatch, InvalidEvent
 from events.ids import DOTS, trouble_with

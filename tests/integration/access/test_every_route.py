@@ -12,7 +12,7 @@ from api.http.access.bearer import is_open
 from events.errors import EngramlogError
 from projections.access.grants import VERBS
 from projections.access.tokens import make_token
-from tests.given import access as given
+from tests.given.access import callers as given
 from tests.given.access.callers import CANARIES, FOREIGN, ROUTES, STREAMS, WHOLE, Asked, asked
 from tests.given.http import HttpStore, http_store
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from projections.access.caller import AT_THE_FOLDER, Caller
-from projections.access.telling import Telling, telling_of
+from projections.access.telling import ToldUpTo, telling_of
 from projections.access.tokens import as_grant
 
 ALL = ["normal", "review", "debug"]
@@ -31,29 +31,31 @@ def test_whoever_reads_by_every_mode_is_told_all_but_secrets() -> None:
 
 @pytest.mark.parametrize("modes", [["normal"], ["review"], ["normal", "review"]])
 def test_what_the_widest_of_his_modes_hides_is_hidden(modes: list[str]) -> None:
-    assert telling_of(caller([reads(*modes)]), "read", "alice") == Telling(modes[-1], 2)  # type: ignore[arg-type]
+    assert telling_of(caller([reads(*modes)]), "read", "alice") == ToldUpTo(modes[-1], 2)  # type: ignore[arg-type]
 
 
 def test_a_wider_mode_of_less_sensitivity_is_had_only_where_it_is_asked_for() -> None:
     who = caller([reads("normal", most=2), reads("debug", most=1)])
 
-    assert telling_of(who, "read", "alice") == Telling("normal", 2)
-    assert telling_of(who, "read", "alice", "normal") == Telling("normal", 2)
-    assert telling_of(who, "read", "alice", "debug") == Telling("debug", 1)
+    assert telling_of(who, "read", "alice") == ToldUpTo("normal", 2)
+    assert telling_of(who, "read", "alice", "normal") == ToldUpTo("normal", 2)
+    assert telling_of(who, "read", "alice", "debug") == ToldUpTo("debug", 1)
 
 
 def test_a_grant_of_another_owner_adds_nothing() -> None:
     who = caller([reads("normal", most=1), reads(*ALL, most=2, owners="bob")])
 
-    assert telling_of(who, "read", "alice") == Telling("normal", 1)
+    assert telling_of(who, "read", "alice") == ToldUpTo("normal", 1)
     assert telling_of(who, "read", "bob") is None
 
 
 def test_a_token_is_told_no_more_than_the_least_of_it_and_its_key() -> None:
     key = [reads(*ALL, most=2)]
 
-    assert telling_of(caller(key, [reads("normal", most=1)]), "read", "alice") == Telling("normal", 1)
-    assert telling_of(caller([reads("normal", most=1)], [reads(*ALL, most=2)]), "read", "alice") == Telling("normal", 1)
+    assert telling_of(caller(key, [reads("normal", most=1)]), "read", "alice") == ToldUpTo("normal", 1)
+    assert telling_of(caller([reads("normal", most=1)], [reads(*ALL, most=2)]), "read", "alice") == ToldUpTo(
+        "normal", 1
+    )
 
 
 def test_modes_that_key_and_token_do_not_share_count_for_nothing() -> None:
