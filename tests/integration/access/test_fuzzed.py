@@ -17,8 +17,8 @@ import pytest
 from fastapi import FastAPI
 
 from projections.access.tokens import make_token
-from tests.given import access as given
-from tests.given.access import CANARIES, FOREIGN, HOSTILE_OWNERS, ROUTES, STREAMS
+from tests.given.access import everybody as given
+from tests.given.access.everybody import CANARIES, FOREIGN, HOSTILE_OWNERS, ROUTES, STREAMS
 from tests.given.http import QUICK, HttpStore, app_of, created, http_store
 
 PARTS, REQUESTS = 8, 12_500
