@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from engramlog.errors import EngramlogError
 from tests.acceptance.trust.doors import DOORS, READERS, Doors, Reads, silent_about
-from tests.given.access.callers import ROUTES
+from tests.given.access.everybody import ROUTES
 from tests.given.client import connected
 from tests.given.http import created
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from fastapi import FastAPI
+from tests.given.access.callers import everybody as given
 
 from api.http.access.bearer import is_open
 from events.errors import EngramlogError
 from projections.access.grants import VERBS
 from projections.access.tokens import make_token
-from tests.given.access import callers as given
-from tests.given.access.callers import CANARIES, FOREIGN, ROUTES, STREAMS, WHOLE, Asked, asked
-from tests.given.http import HttpStore, http_store
+from tests.given.access.everybody import CANARIES, FOREIGN, ROUTES, STREAMS, WHOLE, Asked, asked
+from tests.given.http import HttpStore, created, http_store
 
 OF_OWNERS = sorted(set(ROUTES) - set(WHOLE))
 DENIED = (403,)
@@ -77,8 +78,10 @@ def status(http: HttpStore, request: Asked, shown: str | None) -> int:
 
 def test_every_route_is_in_the_table_is_open_or_is_for_the_folder_alone(http: HttpStore) -> None:
     there = {
-        one for one in given.routes_of(http.client.app) if not is_open(*one.replace("{file:path}", "x").split(" ", 1))
-    }  # type: ignore[arg-type]
+        one
+        for one in given.routes_of(cast("FastAPI", http.client.app))
+        if not is_open(*one.replace("{file:path}", "x").split(" ", 1))
+    }
     assert there == set(ROUTES) | set(given.OF_THE_FOLDER)
 
 
@@ -110,7 +113,7 @@ def test_of_an_owner_whoever_may_is_answered_and_nobody_else(
     refused = {"of other owners": foreign, "of nothing": nothing}
     before = heads_of(http, own)
     assert {who: status(http, request, shown) for who, shown in refused.items()} == dict.fromkeys(refused, 403)
-    narrow = {verb: key for verb, key in by_verb.items() if {verb} != case.needs}
+    narrow = {verb: key for verb, key in by_verb.items() if case.needs != frozenset({verb})}
     assert {verb: status(http, request, shown) for verb, shown in narrow.items()} == dict.fromkeys(narrow, 403)
     right = given.wide(http, f"right-{own}", [own])
     verbs, end = sorted(case.needs or ()), _minute(http)
@@ -132,7 +135,7 @@ POISONED = {one for one in OF_OWNERS if "/v1/dead/" in one}
 """Of an owner whose fold stands still: see below."""
 
 
-def _minute(http: HttpStore) -> dict[str, int]:
+def _minute(http: HttpStore) -> dict[str, Any]:
     return {"now": http.application.log.now() // 1_000_000, "seconds": 60}
 
 
@@ -144,7 +147,7 @@ def test_of_the_store_whoever_may_is_answered_and_nobody_else(
     if case.needs is None:
         assert status(http, request, nothing) == 200
         return
-    narrow = {verb: key for verb, key in by_verb.items() if {verb} != case.needs}
+    narrow = {verb: key for verb, key in by_verb.items() if case.needs != frozenset({verb})}
     if route in ("GET /v1/access", "GET /v1/reads"):
         assert status(http, request, narrow.pop("admin")) == 200
     before = http.application.access_follower.book()
@@ -180,7 +183,7 @@ def owners(http: HttpStore) -> list[str]:
 
 @pytest.mark.parametrize("route", [one for one in OF_OWNERS if "{memory_id}" in one])
 def test_a_foreign_memory_is_nothing_of_one_s_own(http: HttpStore, own: str, route: str) -> None:
-    http.told(FOREIGN, given.created(f"of-{own}", "Zuleika eats worms", owner=FOREIGN))
+    http.told(FOREIGN, created(f"of-{own}", "Zuleika eats worms", owner=FOREIGN))
     before, right = heads_of(http, FOREIGN), given.wide(http, f"memory-{own}", [own])
     found = status(http, asked(route, own, given={"memory_id": f"of-{own}"}), right)
     assert found in (404, 409, 422) or found in (200, 207), found
