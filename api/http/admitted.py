@@ -10,11 +10,13 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import Response
 
+from api.http.access.callers import caller_in
 from api.http.parsing import BodyRoute
 from api.http.streamed import Pieces
 from api.requests.speaking import come_in_by
 from api.work.admission import Admission
 from api.work.classes import Work, work_of_route
+from events.standing import OWN
 
 _REQUEST = "request_in_hand"
 
@@ -44,7 +46,7 @@ def _admitted(endpoint: Callable[..., Any], work: Work) -> Callable[..., Any]:
     @wraps(endpoint)
     async def admitted(**given: Any) -> Response:
         request: Request = given.pop(_REQUEST)
-        admission, owner = admission_of(request), given.get("owner", "")
+        admission, owner = admission_of(request), _line_of(request, given.get("owner", ""))
         call, gone = partial(come_in_by, "http", endpoint, **given), partial(_disconnected, request)
         if work is not Work.STREAM:
             return await admission.run(work, owner, call, gone)
@@ -56,6 +58,14 @@ def _admitted(endpoint: Callable[..., Any], work: Work) -> Callable[..., Any]:
     asked = Parameter(_REQUEST, Parameter.KEYWORD_ONLY, annotation=Request)
     admitted.__signature__ = told.replace(parameters=[*told.parameters.values(), asked])  # type: ignore[attr-defined]
     return admitted
+
+
+def _line_of(request: Request, owner: str) -> str:
+    """In whose line a question waits: who may do nothing to an owner takes no place from him; he is refused in his own."""
+    caller = caller_in(request.scope)
+    if caller is None or caller.is_unlimited or not owner or caller.may_anything(owner):
+        return owner
+    return f"{OWN}{caller.name}"
 
 
 async def _disconnected(request: Request) -> None:

@@ -28,9 +28,10 @@ FORWARDED: Final = frozenset(
 OF_OPERATORS: Final[frozenset[Verb]] = frozenset({"operate", "admin", "audit"})
 ASIDE: Final = (
     *("/metrics", "/v1/command"),
-    *("/v1/console/codes", "/v1/console/codes/state", "/v1/console/session", "/v1/console/session/end"),
+    *("/v1/console/codes", "/v1/console/codes/state"),
 )
-"""Operating too, but made of no operation: figures, and ways in for who shows the folder's token."""
+"""Operating too, but made of no operation: figures, and ways in for who shows the folder's token. Sessions are not among it:
+whoever has a key opens one from anywhere."""
 
 
 def refused_way(scope: Scope, headers: Headers, listener: Listener) -> Problem | None:

@@ -73,7 +73,7 @@ ACCESS = Operation(
         Parameter(
             "as_of",
             str | None,
-            "As it was at this instant; now without.",
+            "As it was then: an instant, a day (its end, UTC), or a position of `:access`; now without.",
             None,
             ("2026-11-22T09:30:00Z",),
             bounds={"max_length": 64},

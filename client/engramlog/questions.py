@@ -2144,7 +2144,7 @@ def me(scope: Scope) -> Plan[WhoAsks]:
 def access(scope: Scope, *, as_of: datetime | str | None = None, principal: str | None = None) -> Plan[AccessTold]:
     """Who has, or had, which keys and grants, now or on any day, and who said so. Tells no key.
 
-    `as_of`: As it was at this instant; now without.
+    `as_of`: As it was then: an instant, a day (its end, UTC), or a position of `:access`; now without.
     `principal`: Only his.
     """
     told = yield from ask(scope, got(of_all(scope, "/v1/access"), as_of=spelled(as_of), principal=principal))

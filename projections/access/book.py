@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from events.catalogue import Grant, GrantsSet, KeyIssued, KeyRevoked
@@ -43,20 +43,24 @@ class AccessBook:
 
     def after(self, data: Any, at: int) -> AccessBook:
         """The book after one more event, said at an instant. What names a key that is not there changes nothing."""
-        if isinstance(data, KeyIssued):
-            ends = None if data.expires_at is None else micros(data.expires_at)
-            key = Key(data.key_id, data.principal, bytes.fromhex(data.public), data.digest, at, ends)
-            there = self.keys.get(data.key_id)
-            keys = self.keys if there is not None else {**self.keys, data.key_id: key}
-            return replace(self, number=data.number, keys=keys)
-        if isinstance(data, KeyRevoked):
-            found = self.keys.get(data.key_id)
-            if found is None or found.revoked_at is not None:
-                return replace(self, number=data.number)
-            return replace(self, number=data.number, keys={**self.keys, data.key_id: found._replace(revoked_at=at)})
-        if isinstance(data, GrantsSet):
-            return replace(self, number=data.number, grants={**self.grants, data.principal: data.grants})
-        return self
+        return self.after_all([(data, at)])
+
+    def after_all(self, said: Iterable[tuple[Any, int]]) -> AccessBook:
+        """The same after several, in order."""
+        keys, grants, number = dict(self.keys), dict(self.grants), self.number
+        for data, at in said:
+            number = data.number
+            if isinstance(data, KeyIssued):
+                ends = None if data.expires_at is None else micros(data.expires_at)
+                key = Key(data.key_id, data.principal, bytes.fromhex(data.public), data.digest, at, ends)
+                keys.setdefault(data.key_id, key)
+            elif isinstance(data, KeyRevoked):
+                found = keys.get(data.key_id)
+                if found is not None and found.revoked_at is None:
+                    keys[data.key_id] = found._replace(revoked_at=at)
+            elif isinstance(data, GrantsSet):
+                grants[data.principal] = data.grants
+        return AccessBook(number, keys, grants)
 
     def live(self, principal: str, now: int) -> list[Key]:
         """The keys of a principal that live."""
@@ -70,8 +74,4 @@ class AccessBook:
 
 def folded(said: Iterable[tuple[Any, int]], until: int | None = None) -> AccessBook:
     """The book of events with their instants, in order; `until`: only those said by then."""
-    book = AccessBook()
-    for data, at in said:
-        if until is None or at <= until:
-            book = book.after(data, at)
-    return book
+    return AccessBook().after_all((data, at) for data, at in said if until is None or at <= until)

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from projections.access.book import AccessBook, Key
 from projections.access.caller import Caller
 from projections.access.keys import digest_of, id_in
-from projections.access.tokens import OVER, TokenRefused, TokenSaid, check_holds, key_named, read_token
+from projections.access.tokens import OVER, NotSigned, TokenRefused, TokenSaid, check_holds, key_named, read_token
 
 SECOND = 1_000_000
 ReadToken = Callable[[str, bytes], TokenSaid]
@@ -50,11 +50,16 @@ def recognised(book: AccessBook, shown: str, now: int, read: ReadToken = read_to
         return caller_of(book, key, now)
     named = key_named(shown)
     key = None if named is None else book.keys.get(named)
-    if key is None:
-        return UNKNOWN
+    return UNKNOWN if key is None else _by_token(book, key, shown, now, read)
+
+
+def _by_token(book: AccessBook, key: Key, shown: str, now: int, read: ReadToken) -> Recognised:
+    """Who shows a token that says it is made of a key."""
     try:
         told = read(shown, key.public)
         check_holds(told, now // SECOND)
+    except NotSigned:  # told as a key that is not there: who forges a token learns nothing of keys
+        return UNKNOWN
     except TokenRefused as error:
         return Recognised(None, str(error), "over" if str(error) == OVER else "unknown")
     found = caller_of(book, key, now)

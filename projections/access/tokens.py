@@ -38,6 +38,10 @@ class TokenRefused(ValueError):
     """What is shown is no token of a key, or one that is over; its text says which, and holds nothing of it."""
 
 
+class NotSigned(TokenRefused):
+    """Its key did not sign it."""
+
+
 class TokenSaid(NamedTuple):
     """What a token says, once its signature is known."""
 
@@ -73,7 +77,7 @@ def read_token(shown: str, public: bytes) -> TokenSaid:
             },
         )  # fmt: skip
     except (jwt.PyJWTError, ValueError):
-        raise TokenRefused("one that its key did not sign") from None
+        raise NotSigned("one that its key did not sign") from None
     ends, begins, subject = _seconds(said, "exp"), _seconds(said, "iat"), said.get("sub")
     if not 0 < ends - begins <= LONGEST_SECONDS:
         raise TokenRefused("one without an end, or with one more than 366 days after its beginning")

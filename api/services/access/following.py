@@ -17,7 +17,7 @@ from events.envelope import decode, micros
 from events.errors import StoreError, StoreUnavailable, UndecodableEvent
 from events.log import EventLog
 from events.partitions import partition_of, position_text
-from projections.access.book import AccessBook, folded
+from projections.access.book import AccessBook
 
 AT_ONCE = 256
 """Numbers that are asked for in one go."""
@@ -92,9 +92,7 @@ class AccessFollower:
                 "access: the log does not tell who may do what; nobody with a key is admitted until it does",
                 retry_after=1,
             ) from None
-        book = self._book
-        for one in found:
-            book = book.after(one.data, one.at)
+        book = self._book.after_all((one.data, one.at) for one in found) if found else self._book
         with self._lock:
             self._said += found
             self._book, self._seen_at = book, began
@@ -105,10 +103,6 @@ class AccessFollower:
         self.book()
         with self._lock:
             return list(self._said)
-
-    def book_at(self, instant: int) -> AccessBook:
-        """The book as it was at an instant, microseconds since 1970. Raises as `book`."""
-        return folded(((one.data, one.at) for one in self.said()), instant)
 
     def _new(self) -> list[AccessEvent]:
         """What was said since the last look, by its numbers."""

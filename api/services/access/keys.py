@@ -10,11 +10,11 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from api.choices import MOST_KEY_DAYS
-from api.requests.checks import check_limit, parse_instant
+from api.requests.checks import check_limit, parse_instant, parse_place
 from api.requests.refusals import refusal_of
 from api.requests.secrets import masked
 from api.requests.speaking import caller_in_hand
-from api.services.access.following import AccessFollower
+from api.services.access.following import AccessEvent, AccessFollower
 from api.services.writing import Writer
 from events.catalogue import GrantsSet, KeyIssued, KeyRevoked
 from events.catalogue.access import ACCESS, PRINCIPAL_RULE, Principal, access_id
@@ -22,6 +22,7 @@ from events.entry import LOCAL
 from events.envelope import from_micros, utc_text
 from events.errors import AccessDenied, ConcurrencyError, refused
 from events.log import EventLog
+from events.partitions import parse_position, partition_of
 from projections.access.book import MOST_LIVE, AccessBook, Key
 from projections.access.grants import told
 from projections.access.keys import MadeKey, make_key
@@ -58,13 +59,15 @@ class AccessKeys:
         return caller_in_hand().as_dict()
 
     def access(self, *, as_of: str | None = None, principal: str | None = None) -> ToldAccess:
-        """Everybody who has, or had, a key or a grant, with both; `as_of`: as it was then. Holds no key.
+        """Everybody who has, or had, a key or a grant, with both; `as_of`: as it was then, an instant, at the
+        end of a day (UTC), or at a position of `:access`. Holds no key.
 
         `events` are what was said of them, oldest first, with who said it.
         """
-        now = self._log.now() if as_of is None else parse_instant(as_of, "as_of")
-        said = [one for one in self._follower.said() if one.at <= now]
-        book = self._follower.book_at(now)
+        said = self._follower.said()
+        now = self._until(as_of, said)
+        said = [one for one in said if one.at <= now]
+        book = AccessBook().after_all((one.data, one.at) for one in said)
         names = [one for one in book.principals if principal is None or one == principal]
         keys = list(book.keys.values())
         return {
@@ -186,6 +189,15 @@ class AccessKeys:
 
         _, position = self._say(said, actor)
         return {"principal": principal, "grants": [told(one) for one in read], "position": position}
+
+    def _until(self, as_of: str | None, said: Sequence[AccessEvent]) -> int:
+        """The instant that is asked about; the present is never before what was said last, whatever this machine's clock says."""
+        if as_of is None:
+            return max(self._log.now(), *(one.at for one in said[-1:]))
+        place = parse_place(as_of, "as_of", partition_of(ACCESS, self._log.partitions), ACCESS).by_the_clocks_of("UTC")
+        if place.instant is not None:
+            return place.instant
+        return max((one.at for one in said if parse_position(one.position)[1] <= (place.seq or 0)), default=0)
 
     def _say(self, said: Callable[[AccessBook], list[Any]], actor: str) -> tuple[AccessBook, str | None]:
         """Say what follows from the book; the book after it, and where it stands. None: there was nothing to say."""

@@ -221,7 +221,7 @@ ROUTES: Mapping[str, Case] = {
     "POST /v1/console/session/end": Case(None, body={}),
 }
 """By method and path."""
-OF_THE_FOLDER = {"POST /v1/console/codes": 401, "POST /v1/command": 404}
+OF_THE_FOLDER = {"POST /v1/console/codes": 403, "POST /v1/command": 404}
 """What no key opens, whatever it may; and how it is refused."""
 STREAMS = {f"GET {OWNER}/feed"}
 """Answers for as long as somebody listens."""

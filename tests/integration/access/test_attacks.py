@@ -140,7 +140,7 @@ def test_refusals_grow_the_log_by_a_few_a_second_however_many_and_various(http: 
     def told() -> int:
         return sum(log.head(number) for number in range(log.partitions))
 
-    before, seconds = told(), 40.0
+    before, seconds = told(), 400.0
     for number in range(20_000):
         now[0] += seconds / 20_000
         reads.record(caller, "denied", "reader.list", f"o{number % 1_500}")
