@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
-from events.catalogue.access import ACCESS, SYSTEM_OWNERS, SYSTEM_TYPES, access_id
+from events.door.of_the_store import ACCESS, SYSTEM_OWNERS, SYSTEM_TYPES, access_id
 from events.entry import LOCAL, Bringer, bringer
 from events.envelope import OWN_WORD, AnyEvent, Word
 from events.trust import ASSERTED, IMPORTED, INFERRED, ORDER, lowest

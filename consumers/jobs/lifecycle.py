@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from events.catalogue.access import SYSTEM_OWNERS
+from events.door.of_the_store import SYSTEM_OWNERS
 from events.entry import principal_of
 from events.envelope import Prepared, from_micros
 from events.errors import ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreUnavailable, refused

@@ -1,34 +1,17 @@
 """Who may do what in this store, and who looked at what: events of the store's own owners, whose names begin with `:`.
 
-They are told by verbs of access alone, change no memory, and are read by `projections.access`. What is said of keys and grants is
-numbered from 1 without a gap, and its event's id is made of its number: so whoever folds it asks for the next number and has all of
-it, wherever it lies in its partition; and of two who say something at once one is refused.
+They are told by verbs of access alone (`events.door.of_the_store`), change no memory, and are read by `projections.access`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Literal
-from uuid import UUID, uuid5
 
 from pydantic import Field
 
 from events.shape import Shape
 from events.vocabulary import Actor, Count, Reading, Reason, Sensitivity, Time, Trust
 
-ACCESS = ":access"
-"""Under whom keys and grants stand."""
-READS = ":reads"
-"""Under whom it stands who looked at what."""
-SYSTEM_TYPES: Mapping[str, str] = {
-    "KeyIssued": ACCESS,
-    "KeyRevoked": ACCESS,
-    "GrantsSet": ACCESS,
-    "ReadRecorded": READS,
-}
-"""Each type that is said of the store itself, and under whom."""
-SYSTEM_OWNERS = frozenset(SYSTEM_TYPES.values())
-_SPACE = UUID("6b0d3f3e-64a5-5d0a-9d53-6b1f0a3f7c11")
 Verb = Literal[
     "produce", "read", "correct", "delete", "review", "debug", "reveal", "replay", "audit", "operate", "admin"
 ]
@@ -104,8 +87,3 @@ class ReadRecorded(Shape, frozen=True, kw_only=True):
     """The owner that was asked about; None: the store."""
     times: Count = 1
     """So often since the record before: what is refused again and again is told once in a while."""
-
-
-def access_id(number: int) -> str:
-    """The id of the event of access with this number: a UUID of version 5."""
-    return str(uuid5(_SPACE, f"{ACCESS} {number}"))

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
-from events.catalogue.access import SYSTEM_OWNERS
+from events.door.of_the_store import SYSTEM_OWNERS
 from ops.environment import data_folder
 
 SECONDS = 0.3

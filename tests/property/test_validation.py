@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
-from events.catalogue.access import ACCESS, PRINCIPAL_RULE, SYSTEM_TYPES, access_id
+from events.catalogue.access import PRINCIPAL_RULE
+from events.door.of_the_store import ACCESS, SYSTEM_TYPES, access_id
 from events.envelope import AnyEvent, Prepared, decode, encode, event_class
 from events.errors import InputError, InvalidBatch, InvalidEvent
 from events.ids import DOTS, trouble_with

@@ -12,7 +12,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple
 
-from events.catalogue.access import ACCESS, access_id
+from events.door.of_the_store import ACCESS, access_id
 from events.envelope import decode, micros
 from events.errors import StoreError, StoreUnavailable, UndecodableEvent
 from events.log import EventLog

@@ -17,7 +17,8 @@ from api.requests.speaking import caller_in_hand
 from api.services.access.following import AccessEvent, AccessFollower
 from api.services.writing import Writer
 from events.catalogue import GrantsSet, KeyIssued, KeyRevoked
-from events.catalogue.access import ACCESS, PRINCIPAL_RULE, Principal, access_id
+from events.catalogue.access import PRINCIPAL_RULE, Principal
+from events.door.of_the_store import ACCESS, access_id
 from events.entry import LOCAL
 from events.envelope import from_micros, utc_text
 from events.errors import AccessDenied, ConcurrencyError, refused
@@ -193,7 +194,7 @@ class AccessKeys:
     def _until(self, as_of: str | None, said: Sequence[AccessEvent]) -> int:
         """The instant that is asked about; the present is never before what was said last, whatever this machine's clock says."""
         if as_of is None:
-            return max(self._log.now(), *(one.at for one in said[-1:]))
+            return max([self._log.now(), *(one.at for one in said[-1:])])
         place = parse_place(as_of, "as_of", partition_of(ACCESS, self._log.partitions), ACCESS).by_the_clocks_of("UTC")
         if place.instant is not None:
             return place.instant

@@ -16,7 +16,8 @@ from typing import NamedTuple
 from api.services.auditing.events import Events
 from api.services.writing import Writer
 from events.catalogue import ReadRecorded
-from events.catalogue.access import READS, Looked
+from events.catalogue.access import Looked
+from events.door.of_the_store import READS
 from events.envelope import from_micros
 from events.errors import EngramlogError
 from events.log import EventLog

@@ -17,7 +17,7 @@ from api.work.outlook import outlook
 from api.work.patience import current_check
 from events.alarms import ACCESSES_LOST, KNOWN, as_dict
 from events.catalogue import EventDiscarded
-from events.catalogue.access import SYSTEM_OWNERS
+from events.door.of_the_store import SYSTEM_OWNERS
 from events.envelope import decode, from_micros, utc_text
 from events.errors import NotFound, NotYetFolded, UndecodableEvent, refused
 from events.log import EventLog

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from api.work.patience import current_check
-from events.catalogue.access import SYSTEM_OWNERS
+from events.door.of_the_store import SYSTEM_OWNERS
 from events.partitions import LogKeys
 from events.redis.wire import Wire, server_run
 from projections.fold.builds import BuildKeys

@@ -9,7 +9,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from tests.given.access.callers import everybody as given
+from tests.given.access import everybody as given
 
 from api.services.access.following import MOST_STALE, AccessFollower
 from api.services.access.reads import DENIED_SECONDS, EACH_WINDOW, Reads

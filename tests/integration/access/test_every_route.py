@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 from fastapi import FastAPI
-from tests.given.access.callers import everybody as given
+from tests.given.access import everybody as given
 
 from api.http.access.bearer import is_open
 from events.errors import EngramlogError

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from events.catalogue.access import ACCESS, READS, access_id
+from events.door.of_the_store import ACCESS, READS, access_id
 from events.errors import AccessDenied, EngramlogError, InputError
 from projections.access.tokens import make_token
 from tests.given.http import HttpStore, created, http_store

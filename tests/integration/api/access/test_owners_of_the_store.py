@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from consumers.jobs.lifecycle import owners_of
-from events.catalogue.access import ACCESS, READS
+from events.door.of_the_store import ACCESS, READS
 from tests.given.http import HttpStore, created, http_store
 
 GRANTS = [{"verbs": ["read"], "owners": ["alice"]}]

@@ -13,7 +13,7 @@ import pytest
 
 from api.services.access.following import AT_ONCE, MOST_STALE, AccessFollower
 from events.catalogue import Grant, GrantsSet, KeyIssued, KeyRevoked
-from events.catalogue.access import ACCESS, access_id
+from events.door.of_the_store import ACCESS, access_id
 from events.envelope import from_micros
 from events.errors import StoreUnavailable
 from events.log import ready
