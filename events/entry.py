@@ -23,7 +23,7 @@ MOST_PRINCIPAL = 200
 MOST_MODEL = 100
 """Characters of a language model's name in a principal."""
 LOCAL = "local"
-"""The principal of whoever uses the store's own socket, until keys exist."""
+"""The principal of whoever uses the store's own socket, or shows the folder's token."""
 JOB = "job:"
 """What the principal of a job of this store begins with; no name in the settings can."""
 _DECIDED_BY = " model:"
