@@ -185,7 +185,6 @@ def test_every_route_about_the_store_as_a_whole_is_operating() -> None:
         *("/v1/heads", "/v1/heads/check", "/v1/jobs", "/v1/capacity", "/v1/models"),
         *("/v1/access", "/v1/keys", "/v1/keys/revoke", "/v1/grants", "/v1/reads"),
         *("/v1/partitions/{partition}/events", "/v1/console/codes", "/v1/console/codes/state"),
-        *("/v1/console/session", "/v1/console/session/end"),
     }
 
 
