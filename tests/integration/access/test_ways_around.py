@@ -62,7 +62,7 @@ def test_an_admin_renews_his_own_key_and_makes_none_in_the_name_of_the_store(htt
     assert answer.status_code == 200, answer.text
     own = http.application.log.principal
     for path in ("/v1/keys", "/v1/grants"):
-        body = {"principal": own} | ({"grants": []} if path == "/v1/grants" else {})
+        body: dict[str, Any] = {"principal": own} | ({"grants": []} if path == "/v1/grants" else {})
         refused = http.client.post(path, json=body, headers=by)
         assert (refused.status_code, refused.json()["field"]) == (422, "principal")
 
