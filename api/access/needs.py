@@ -84,16 +84,20 @@ def _foretells(told: Told) -> tuple[Verb, ...]:
     return ("read",) if told.get("dry_run") else ()
 
 
+def _shows_all(told: Told) -> bool:
+    """Whether an export holds more than the memories that stand; a page is of everything, whatever is told."""
+    options = told["options"]
+    return bool(options.everything or options.include or told.get("form") == "html")
+
+
 def _exports(told: Told) -> tuple[Verb, ...]:
     """An export of everything, or of what is hidden, is an auditor's."""
-    options = told["options"]
-    return (*_reveals(told), *(("audit",) if options.everything or options.include else ()))
+    return (*_reveals(told), *(("audit",) if _shows_all(told) else ()))
 
 
 def _whole(told: Told) -> str | None:
     """What is hidden is exported to whoever reads it in mode debug."""
-    options = told["options"]
-    return "debug" if options.everything or options.include else None
+    return "debug" if _shows_all(told) else None
 
 
 def _of_the_store(told: Told) -> tuple[Verb, ...]:

@@ -41,12 +41,11 @@ class Parts(NamedTuple):
     whole: Any = None
     """The application without bounds: of open paths, and of what is recorded."""
 
-    def check(self, verb: Verb, owner: str | None, call: str) -> None:
-        """What `api.access` does where a route asks no service. Raises AccessDenied, which is recorded."""
+    def check(self, verb: Verb, owner: str | None, call: str, least: int = 0) -> None:
+        """What `api.access` does where a route asks no service; `least` as of a `Need`. Raises AccessDenied, which is recorded."""
         if not self.caller.is_unlimited:
-            checked_call(
-                self.caller, call, Need(verb, "store" if owner is None else "owner"), {"owner": owner}, self.record
-            )
+            need = Need(verb, "store" if owner is None else "owner", least=least)
+            checked_call(self.caller, call, need, {"owner": owner}, self.record)
 
     @property
     def record(self) -> Recorder:

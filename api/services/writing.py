@@ -11,12 +11,14 @@ from contextlib import suppress
 from typing import Any, Unpack
 
 from api.requests.checks import check_memory_id
+from api.requests.speaking import caller_in_hand
 from api.services.carrying.carrier import Carrier, Given, Rehearsable
 from events.catalogue import EventData, MemoryMentioned, MemoryUnmerged, SensitivitySet
 from events.errors import EngramlogError, InvalidEvent, refused
 from events.standing import reach
 from projections.decide.commands import Confirm, Merge, Negate, Promote, Tell
 from projections.decide.statements_left import statements_left
+from projections.memory.record import SECRET
 
 
 class Writer(Carrier):
@@ -100,10 +102,12 @@ class Writer(Carrier):
         """A person says how sensitive a memory is, 0 (public) to 3 (secret): the one way down from what rules found.
 
         Of a turn the answer names the statements drawn from it that are told at a lower level: they do not become as sensitive. It
-        names none where the owner cannot be read after the write, as one that has become too large.
+        names none where the owner cannot be read after the write, as one that has become too large. Raises AccessDenied where a
+        caller lowers what he is not told as it stands.
         """
         if not reason.strip():
             raise refused("reason", "nothing", "why, in words: the log keeps it")
+        self._check_lowered(owner, check_memory_id(memory_id), level)
         data = SensitivitySet(memory_id=check_memory_id(memory_id), level=level, reason=reason)
         answer = self.tell(owner, memory_id, data, **given)
         left = None
@@ -111,6 +115,16 @@ class Writer(Carrier):
             turn = snapshot.view.get(memory_id)
             left = None if turn is None else statements_left(snapshot.view.columns, turn, level)
         return answer if left is None else answer | {"statements": left}
+
+    def _check_lowered(self, owner: str, memory_id: str, level: int) -> None:
+        """Who lowers a level shows the text to whoever reads at the lower one, himself too: so it has to be told to him already."""
+        caller = caller_in_hand()
+        if caller.is_unlimited:
+            return
+        with self._reader.snapshot(owner) as snapshot:
+            found = snapshot.view.get(memory_id)
+        if found is not None and level < found.sensitivity:
+            caller.check("reveal" if found.sensitivity >= SECRET else "read", owner, sensitivity=found.sensitivity)
 
     def tell(
         self, owner: str, memory_id: str, data: EventData, *, live: Collection[str] = (), **given: Unpack[Rehearsable]

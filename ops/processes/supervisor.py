@@ -23,7 +23,8 @@ from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from ops.wiring import application_on
 from projections.access.caller import Caller
-from projections.access.recognising import is_live
+from projections.access.grants import LEAST_TOLD
+from projections.access.recognising import as_of_now
 
 TEND_SECONDS = 1.0
 """How often what was shown is appended."""
@@ -81,9 +82,11 @@ class Supervisor:
     def heard(self, owner: str) -> None:
         """This owner was asked about, or told something, by whoever asks now: what follows from it is done in his name."""
         caller = caller_in_hand()
-        if self._settings.extraction != "off" and caller.may("produce", owner):
+        if self._settings.extraction != "off" and _may_extract(caller, owner):
             with self._changed:
-                self._owners[owner] = caller
+                before = self._owners.get(owner)
+                if before is None or caller.is_unlimited or not before.is_unlimited:
+                    self._owners[owner] = caller
 
     def _take(self) -> Application:
         with self._changed:
@@ -184,12 +187,23 @@ class Supervisor:
                 return
             owners, self._owners = self._owners, {}
         try:
-            if owners and application.operator.status()["lifecycle"]["leader"] is None:
-                for owner, caller in sorted(owners.items()):
-                    if not self._is_done() and is_live(application.access_follower.book, caller, application.log.now()):
-                        application.for_(caller).extractor.extract(owner, self._settings.extraction)
+            if not owners or application.operator.status()["lifecycle"]["leader"] is not None:
+                return
         except EngramlogError as error:
             self._tell("turns not extracted", reason=error.message)
+            return
+        for owner in sorted(owners):
+            try:
+                if not self._is_done():
+                    self._extract_of(application, owner, owners[owner])
+            except EngramlogError as error:  # of one owner: the others have theirs
+                self._tell("turns not extracted", reason=error.message)
+
+    def _extract_of(self, application: Application, owner: str, heard: Caller) -> None:
+        """In the name of whoever it was heard from, by what he may now."""
+        caller = as_of_now(application.access_follower.book, heard, application.log.now())
+        if caller is not None and _may_extract(caller, owner):
+            application.for_(caller).extractor.extract(owner, self._settings.extraction)
 
     def _is_done(self) -> bool:
         return self._stopping or self._open is None
@@ -205,3 +219,8 @@ class Supervisor:
             self._changed.notify_all()
         if self._thread is not None:
             self._thread.join(2 * STOP_SECONDS)
+
+
+def _may_extract(caller: Caller, owner: str) -> bool:
+    """Whether what is drawn of an owner's turns may be, in a caller's name."""
+    return caller.may("produce", owner) and caller.may("read", owner, sensitivity=LEAST_TOLD)

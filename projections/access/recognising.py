@@ -71,14 +71,15 @@ def _by_token(book: AccessBook, key: Key, shown: str, now: int, read: ReadToken)
     return Recognised(Caller(key.principal, layers, key.key_id, told.subject or "", least))
 
 
-def is_live(book: Callable[[], AccessBook], caller: Caller, now: int) -> bool:
-    """Whether a caller who was recognised would be so still; `book` is asked only about whoever has a key."""
+def as_of_now(book: Callable[[], AccessBook], caller: Caller, now: int) -> Caller | None:
+    """A caller who was recognised before, with what he may do now; None: nothing more. `book` is asked unless he is unlimited."""
+    if caller.layers is None:
+        return caller
     if caller.ends is not None and now >= caller.ends:
-        return False
-    if caller.key_id is None:
-        return True
-    key = book().keys.get(caller.key_id)
-    return key is not None and key.state(now) == "live"
+        return None
+    if caller.key_id is not None:
+        return still(book(), caller, now).caller
+    return replace(caller, layers=(book().grants.get(caller.name, ()), *caller.layers[1:]))
 
 
 def caller_of(book: AccessBook, key: Key, now: int) -> Recognised:

@@ -13,6 +13,7 @@ from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from api.access.needs import WITHHELD_FROM
 from api.http.admitted import AdmittedRoute
 from api.http.answer import problems
 from api.http.asking import AskedParts, Owner, Question, renewed
@@ -120,7 +121,9 @@ async def feed(
 ) -> Response:
     """The owner's committed change-log entries, one message an event, its position as the id. Contents are not told."""
     check_owner(owner)
-    await run_sync(parts.check, "read", owner, "feed")  # a refusal is recorded in the log, which may take its time
+    await run_sync(
+        parts.check, "read", owner, "feed", WITHHELD_FROM
+    )  # a refusal is recorded in the log, which may take its time
     text = last_event_id or asked.from_
     after = None
     if text is not None:
@@ -129,7 +132,7 @@ async def feed(
 
     async def still() -> bool:
         try:
-            return (await renewed(request)).caller.may("read", owner)
+            return (await renewed(request)).caller.may("read", owner, sensitivity=WITHHELD_FROM)
         except EngramlogError:  # no key that lives, or who may what cannot be known
             return False
 

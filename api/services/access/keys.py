@@ -13,7 +13,7 @@ from api.choices import MOST_KEY_DAYS
 from api.requests.checks import check_limit, parse_instant, parse_place
 from api.requests.refusals import refusal_of
 from api.requests.secrets import masked
-from api.requests.speaking import caller_in_hand
+from api.requests.speaking import asked_by, caller_in_hand
 from api.services.access.following import AccessEvent, AccessFollower
 from api.services.writing import Writer
 from events.catalogue import GrantsSet, KeyIssued, KeyRevoked
@@ -25,6 +25,7 @@ from events.errors import AccessDenied, ConcurrencyError, refused
 from events.log import EventLog
 from events.partitions import parse_position, partition_of
 from projections.access.book import MOST_LIVE, AccessBook, Key
+from projections.access.caller import AT_THE_FOLDER
 from projections.access.grants import told
 from projections.access.keys import MadeKey, make_key
 from projections.access.provider import OF_PROVIDER
@@ -112,7 +113,7 @@ class AccessKeys:
         Of a principal two keys live at once at the most: the old one, and the one that takes its place. Raises InputError.
         """
         self._check_himself()
-        _check_principal(principal, self._log.principal)
+        _check_principal(principal, self._own())
         if principal.startswith(OF_PROVIDER):
             raise refused(
                 "principal", principal, f"a name without {OF_PROVIDER}: such are the identity provider's, not keys'"
@@ -180,7 +181,7 @@ class AccessKeys:
     ) -> GrantsOf:
         """From here on these are all of a principal's grants; none: he may do nothing. Raises InputError."""
         self._check_himself()
-        _check_principal(principal, self._log.principal)
+        _check_principal(principal, self._own())
         read = grants_of(grants)
 
         def said(book: AccessBook) -> list[Any]:
@@ -220,6 +221,11 @@ class AccessKeys:
             if not any(one.status == "conflict" for one in receipts):
                 raise next(refusal_of(one) for one in receipts if not one.written)
         raise ConcurrencyError("access: others said something at the same time, again and again; try again")
+
+    def _own(self) -> str:
+        """What the store's own side is called, whoever asks."""
+        with asked_by(AT_THE_FOLDER):
+            return self._log.principal
 
     def _check_himself(self) -> None:
         """Raises AccessDenied for a token made of a key: what it made would outlive it."""

@@ -12,6 +12,7 @@ import pytest
 
 from api.mcp.confined import confined_to
 from api.mcp.connection import Connection
+from api.requests.speaking import asked_by, caller_in_hand
 from api.services.extracting import Extractor
 from api.services.remembering import NewTurn
 from api.services.store.operating import Operator
@@ -233,6 +234,32 @@ def test_what_is_extracted_in_a_pause_is_brought_in_the_name_of_whoever_told_it_
     tended(keeper)
     assert kinds(keeper).count("episode") == 2
     assert len(kinds(keeper)) == 3
+    keeper.close()
+
+
+def test_who_may_less_neither_takes_the_place_of_the_store_nor_stands_in_anothers_way(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = settings.model_copy(update={"extraction": "rules"})
+    keeper = Supervisor(chosen, quiet, idle_seconds=3600, pause_seconds=0.0)
+    done: list[tuple[str, str]] = []
+
+    def extracts(_extractor: Extractor, owner: str, by: str) -> dict[str, Any]:
+        done.append((owner, caller_in_hand().name))
+        if owner == "aa":
+            raise ConcurrencyError("owner aa went on")
+        return {}
+
+    monkeypatch.setattr(Extractor, "extract", extracts)
+    with keeper() as application:
+        reads = application.keys.issue("agent", grants=[{"verbs": ["read", "produce"], "owners": ["*"]}])
+        brings = application.keys.issue("feed", grants=[{"verbs": ["produce"], "owners": ["*"]}])
+        keeper.heard("ada")
+        for key, owner in ((brings, "a"), (reads, "aa"), (reads, "ada"), (reads, "bo")):
+            with asked_by(confined_to(key["key"])(application)):
+                keeper.heard(owner)
+    wait_until(lambda: len(done) == 3)
+    assert done == [("aa", "agent"), ("ada", "local"), ("bo", "agent")]
     keeper.close()
 
 

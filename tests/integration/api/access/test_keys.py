@@ -270,3 +270,11 @@ def test_what_is_refused_again_and_again_is_told_once_in_a_while(http: HttpStore
     http.application.reads.flush()
     told = [one for one in http.client.get("/v1/reads?limit=1000").json()["reads"] if one["principal"] == "knocks"]
     assert sum(one["times"] for one in told) == 30
+
+
+def test_the_feed_is_for_whoever_is_told_all_but_secrets(http: HttpStore) -> None:
+    key = made(http, "little", {"verbs": ["read"], "owners": ["alice"], "sensitivity": 1})
+    refused = http.client.get("/v1/owners/alice/feed", headers=shown(key))
+    assert refused.status_code == 403
+    assert "up to sensitivity 2" in refused.json()["detail"]
+    assert status(http, key) == 200

@@ -18,7 +18,7 @@ from projections.access.book import AccessBook, folded
 from projections.access.caller import Caller
 from projections.access.grants import told
 from projections.access.keys import MadeKey, id_in, make_key, seed_of
-from projections.access.recognising import recognised
+from projections.access.recognising import as_of_now, recognised
 from projections.access.tokens import LONGEST_SECONDS, make_token
 
 NOW = 1_800_000_000
@@ -190,3 +190,28 @@ def test_who_could_do_what_on_a_day_can_be_asked(key: MadeKey) -> None:
     assert folded(said, 300).keys[key.key_id].state(300) == "revoked"
     assert folded(said).grants == {"support": ()}
     assert folded(said).number == 4
+
+
+def test_who_was_recognised_may_later_what_he_may_then(key: MadeKey, book: AccessBook) -> None:
+    said = known(book, key.text)
+    assert said is not None
+    assert as_of_now(lambda: book, said, micro(NOW)) == said
+    narrower = book.after(GrantsSet(number=book.number + 1, principal="support"), micro(NOW))
+    found = as_of_now(lambda: narrower, said, micro(NOW))
+    assert found is not None
+    assert not found.may_at_all("read")
+    revoked = narrower.after(KeyRevoked(number=narrower.number + 1, key_id=key.key_id), micro(NOW))
+    assert as_of_now(lambda: revoked, said, micro(NOW)) is None
+
+
+def test_who_has_a_token_of_a_provider_may_later_what_both_it_and_his_grants_may(book: AccessBook) -> None:
+    name, reads = "oidc/ann", Grant(verbs=("read", "produce"), owners=("alice",))
+    granted = book.after(GrantsSet(number=book.number + 1, principal=name, grants=(reads,)), micro(NOW))
+    said = Caller(name, ((reads,), (Grant(verbs=("read",), owners=("alice",)),)), None, "", micro(NOW + 1))
+    found = as_of_now(lambda: granted, said, micro(NOW))
+    assert found is not None
+    assert (found.may("read", "alice"), found.may("produce", "alice")) == (True, False)
+    taken = as_of_now(lambda: book, said, micro(NOW))
+    assert taken is not None
+    assert not taken.may("read", "alice")
+    assert as_of_now(lambda: granted, said, micro(NOW + 1)) is None
