@@ -224,12 +224,20 @@ def _final(scope: Scope, request: Request) -> Plan[tuple[Outcome, int]]:
     raise AssertionError("count() never ends")
 
 
+def _what_to_do(reason: str) -> str:
+    if "CERTIFICATE_VERIFY_FAILED" in reason:
+        return "`authority=FILE` names who signed its certificate, where that is none of the usual."
+    if "disconnected without sending" in reason:
+        return "does it run, and is it asked by https?"
+    return "is `engramlog up` running?"
+
+
 def _read(request: Request, outcome: Outcome, tried: int) -> Any:
     where = f"{request.method} {request.path.partition('?')[0]}"
     if not isinstance(outcome, Answer):
         reason = outcome.reason if outcome else "nothing was sent"
         raise Unreachable(
-            f"{where}: no answer in {tried} tries ({reason}); is `engramlog up` running? What asks can be asked again;"
+            f"{where}: no answer in {tried} tries ({reason}); {_what_to_do(reason)} What asks can be asked again;"
             " what tells, under the same `key`, is done once",
             tries=tried,
         )

@@ -30,7 +30,7 @@ LEEWAY_SECONDS = 300
 """So far ahead the clock of whoever made it may be."""
 MOST_LETTERS = 8_192
 MOST_SUBJECT = 128
-OVER = "one that is over"
+OVER = "a token that is over"
 _GRANT: TypeAdapter[Any] = TypeAdapter(checked(Grant))
 
 
@@ -77,21 +77,21 @@ def read_token(shown: str, public: bytes) -> TokenSaid:
             },
         )  # fmt: skip
     except (jwt.PyJWTError, ValueError):
-        raise NotSigned("one that its key did not sign") from None
+        raise NotSigned("a token that its key did not sign") from None
     ends, begins, subject = _seconds(said, "exp"), _seconds(said, "iat"), said.get("sub")
     if not 0 < ends - begins <= LONGEST_SECONDS:
-        raise TokenRefused("one without an end, or with one more than 366 days after its beginning")
+        raise TokenRefused("a token without an end, or with one more than 366 days after its beginning")
     if subject is not None and not (
         isinstance(subject, str) and 1 <= len(subject) <= MOST_SUBJECT and subject.isprintable()
     ):
-        raise TokenRefused(f"one whose sub is not 1 to {MOST_SUBJECT} printable characters")
+        raise TokenRefused(f"a token whose sub is not 1 to {MOST_SUBJECT} printable characters")
     return TokenSaid(_grants(said.get("grants")), begins, ends, subject)
 
 
 def check_holds(said: TokenSaid, now: int) -> None:
     """Raises TokenRefused for what a token says that does not hold. `now`: seconds since 1970."""
     if said.begins > now + LEEWAY_SECONDS:
-        raise TokenRefused("one that has not begun")
+        raise TokenRefused("a token that has not begun")
     if now >= said.ends:
         raise TokenRefused(OVER)
 
@@ -116,11 +116,11 @@ def make_token(
 
 def _grants(said: Any) -> tuple[Grant, ...]:
     if not isinstance(said, list) or not 1 <= len(said) <= MOST_GRANTS:
-        raise TokenRefused(f"one whose grants are not a list of 1 to {MOST_GRANTS}")
+        raise TokenRefused(f"a token whose grants are not a list of 1 to {MOST_GRANTS}")
     try:
-        return tuple(check_grant(as_grant(one)) for one in said)
-    except (ValidationError, InputError, TypeError):
-        raise TokenRefused("one whose grants cannot be read") from None
+        return grants_of(said)
+    except InputError as error:
+        raise TokenRefused(f"a token whose grants cannot be read ({error})") from None
 
 
 def as_grant(said: Any) -> Grant:
@@ -151,5 +151,5 @@ def grants_of(said: Sequence[Mapping[str, Any]]) -> tuple[Grant, ...]:
 def _seconds(said: dict[str, Any], name: str) -> int:
     value = said[name]
     if not isinstance(value, int) or isinstance(value, bool):
-        raise TokenRefused(f"one whose {name} is no whole number of seconds")
+        raise TokenRefused(f"a token whose {name} is no whole number of seconds")
     return value

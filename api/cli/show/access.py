@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from api.cli.app import out
+from api.cli.app import err, out
 from api.cli.show.memories import told_at, when
 from api.cli.show.tables import Cell, Column, tabulate
 from projections import shapes
@@ -36,12 +36,12 @@ def all_in_words(grants: Sequence[shapes.GrantHeld]) -> Text:
     return Text("\n".join(map(in_words, grants)) or "nothing", "" if grants else "yellow")
 
 
-def made(answer: shapes.KeyMade, console: Console = out) -> None:
-    """The key, once, and what to do with it."""
+def made(answer: shapes.KeyMade, console: Console = out, aside: Console = err) -> None:
+    """The key alone, once, and aside what to do with it: `key new NAME > FILE` leaves a file that holds a key."""
     name = answer["principal"]
     console.print(Text(answer["key"], "bold"), soft_wrap=True)
-    ends = "" if answer["expires_at"] is None else f" It ends {told_at(answer['expires_at'], console)}."
-    console.print(
+    ends = "" if answer["expires_at"] is None else f" It ends {told_at(answer['expires_at'], aside)}."
+    aside.print(
         Text(
             f"The key of {name}, {answer['key_id']}, told this once: give it to him by a way that nobody else reads.{ends}\n"
             f"He shows it as `Authorization: Bearer ...`, as ENGRAMLOG_TOKEN of the client, or makes tokens of it that do less:"
@@ -49,9 +49,9 @@ def made(answer: shapes.KeyMade, console: Console = out) -> None:
         ),
         soft_wrap=True,
     )
-    _may(name, answer["grants"], console)
+    _may(name, answer["grants"], aside)
     if not answer["grants"]:
-        console.print(Text(f"Say what: engramlog grant {name} --can read --owners NAME", "dim"), soft_wrap=True)
+        aside.print(Text(f"Say what: engramlog grant {name} --can read --owners NAME", "dim"), soft_wrap=True)
 
 
 def granted(answer: shapes.GrantsTold, console: Console = out) -> None:

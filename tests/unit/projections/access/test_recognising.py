@@ -113,7 +113,7 @@ def test_a_token_does_what_both_it_and_its_key_may(key: MadeKey, book: AccessBoo
 def test_a_token_ends(key: MadeKey, book: AccessBook) -> None:
     token = make_token(key.text, ASKED, now=NOW, seconds=60)
     assert known(book, token, NOW + 59) is not None
-    assert recognised(book, token, micro(NOW + 60)).got == "one that is over"
+    assert recognised(book, token, micro(NOW + 60)).got == "a token that is over"
 
 
 def signed(key: MadeKey, said: dict[str, Any], **head: Any) -> str:
