@@ -7,34 +7,19 @@ something must be of a kind that no page can send elsewhere without being asked 
 
 from __future__ import annotations
 
-import re
 from http import HTTPStatus
-from typing import NamedTuple
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from api.http.problem import Problem, plain_problem
 from api.http.server.listener import OF_THIS_MACHINE, Listener
-from api.http.server.loopback import is_loopback
+from api.http.server.loopback import Origin, is_loopback, place_of
 
 CONSOLE_PAGE = "/"
 """Where the page of the console is."""
 OWN_HEADER = "engramlog-request"
 """A header that no page may send elsewhere unasked: what a request that changes something has where it has no JSON body."""
-_PORTS = {"http": 80, "https": 443}
-_PLACE = re.compile(
-    r"(https?)://([a-z0-9._-]+|\[[0-9a-f:.]*:[0-9a-f:.]*\])(?::([1-9][0-9]{0,4}))?", re.IGNORECASE | re.ASCII
-)
-"""A scheme, a host and a port as they are spelled, and nothing else: no zero before a port, no zone, nothing behind it."""
-
-
-class Origin(NamedTuple):
-    """A scheme, a host and a port."""
-
-    scheme: str
-    host: str
-    port: int
 
 
 def refused_place(scope: Scope, headers: Headers, listener: Listener = OF_THIS_MACHINE) -> Problem | None:
@@ -60,15 +45,6 @@ def refused_place(scope: Scope, headers: Headers, listener: Listener = OF_THIS_M
             HTTPStatus.FORBIDDEN, f"Sec-Fetch-Site: got {_short([site])}; allowed: the pages of this service alone"
         )
     return None
-
-
-def place_of(address: str) -> Origin | None:
-    """What an origin names: nothing but scheme, host and port; None for `null` and whatever is spelled otherwise."""
-    found = _PLACE.fullmatch(address)
-    if found is None:
-        return None
-    scheme, host = found[1].lower(), found[2].lower().strip("[]")
-    return Origin(scheme, host, _PORTS[scheme] if found[3] is None else int(found[3]))
 
 
 def _is_asked_for(host: Origin, own_port: int | None, listener: Listener) -> bool:

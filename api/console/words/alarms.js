@@ -110,7 +110,7 @@ words({
   ],
   "alarm.identity_unreachable": ["The identity provider cannot be reached", "无法连接身份提供方"],
   "alarm.identity_unreachable.what": [
-    "Its keys cannot be asked for. Known ones hold for an hour, then nobody with a token of it is admitted; keys of the store open as ever.",
+    "The keys of the identity provider (`ENGRAMLOG_IDENTITY_ISSUER`) cannot be asked for. Known ones hold for an hour, then nobody with a token of it is admitted; keys of the store open as ever.",
     "无法获取其公钥。已知的公钥一小时内仍有效，之后不再接受由它签发的令牌；本存储的密钥照常可用。",
   ],
   "alarm.token_unusable": ["The token cannot be used", "令牌不可用"],

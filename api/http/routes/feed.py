@@ -50,6 +50,11 @@ class FeedAsked(Question):
     )
 
 
+async def always() -> bool:
+    """Whoever follows may."""
+    return True
+
+
 class FeedResponse(StreamingResponse):
     """A stream that forgets its client however it ends, and cuts one that takes nothing.
 
@@ -58,7 +63,7 @@ class FeedResponse(StreamingResponse):
 
     media_type = "text/event-stream"
 
-    def __init__(self, feeds: Feeds, client: Client, still: Callable[[], Awaitable[bool]]) -> None:
+    def __init__(self, feeds: Feeds, client: Client, still: Callable[[], Awaitable[bool]] = always) -> None:
         """`still` tells whether whoever follows may still follow."""
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         super().__init__(feeds.stream(client), headers=headers)
