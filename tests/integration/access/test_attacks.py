@@ -9,12 +9,12 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from tests.given.access.callers import everybody as given
 
 from api.services.access.following import MOST_STALE, AccessFollower
 from api.services.access.reads import DENIED_SECONDS, EACH_WINDOW, Reads
 from events.errors import StoreUnavailable
 from projections.access.caller import Caller
+from tests.given.access import everybody as given
 from tests.given.access.everybody import FOREIGN
 from tests.given.http import HttpStore, created, http_store
 

@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import pytest
 from fastapi import FastAPI
-from tests.given.access.callers import everybody as given
 
 from api.http.access.bearer import is_open
 from events.errors import EngramlogError
 from projections.access.grants import VERBS
 from projections.access.tokens import make_token
+from tests.given.access import everybody as given
 from tests.given.access.everybody import CANARIES, FOREIGN, ROUTES, STREAMS, WHOLE, Asked, asked
 from tests.given.http import HttpStore, created, http_store
 
