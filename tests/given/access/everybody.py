@@ -310,7 +310,7 @@ def expired(http: HttpStore, grants: list[Json]) -> str:
     made, now = make_key(os.urandom), application.log.now()
     number = application.access_follower.book().number + 1
     principal = f"over-{number}"
-    said = [
+    said: list[Any] = [
         KeyIssued(
             number=number, key_id=made.key_id, principal=principal, public=made.public, digest=made.digest,
             expires_at=from_micros(now - 1_000_000), reason="",

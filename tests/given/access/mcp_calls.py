@@ -29,7 +29,8 @@ class Call(NamedTuple):
         if self.method == "resources/read":
             _, found, memory = str(self.given["uri"]).partition("memory://memories/")
             return memory if found else None
-        return self.given.get("arguments", {}).get("memory_key")
+        memory = self.given.get("arguments", {}).get("memory_key")
+        return None if memory is None else str(memory)
 
     def about(self, memory: str) -> Call:
         """The same of another memory."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from pydantic import SecretStr
 
 from api.cli.app import run
 from api.http.app import create_app
@@ -27,6 +28,7 @@ from ops.environment import KEY
 from ops.processes.folder_socket import FolderSocket
 from ops.settings import Settings
 from ops.token import TokenFile
+from projections.access.grants import VERBS
 from projections.access.tokens import make_token
 from tests.given.access import everybody as given
 from tests.given.access.everybody import FOREIGN
@@ -83,7 +85,7 @@ def told_by(route: tuple[str, str]) -> dict[str, Any]:
 
 def test_a_key_is_nobody_at_the_door_of_commands_whatever_it_may(at: Folder) -> None:
     key = given.whole(at.http, "whole-at-the-door")
-    every = [given.grant(*given.VERBS, owners=["*"])]
+    every = [given.grant(*VERBS, owners=["*"])]
     token = make_token(key, every, now=at.http.application.log.now() // 1_000_000, seconds=60)
     before = at.http.application.log.owner_head(FOREIGN)
     for route in SERVED:
@@ -168,7 +170,7 @@ def test_a_code_of_the_console_is_asked_for_with_the_folder_s_token_alone(
     key = given.whole(at.http, "asks-for-a-code")
     monkeypatch.setenv(KEY, key)
     with pytest.raises(EngramlogError):
-        FolderService(Settings(data=at.folder, token=key)).code()
+        FolderService(Settings(data=at.folder, token=SecretStr(key))).code()
     assert FolderService(Settings(data=at.folder)).code() is not None
 
 

@@ -27,10 +27,8 @@ def _needs(*verbs: Verb) -> frozenset[Verb]:
     return frozenset(verbs)
 
 
-READ, SAYS, CORRECTS, DELETES, REPLAYS, AUDITS = map(
-    _needs,
-    ("read", "produce", "correct", "delete", "replay", "audit"),  # type: ignore[arg-type]
-)
+READ, SAYS, CORRECTS = _needs("read"), _needs("produce"), _needs("correct")
+DELETES, REPLAYS, AUDITS = _needs("delete"), _needs("replay"), _needs("audit")
 OF_MEMORY = {"memory_key": "coffee"}
 NEEDS: Mapping[str, tuple[frozenset[Verb] | None, Call]] = {
     "memory_context": (READ, tool("memory_context", text="What do I drink?")),
