@@ -126,8 +126,8 @@ class Remembered(Answer):
     possible_conflicts: list[dict[str, str]] = Field(
         description="Memories that it may contradict, all kept: ask the user which holds, then negate the other."
     )
-    memory: str = Field(description="Its text as it is shown; withheld where it holds a secret.")
-    sensitivity: int
+    memory: str = Field(description="Its text as it is shown; withheld where it holds a secret, or may not be read.")
+    sensitivity: int | None = Field(description="None where it may not be read.")
     position: str
 
 

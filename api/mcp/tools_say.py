@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from api.mcp.connection import Connection
+from api.mcp.connection import Connection, Session
 from api.mcp.shapes import AlsoDeleted, Deleted, Done, Negated, Reinforced, Remembered, TurnsRemembered, Updated, logged
 from api.mcp.tools_search import MemoryKey, conflicting
-from api.services.remembering import NewTurn
-from events.errors import InputError
+from api.requests.speaking import caller_in_hand
+from api.services.remembering import UNREAD, NewTurn
+from events.errors import InputError, NotFound
 from events.vocabulary import Category, Outcome
 from projections.memory.defaults import KIND
 
@@ -94,7 +96,7 @@ class SayTools:
             )
             if told["mentioned"] is None and (undone := _undone(told, told["id"])) is not None:
                 raise InputError(f"it was not kept: {undone}", field="content")
-            shown = asked.application.reader.get(asked.owner, told["id"], trace=False)
+            text, sensitivity = _as_shown(asked, told["id"])
         return Remembered(
             memory_key=told["id"],
             created=told["created"],
@@ -102,8 +104,8 @@ class SayTools:
             ended=[one["id"] for one in told["ended"]],
             waiting=[one["id"] for one in told["waiting"]],
             possible_conflicts=conflicting(told),
-            memory=shown["memory"],
-            sensitivity=shown["sensitivity"],
+            memory=text,
+            sensitivity=sensitivity,
             position=told["position"],
         )
 
@@ -275,6 +277,15 @@ class SayTools:
             message=_waits(told) or "; ".join(told["remarks"]) or f"reinforced: {outcome}",
             changes=[logged(one) for one in told["changes"]],
         )
+
+
+def _as_shown(asked: Session, memory_key: str) -> tuple[str, int | None]:
+    """What stands there from now on, as the caller may read it: to produce is not to read, and it is kept either way."""
+    if caller_in_hand().may("read", asked.owner):
+        with suppress(NotFound):  # what his mode does not show
+            shown = asked.application.reader.get(asked.owner, memory_key, trace=False)
+            return shown["memory"], shown["sensitivity"]
+    return UNREAD, None
 
 
 def _undone(told: Mapping[str, Any], memory_key: str) -> str | None:

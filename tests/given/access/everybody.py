@@ -6,6 +6,7 @@ The table of needs is written here by hand, beside that of the product: where th
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from time import time
 from typing import Any, NamedTuple
@@ -16,10 +17,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from fastapi import FastAPI
 from starlette.routing import Route
 
-from events.catalogue.access import Verb
+from events.catalogue import GrantsSet, KeyIssued
+from events.catalogue.access import ACCESS, Verb, access_id
+from events.envelope import from_micros
 from projections.access.grants import VERBS
 from projections.access.keys import make_key, seed_of
-from projections.access.tokens import make_token
+from projections.access.tokens import grants_of, make_token
 from tests.given.http import TOKEN, HttpStore, created, event
 
 Json = dict[str, Any]
@@ -301,6 +304,25 @@ def whole(http: HttpStore, principal: str) -> str:
     return issued(http, principal, *VERBS, owners=["*"])
 
 
+def expired(http: HttpStore, grants: list[Json]) -> str:
+    """A key of these grants that ended a second ago; it was said of it when it was made. `keys.issue` makes none such."""
+    application = http.application
+    made, now = make_key(os.urandom), application.log.now()
+    number = application.access_follower.book().number + 1
+    principal = f"over-{number}"
+    said: list[Any] = [
+        KeyIssued(
+            number=number, key_id=made.key_id, principal=principal, public=made.public, digest=made.digest,
+            expires_at=from_micros(now - 1_000_000), reason="",
+        ),
+        GrantsSet(number=number + 1, principal=principal, grants=grants_of(grants), reason=""),
+    ]  # fmt: skip
+    writer = application.writer
+    events = [writer.event(one, ACCESS, now, "user", event_id=access_id(one.number)) for one in said]
+    assert all(one.written for one in application.log.append(writer.ready(events)))
+    return made.text
+
+
 def strangers(http: HttpStore) -> Iterator[tuple[str, str | None]]:
     """Everybody who shows what opens nothing, by name: 401 on every route that is not open."""
     keys, now = http.application.keys, int(time())
@@ -315,6 +337,9 @@ def strangers(http: HttpStore) -> Iterator[tuple[str, str | None]]:
     yield "nobody", None
     yield "garbage", "x" * 40
     yield "the token and more", TOKEN + "x"
+    over = expired(http, everything)
+    yield "a key that is over", over
+    yield "a token of a key that is over", make_token(over, everything, now=now, seconds=60)
     yield "a key of another store", make_key(lambda many: bytes(range(many))).text
     yield "a slip in the digits that tell one", text[:-1] + ("0" if text[-1] != "0" else "1")
     yield "the id of a live key with another seed", _with_id(make_key(bytes).text, key_id)

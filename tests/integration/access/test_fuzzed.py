@@ -21,7 +21,7 @@ from tests.given.access import everybody as given
 from tests.given.access.everybody import CANARIES, FOREIGN, HOSTILE_OWNERS, ROUTES, STREAMS
 from tests.given.http import QUICK, HttpStore, app_of, created, http_store
 
-PARTS, REQUESTS = 8, 12_500
+PARTS, REQUESTS = 16, 6_250
 """So many times so many requests."""
 AT_ONCE = 12
 """Requests that are under way together."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import Event as Flag
 from typing import Any
 
 import pytest
 
-from consumers.jobs.rq.jobs import KINDS, kinds_of
-from tests.given.http import HttpStore, Json, event, http_store
+from consumers.jobs.rq.jobs import JOBS, KINDS, kinds_of, run, serving
+from consumers.jobs.rq.serving import JobResources
+from events.partitions import partition_of
+from events.redis.log import RedisEventLog
+from tests.given.http import HttpStore, Json, created, event, http_store
 
 VERBS = ["produce", "read", "correct", "delete", "review"]
 TURNS = (("user", "I live in Berlin. I like hiking."), ("assistant", "Berlin is fine."), ("user", "我喜欢喝龙井茶。"))
@@ -65,3 +69,50 @@ def test_nothing_that_a_caller_asks_for_is_put_into_the_queue(store: HttpStore) 
     for what in ("extract", "cleanup", "episodes"):
         store.client.post(f"/v1/owners/{owner}/{what}", json={}).raise_for_status()
     assert store.store.client.keys("rq:job:*") == keys
+
+
+@pytest.mark.parametrize("kind", sorted(JOBS))
+def test_what_runs_by_schedule_is_brought_in_the_job_s_own_name_whoever_said_what_it_is_made_of(
+    store: HttpStore, kind: str
+) -> None:
+    """Every job of the queue: its events are `job:KIND`'s, and none is a key's."""
+    owner, principal = f"scheduled-{kind}", f"agent-of-{kind}"
+    key = store.application.keys.issue(principal, grants=[{"verbs": VERBS, "owners": [owner]}])["key"]
+    headers = {"authorization": f"Bearer {key}"}
+    said = [*turns(owner), *memories(owner)]
+    store.client.post("/v1/events", json=said, headers=headers).raise_for_status()
+    store.application.reader.list(owner)
+    before = _brought(store, owner)
+    assert {who for _, who in before} == {principal}
+    logs: list[str] = []
+
+    def log(*args: Any, principal: str, **told: Any) -> RedisEventLog:
+        logs.append(principal)
+        return RedisEventLog(*args, principal=principal, **told)
+
+    served = JobResources(store.store.url, 10.0, lambda *_told, **_facts: None, Flag(), log=log, looked_at={})
+    partition = partition_of(owner, store.application.log.partitions)
+    with serving(served):
+        run(kind, store.store.identity.store_id, partition, "0")
+    assert logs == [f"job:{kind}"]
+    store.application.settle()
+    brought = _brought(store, owner) - before
+    assert {who for _, who in brought} <= {f"job:{kind}"}
+    if kind in WRITES:
+        assert {what for what, _ in brought} & WRITES[kind], brought
+
+
+WRITES = {"extract": {"TurnsExtracted", "MemoryCreated"}, "links": {"MemoriesLinked"}}
+"""Kinds that find something to say of these, and what."""
+
+
+def memories(owner: str) -> list[Json]:
+    """Two that are linked."""
+    return [
+        created("a", "I drink strong black coffee in the morning", owner=owner),
+        created("b", "In the morning I like strong black tea", owner=owner),
+    ]
+
+
+def test_every_kind_of_job_that_may_be_scheduled_is_tried_above() -> None:
+    assert set(JOBS) == set(kinds_of("rules", "extractive", embed_minutes=1))
