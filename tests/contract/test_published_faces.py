@@ -41,6 +41,9 @@ WANTED = {
     "engramlog replay query: type was 'str', is 'list[str]'": (
         "told once it is one query as before; it may be told as often as needed (ADR 0075)"
     ),
+    "tool add_memory tells.sensitivity: tells now null": (
+        "a key that may bring and not read is told that it was written, and no more of it (ADR 0115)"
+    ),
     "tool add_memory takes.memory_type: default was 'note', is 'fact'": (
         "one default on every face: the client's was a fact, and one verb cannot have two"
     ),
