@@ -14,7 +14,7 @@ from starlette.types import Scope
 
 from api.http.problem import Problem, plain_problem
 from api.http.server.listener import OF_THIS_MACHINE, Listener
-from api.http.server.loopback import Origin, is_loopback, place_of
+from events.text.origins import Origin, is_loopback, place_of
 
 CONSOLE_PAGE = "/"
 """Where the page of the console is."""

@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple, NoReturn
 from api.http.server.certificate import CERTIFICATE, KEY, Certificate
 from api.http.server.listener import OF_THIS_MACHINE, Listener
 from api.http.server.listening import check_host
-from api.http.server.loopback import is_loopback
 from api.http.server.serve import OPERATE_HOST
 from events.errors import BadSetting
+from events.text.origins import is_loopback
 from ops.beyond.settings import BeyondSettings, asked_name
 from ops.clock import now, now_micros
 from projections.access.book import AccessBook

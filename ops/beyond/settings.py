@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
-from api.http.server.loopback import place_of
+from events.text.origins import place_of
 
 MOST = 64
 """Of proxies, and of names of the service."""

@@ -15,9 +15,9 @@ from typing import Any, Self
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-from api.http.server.loopback import is_loopback
 from api.http.server.port_holder import holder_of
 from events.errors import BadSetting
+from events.text.origins import is_loopback
 
 SETTING = "ENGRAMLOG_METRICS_PORT"
 MOST_AT_ONCE = 8

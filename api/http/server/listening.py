@@ -14,8 +14,8 @@ from api.http.server.connection import TrackedConnection
 from api.http.server.connections import Connections
 from api.http.server.door import TcpDoor
 from api.http.server.listener import LISTENER, OF_THIS_MACHINE, Listener, address_of
-from api.http.server.loopback import is_loopback
 from events.errors import BadSetting
+from events.text.origins import is_loopback
 
 Refused = Callable[[str], None]
 

@@ -1,4 +1,4 @@
-"""Whether a host is this machine alone, and what an origin names. It loads nothing of a server."""
+"""What an origin names: a scheme, a host and a port; and whether a host is this machine alone. Pure."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ class Origin(NamedTuple):
     port: int
 
 
+def place_of(address: str) -> Origin | None:
+    """What an origin names: nothing but scheme, host and port; None for `null` and whatever is spelled otherwise."""
+    found = _PLACE.fullmatch(address)
+    if found is None:
+        return None
+    scheme, host = found[1].lower(), found[2].lower().strip("[]")
+    return Origin(scheme, host, _PORTS[scheme] if found[3] is None else int(found[3]))
+
+
 def is_loopback(host: str) -> bool:
     """Whether a host name, without its port, is this machine alone."""
     if host.lower() == "localhost":
@@ -29,12 +38,3 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def place_of(address: str) -> Origin | None:
-    """What an origin names: nothing but scheme, host and port; None for `null` and whatever is spelled otherwise."""
-    found = _PLACE.fullmatch(address)
-    if found is None:
-        return None
-    scheme, host = found[1].lower(), found[2].lower().strip("[]")
-    return Origin(scheme, host, _PORTS[scheme] if found[3] is None else int(found[3]))
