@@ -19,13 +19,12 @@ from api.http.problem import Problem, plain_problem
 from api.http.server.listener import Listener
 from api.operations.definition import Operation
 from api.operations.groups import ALL
-from events.catalogue.access import Verb
+from projections.access.grants import OF_THE_STORE
 
 FORWARDED: Final = frozenset(
     {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
 )
 """Headers of a request that somebody else made."""
-OF_OPERATORS: Final[frozenset[Verb]] = frozenset({"operate", "admin", "audit"})
 ASIDE: Final = (
     *("/metrics", "/v1/command"),
     *("/v1/console/codes", "/v1/console/codes/state"),
@@ -81,8 +80,8 @@ def is_operating(operation: Operation) -> bool:
     if operation.call.startswith("operator.dead"):
         return True
     if need.about == "anybody" and "{owner}" not in operation.path:
-        return not OF_OPERATORS.isdisjoint(need.also({}))
-    return need.about == "store" and need.verb in OF_OPERATORS
+        return not OF_THE_STORE.isdisjoint(need.also({}))
+    return need.about == "store" and need.verb in OF_THE_STORE
 
 
 def operating_paths() -> tuple[str, ...]:

@@ -69,11 +69,6 @@ def behalf_in_hand() -> Behalf | None:
     return None if caller.is_unlimited and caller.key_id is None else Behalf(caller.name, caller.highest)
 
 
-def path_in_hand() -> Path:
-    """By which path it came in."""
-    return _PATH.get()
-
-
 def speaker(log: EventLog) -> Speaker:
     """Who says what the verb in hand says, on the log's side."""
     path = _PATH.get()

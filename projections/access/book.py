@@ -70,8 +70,3 @@ class AccessBook:
     def principals(self) -> list[str]:
         """Everybody who has, or had, a key or a grant, by name."""
         return sorted({*self.grants, *(one.principal for one in self.keys.values())})
-
-
-def folded(said: Iterable[tuple[Any, int]], until: int | None = None) -> AccessBook:
-    """The book of events with their instants, in order; `until`: only those said by then."""
-    return AccessBook().after_all((data, at) for data, at in said if until is None or at <= until)

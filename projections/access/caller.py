@@ -82,14 +82,6 @@ class Caller:
             **{name: value for name, value in (("mode", mode), ("actor", actor)) if value is not None},
         )
 
-    def may_at_all(self, verb: Verb) -> bool:
-        """Whether he may do this to anybody."""
-        return self.layers is None or all(any(verb in one.verbs for one in layer) for layer in self.layers)
-
-    def may_see(self, verb: Verb, owner: str) -> bool:
-        """Whether an owner is one of those whom he may do this to, in any mode."""
-        return self.may(verb, owner)
-
     def may_anything(self, owner: str) -> bool:
         """Whether he may do anything at all to an owner."""
         return any(self.may(verb, owner) for verb in VERBS)

@@ -6,7 +6,7 @@ is a regular expression, and no name of the store's own (`:`) is covered by any.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import get_args
 
 from events.catalogue import Grant
@@ -52,12 +52,6 @@ def grants(one: Grant, verb: Verb, owner: str | None, mode: str | None, actor: s
     if actor is not None and actor not in one.actors:
         return False
     return ALL in one.owners if owner is None else any(covers(pattern, owner) for pattern in one.owners)
-
-
-def narrowed(patterns: Iterable[str], names: Iterable[str]) -> list[str]:
-    """Those of these names that a pattern covers, in their order."""
-    told = list(patterns)
-    return [name for name in names if any(covers(pattern, name) for pattern in told)]
 
 
 def check_pattern(pattern: str, field: str = "owners") -> str:
