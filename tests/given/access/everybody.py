@@ -18,7 +18,8 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from events.catalogue import GrantsSet, KeyIssued
-from events.catalogue.access import ACCESS, Verb, access_id
+from events.catalogue.access import Verb
+from events.door.of_the_store import ACCESS, access_id
 from events.envelope import from_micros
 from projections.access.grants import VERBS
 from projections.access.keys import make_key, seed_of
