@@ -17,7 +17,6 @@ from events.text.invisible import INVISIBLE
 from events.trust import PROPOSED, Trust, with_trust
 
 SECRET_BYTES = 32
-SALT_BYTES = 16
 FINGERPRINT_BYTES = 8
 MOST_PRINCIPAL = 200
 MOST_MODEL = 100

@@ -23,6 +23,7 @@ from uuid_utils import compat
 
 from events.catalogue import EVENT_TYPES, LATEST_VERSION, SIDE_EVENTS, EventData
 from events.errors import UndecodableEvent
+from events.sealing.cipher import BODY_MARK
 from events.shape import Shape
 from events.text.unreadable import UNREADABLE
 from events.trust import PROPOSED, parted
@@ -355,6 +356,8 @@ def decode(kind: str, body: bytes) -> Event[EventData]:
 
     Raises UndecodableEvent where the type or version is unknown or the bytes are damaged.
     """
+    if body[:1] == BODY_MARK:
+        raise UndecodableEvent(f"stored event of kind {kind!r} is sealed, and does not open", kind=kind)
     try:
         return _decoder(kind)(body)
     except (*UNREADABLE, KeyError, TypeError, ValueError) as error:

@@ -201,6 +201,17 @@ class StoreUnavailable(StoreError):
     """Redis does not answer, refuses connections or is read-only; the same request can be sent again safely."""
 
 
+class KeyUnavailable(StoreError):
+    """An owner's key cannot be had now, so neither its words nor what is derived from them; nothing was written, nothing is lost.
+
+    `passes`: whether it may be had later as things stand. Where it does not, the master key that is set is not the one.
+    """
+
+    def __init__(self, message: str, *, passes: bool = True, **context: Any) -> None:
+        super().__init__(message, **context)
+        self.passes = passes
+
+
 class ClockBehind(StoreError):
     """The store's clock is more than five minutes behind this machine's, so that events of now cannot be told from wrong ones;
     nothing was written, and the same request can be sent again once the clock is set."""

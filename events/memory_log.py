@@ -9,7 +9,6 @@ from uuid import UUID
 
 from events.entry import (
     LOCAL,
-    SALT_BYTES,
     SECRET_BYTES,
     checked_principal,
     commitment,
@@ -22,6 +21,7 @@ from events.log import Appendable, AppendReceipt, Status, check_request_size, ma
 from events.marks import UNMARKED, Marker, Marks
 from events.naming import Naming
 from events.partitions import DEFAULT_PARTITIONS, partition_of, position_text
+from events.sealing.cipher import SALT_BYTES
 from events.trust import ASSERTED
 from events.vocabulary import Trust
 

@@ -110,8 +110,13 @@ class LogKeys:
 
     @property
     def secrets(self) -> str:
-        """Hash: owner -> 32 random bytes."""
+        """Hash: owner -> 32 random bytes; in a sealed store these wrapped under the master key."""
         return f"{{{self.tag}}}:keys"
+
+    @property
+    def salts(self) -> str:
+        """String: at 16 times a seq the salt of its sealed body, so that it can go; zero bytes for one that lies open."""
+        return f"{{{self.tag}}}:salts"
 
     @property
     def levels(self) -> str:

@@ -33,6 +33,7 @@ from events.redis.alarms import RedisAlarms
 from events.redis.log import RedisEventLog
 from events.redis.ready import refuse_kind
 from events.redis.wire import Wire, WirePool, connect
+from events.sealing.seals import MasterKey
 from ops.clock import now
 from ops.embedders import embed_minutes, embedders_of
 from ops.kept.value_keeper import erasing_log
@@ -41,6 +42,7 @@ from ops.logs import start_logging, teller
 from ops.models import chat_of
 from ops.processes.ending import over
 from ops.processes.job_ending import Ending
+from ops.sealing.master import master_of
 from ops.settings import load_settings
 from ops.worker import add_json, open_url, store_url
 from ops.worker_id import new_worker_id
@@ -119,6 +121,7 @@ def run_job_worker(
     schedules: bool = True,
     view_bytes: int = VIEW_BYTES,
     kept_views: Callable[[str, Tell], ViewFolder | None] | None = None,
+    master: MasterKey | None = None,
 ) -> None:
     """Run jobs until SIGTERM or SIGINT, which end the process, and schedule them unless another process does.
 
@@ -132,7 +135,7 @@ def run_job_worker(
     tell = teller(worker=worker_id)
     ending = Ending(stop, tell)
     ending.arm()
-    identity = _identity(url, timeout, stop, tell, parent)
+    identity = _identity(url, timeout, stop, tell, parent, master)
     if identity is None:
         return
     _tell_of_rq(tell)
@@ -157,7 +160,7 @@ def run_job_worker(
         url, timeout, tell, stop, lent, asked, reviewer, extraction, {}, summaries, {}, view_bytes, alarms
     )
     ledger = ModelLedger(WirePool(connect(url, timeout=timeout)), now)
-    served = served._replace(note=ledger.note)
+    served = served._replace(note=ledger.note, master=master)
     if kept_views is not None:
         served = served._replace(log=job_log(kept_views(identity.store_id, tell)))
     validator = JobValidator(client, identity.store_id, identity.partitions, alarms)
@@ -192,9 +195,11 @@ def _orphaned(parent: int | None) -> bool:
     return parent is not None and os.getppid() != parent
 
 
-def _identity(url: str, timeout: float, stop: Flag, tell: Tell, parent: int | None) -> StoreIdentity | None:
+def _identity(
+    url: str, timeout: float, stop: Flag, tell: Tell, parent: int | None, master: MasterKey | None
+) -> StoreIdentity | None:
     """The store at the URL, waited for; None where the process is to stop before."""
-    client, identity = connect(url, timeout=timeout), None
+    client, identity = connect(url, timeout=timeout, master=master), None
     while identity is None and not stop.is_set():
         if _orphaned(parent):
             tell("parent gone")
@@ -276,6 +281,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         schedules=not options.unscheduled,
         view_bytes=settings.view_bytes,
         kept_views=partial(view_folder, settings),
+        master=master_of(settings),
     )
     return 0
 

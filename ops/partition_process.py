@@ -22,8 +22,10 @@ from events.errors import EngramlogError
 from events.redis.wire import connect
 from ops.garbage import look_seldom
 from ops.processes.shares import PartitionTask, ToldLine, do_one, told
+from ops.sealing.master import master_of
 from ops.settings import load_settings
 from ops.worker import store_url
+from projections.redis.create import begin_seals
 
 PATIENT_SECONDS = 4.0
 """How long it may take to hand over once its input has ended."""
@@ -64,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     work = parser.parse_args(arguments).work
     look_seldom()
     settings = load_settings()
-    client = connect(store_url(settings), timeout=settings.redis_timeout)
+    client = connect(store_url(settings), timeout=settings.redis_timeout, master=master_of(settings))
+    begin_seals(client)
     given = _Input()
     Thread(target=given.read, name="input", daemon=True).start()
 

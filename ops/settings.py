@@ -132,6 +132,8 @@ class Settings(BeyondSettings):
     """How often `up` writes down heads that moved."""
     rejections: Path | None = None
     """A folder for kept rejections in place of the data folder: one that no copy of the store replaces."""
+    sealed_by: str | None = None
+    """What the store is sealed by: the whole path of the file with the master key; an embedded store's own lies in its folder."""
     kept_views: str = "auto"
     """Where views of large owners are kept for the next process: off, a folder by its whole path, or (auto) beside the embedded
     store and nowhere with a Redis of one's own: they hold contents."""
@@ -194,6 +196,13 @@ class Settings(BeyondSettings):
             if not (sink.startswith(("http://", "https://")) or Path(sink).expanduser().is_absolute()):
                 raise ValueError("whole paths of files, and addresses that begin with http:// or https://")
         return tuple(sinks)
+
+    @field_validator("sealed_by")
+    @classmethod
+    def _whole_key_path(cls, value: str | None) -> str | None:
+        if value is not None and not Path(value).expanduser().is_absolute():
+            raise ValueError("the whole path of a file")
+        return value
 
     @field_validator("rejections")
     @classmethod

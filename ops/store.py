@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -28,6 +29,7 @@ from ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
 from ops.kept.value_file import ValueFile, values_path
 from ops.kept.value_keeper import KeepingLog, ValueKeeper
 from ops.kept.view_files import ViewFolder, view_folder
+from ops.sealing.master import master_of
 from ops.settings import Settings
 from projections.language.marks import MARKER
 from projections.redis.create import StoreIdentity, open_store
@@ -80,6 +82,11 @@ class OpenStore:
         self.alarms.close()
         self.wires.close()
         self.client.close()
+
+
+def folder_of(embedded: EmbeddedRedis | None) -> Path | None:
+    """The data folder of an embedded store."""
+    return None if embedded is None else embedded.folder
 
 
 def silent(_fact: str, **_facts: Any) -> None:
@@ -179,7 +186,7 @@ def _embedder_of_new_stores(settings: Settings) -> str:
 
 @contextmanager
 def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: Tell) -> Iterator[OpenStore]:
-    client = connect(url, timeout=settings.redis_timeout)
+    client = connect(url, timeout=settings.redis_timeout, master=master_of(settings, folder_of(embedded)))
     wire = Wire(client)
     identity = open_store(
         wire, store_id=str(uuid4()), partitions=settings.partitions, embedder=partial(_embedder_of_new_stores, settings)

@@ -21,10 +21,12 @@ from consumers.fold.worker import FoldWorker
 from events.errors import BadSetting, EngramlogError
 from events.redis.alarms import RedisAlarms
 from events.redis.wire import Script, Wire, WirePool, connect
+from events.sealing.seals import MasterKey
 from events.text.urls import holds_secret
 from ops.garbage import look_seldom
 from ops.logs import start_logging, teller
 from ops.processes.ending import end_by_signal
+from ops.sealing.master import master_of
 from ops.settings import Settings, load_settings
 from ops.worker_id import new_worker_id
 from projections.redis.create import StoreIdentity, known_identity
@@ -58,6 +60,7 @@ def run_worker(
     script: Script = COMMIT,
     probe: Probe = unprobed,
     metrics: tuple[str, int] | None = None,
+    master: MasterKey | None = None,
 ) -> None:
     """Fold until SIGTERM or SIGINT. `metrics`: host and port where it tells its figures; raises BadSetting where that is taken."""
     stop = Flag()
@@ -66,7 +69,7 @@ def run_worker(
     end_by_signal(lambda _number: stop.set(), cut_off=lambda: tell("worker stopped", in_the_middle=True))
     with ExitStack() as last:
         figures = None if metrics is None else last.enter_context(told_figures(metrics, tell))
-        client = connect(url, timeout=timeout)
+        client = connect(url, timeout=timeout, master=master)
         identity = _identity(client, stop, tell)
         if identity is None:
             return
@@ -148,10 +151,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     look_seldom()
     if options.parent is not None:
         Thread(target=_follow, args=(options.parent,), name="parent", daemon=True).start()
-    url = options.url or store_url(load_settings())
+    settings = load_settings()
+    url = options.url or store_url(settings)
     metrics = None if options.metrics_port is None else (options.metrics_host, options.metrics_port)
     try:
-        run_worker(url, timeout=options.timeout, lease_ms=options.lease_ms, metrics=metrics)
+        run_worker(url, timeout=options.timeout, lease_ms=options.lease_ms, metrics=metrics, master=master_of(settings))
     except BadSetting as error:
         teller()("worker not started", reason=error.message, alarm=True)
         return 2

@@ -15,6 +15,7 @@ from events.envelope import Stored
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import STORE_KEY, partition_of
 from events.redis.gap import refuse_holes
+from events.redis.opening import opened_where_it_can_be
 from events.redis.wire import TOGETHER_BYTES, Script, Wire, packed
 from projections.fold.inbox import MOST_WAITING
 from projections.fold.partition import (
@@ -24,10 +25,10 @@ from projections.fold.partition import (
     WorkingOwner,
     decode_all,
     discarded_position,
+    encode_outcome,
     fold_batch,
     named_memories,
     release,
-    seal,
 )
 from projections.redis.loading import all_loaded, load_owners, load_secrets
 from projections.redis.scripts import COMMIT
@@ -165,7 +166,7 @@ class PartitionFolder:
         if not stored:
             return
         refuse_holes(stored, self.at, self.lease.keys.tag)
-        self._ready = decode_all(stored)
+        self._ready = decode_all(self._opened(stored))
         names = {one.owner for one in stored}
         if self._whole:
             for name in names:
@@ -177,6 +178,13 @@ class PartitionFolder:
                 self._lane.settle()  # what is asked of Redis must not be on its way to it
                 load_owners(self._load, self.lease.keys, wanted, self._owners)
         load_secrets(self._load, self.lease.keys, self._owners, names)
+
+    def _opened(self, stored: Sequence[Stored]) -> Sequence[Stored]:
+        """The entries with their bodies open, as far as their owners' keys can be had. Raises StoreError."""
+        if not self._load.seals.is_on:
+            return stored
+        known = {name: owner.cipher for name, owner in self._owners.items() if owner.cipher is not None}
+        return opened_where_it_can_be(self._load, self.lease.keys.log, stored, known)
 
     def fold(self) -> None:
         """Fold and commit what was prepared. Raises as `prepare` does; one commit stays in flight."""
@@ -225,13 +233,16 @@ class PartitionFolder:
 
     def _parked(self, owner: str) -> list[Decoded]:
         keys = self.lease.keys
-        parked = decode_all(read_entries(self._load, keys, read_parked(self._load, keys, owner)))
+        stored = read_entries(self._load, keys, read_parked(self._load, keys, owner), sealed=True)
+        parked = decode_all(self._opened(stored))
         load_owners(self._load, keys, {owner: (), **named_memories(parked)}, self._owners)
         return parked
 
     def retry(self, owner: str, request: str) -> bool:
         """Carry out an operator's request to fold an owner's parked events again; whether none stays parked."""
         self._lane.settle()
+        if owner in self._owners and self._owners[owner].locked:
+            del self._owners[owner]
         load_owners(self._load, self.lease.keys, {owner: ()}, self._owners)
         working = self._owners[owner]
         outcome = Outcome(self.checkpoint.seq, self.checkpoint.seq, b"", self.checkpoint.head)
@@ -248,13 +259,13 @@ class PartitionFolder:
         return list(islice(full, most))
 
     def _commit(self, outcome: Outcome, control: Sequence[str] = ()) -> None:
-        self._put(outcome, seal(self.checkpoint, outcome, self._owners), control)
+        self._put(outcome, encode_outcome(self.checkpoint, outcome, self._owners), control)
 
-    def _put(self, outcome: Outcome, sealed: EncodedOutcome, control: Sequence[str] = ()) -> None:
+    def _put(self, outcome: Outcome, encoded: EncodedOutcome, control: Sequence[str] = ()) -> None:
         pieces = self.checkpoint.pieces
-        command = commit_command(self.lease, outcome, sealed, self._owners, pieces=pieces, control=control)
+        command = commit_command(self.lease, outcome, encoded, self._owners, pieces=pieces, control=control)
         self._lane.put(self.lease, outcome, *command)
-        self.checkpoint = sealed.checkpoint
+        self.checkpoint = encoded.checkpoint
         for owner in outcome.filled:
             self._tell("inbox full", owner=owner, most=MOST_WAITING)
 

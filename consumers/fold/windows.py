@@ -15,8 +15,8 @@ from projections.fold.partition import (
     WorkingOwner,
     decode_all,
     discarded_position,
+    encode_outcome,
     named_memories,
-    seal,
 )
 from projections.fold.window import LIMITS, Window, WindowLimits, is_discard
 from projections.redis.loading import all_loaded, load_owners, load_secrets
@@ -73,7 +73,7 @@ class WindowFolder(PartitionFolder):
 
     def _discarded(self, stored: Stored) -> bool:
         """Whether a discard is of a parked event, and was folded: what its owner has before it is folded first."""
-        name, decoded = stored.owner, decode_all([stored])
+        name, decoded = stored.owner, decode_all(self._opened([stored]))
         if discarded_position(decoded[0][1]) is None:
             return False
         for piece in self._folded(self._window.groups(name)):
@@ -112,7 +112,7 @@ class WindowFolder(PartitionFolder):
     def _folded(self, groups: Iterable[list[Stored]]) -> Iterable[Outcome]:
         """Groups folded one after another, piece by piece; each piece is put before the next is asked for."""
         for group in groups:
-            decoded = decode_all(group)
+            decoded = decode_all(self._opened(group))
             in_hand = self._load_for(decoded)
             yield from self._window.pieces(self._owners, decoded, base=self._base, on_failure=self._told)
             self._count(in_hand)
@@ -136,11 +136,11 @@ class WindowFolder(PartitionFolder):
 
     def _put_piece(self, piece: Outcome, *, last: bool) -> None:
         before, window = self.checkpoint, self._window
-        sealed = seal(before, piece, self._owners)
+        encoded = encode_outcome(before, piece, self._owners)
         if not last:
             reach, reached = (window.seq, window.head) if window.past_pieces else (before.reach, before.reached)
-            told = sealed.checkpoint._replace(
+            told = encoded.checkpoint._replace(
                 seq=before.seq, head=before.head, pieces=before.pieces + 1, reach=reach, reached=reached
             )
-            sealed = sealed._replace(checkpoint=told)
-        self._put(piece, sealed)
+            encoded = encoded._replace(checkpoint=told)
+        self._put(piece, encoded)

@@ -16,7 +16,6 @@ from consumers.fold.folder import Tell, silent
 from consumers.jobs.owner_texts import (
     OwnerTexts,
     Text,
-    is_secret,
     live_build,
     read_texts,
     rejections_text,
@@ -24,6 +23,7 @@ from consumers.jobs.owner_texts import (
 )
 from events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
 from events.partitions import partition_of
+from events.redis.secrets import usable_secret
 from events.redis.wire import Argument, Wire
 from events.text.embedder_names import AUTO, NONE, USE
 from projections.embedding.choosing import EmbedderChosen, Embedders
@@ -32,6 +32,7 @@ from projections.embedding.vectors import VectorKeys
 from projections.fold.builds import BuildKeys, version_of
 from projections.fold.evolve import parameters_of
 from projections.memory.record import SECRET, Memory
+from projections.redis.sealed import cipher_of
 from projections.redis.store import read_owner, read_record
 from projections.redis.vectors import RedisVectors
 
@@ -372,15 +373,16 @@ class EmbeddingJob:
                 MOST_CHANGED,
             ]
             counted: list[Argument] = ["HLEN", keys.records(owner)]
-            ids, secret, records = wire.answers([changed, ["HGET", keys.log.secrets, owner], counted])
+            ids, records = wire.answers([changed, counted])
+            secret, cipher = usable_secret(wire, keys.log, owner), cipher_of(wire, keys, owner)
             # Letters move by what wants or loses a vector, and by a further memory whose text has one.
             letters = one.chose.startswith(AUTO + _TAB) and one.chose.split(_TAB)[2] != str(records)
             # Which words are hidden by what is rejected, or are no more, no record tells.
-            if len(ids) == MOST_CHANGED or not is_secret(secret) or letters or rejected != one.rejections:
+            if len(ids) == MOST_CHANGED or not secret or letters or rejected != one.rejections:
                 return True
             raws = wire.call("HMGET", keys.records(owner), *ids) if ids else []
             memories = [
-                read_record(keys, owner, name.decode(), raw) for name, raw in zip(ids, raws, strict=True) if raw
+                read_record(keys, owner, name.decode(), raw, cipher) for name, raw in zip(ids, raws, strict=True) if raw
             ]
         if any(map(_hides_words, memories)) and models:
             return True

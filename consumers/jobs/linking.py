@@ -16,6 +16,7 @@ from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys
 from projections.lifecycle import Decision
 from projections.lifecycle.joining import links_of
+from projections.redis.sealed import cipher_of
 from projections.redis.store import read_owner, read_record
 from projections.views.view import OwnerView
 
@@ -60,14 +61,14 @@ class LinkingJob:
 
     def _new_of(self, keys: BuildKeys, owner: str, since: int) -> NewMemories:
         """What is new among the memories that changed last: looked through until nothing has changed since."""
-        ids = list[str]()
+        ids, cipher = list[str](), cipher_of(self._wire, keys, owner)
         for page in range(MOST_PAGES):
             names = self._wire.call("ZREVRANGE", keys.changes(owner), page * PAGE, (page + 1) * PAGE - 1)
             raws = self._wire.call("HMGET", keys.records(owner), *names) if names else []
             changed = [
                 memory
                 for name, raw in zip(names, raws, strict=True)
-                if raw and (memory := read_record(keys, owner, name.decode(), raw)).changed_seq > since
+                if raw and (memory := read_record(keys, owner, name.decode(), raw, cipher)).changed_seq > since
             ]
             ids += [memory.id for memory in changed if memory.created_seq > since]
             if len(ids) > MANY:

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 from msgspec.msgpack import encode
 
-from events.entry import SECRET_BYTES
 from events.errors import DamagedState
 from events.partitions import LogKeys
+from events.redis.secrets import usable_secret
 from events.redis.wire import Wire
+from events.sealing.cipher import ValueCipher
 from projections.embedding.letters import is_of_other_letters, owner_of_other_letters
 from projections.embedding.meaning import content_key, embedded_text
 from projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
@@ -21,6 +22,7 @@ from projections.fold.evolve import parameters_of
 from projections.fold.owner import OwnerState
 from projections.memory.record import Memory
 from projections.memory.rejection import Rejections
+from projections.redis.sealed import cipher_of
 from projections.redis.store import read_owner, read_record, slices
 from projections.views.quoting import all_as_told
 
@@ -68,14 +70,17 @@ def read_texts(wire: Wire, tag: str, owner: str) -> OwnerTexts:
     """Every content of an owner, from the live build, in pages; begun again where another build takes its place."""
     while True:
         keys = live_build(wire, tag)
-        token, secret = wire.answers([["HGET", keys.owners, owner], ["HGET", keys.log.secrets, owner]])
+        token, secret = wire.call("HGET", keys.owners, owner), usable_secret(wire, keys.log, owner)
+        cipher = cipher_of(wire, keys, owner)
         texts, nameless, cursor, letters = dict[bytes, Text](), 0, b"0", dict[bytes, bool | None]()
         withheld = set[str]()
         rejections = read_owner(keys, owner, token).rejections if token else ()
         while True:
             cursor, page = wire.call("HSCAN", keys.records(owner), cursor, "COUNT", PAGE)
-            found = _records(keys, owner, page[::2], page[1::2])
-            for memory in all_as_told(found, partial(_fetched, wire, keys, owner), partial(tuple, rejections)).values():
+            found = _records(keys, owner, page[::2], page[1::2], cipher)
+            for memory in all_as_told(
+                found, partial(_fetched, wire, keys, owner, cipher), partial(tuple, rejections)
+            ).values():
                 memory_id = memory.id.encode()
                 text = embedded_text(memory)
                 if not text and embedded_text(found[memory.id]):
@@ -85,7 +90,7 @@ def read_texts(wire: Wire, tag: str, owner: str) -> OwnerTexts:
                 )  # one that is scanned twice counts once
                 if not text:
                     continue
-                if is_secret(secret):
+                if secret:
                     texts[content_key(secret, text)] = Text(memory.id, text)
                 else:
                     nameless += 1
@@ -100,22 +105,22 @@ def read_texts(wire: Wire, tag: str, owner: str) -> OwnerTexts:
             return OwnerTexts(token, version, texts, nameless, embedder, len(letters), *hidden, others)
 
 
-def _records(keys: BuildKeys, owner: str, ids: Sequence[bytes], raws: Sequence[bytes | None]) -> dict[str, Memory]:
+def _records(
+    keys: BuildKeys, owner: str, ids: Sequence[bytes], raws: Sequence[bytes | None], cipher: ValueCipher | None
+) -> dict[str, Memory]:
     told = ((one.decode(), raw) for one, raw in zip(ids, raws, strict=True))
-    return {name: read_record(keys, owner, name, raw) for name, raw in told if raw is not None}
+    return {name: read_record(keys, owner, name, raw, cipher) for name, raw in told if raw is not None}
 
 
-def _fetched(wire: Wire, keys: BuildKeys, owner: str, ids: Sequence[str]) -> dict[str, Memory]:
+def _fetched(
+    wire: Wire, keys: BuildKeys, owner: str, cipher: ValueCipher | None, ids: Sequence[str]
+) -> dict[str, Memory]:
     """What an account on a page has words of."""
     found = dict[str, Memory]()
     for some in slices(ids, PAGE):
-        found |= _records(keys, owner, [one.encode() for one in some], wire.call("HMGET", keys.records(owner), *some))
+        raws = wire.call("HMGET", keys.records(owner), *some)
+        found |= _records(keys, owner, [one.encode() for one in some], raws, cipher)
     return found
-
-
-def is_secret(raw: bytes | None) -> bool:
-    """Whether these bytes can key anything."""
-    return raw is not None and len(raw) == SECRET_BYTES
 
 
 def version_text(keys: BuildKeys, state: OwnerState) -> str:

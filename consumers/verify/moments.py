@@ -30,7 +30,7 @@ from projections.past.moments import (
     started,
 )
 from projections.past.on_lines import EventsOnLines, on_lines_of
-from projections.redis.moments import HEAD, TIMES, read_head_of_times, read_moments_head, read_times
+from projections.redis.moments import HEAD, TIMES, read_head_of_times, read_moments_head, read_parts, read_times
 from projections.redis.on_lines import read_head_of_lines, read_stored_lines
 from projections.redis.store import read_entries, read_owner, slices
 
@@ -133,7 +133,7 @@ class PastComparison:
     def _start(self, path: Sequence[KeptMoment], told: set[int]) -> Start:
         """Behind what another path was compared by: paths have long beginnings in common."""
         known = [one for one in path if one.number in told]
-        raw = self._wire.call("HMGET", self._keys.moments(self._owner), HEAD, *(one.number for one in known))[1:]
+        raw = read_parts(self._wire, self._keys, self._owner, [one.number for one in known])
         return started(known[-1] if known else None, map(read_part, raw))
 
     def _folded(self, path: Sequence[KeptMoment], times: EventTimes, told: set[int], start: Start) -> Iterator[str]:
@@ -159,9 +159,9 @@ class PastComparison:
                 alone = alone and is_alone(state)
             if moment.number not in told:
                 told.add(moment.number)
-                raw = self._wire.call("HGET", self._keys.moments(self._owner), moment.number)
+                (raw,) = read_parts(self._wire, self._keys, self._owner, [moment.number])
                 part = read_part(raw)
-                if part != made_part(state, memories, changed, purged, alone) or len(raw) != moment.size:
+                if part != made_part(state, memories, changed, purged, alone) or len(raw or b"") != moment.size:
                     yield f"a kept moment that is not what the log folds into: {_told(part, state)}"
             changed = {}
 

@@ -24,8 +24,8 @@ from projections.fold.partition import (
     apply_or_park,
     decode_all,
     discarded_position,
+    encode_outcome,
     fold_batch,
-    seal,
 )
 from projections.fold.window import LIMITS, WindowLimits, slim
 from projections.redis.store import slices
@@ -130,7 +130,7 @@ class Oracle:
         return outcome
 
     def _keep(self, outcome: Outcome) -> None:
-        self.checkpoint = seal(self.checkpoint, outcome, self.owners).checkpoint
+        self.checkpoint = encode_outcome(self.checkpoint, outcome, self.owners).checkpoint
         for name, part in outcome.owners.items():
             kept = self.kept.setdefault(name, ExpectedKeys())
             kept.applied.extend(part.seqs)

@@ -12,22 +12,25 @@ from itertools import count
 from struct import Struct
 from typing import Any, NamedTuple
 
-from events.entry import SALT_BYTES, commitment, dedupe_field, fingerprint, principal_of, told_beside
+from events.entry import commitment, dedupe_field, fingerprint, principal_of, told_beside
 from events.envelope import Prepared
 from events.log import Appendable, AppendReceipt, marked
 from events.marks import Marker
 from events.partitions import MAX_PARTITIONS, LogKeys, dedupe_bucket, position_text
 from events.redis.gap import appending_refused
+from events.redis.secrets import Held
 from events.redis.wire import Argument, Script, as_store_error, packed
+from events.sealing.cipher import SALT_BYTES, body_about, seal_body
 
 APPEND = Script(
     "append",
     """
--- KEYS: meta, stream, heads, secrets, then dedupe buckets.
+-- KEYS: meta, stream, heads, secrets, salts, then dedupe buckets.
 -- ARGV: events n, heads m, owners k, seq that the head must have reached, pieces, secrets, m x (owner, seq), words, n bodies
 -- pieces, 101 bytes an event: dedupe field 16, fingerprint 8, id 16, commitment 32, salt 16, then as two bytes each the number
 -- of the bucket's key and, among the words, of owner, kind, principal, level and digests; 1 where the event moves the head.
--- secrets: 32 bytes an owner. words: the k owners, then whatever else stands beside a body; each once.
+-- secrets: a line an owner, its length before it as two bytes. words: the k owners, then whatever else stands beside a body; each
+-- once. A body that begins with byte 1 is sealed: its salt stands in the table of salts, at 16 times its seq, so that it can go.
 -- Answer: outcome, head before, (index, mark and seq) of each event that was known, recorded, clock; the others follow the
 -- head in order. Ids only grow from 1, so a log that is whole has as many entries as its head says: XLEN is one number that
 -- Redis keeps. What is recorded never goes back: the clock's own word stands beside it where it did.
@@ -41,8 +44,11 @@ local many = call('XLEN', KEYS[2])
 if many ~= head then return {'gap', head, {}, many} end
 local other, unknown = {}, {}
 local held = call('HMGET', KEYS[4], unpack(ARGV, words + 1, words + k))
+local from = 1
 for i = 1, k do
-  local secret = sub(secrets, 32 * i - 31, 32 * i)
+  local high, low = byte(secrets, from, from + 1)
+  local secret = sub(secrets, from + 2, from + 1 + 256 * high + low)
+  from = from + 2 + 256 * high + low
   if held[i] ~= secret then
     local told = held[i] and other or unknown
     told[#told + 1] = ARGV[words + i]
@@ -85,11 +91,12 @@ for i = 1, m do
 end
 if #wrong > 0 then return {'head', head, known, wrong} end
 if count == 0 then return {'ok', head, known} end
+local nothing = string.rep('\\0', 16)
 local time = call('TIME')
 local clock = string.format('%d%06d', tonumber(time[1]), tonumber(time[2]))
 local recorded, back = clock, false
 if meta[2] and tonumber(clock) < tonumber(meta[2]) then recorded, back = meta[2], true end
-local heads, moved = {}, {}
+local heads, moved, kept, sealed = {}, {}, {}, false
 for j = 1, count do
   local at, id, seq = fresh[j], ids[j], seqs[j]
   local b1, b2, o1, o2, t1, t2, p1, p2, l1, l2, d1, d2, moves = byte(pieces, at + 89, at + 101)
@@ -97,6 +104,7 @@ for j = 1, count do
   local level, digests = ARGV[words + 256 * l1 + l2], ARGV[words + 256 * d1 + d2]
   local raw, committed, salt = sub(pieces, at + 25, at + 40), sub(pieces, at + 41, at + 72), sub(pieces, at + 73, at + 88)
   local body = ARGV[bodies + at / 101 + 1]
+  if byte(body) == 1 then kept[j], salt, sealed = salt, '', true else kept[j] = nothing end
   if back then
     call('XADD', KEYS[2], seq .. '-0', 't', kind, 'i', raw, 'o', owner, 'e', body, 'r', recorded, 'p', by, 'l', level,
       'd', digests, 'c', committed, 's', salt, 'w', clock)
@@ -114,6 +122,7 @@ for j = 1, count do
     heads[place] = seq
   end
 end
+if sealed then call('SETRANGE', KEYS[5], 16 * (head + 1), table.concat(kept)) end
 for i = 1, #unknown, 1000 do call('HSET', KEYS[4], unpack(unknown, i, math.min(i + 999, #unknown))) end
 for i = 1, #heads, 1000 do call('HSET', KEYS[3], unpack(heads, i, math.min(i + 999, #heads))) end
 call('HSET', KEYS[1], 'head', seqs[count], 'rec', recorded)
@@ -127,8 +136,10 @@ class Brought(NamedTuple):
 
     principal: str
     marker: Marker
-    secrets: Mapping[str, bytes]
+    secrets: Mapping[str, Held]
     expected: Mapping[str, int]
+    sealed: bytes | None = None
+    """The store's id where its bodies are sealed."""
 
 
 _PIECES = Struct(">16s8s16s32s16s6HB").pack
@@ -145,12 +156,13 @@ class _Words(dict[str | bytes, int]):
 def append_command(
     keys: LogKeys, events: Sequence[Appendable], brought: Brought, salts: bytes, floor: int = 0
 ) -> tuple[bytes, list[Prepared]]:
-    """The command of one partition's part of a request, and its events as they are written. `salts`: 16 random bytes an event.
+    """The command of one partition's part of a request, and its events as they are written. `salts`: 16 random bytes an event, and
+    16 more an event where bodies are sealed.
 
     `floor`: the seq that its head must have reached, or nothing is written. An argument costs Redis about a quarter of a
     microsecond, so an event is one, its body: what else it has is told by number, or lies end to end with that of the others.
     """
-    principal, marker, secrets, expected = brought
+    principal, marker, secrets, expected, sealed = brought
     names = list[Argument](_first_names(keys.tag))
     buckets, pieces, bodies, ready = dict[int, int](), list[bytes](), list[bytes](), list[Prepared]()
     owners = list(dict.fromkeys([event.owner for event in events]))
@@ -160,7 +172,7 @@ def append_command(
     for event in events:
         one, marks = marked(event, marker)
         _, raw_id, owner, kind, body, moves, _, _, model, trust, _ = one
-        secret, salt = secrets[owner], salts[at : (at := at + SALT_BYTES)]
+        secret, salt = secrets[owner].secret, salts[at : (at := at + SALT_BYTES)]
         level, digests = told_beside(secret, marker, marks, trust)
         field = dedupe_field(owner, raw_id)
         bucket = dedupe_bucket(field)
@@ -168,25 +180,36 @@ def append_command(
         if key is None:
             names.append(keys.dedupe_of(bucket))
             key = buckets[bucket] = len(names)
-        by = words[principal if model is None else principal_of(principal, model)]
+        said_by = principal if model is None else principal_of(principal, model)
         keyed, committed, told = (
             fingerprint(secret, body),
             commitment(salt, body),
             (words[level], words[digests], moves),
         )
+        by = words[said_by]
+        if sealed is not None:
+            about, key_salt = (
+                body_about(sealed, raw_id, owner, kind, said_by.encode(), committed),
+                salts[at : (at := at + SALT_BYTES)],
+            )
+            body, salt = seal_body(secret, key_salt, about, salt, body), key_salt
         pieces.append(_PIECES(field, keyed, raw_id, committed, salt, key, words[owner], words[kind], by, *told))
         bodies.append(body)
         ready.append(one)
     counts = (len(events), len(heads) // 2, len(owners), floor)
-    laid = b"".join(pieces), b"".join([secrets[owner] for owner in owners])
+    laid = b"".join(pieces), b"".join([_laid(secrets[owner].line) for owner in owners])
     command = packed(("EVALSHA", APPEND.sha, len(names), *names, *counts, *laid, *heads, *words, *bodies))
     return command, ready
+
+
+def _laid(line: bytes) -> bytes:
+    return len(line).to_bytes(2, "big") + line
 
 
 @lru_cache(maxsize=MAX_PARTITIONS)
 def _first_names(tag: str) -> tuple[str, ...]:
     keys = LogKeys(tag)
-    return keys.meta, keys.stream, keys.heads, keys.secrets
+    return keys.meta, keys.stream, keys.heads, keys.secrets, keys.salts
 
 
 def append_receipts(

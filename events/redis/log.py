@@ -18,7 +18,7 @@ import redis
 from events.admission import append_bytes
 from events.alarms import Alarm, Alarms
 from events.catalogue import LATEST_VERSION
-from events.entry import LOCAL, SALT_BYTES, SECRET_BYTES, checked_principal
+from events.entry import LOCAL, SECRET_BYTES, checked_principal
 from events.envelope import Prepared, Stored
 from events.errors import LogGap, ReceiptLost, StoreFull
 from events.log import Appendable, AppendReceipt, Behalf, check_request_size, for_itself, is_access, ready
@@ -31,9 +31,11 @@ from events.redis.clock import StoreClock, redis_micros
 from events.redis.durability import read_durability
 from events.redis.gap import MENDING
 from events.redis.naming import read_naming, read_seqs
+from events.redis.opening import opened
 from events.redis.receipts import KeptReceipts, NewestReceipt
 from events.redis.secrets import Chance, Secrets, read_secrets
 from events.redis.wire import TOGETHER_BYTES, Wire, WirePool, as_store_error, refusal_code
+from events.sealing.cipher import SALT_BYTES
 from events.trust import ASSERTED, lowest
 from events.vocabulary import Trust
 
@@ -174,9 +176,11 @@ class RedisEventLog:
         wire.load(APPEND)
         fsynced, commands, sent, waiting = self._fsynced(wire), list[bytes](), list[list[Prepared]](), list[bytes]()
         size = 0
-        brought = Brought(request.principal, self._marker, secrets, request.expected_heads)
+        sealed = wire.seals.store if wire.seals.is_on else None
+        each = SALT_BYTES if sealed is None else 2 * SALT_BYTES
+        brought = Brought(request.principal, self._marker, secrets, request.expected_heads, sealed)
         for partition, indexes in parts.items():
-            mine, salts = [events[i] for i in indexes], self._chance(SALT_BYTES * len(indexes))
+            mine, salts = [events[i] for i in indexes], self._chance(each * len(indexes))
             command, written = append_command(self._keys[partition], mine, brought, salts, self._kept.floor(partition))
             sent.append(written)
             commands.append(command)
@@ -190,9 +194,8 @@ class RedisEventLog:
         answers = self._answers(wire, commands) if commands else ()
         for (partition, indexes), written, (answer, replicas) in zip(parts.items(), sent, answers, strict=True):
             if isinstance(answer, list) and answer[0] == b"secret":
-                self._secrets.keep(
-                    {name.decode(): held for name, held in zip(answer[3][::2], answer[3][1::2], strict=True)}
-                )
+                lines = zip(answer[3][::2], answer[3][1::2], strict=True)
+                self._secrets.keep(wire.seals, {name.decode(): line for name, line in lines})
                 again[partition] = indexes
                 continue
             self._kept.keep(partition, written, answer)
@@ -254,18 +257,20 @@ class RedisEventLog:
 
     def read(self, partition: int, after: int, limit: int = 500) -> list[Stored]:
         """See `EventLog.read`."""
+        keys = self._keys[partition]
         with self._wires.wire() as wire:
-            return entries(wire.call("XRANGE", self._keys[partition].stream, f"{after + 1}-0", "+", "COUNT", limit))
+            found = entries(wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", limit))
+            return opened(wire, keys, found)
 
     def read_at(self, partition: int, seqs: Sequence[int]) -> list[Stored]:
         """See `EventLog.read_at`. Runs of adjacent seqs are read as ranges."""
-        stream = self._keys[partition].stream
-        commands = [["XRANGE", stream, f"{start}-0", f"{end}-0"] for start, end in runs(seqs)]
+        keys = self._keys[partition]
+        commands = [["XRANGE", keys.stream, f"{start}-0", f"{end}-0"] for start, end in runs(seqs)]
         found: list[Stored] = []
         with self._wires.wire() as wire:
             for answer in wire.answers(commands):
                 found.extend(entries(answer))
-        return found
+            return opened(wire, keys, found)
 
     def head(self, partition: int) -> int:
         """See `EventLog.head`."""

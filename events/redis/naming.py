@@ -20,15 +20,17 @@ def read_naming(wire: Wire, keys: LogKeys, owner: str, proposed: bytes = b"") ->
 
     Whoever proposes at the same time is told the one that stands. Raises StoreError, StoreMismatch for a boundary that is none.
     """
-    make: list[list[Argument]] = [["HSETNX", keys.secrets, owner, proposed]] if proposed else []
-    *made, secret, boundary = wire.answers([*make, ["HGET", keys.secrets, owner], ["HGET", keys.meta, "format2"]])
+    lines = wire.seals.lines({owner: proposed}) if proposed else {}
+    make: list[list[Argument]] = [["HSETNX", keys.secrets, owner, line] for line in lines.values()]
+    *made, line, boundary = wire.answers([*make, ["HGET", keys.secrets, owner], ["HGET", keys.meta, "format2"]])
     fresh = bool(made and made[0])  # an upgrade gave a secret to whoever has an entry of format 1
     if boundary is not None and not boundary.isdigit():
         raise StoreMismatch(
             f"partition {{{keys.tag}}}: its format 2 begins behind {boundary[:20]!r}, which is no seq: no upgrade wrote that; see"
             " `engramlog verify`"
         )
-    return Naming(owner, secret or b"", 0 if fresh else int(boundary or 0))
+    secret = b"" if line is None else wire.seals.secrets({owner: line})[owner]
+    return Naming(owner, secret, 0 if fresh else int(boundary or 0))
 
 
 def read_seqs(wire: Wire, keys: LogKeys, owner: str, event_ids: Sequence[str]) -> dict[str, int]:

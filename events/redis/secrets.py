@@ -1,7 +1,7 @@
 """The secret of each owner, which keys what is derived from its words. Made at its first event, by the append script alone.
 
 Here they are only asked for and kept for a while. A secret proposed for a new owner is written by the script with the events it
-keys; where another process was quicker the script writes nothing and tells the one that stands.
+keys; where another process was quicker the script writes nothing and tells the line that stands.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
+from typing import NamedTuple
 
 from events.entry import SECRET_BYTES
-from events.errors import StoreMismatch
+from events.errors import KeyUnavailable, StoreError, StoreMismatch
 from events.partitions import LogKeys, partition_of
 from events.redis.wire import Argument, Wire
+from events.sealing.cipher import ValueCipher
+from events.sealing.seals import Seals
 
 MOST_KEPT = 50_000
 """Secrets that one process keeps at most, of the owners asked for last: about 10 MB."""
@@ -21,28 +24,67 @@ Chance = Callable[[int], bytes]
 """So many random bytes."""
 
 
-def read_secrets(wire: Wire, tags: Sequence[str], owners: Iterable[str]) -> dict[str, bytes]:
-    """The secrets of those owners that have one. Raises StoreError, and StoreMismatch for one that no append made."""
+class Held(NamedTuple):
+    """An owner's secret, and the line that it is in the store: itself, or wrapped under the master key."""
+
+    secret: bytes
+    line: bytes
+
+
+def read_lines(wire: Wire, tags: Sequence[str], owners: Iterable[str]) -> dict[str, bytes]:
+    """The lines of those owners that have one. Raises StoreError."""
     asked: dict[int, list[str]] = {}
     for owner in owners:
         asked.setdefault(partition_of(owner, len(tags)), []).append(owner)
     commands: list[list[Argument]] = [["HMGET", LogKeys(tags[at]).secrets, *names] for at, names in asked.items()]
     found: dict[str, bytes] = {}
     for names, answer in zip(asked.values(), wire.answers(commands), strict=True):
-        found.update(
-            (name, whole_secret(name, secret)) for name, secret in zip(names, answer, strict=True) if secret is not None
-        )
+        found.update((name, line) for name, line in zip(names, answer, strict=True) if line is not None)
     return found
 
 
-def whole_secret(owner: str, secret: bytes) -> bytes:
-    """The secret as it is stored. Raises StoreMismatch where no append made it."""
-    if len(secret) != SECRET_BYTES:
-        raise StoreMismatch(
-            f"the secret of owner {owner!r} has {len(secret)} bytes, {SECRET_BYTES} are allowed: no append made it; bring back the"
-            " backup that has the right one, and see `engramlog verify`"
-        )
-    return secret
+def read_secrets(wire: Wire, tags: Sequence[str], owners: Iterable[str]) -> dict[str, bytes]:
+    """The secrets of those owners that have one. Raises StoreError, KeyUnavailable too, and StoreMismatch for one that is none."""
+    return wire.seals.secrets(read_lines(wire, tags, owners))
+
+
+def read_secret(wire: Wire, keys: LogKeys, owner: str) -> bytes:
+    """The secret of an owner; empty where it has none. Raises as `read_secrets`."""
+    line = wire.call("HGET", keys.secrets, owner)
+    return b"" if line is None else wire.seals.secrets({owner: line})[owner]
+
+
+def usable_secret(wire: Wire, keys: LogKeys, owner: str) -> bytes | None:
+    """The secret of an owner for what is derived and may be left out: None where it has none, or what stands there is none.
+
+    Raises StoreError, KeyUnavailable too.
+    """
+    try:
+        return read_secret(wire, keys, owner) or None
+    except StoreMismatch:
+        return None
+
+
+def read_ciphers(wire: Wire, keys: LogKeys, owners: Sequence[str]) -> dict[str, ValueCipher | KeyUnavailable]:
+    """What opens the values of each of these owners of one partition, or why it cannot be had; nothing of who has no secret.
+
+    Raises StoreError, and StoreMismatch for a line that no append made.
+    """
+    lines = zip(owners, wire.call("HMGET", keys.secrets, *owners), strict=True) if owners else ()
+    return wire.seals.ciphers({owner: line for owner, line in lines if line is not None})
+
+
+def read_cipher(wire: Wire, keys: LogKeys, owner: str) -> ValueCipher | None:
+    """What seals and opens an owner's values; None where the store lies open, or the owner has no secret.
+
+    Raises as `read_secrets`.
+    """
+    if not wire.seals.is_on:
+        return None
+    found = read_ciphers(wire, keys, [owner]).get(owner)
+    if isinstance(found, KeyUnavailable):
+        raise found
+    return found
 
 
 class Secrets:
@@ -51,11 +93,11 @@ class Secrets:
     def __init__(self, tags: Sequence[str], chance: Chance) -> None:
         self._tags = tags
         self._chance = chance
-        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._kept: OrderedDict[str, Held] = OrderedDict()
         self._generations: dict[Wire, int] = {}
         self._lock = Lock()
 
-    def of(self, wire: Wire, owners: Iterable[str]) -> dict[str, bytes]:
+    def of(self, wire: Wire, owners: Iterable[str]) -> dict[str, Held]:
         """A secret for each of these owners: the one that stands, or one proposed. Raises StoreError.
 
         On a new connection all are asked for again: another history may stand behind it.
@@ -64,22 +106,41 @@ class Secrets:
             if self._generations.get(wire) != wire.generation:
                 self._generations[wire] = wire.generation
                 self._kept.clear()
-            found = {owner: self._kept.get(owner, b"") for owner in owners}
-        unknown = [owner for owner, secret in found.items() if not secret]
-        if unknown:
-            there = read_secrets(wire, self._tags, unknown)
-            found |= {owner: there.get(owner) or self._chance(SECRET_BYTES) for owner in unknown}
-            self.keep({owner: found[owner] for owner in unknown})
+            found = {owner: self._kept.get(owner) for owner in owners}
+        unknown = [owner for owner, held in found.items() if held is None]
+        if not unknown:
+            return {owner: held for owner, held in found.items() if held is not None}
+        lines = read_lines(wire, self._tags, unknown)
+        told = wire.seals.secrets(lines)
+        made = {owner: self._chance(SECRET_BYTES) for owner in unknown if owner not in lines}
+        lines |= wire.seals.lines(made)
+        told |= made
+        fresh = {owner: Held(told[owner], lines[owner]) for owner in unknown}
+        self._keep(fresh)
+        return {owner: held or fresh[owner] for owner, held in found.items()}
+
+    def keep(self, seals: Seals, lines: Mapping[str, bytes]) -> None:
+        """Take over what the store told; a line that opens to no secret is asked for again, and refused then."""
+        usable = {owner: one for owner, one in self._usable(seals, lines).items() if one}
+        with self._lock:
+            for owner in lines:
+                self._kept.pop(owner, None)
+        self._keep({owner: Held(secret, lines[owner]) for owner, secret in usable.items()})
+
+    @staticmethod
+    def _usable(seals: Seals, lines: Mapping[str, bytes]) -> dict[str, bytes]:
+        found = dict[str, bytes]()
+        for owner, line in lines.items():
+            try:
+                found |= seals.secrets({owner: line})
+            except StoreError:
+                continue
         return found
 
-    def keep(self, secrets: Mapping[str, bytes]) -> None:
-        """Take over what the store told; what can be no secret is asked for again, and refused then."""
+    def _keep(self, held: Mapping[str, Held]) -> None:
         with self._lock:
-            for owner, secret in secrets.items():
-                if len(secret) != SECRET_BYTES:
-                    self._kept.pop(owner, None)
-                    continue
-                self._kept[owner] = secret
+            for owner, one in held.items():
+                self._kept[owner] = one
                 self._kept.move_to_end(owner)
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)

@@ -21,6 +21,7 @@ from redis.driver_info import DriverInfo
 from redis.retry import Retry
 
 from events.errors import EngramlogError, StoreFull, StoreUnavailable
+from events.sealing.seals import MasterKey, Seals
 
 DRIVER = DriverInfo()
 """Made once: redis-py would read its package's metadata anew for each connection."""
@@ -33,10 +34,26 @@ TOGETHER_BYTES = 64 * 1024
 its append-only file. Larger ones go by themselves, so that Redis works on them while the next is made."""
 
 
-def connect(url: str, *, timeout: float = 10.0) -> redis.Redis:
-    """A client for `url` (redis://, rediss://, unix://) whose connections never retry by themselves."""
-    return redis.Redis.from_url(
+class StoreClient(redis.Redis):
+    """A client of a store's Redis, with what opens its seals."""
+
+    seals: Seals
+
+    @classmethod
+    def of(cls, url: str, seals: Seals, **options: Any) -> StoreClient:
+        """A client for a URL, as redis-py makes one."""
+        found = cls.from_url(url, **options)
+        assert isinstance(found, cls)
+        found.seals = seals
+        return found
+
+
+def connect(url: str, *, timeout: float = 10.0, master: MasterKey | None = None) -> StoreClient:
+    """A client for `url` (redis://, rediss://, unix://) whose connections never retry by themselves. `master`: what opens a store
+    that is sealed."""
+    return StoreClient.of(
         url,
+        Seals(master),
         socket_timeout=timeout,
         socket_connect_timeout=timeout,
         retry=Retry(NoBackoff(), 0),
@@ -134,6 +151,8 @@ class Wire:
 
     def __init__(self, client: redis.Redis) -> None:
         self._pool = client.connection_pool
+        self.seals: Seals = getattr(client, "seals", None) or Seals()
+        """What opens and seals what goes down it; the same for all wires of a client."""
         self._connection: Any = None
         self._loaded: set[str] = set()
         self._outstanding = 0

@@ -5,7 +5,7 @@ Entries hold field names, versions and content hashes, never content, so a purge
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate
@@ -172,8 +172,22 @@ def pack(first: int, seqs: Iterable[int], entries: Iterable[Entry]) -> bytes:
     for seq in seqs:
         steps.append(seq - last)
         last = seq
-    raw = _PACK.encode(Chunk(tuple(steps), tuple(entries), first))
+    return laid(_PACK.encode(Chunk(tuple(steps), tuple(entries), first)))
+
+
+def laid(raw: bytes) -> bytes:
+    """A chunk's bytes with their length before them."""
     return len(raw).to_bytes(_SIZE_BYTES, "big") + raw
+
+
+def chunks_of(raw: bytes) -> Iterator[bytes]:
+    """The bytes of each of chunks that are laid end to end."""
+    at = 0
+    while at < len(raw):
+        size = int.from_bytes(raw[at : at + _SIZE_BYTES], "big")
+        at += _SIZE_BYTES
+        yield raw[at : at + size]
+        at += size
 
 
 def first_in(raw: bytes) -> int:

@@ -80,16 +80,30 @@ class OwnerState(msgspec.Struct, frozen=True, array_like=True, gc=False):
 _UNCHANGED = OwnerSettings()
 _ENCODE = msgspec.msgpack.Encoder()
 _DECODE = msgspec.msgpack.Decoder(OwnerState)
+_SYNONYMS = OwnerState.__struct_fields__.index("synonyms")
 
 
-def encode_owner(state: OwnerState) -> bytes:
-    """Canonical bytes: the owner's token."""
-    return _ENCODE.encode(state)
+def encode_owner(state: OwnerState, seal: Callable[[bytes], bytes] | None = None) -> bytes:
+    """Canonical bytes: the owner's token. `seal`: what seals the only words in it, the synonyms."""
+    raw = _ENCODE.encode(state)
+    if seal is None or not state.synonyms:
+        return raw
+    told = msgspec.msgpack.decode(raw)
+    told[_SYNONYMS] = seal(_ENCODE.encode(state.synonyms))
+    return _ENCODE.encode(told)
 
 
-def decode_owner(raw: bytes) -> OwnerState:
-    """The state in its bytes."""
-    return _DECODE.decode(raw)
+def decode_owner(raw: bytes, unseal: Callable[[bytes], bytes] | None = None) -> OwnerState:
+    """The state in its bytes. `unseal`: what opens sealed synonyms; without it they are left out."""
+    try:
+        return _DECODE.decode(raw)
+    except msgspec.ValidationError:
+        told = msgspec.msgpack.decode(raw)
+        if not (isinstance(told, list) and len(told) > _SYNONYMS and isinstance(told[_SYNONYMS], bytes)):
+            raise
+        opened = () if unseal is None else msgspec.msgpack.decode(unseal(told[_SYNONYMS]))
+        told[_SYNONYMS] = opened
+        return _DECODE.decode(_ENCODE.encode(told))
 
 
 class FoldStep(msgspec.Struct, frozen=True, gc=False):

@@ -15,9 +15,10 @@ import msgspec
 from events.catalogue import EventDiscarded
 from events.entry import keyed
 from events.envelope import Stored, decode
-from events.errors import UndecodableEvent
+from events.errors import KeyUnavailable, UndecodableEvent
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import parse_position
+from events.sealing.cipher import ValueCipher
 from projections.fold.changelog import FIRST_LINK, Entry, event_link
 from projections.fold.inbox import MOST_WAITING
 from projections.fold.named import names
@@ -81,6 +82,10 @@ class WorkingOwner:
     complete: bool = True
     secret: bytes = b""
     """What keys the hashes of its contents and records; empty where the store has none of it, and then there are none."""
+    cipher: ValueCipher | None = None
+    """What seals its records; None where the store lies open."""
+    locked: str = ""
+    """Why its key cannot be had, so that nothing of it is read: its events are parked until it can."""
     counted: int = 0
     """How many of its memories whoever keeps working sets small has counted."""
 
@@ -251,6 +256,7 @@ def apply_or_park(
     """Fold one event; one that cannot be folded, and all of its owner after it, is parked."""
     if owner.quarantine is None:
         try:
+            _refuse_locked(owner)
             _apply(outcome, owner, stored, event, base)
             return
         except Exception as error:  # noqa: BLE001 - whatever evolve raises stops this owner, and nobody else
@@ -259,6 +265,12 @@ def apply_or_park(
             outcome.writes(stored.owner).quarantine_changed = True
     part = outcome.writes(stored.owner)
     (part.park if part.parked_now is None else part.parked_now).append(stored.seq)
+
+
+def _refuse_locked(owner: WorkingOwner) -> None:
+    """Raise KeyUnavailable where an owner's key cannot be had."""
+    if owner.locked:
+        raise KeyUnavailable(owner.locked)
 
 
 def _apply(
@@ -313,7 +325,7 @@ class EncodedOutcome(NamedTuple):
     """Owner -> memory id -> canonical record."""
 
 
-def seal(checkpoint: Checkpoint, outcome: Outcome, owners: Mapping[str, WorkingOwner]) -> EncodedOutcome:
+def encode_outcome(checkpoint: Checkpoint, outcome: Outcome, owners: Mapping[str, WorkingOwner]) -> EncodedOutcome:
     """Encode what changed and bring digest and count forward."""
     digest, count = checkpoint.digest, checkpoint.memories
     records: dict[str, dict[str, bytes]] = {}

@@ -20,6 +20,7 @@ from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.fold.changelog import Entry, first_in, unpack, unpack_seqs
 from projections.past.entry_blocks import standing_in
 from projections.redis.entry_index import WORTH, make_blocks, read_entry_head, told_of
+from projections.redis.sealed import cipher_of, open_pack
 from projections.redis.store import read_owner
 
 PACKS = 64
@@ -217,13 +218,13 @@ class ChangeLogs:
             check(at, len(wanted))
             some = wanted[at : at + PACKS]
             with self._wires.wire() as wire:
-                packs = wire.call("HMGET", keys.changelog(owner), *some)
+                packs, cipher = wire.call("HMGET", keys.changelog(owner), *some), cipher_of(wire, keys, owner)
             for name, raw in zip(some, packs, strict=True):
                 if raw is None:
                     raise StoreUnavailable(
                         f"the change log of {owner} was replaced meanwhile; come again", retry_after=1
                     )
-                yield name, raw
+                yield name, open_pack(cipher, owner, raw)
         if not newest:
             yield from ends
 
@@ -234,6 +235,7 @@ def read_names(wire: Wire, keys: BuildKeys, owner: str) -> tuple[tuple[int, byte
     names = sorted(map(int, found))
     if not tail:
         return None, names
+    tail = open_pack(cipher_of(wire, keys, owner), owner, tail)
     (name,) = _readable(owner, tail, lambda raw: [first_in(raw)])
     return (None if name in names else (name, tail)), names  # by now it may be a pack
 
@@ -241,10 +243,11 @@ def read_names(wire: Wire, keys: BuildKeys, owner: str) -> tuple[tuple[int, byte
 def read_packs(wire: Wire, keys: BuildKeys, owner: str, check: Check = unchecked) -> bytes:
     """A whole change log, its packs laid end to end; as of one moment only where nothing of the owner is folded meanwhile."""
     tail, names = read_names(wire, keys, owner)
-    found = list[bytes]()
+    found, cipher = list[bytes](), cipher_of(wire, keys, owner)
     for at in range(0, len(names), PACKS):
         check(at, len(names))
-        found += (raw or b"" for raw in wire.call("HMGET", keys.changelog(owner), *names[at : at + PACKS]))
+        packs = wire.call("HMGET", keys.changelog(owner), *names[at : at + PACKS])
+        found += (open_pack(cipher, owner, raw or b"") for raw in packs)
     return b"".join(found) + (tail[1] if tail else b"")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import msgspec
+import redis
 
 from events.errors import OtherFormat, StoreMismatch
 from events.parameters import PARAMETER_SET
@@ -15,6 +16,9 @@ from events.redis.wire import Argument, Wire
 from events.text.embedder_names import NONE
 from projections.fold.builds import FIRST_BUILD
 from projections.redis.scripts import CREATE_STORE
+
+SEALED = "sealed"
+"""The field of the store that a sealed one has."""
 
 
 class StoreIdentity(NamedTuple):
@@ -28,6 +32,8 @@ class StoreIdentity(NamedTuple):
     """Of the log: `1` (0.2.0 and before, which told none), `2`, or `1>2` while it is brought over."""
     embedder: str = NONE
     """What compares meanings for owners who chose nothing, as was fixed at its creation: none, auto or an embedder's name."""
+    sealed: bytes | None = None
+    """32 bytes that the master key wrapped, in a sealed store: who cannot open them has another key."""
     embedder_at: int | None = None
     """When that was written down, microseconds; None in stores of before."""
 
@@ -47,7 +53,8 @@ def read_identity(wire: Wire) -> StoreIdentity | None:
             fields["parameter_set"].decode(),
             fields.get("format", b"1").decode(),
             fields.get("embedder", NONE.encode()).decode(),
-            int(fields["embedder_at"]) if "embedder_at" in fields else None,
+            embedder_at=int(fields["embedder_at"]) if "embedder_at" in fields else None,
+            sealed=fields.get(SEALED),
         )
     except (KeyError, ValueError, msgspec.MsgspecError) as error:
         raise StoreMismatch(
@@ -63,7 +70,17 @@ def known_identity(wire: Wire) -> StoreIdentity | None:
     identity = read_identity(wire)
     if identity is not None:
         check_format(identity)
+        wire.seals.begin(identity.store_id, identity.sealed)
     return identity
+
+
+def begin_seals(client: redis.Redis) -> None:
+    """Have a client open what is sealed of its store, where it is. Raises as `known_identity`."""
+    wire = Wire(client)
+    try:
+        known_identity(wire)
+    finally:
+        wire.close()
 
 
 def check_format(identity: StoreIdentity) -> None:
@@ -108,10 +125,13 @@ def open_store(
         ]
         if embedder is not None:
             fields += ["embedder", embedder(), "embedder_at", redis_micros(wire)]
+        if wire.seals.master is not None:
+            fields += [SEALED, wire.seals.new_check(store_id)]
         wire.run(CREATE_STORE, [STORE_KEY], fields)
         identity = read_identity(wire)
         assert identity is not None
     check_format(identity)
+    wire.seals.begin(identity.store_id, identity.sealed)
     if identity.parameter_set != PARAMETER_SET:
         raise StoreMismatch(
             f"the store was made with parameter set {identity.parameter_set}; this release knows {PARAMETER_SET}"

@@ -19,6 +19,7 @@ import msgspec
 from events.errors import EngramlogError
 from events.parameters import Parameters
 from events.partitions import partition_of
+from events.redis.secrets import read_secret
 from events.redis.wire import Wire, WirePool
 from events.text.unreadable import UNREADABLE
 from projections.checks import unchecked
@@ -26,6 +27,7 @@ from projections.fold.builds import BuildKeys
 from projections.fold.owner import OwnerState
 from projections.memory.columns import Columns, state_of
 from projections.memory.record import SECRET, Memory
+from projections.redis.sealed import cipher_of
 from projections.redis.store import MOST_VALUES, read_owner, read_record, slices
 from projections.views.kept_view import kept_view, packed_view
 from projections.views.kept_views import CachedView
@@ -116,7 +118,7 @@ class KeptFiles:
                 self._files.drop(owner)  # nobody of this code would learn what must leave it
                 return None
             token: bytes = told.facts["token"]
-            state = read_owner(keys, owner, token)
+            state = read_owner(keys, owner, token, cipher_of(wire, keys, owner))
             if told.facts["last"] != _last(wire, keys, state):
                 self._files.passed_over(owner, "the log has another history than it was made of")
                 return None
@@ -194,7 +196,7 @@ class KeptFiles:
 
     def _key(self, wire: Wire, keys: BuildKeys, owner: str) -> bytes | None:
         """None where the owner has no secret: nothing is kept of it."""
-        secret = wire.call("HGET", keys.log.secrets, owner)
+        secret = read_secret(wire, keys.log, owner)
         return hmac.digest(secret, _PURPOSE + self._store_id.encode(), "sha256") if secret else None
 
 
@@ -206,12 +208,12 @@ def _last(wire: Wire, keys: BuildKeys, state: OwnerState) -> bytes | None:
 
 def _records(wire: Wire, keys: BuildKeys, owner: str, ids: Sequence[str]) -> list[Memory]:
     """Records by id. Raises ValueError where one is not there."""
-    found = list[Memory]()
+    found, cipher = list[Memory](), cipher_of(wire, keys, owner)
     for some in slices(ids, MOST_VALUES):
         raw: list[Any] = wire.call("HMGET", keys.records(owner), *some)
         if None in raw:
             raise ValueError("the store has no record of a memory that is in it")
-        found += [read_record(keys, owner, name, one) for name, one in zip(some, raw, strict=True)]
+        found += [read_record(keys, owner, name, one, cipher) for name, one in zip(some, raw, strict=True)]
     return found
 
 

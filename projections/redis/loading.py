@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from events.errors import DamagedState, StoreMismatch
-from events.redis.secrets import whole_secret
+from events.errors import DamagedState, KeyUnavailable, StoreMismatch
 from events.redis.wire import Wire
+from events.sealing.cipher import ValueCipher
 from projections.fold.builds import BuildKeys
 from projections.fold.named import neighbours
 from projections.fold.partition import WorkingOwner, record_hash
+from projections.redis.sealed import open_record
 from projections.redis.store import MOST_VALUES, decode_quarantine, read_owner, read_record, slices
 
 
@@ -33,12 +34,18 @@ def load_owners(
     for names in slices(unknown, MOST_VALUES):
         tables = (keys.owners, keys.quarantine, keys.log.secrets)
         states, stuck, secrets = wire.answers([["HMGET", table, *names] for table in tables])
-        for name, state, why, secret in zip(names, states, stuck, secrets, strict=True):
-            owner = owners[name] = WorkingOwner(complete=state is None, secret=_secret(keys, name, secret))
-            if state is not None:
-                owner.state = read_owner(keys, name, state)
+        opened = _ciphers(
+            wire, keys, {name: line for name, line in zip(names, secrets, strict=True) if line is not None}
+        )
+        for name, state, why in zip(names, states, stuck, strict=True):
+            owner = owners[name] = WorkingOwner(complete=state is None)
+            _hold(wire, owner, opened.get(name))
+            if owner.locked:
+                owner.complete = True  # nothing of it can be read
+            elif state is not None:
+                owner.state = read_owner(keys, name, state, owner.cipher)
             if why is not None:
-                owner.quarantine = decode_quarantine(why)
+                owner.quarantine = decode_quarantine(why, owner.cipher, name)
     stands = [name for name in unknown if owners[name].quarantine is not None]
     for name, seq in zip(stands, wire.answers([["LINDEX", keys.parked(name), -1] for name in stands]), strict=True):
         owners[name].parked_to = int(seq or 0)
@@ -56,15 +63,27 @@ def load_owners(
 
 def load_secrets(wire: Wire, keys: BuildKeys, owners: Mapping[str, WorkingOwner], names: Iterable[str]) -> None:
     """The secrets of those of these owners whose is not known yet; nothing is asked where all are. Raises DamagedState."""
-    for some in slices([name for name in names if not owners[name].secret], MOST_VALUES):
-        for name, secret in zip(some, wire.call("HMGET", keys.log.secrets, *some), strict=True):
-            owners[name].secret = _secret(keys, name, secret)
+    unknown = [name for name in names if not (owners[name].secret or owners[name].locked)]
+    for some in slices(unknown, MOST_VALUES):
+        found = zip(some, wire.call("HMGET", keys.log.secrets, *some), strict=True)
+        opened = _ciphers(wire, keys, {name: line for name, line in found if line is not None})
+        for name in some:
+            _hold(wire, owners[name], opened.get(name))
 
 
-def _secret(keys: BuildKeys, owner: str, raw: bytes | None) -> bytes:
-    """An owner's secret as a fold takes it: empty where the store has none. Raises DamagedState for what no append made."""
+def _hold(wire: Wire, owner: WorkingOwner, found: ValueCipher | KeyUnavailable | None) -> None:
+    """Give an owner what opens it: nothing where the store has no secret of it, why where its key cannot be had."""
+    if isinstance(found, KeyUnavailable):
+        owner.locked = found.message
+    elif found is not None:
+        owner.secret = found.secret
+        owner.cipher = found if wire.seals.is_on else None
+
+
+def _ciphers(wire: Wire, keys: BuildKeys, lines: Mapping[str, bytes]) -> dict[str, ValueCipher | KeyUnavailable]:
+    """What opens each owner. Raises DamagedState for a line that no append made."""
     try:
-        return b"" if raw is None else whole_secret(owner, raw)
+        return wire.seals.ciphers(lines)
     except StoreMismatch as error:
         raise DamagedState(error.message, partition=keys.tag, build=keys.build) from error
 
@@ -80,8 +99,9 @@ def _load_records(
         for memory_id, record in zip(ids, records, strict=True):
             if record is None:
                 continue
-            memory = owner.memories[memory_id] = read_record(keys, name, memory_id, record)
-            owner.hashes[memory_id] = record_hash(owner.secret, name, memory_id, record)
+            plain = open_record(owner.cipher, name, memory_id, record)
+            memory = owner.memories[memory_id] = read_record(keys, name, memory_id, plain)
+            owner.hashes[memory_id] = record_hash(owner.secret, name, memory_id, plain)
             reached = [i for i in neighbours(memory) if i not in owner.memories]
             if reached:
                 further.setdefault(name, []).extend(reached)

@@ -44,6 +44,7 @@ from projections.past.moments import (
 )
 from projections.redis.changelog import ChangeLogs
 from projections.redis.made import write_made
+from projections.redis.sealed import cipher_of, open_moment, seal_moment, seal_synonyms
 from projections.redis.store import MOMENTS
 
 TIMES, HEAD = "times", MOMENTS
@@ -162,7 +163,7 @@ class RedisMoments:
             if kept is None:
                 return started(None, ()), head
             path = _readable(owner, lambda: head.path(kept.number))
-            raw = wire.call("HMGET", keys.moments(owner), *(one.number for one in path))
+            raw = read_parts(wire, keys, owner, [one.number for one in path])
         counted_then = len(times.counting(kept.happened, kept.upto, first))
         try:
             return _readable(owner, lambda: _started(kept, raw, counted_then)), head
@@ -183,18 +184,28 @@ class RedisMoments:
         with self._wires.wire() as wire:
             if (memory_share(wire) or 0) >= ACCESS_FULL:
                 return None
+            cipher = cipher_of(wire, keys, owner)
         if not head.since:  # from here on a purge finds something to take away
-            head, token = MomentsHead(passage.known.seq), encode_owner(passage.known)
+            head, token = MomentsHead(passage.known.seq), encode_owner(passage.known, seal_synonyms(cipher, owner))
             values = (HEAD, stored_moments(head))
             if not write_made(self._wires, keys, owner, key, (HEAD, b""), values, token=token):
                 return None
 
         def write(before: MomentsHead, added: Added) -> bool:
-            values = (HEAD, stored_moments(added.head), added.number, added.part)
+            part = seal_moment(cipher, owner, added.number, added.part)
+            values = (HEAD, stored_moments(added.head), added.number, part)
             told = (HEAD, stored_moments(before))
             return write_made(self._wires, keys, owner, key, told, values, gone=[str(one) for one in added.gone])
 
         return MomentKeeper(head, start, passage, write, self.limits.every)
+
+
+def read_parts(wire: Wire, keys: BuildKeys, owner: str, numbers: Sequence[int]) -> list[bytes | None]:
+    """The parts of these moments, open. Raises DamagedState, StoreError."""
+    if not numbers:
+        return []
+    raw, cipher = wire.call("HMGET", keys.moments(owner), *numbers), cipher_of(wire, keys, owner)
+    return [one and open_moment(cipher, owner, number, one) for number, one in zip(numbers, raw, strict=True)]
 
 
 def _started(kept: KeptMoment, raw: Sequence[bytes | None], events: int) -> Start:

@@ -17,7 +17,9 @@ from events.envelope import Stored
 from events.errors import DamagedState, LogGap, LogRolledBack, LostLease
 from events.redis.gap import MENDING
 from events.redis.log import entries, runs
+from events.redis.opening import opened as opened_entries
 from events.redis.wire import Argument, Wire, as_store_error
+from events.sealing.cipher import NotOpened, ValueCipher
 from events.text.unreadable import UNREADABLE
 from projections.fold.builds import BuildKeys
 from projections.fold.changelog import pack
@@ -26,6 +28,16 @@ from projections.fold.partition import Checkpoint, EncodedOutcome, Outcome, Owne
 from projections.memory.record import Memory, decode_memory
 from projections.past.moments import MomentsHead, stored_moments
 from projections.redis.scripts import LEASE
+from projections.redis.sealed import (
+    SEALED_REASON,
+    open_reason,
+    open_record,
+    open_synonyms,
+    seal_chunk,
+    seal_reason,
+    seal_record,
+    seal_synonyms,
+)
 
 PACK_BYTES = 4_096
 """The tail of an owner's change log is appended to until it holds this much, and is a pack then."""
@@ -84,15 +96,23 @@ def read_checkpoint(wire: Wire, keys: BuildKeys) -> Checkpoint:
 _DECODE_QUARANTINE = msgspec.msgpack.Decoder(Quarantine)
 
 
-def decode_quarantine(raw: bytes) -> Quarantine:
-    """The quarantine in its stored bytes."""
-    return _DECODE_QUARANTINE.decode(raw)
+def decode_quarantine(raw: bytes, cipher: ValueCipher | None = None, owner: str = "") -> Quarantine:
+    """The quarantine in its stored bytes. A sealed reason is told where `cipher` opens it, which is the `owner`'s."""
+    found = _DECODE_QUARANTINE.decode(raw)
+    if found.reason[:1] != SEALED_REASON:
+        return found
+    return msgspec.structs.replace(found, reason=open_reason(cipher, owner, found.reason))
 
 
-def read_record(keys: BuildKeys, owner: str, memory_id: str, raw: bytes) -> Memory:
-    """A stored record; raises DamagedState where it cannot be read."""
+def encode_quarantine(found: Quarantine, cipher: ValueCipher | None, owner: str) -> bytes:
+    """Why an owner stands still, as it is stored."""
+    return msgspec.msgpack.encode(msgspec.structs.replace(found, reason=seal_reason(cipher, owner, found.reason)))
+
+
+def read_record(keys: BuildKeys, owner: str, memory_id: str, raw: bytes, cipher: ValueCipher | None = None) -> Memory:
+    """A stored record; raises DamagedState where it cannot be read. `cipher`: what opens it, where it is sealed."""
     try:
-        return decode_memory(raw)
+        return decode_memory(open_record(cipher, owner, memory_id, raw))
     except UNREADABLE as error:
         raise _damaged(keys, f"the record of memory {memory_id} of owner {owner}", error) from error
 
@@ -103,11 +123,12 @@ def read_order(keys: BuildKeys, owner: str, memory_id: str, raw: bytes) -> tuple
     return memory.created_seq, memory.id
 
 
-def read_owner(keys: BuildKeys, owner: str, raw: bytes) -> OwnerState:
-    """A stored owner state; raises DamagedState where it cannot be read."""
+def read_owner(keys: BuildKeys, owner: str, raw: bytes, cipher: ValueCipher | None = None) -> OwnerState:
+    """A stored owner state; raises DamagedState where it cannot be read. Of a sealed store without its synonyms where no `cipher`
+    opens them."""
     try:
-        return decode_owner(raw)
-    except UNREADABLE as error:
+        return decode_owner(raw, open_synonyms(cipher, owner))
+    except (*UNREADABLE, NotOpened) as error:
         raise _damaged(keys, f"the state of owner {owner}", error) from error
 
 
@@ -124,8 +145,8 @@ def read_parked(wire: Wire, keys: BuildKeys, owner: str) -> list[int]:
     return [int(seq) for seq in wire.call("LRANGE", keys.parked(owner), 0, -1)]
 
 
-def read_entries(wire: Wire, keys: BuildKeys, seqs: Sequence[int]) -> list[Stored]:
-    """The stored events at these seqs. Raises LogGap where one of them is not in the log any more."""
+def read_entries(wire: Wire, keys: BuildKeys, seqs: Sequence[int], *, sealed: bool = False) -> list[Stored]:
+    """The stored events at these seqs. Raises LogGap where one of them is not in the log any more. `sealed`: as they lie there."""
     answers = wire.answers([["XRANGE", keys.log.stream, f"{first}-0", f"{last}-0"] for first, last in runs(seqs)])
     found = [one for answer in answers for one in entries(answer, keys.tag)]
     if len(found) != len(seqs):
@@ -135,7 +156,7 @@ def read_entries(wire: Wire, keys: BuildKeys, seqs: Sequence[int]) -> list[Store
             partition=keys.tag,
             missing=missing,
         )
-    return found
+    return found if sealed else opened_entries(wire, keys.log, found)
 
 
 def slices(items: Sequence[_T], size: int) -> Iterable[list[_T]]:
@@ -174,7 +195,7 @@ class _Writes:
 def commit_command(
     lease: Lease,
     outcome: Outcome,
-    sealed: EncodedOutcome,
+    encoded: EncodedOutcome,
     owners: Mapping[str, WorkingOwner],
     *,
     pieces: int = 0,
@@ -184,7 +205,7 @@ def commit_command(
 
     `pieces`: how many of what follows on the start are written. `control`: requests that this settles.
     """
-    keys, checkpoint = lease.keys, sealed.checkpoint
+    keys, checkpoint = lease.keys, encoded.checkpoint
     writes = _Writes(keys.checkpoint, keys.log.stream)
     writes.add(
         "HSET",
@@ -216,8 +237,8 @@ def commit_command(
         owner = owners[name]
         if part.seqs:
             _write_log(writes, keys, name, part, owner)
-            states += (name, encode_owner(owner.state))
-        _write_owner(writes, keys, name, part, sealed.records[name], owner)
+            states += (name, encode_owner(owner.state, seal_synonyms(owner.cipher, name)))
+        _write_owner(writes, keys, name, part, encoded.records[name], owner)
         if any(
             owner.memories[one].purged_at is not None for one in part.touched
         ):  # no past may hold its content either
@@ -235,7 +256,7 @@ def commit_command(
 def _write_log(writes: _Writes, keys: BuildKeys, name: str, part: OwnerWrites, owner: WorkingOwner) -> None:
     """What an owner's events are told by: laid behind the tail, or a pack by itself where it is large (`lay`)."""
     first = owner.state.applied - len(part.seqs) + 1
-    chunk = pack(first, part.seqs, part.entries)
+    chunk = seal_chunk(owner.cipher, name, pack(first, part.seqs, part.entries))
     closes, owner.tail = lay(owner.tail, len(chunk))
     if closes:
         writes.add("CLOSE", keys.tail(name), (writes.number_of(keys.changelog(name)), owner.state.pack))
@@ -261,7 +282,8 @@ def _write_owner(
     writes: _Writes, keys: BuildKeys, name: str, part: OwnerWrites, records: Mapping[str, bytes], owner: WorkingOwner
 ) -> None:
     if records:
-        writes.add("HSET", keys.records(name), [value for pair in records.items() for value in pair])
+        stored = [part for one, raw in records.items() for part in (one, seal_record(owner.cipher, name, one, raw))]
+        writes.add("HSET", keys.records(name), stored)
         writes.add(
             "ZADD", keys.changes(name), [value for memory_id, seq in part.touched.items() for value in (seq, memory_id)]
         )
@@ -273,7 +295,7 @@ def _write_owner(
         if owner.quarantine is None:
             writes.add("HDEL", keys.quarantine, (name,))
         else:
-            writes.add("HSET", keys.quarantine, (name, msgspec.msgpack.encode(owner.quarantine)))
+            writes.add("HSET", keys.quarantine, (name, encode_quarantine(owner.quarantine, owner.cipher, name)))
 
 
 def receive_commit(wire: Wire, lease: Lease, outcome: Outcome) -> None:

@@ -13,10 +13,10 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from events.admission import ACCESS_FULL
-from events.entry import SECRET_BYTES
-from events.errors import StoreFull
+from events.errors import KeyUnavailable, StoreFull
 from events.partitions import LogKeys, partition_of
 from events.redis.admission import memory_share
+from events.redis.secrets import usable_secret
 from events.redis.wire import Argument, Wire, WirePool, as_store_error
 from projections.embedding.meaning import NO_SECRET, Embedded, JoinedPieces, Vectors
 from projections.embedding.vectors import VectorKeys, dimensions_of, is_whole, pack, unpack_all_pieces, unpack_whole
@@ -69,8 +69,10 @@ class RedisVectors:
     def secret(self, owner: str) -> bytes:
         """The secret that names the owner's vectors; `NO_SECRET` where the store has none, or what stands there is none."""
         with self.wires.wire() as wire:
-            found: bytes | None = wire.call("HGET", LogKeys(self.keys_of(owner).tag).secrets, owner)
-        return found if found is not None and len(found) == SECRET_BYTES else NO_SECRET
+            try:
+                return usable_secret(wire, LogKeys(self.keys_of(owner).tag), owner) or NO_SECRET
+            except KeyUnavailable:
+                return NO_SECRET
 
     def wholes(
         self, owner: str, model: str, keys: Sequence[bytes], dimensions: int | None = None

@@ -17,7 +17,15 @@ from typing import Any, NamedTuple
 import redis
 
 from events.envelope import Stored
-from events.errors import BeyondHead, DamagedState, NotYetFolded, OwnerQuarantined, OwnerTooLarge, StoreUnavailable
+from events.errors import (
+    BeyondHead,
+    DamagedState,
+    KeyUnavailable,
+    NotYetFolded,
+    OwnerQuarantined,
+    OwnerTooLarge,
+    StoreUnavailable,
+)
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys, partition_of, position_text
 from events.redis.wire import Wire, WirePool, as_store_error, server_run
@@ -37,6 +45,7 @@ from projections.redis.kept import MANY_CHANGED, KeptFiles, ViewFiles
 from projections.redis.moments import RedisMoments
 from projections.redis.on_lines import RedisOnLines
 from projections.redis.scripts import DELTA
+from projections.redis.sealed import cipher_of, open_pack, open_record
 from projections.redis.spool import Spool
 from projections.redis.store import (
     decode_quarantine,
@@ -219,9 +228,11 @@ class RedisViews:
                     if kind == b"build":
                         held.build = token.decode()
                         continue
-                    state = read_owner(BuildKeys(self._tags[partition], held.build), owner, token) if token else None
+                    keys = BuildKeys(self._tags[partition], held.build)
+                    cipher = cipher_of(wire, keys, owner) if token or stuck else None
+                    state = read_owner(keys, owner, token, cipher) if token else None
                     held.view = OwnerView(owner, state or OwnerState(), (), self._base)
-                    quarantine = decode_quarantine(stuck) if stuck else None
+                    quarantine = decode_quarantine(stuck, cipher, owner) if stuck else None
                     return PartitionStanding(partition, int(checkpoint), int(head), quarantine, held.build, int(own))
 
             standing = level()
@@ -235,9 +246,10 @@ class RedisViews:
         partition, found = partition_of(owner, len(self._tags)), dict[str, Memory]()
         with self._wires.wire() as wire:
             keys = BuildKeys(self._tags[partition], self._live(wire, partition))
+            cipher = cipher_of(wire, keys, owner)
             for some in slices(list(dict.fromkeys(ids)), PAGE):
                 told = zip(some, wire.call("HMGET", keys.records(owner), *some), strict=True)
-                found.update((one, read_record(keys, owner, one, raw)) for one, raw in told if raw is not None)
+                found.update((one, read_record(keys, owner, one, raw, cipher)) for one, raw in told if raw is not None)
         return found
 
     def told_records(self, owner: str, ids: Iterable[str]) -> dict[str, Memory]:
@@ -308,19 +320,20 @@ class RedisViews:
             if kind == b"build":
                 held.build, held.token, held.view = token.decode(), b"", None
                 continue
-            stands_still = decode_quarantine(stuck) if stuck else None
+            stands_still = self._stuck(wire, partition, owner, stuck) if stuck else None
             standing = PartitionStanding(partition, int(checkpoint), int(head), stands_still, held.build, int(own))
             if kind == b"delta" and held.view is not None:
                 keys = BuildKeys(self._tags[partition], held.build)
+                cipher = cipher_of(wire, keys, owner)
                 changed = [
-                    read_record(keys, owner, i.decode(), raw)
+                    read_record(keys, owner, i.decode(), raw, cipher)
                     for i, raw in zip(answer[6], answer[7], strict=True)
                     if raw
                 ]
                 changed.sort(key=in_order)  # new rows stand as in a view that is loaded now
                 if self._files is not None:
                     self._files.follow(owner, held, changed)
-                held.view.follow(read_owner(keys, owner, token), changed)
+                held.view.follow(read_owner(keys, owner, token, cipher), changed)
                 held.token = token
                 self._refuse_grown(owner, held)
                 return standing
@@ -337,6 +350,14 @@ class RedisViews:
             if self._files is not None:
                 self._files.loads(owner, held)
             self._load(wire, partition, owner, held, token, bounds)
+
+    def _stuck(self, wire: Wire, partition: int, owner: str, raw: bytes) -> Quarantine:
+        """Why the owner stands still; where its key cannot be had, which may be why, without what is sealed of it."""
+        try:
+            cipher = cipher_of(wire, BuildKeys(self._tags[partition], FIRST_BUILD), owner)
+        except KeyUnavailable:
+            cipher = None
+        return decode_quarantine(raw, cipher, owner)
 
     def _find(self, wire: Wire, partition: int, owner: str, held: CachedView, bounds: Bounds) -> bool:
         """Take the owner's view from where it was kept; whether it was."""
@@ -398,7 +419,7 @@ class RedisViews:
     def _load(self, wire: Wire, partition: int, owner: str, held: CachedView, token: bytes, bounds: Bounds) -> None:
         """Records in pages, under the token read before; what changed meanwhile comes by `delta`."""
         keys = BuildKeys(self._tags[partition], held.build)
-        count = int(wire.call("HLEN", keys.records(owner)))
+        count, cipher = int(wire.call("HLEN", keys.records(owner))), cipher_of(wire, keys, owner)
         bounds.weigh(count)
         records, taken = dict[bytes, bytes](), 0
         wire.send("HSCAN", keys.records(owner), 0, "COUNT", LOAD_PAGE)
@@ -406,7 +427,10 @@ class RedisViews:
             cursor, page = _received(wire)
             if cursor != b"0":
                 wire.send("HSCAN", keys.records(owner), cursor, "COUNT", LOAD_PAGE)  # Redis works while we take it in
-            records.update(zip(page[::2], page[1::2], strict=True))
+            told = zip(page[::2], page[1::2], strict=True)
+            records.update(
+                told if cipher is None else ((name, open_record(cipher, owner, name, raw)) for name, raw in told)
+            )
             taken += sum(map(len, page[1::2]))
             if cursor == b"0":
                 break
@@ -414,7 +438,7 @@ class RedisViews:
                 _received(wire)
                 self._refuse(owner, held, count, taken)
             bounds.check(len(records), count)
-        held.view = self._made(keys, owner, records, read_owner(keys, owner, token), bounds.check)
+        held.view = self._made(keys, owner, records, read_owner(keys, owner, token, cipher), bounds.check)
         held.token, held.unkept, held.found = token, MANY_CHANGED, "loaded"
         self._refuse_grown(owner, held, held.estimated)
 
@@ -447,18 +471,20 @@ class RedisViews:
         raise StoreUnavailable(f"the memories of {owner} change too fast to be read; come again", retry_after=1)
 
     def _spool(self, wire: Wire, keys: BuildKeys, owner: str, spool: Spool, bounds: Bounds) -> None:
-        count, cursor = int(wire.call("HLEN", keys.records(owner))), b"0"
+        count, cursor, cipher = int(wire.call("HLEN", keys.records(owner))), b"0", cipher_of(wire, keys, owner)
         bounds.weigh(count)
         while True:
             cursor, page = wire.call("HSCAN", keys.records(owner), cursor, "COUNT", PAGE)
-            for memory_id, raw in zip(page[::2], page[1::2], strict=True):
+            for memory_id, stored in zip(page[::2], page[1::2], strict=True):
+                raw = open_record(cipher, owner, memory_id, stored)
                 spool.meet(read_record(keys, owner, memory_id.decode(), raw), raw)
             if cursor == b"0":
                 break
             bounds.check(spool.rows, count)
         for some in slices(spool.waiting(), PAGE):
-            for memory_id, raw in zip(some, wire.call("HMGET", keys.records(owner), *some), strict=True):
-                if raw is not None:
+            for memory_id, stored in zip(some, wire.call("HMGET", keys.records(owner), *some), strict=True):
+                if stored is not None:
+                    raw = open_record(cipher, owner, memory_id, stored)
                     spool.put_waiting(read_record(keys, owner, memory_id, raw), raw)
             bounds.check(spool.rows, count)
 
@@ -466,21 +492,22 @@ class RedisViews:
         self, wire: Wire, keys: BuildKeys, owner: str, spool: Spool, token: bytes
     ) -> PartitionStanding | None:
         """Take in what changed since the token, until nothing did; None where another build became the live one."""
-        partition = partition_of(owner, len(self._tags))
+        partition, cipher = partition_of(owner, len(self._tags)), cipher_of(wire, keys, owner)
         for _ in range(100):
             held = CachedView()
             held.build, held.token = keys.build, token
-            spool.state = read_owner(keys, owner, token) if token else OwnerState()
+            spool.state = read_owner(keys, owner, token, cipher) if token else OwnerState()
             held.view = OwnerView(owner, spool.state, (), self._base)
             answer = self._delta(wire, partition, owner, held)
             kind, found, checkpoint, stuck, head, own = answer[:6]
             if kind == b"same" or (kind == b"reload" and not found):
-                quarantine = decode_quarantine(stuck) if stuck else None
+                quarantine = decode_quarantine(stuck, cipher, owner) if stuck else None
                 return PartitionStanding(partition, int(checkpoint), int(head), quarantine, keys.build, int(own))
             if kind != b"delta":
                 return None
-            for memory_id, raw in zip(answer[6], answer[7], strict=True):
-                if raw:
+            for memory_id, stored in zip(answer[6], answer[7], strict=True):
+                if stored:
+                    raw = open_record(cipher, owner, memory_id, stored)
                     spool.put(read_record(keys, owner, memory_id.decode(), raw), raw)
             token = found
         return None
@@ -548,7 +575,8 @@ class RedisViews:
     ) -> tuple[list[int], list[Entry]]:
         if state.applied <= since:
             return [], []
-        seqs, entries = _unpacked(owner, wire.call("GET", keys.tail(owner)) or b"")
+        cipher = cipher_of(wire, keys, owner)
+        seqs, entries = _unpacked(owner, open_pack(cipher, owner, wire.call("GET", keys.tail(owner)) or b""))
         if len(seqs) >= state.applied - since:
             return seqs, entries
         names = [name for name in read_names(wire, keys, owner)[1] if not seqs or name <= state.applied - len(seqs)]
@@ -556,7 +584,7 @@ class RedisViews:
             check(len(seqs), state.applied - since)
             names, wanted = names[:-PACKS], names[-PACKS:]
             packs = wire.call("HMGET", keys.changelog(owner), *wanted)
-            older = _unpacked(owner, b"".join(raw or b"" for raw in packs))
+            older = _unpacked(owner, b"".join(open_pack(cipher, owner, raw or b"") for raw in packs))
             seqs, entries = older[0] + seqs, older[1] + entries
         return seqs, entries
 

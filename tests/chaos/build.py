@@ -15,7 +15,7 @@ from projections.fold.builds import BuildKeys
 from projections.fold.changelog import Entry, unpack
 from projections.fold.evolve import parameters_of
 from projections.fold.owner import decode_owner
-from projections.fold.partition import Checkpoint, WorkingOwner, decode_all, fold_batch, seal
+from projections.fold.partition import Checkpoint, WorkingOwner, decode_all, encode_outcome, fold_batch
 from projections.laws.weighted import factors
 from projections.memory.record import decode_memory, encode_memory
 from projections.redis.changelog import read_packs
@@ -71,7 +71,7 @@ def fold_in_memory(log: Sequence[Stored], secrets: Mapping[str, bytes]) -> Folde
         parked = folded.parked.setdefault(name, [])
         released = {name: decode_all(known[seq] for seq in parked)}
         outcome = fold_batch(folded.checkpoint, folded.owners, [decoded], released=released)
-        folded.checkpoint = seal(folded.checkpoint, outcome, folded.owners).checkpoint
+        folded.checkpoint = encode_outcome(folded.checkpoint, outcome, folded.owners).checkpoint
         part = outcome.writes(name)
         folded.applied.setdefault(name, []).extend(part.seqs)
         folded.entries.setdefault(name, []).extend(part.entries)

@@ -16,10 +16,10 @@ from projections.fold.partition import (
     Outcome,
     WorkingOwner,
     decode_all,
+    encode_outcome,
     fold_batch,
     named_memories,
     record_hash,
-    seal,
 )
 from projections.memory.record import decode_memory
 from tests.given.events import secret_of
@@ -65,10 +65,10 @@ class Partition:
 
     def _commit(self, outcome: Outcome) -> None:
         self.commits += 1
-        sealed = seal(self.checkpoint, outcome, self.owners)
-        self.checkpoint = sealed.checkpoint
+        encoded = encode_outcome(self.checkpoint, outcome, self.owners)
+        self.checkpoint = encoded.checkpoint
         for name, part in outcome.owners.items():
-            self.records.setdefault(name, {}).update(sealed.records[name])
+            self.records.setdefault(name, {}).update(encoded.records[name])
             first = self.owners[name].state.applied - len(part.seqs) + 1
             self.packed[name] = self.packed.get(name, b"") + pack(first, part.seqs, part.entries)
             kept = self.parked.get(name, []) if part.parked_now is None else part.parked_now

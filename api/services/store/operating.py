@@ -25,13 +25,16 @@ from events.partitions import LogKeys, partition_of, position_text
 from events.redis.admission import read_room
 from events.redis.alarms import RedisAlarms
 from events.redis.clock import redis_ms
+from events.redis.opening import opened_where_it_can_be
 from events.redis.receipts import RECEIPT_LOST
+from events.redis.secrets import read_ciphers
 from events.redis.wire import Wire, WirePool
 from events.validation import make_event, ready
 from projections.checks import Check
 from projections.fold.builds import BuildKeys
 from projections.redis.create import StoreIdentity
 from projections.redis.debt import FoldDebt
+from projections.redis.sealed import opens
 from projections.redis.store import decode_quarantine, read_entries, read_parked
 from projections.shapes import EmbedderStanding, ListeningTold
 
@@ -175,8 +178,10 @@ class Operator:
         try:
             for number, keys in self._live_builds(wire):
                 answer = wire.call("HGETALL", keys.quarantine)
+                ciphers = read_ciphers(wire, keys.log, [name.decode() for name in answer[::2]])
                 for name, raw in zip(answer[::2], answer[1::2], strict=True):
-                    why, owner = decode_quarantine(raw), name.decode()
+                    owner = name.decode()
+                    why = decode_quarantine(raw, opens(ciphers.get(owner)), owner)
                     parked = int(wire.call("LLEN", keys.parked(owner)))
                     found.append(
                         {
@@ -199,8 +204,10 @@ class Operator:
             raw = wire.call("HGET", keys.quarantine, owner)
             if raw is None:
                 raise NotFound(f"owner {owner} is not quarantined; `engramlog dead list` shows who is", owner=owner)
-            why = decode_quarantine(raw)
-            stored = read_entries(wire, keys, read_parked(wire, keys, owner))
+            why = decode_quarantine(raw, opens(read_ciphers(wire, keys.log, [owner]).get(owner)), owner)
+            stored = opened_where_it_can_be(
+                wire, keys.log, read_entries(wire, keys, read_parked(wire, keys, owner), sealed=True), {}
+            )
         finally:
             wire.close()
         parked = []

@@ -145,7 +145,7 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
             stopped.append(str(facts.get("reason")))
         served.tell(fact, **facts)
 
-    client = connect(served.url, timeout=served.timeout)
+    client = connect(served.url, timeout=served.timeout, master=served.master)
     try:
         opened = _opened(client, served._replace(tell=tell, chat=_counted(kind, served)), store_id, f"job:{kind}")
         try:

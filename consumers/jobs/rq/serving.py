@@ -12,6 +12,7 @@ from consumers.jobs.lifecycle import RULE
 from consumers.jobs.rq.lent import Lent
 from events.alarms import Alarms
 from events.redis.log import RedisEventLog
+from events.sealing.seals import MasterKey
 from projections.choices import VIEW_BYTES
 from projections.embedding.choosing import Embedders
 from projections.lifecycle.extracting import RULES
@@ -49,4 +50,6 @@ class JobResources(NamedTuple):
     log: Callable[..., RedisEventLog] = RedisEventLog
     """Makes the log that jobs append to."""
     note: NoteAsked | None = None
+    master: MasterKey | None = None
+    """What opens the store where it is sealed."""
     """Counts what asking the language model took."""

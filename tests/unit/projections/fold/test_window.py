@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from events.envelope import Stored
 from projections.fold.changelog import event_link
-from projections.fold.partition import Checkpoint, Outcome, WorkingOwner, decode_all, fold_batch, seal
+from projections.fold.partition import Checkpoint, Outcome, WorkingOwner, decode_all, encode_outcome, fold_batch
 from projections.fold.window import Window, WindowLimits
 from tests.given.events import created, entry, mentioned, secret_of
 from tests.unit.projections.fold.test_partition import POISON, STUCK, discarded, log_of
@@ -28,13 +28,13 @@ def by_batches(log: list[Stored]) -> tuple[Checkpoint, Owners]:
     owners, checkpoint, decoded = fresh(), Checkpoint(), decode_all(log)
     while decoded:
         outcome = fold_batch(checkpoint, owners, decoded)
-        checkpoint, decoded = seal(checkpoint, outcome, owners).checkpoint, decoded[outcome.events :]
+        checkpoint, decoded = encode_outcome(checkpoint, outcome, owners).checkpoint, decoded[outcome.events :]
     return checkpoint, owners
 
 
 def written(checkpoint: Checkpoint, owners: Owners, pieces: list[Outcome]) -> Checkpoint:
     for piece in pieces:
-        checkpoint = seal(checkpoint, piece, owners).checkpoint
+        checkpoint = encode_outcome(checkpoint, piece, owners).checkpoint
     return checkpoint
 
 

@@ -1,0 +1,96 @@
+"""Opening the sealed bodies of entries that were read: their salts and their owners' secrets are asked for, once a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from events.envelope import Stored
+from events.errors import DamagedState, KeyUnavailable
+from events.partitions import LogKeys
+from events.redis.secrets import read_ciphers
+from events.redis.wire import Argument, Wire
+from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, NotOpened, ValueCipher, body_about, open_body
+
+_PRINCIPAL, _COMMITTED = 1, 4
+"""Where they stand beside a body."""
+_NEAR = 512
+"""Seqs between two salts that one answer may hold besides."""
+
+
+def opened(wire: Wire, keys: LogKeys, found: Sequence[Stored]) -> list[Stored]:
+    """The entries with their bodies open. Raises StoreError, KeyUnavailable where an owner's key cannot be had, and DamagedState
+    where a body does not open under the right key. One whose salt or owner was erased stays sealed."""
+    sealed = [at for at, one in enumerate(found) if one.body[:1] == BODY_MARK]
+    if not sealed:
+        return list(found)
+    ciphers = read_ciphers(wire, keys, list({found[at].owner: None for at in sealed}))
+    salts, answer = _salts(wire, keys, [found[at].seq for at in sealed]), list(found)
+    for at in sealed:
+        one = found[at]
+        cipher, salt = ciphers.get(one.owner), salts[one.seq]
+        if isinstance(cipher, KeyUnavailable):
+            raise cipher
+        if cipher is not None and salt != NO_SALT:
+            answer[at] = _opened(wire, keys, one, cipher, salt)
+    return answer
+
+
+def opened_where_it_can_be(
+    wire: Wire, keys: LogKeys, found: Sequence[Stored], known: Mapping[str, ValueCipher]
+) -> list[Stored]:
+    """The same for a fold, which an owner must not stop for others: what does not open stays sealed, and cannot be decoded then.
+
+    `known`: what opens the bodies of some owners. Raises StoreError.
+    """
+    sealed = [at for at, one in enumerate(found) if one.body[:1] == BODY_MARK]
+    if not sealed:
+        return list(found)
+    unknown = list({owner: None for at in sealed if (owner := found[at].owner) not in known})
+    ciphers = {**known, **(read_ciphers(wire, keys, unknown) if unknown else {})}
+    salts, answer = _salts(wire, keys, [found[at].seq for at in sealed]), list(found)
+    for at in sealed:
+        one = found[at]
+        cipher, salt = ciphers.get(one.owner), salts[one.seq]
+        if isinstance(cipher, ValueCipher) and salt != NO_SALT:
+            with suppress(DamagedState):
+                answer[at] = _opened(wire, keys, one, cipher, salt)
+    return answer
+
+
+def _opened(wire: Wire, keys: LogKeys, one: Stored, cipher: ValueCipher, salt: bytes) -> Stored:
+    principal, committed = one.beside[_PRINCIPAL], one.beside[_COMMITTED]
+    about = body_about(wire.seals.store, one.raw_id, one.owner, one.kind, principal, committed)
+    try:
+        opens, body = open_body(cipher.secret, salt, about, one.body)
+    except NotOpened as error:
+        raise DamagedState(
+            f"the body at seq {one.seq} of partition {{{keys.tag}}} does not open, though its owner's key does: it, its salt or"
+            " what stands beside it was changed; bring back the backup that has the right one, and see `engramlog verify`",
+            partition=keys.tag,
+            seq=one.seq,
+        ) from error
+    return one._replace(body=body, salt=opens)
+
+
+def _salts(wire: Wire, keys: LogKeys, seqs: Sequence[int]) -> dict[int, bytes]:
+    """The salt of each seq; zero bytes where there is none."""
+    spans = list[list[int]]()
+    for seq in sorted(seqs):
+        if spans and seq - spans[-1][1] <= _NEAR:
+            spans[-1][1] = seq
+        else:
+            spans.append([seq, seq])
+    asked: list[list[Argument]] = [
+        ["GETRANGE", keys.salts, SALT_BYTES * first, SALT_BYTES * (last + 1) - 1] for first, last in spans
+    ]
+    found = dict[int, bytes]()
+    wanted: Collection[int] = frozenset(seqs)
+    answers: list[Any] = wire.answers(asked)
+    for (first, last), raw in zip(spans, answers, strict=True):
+        for seq in range(first, last + 1):
+            if seq in wanted:
+                at = SALT_BYTES * (seq - first)
+                found[seq] = raw[at : at + SALT_BYTES].ljust(SALT_BYTES, b"\0")
+    return found

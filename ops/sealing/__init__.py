@@ -1,0 +1,1 @@
+"""Where the master key lies that owners' secrets are wrapped under."""

@@ -1,0 +1,162 @@
+"""The file of master keys: one a line, the last one wraps. It is used only where nobody else can have read it or put it there."""
+
+from __future__ import annotations
+
+import os
+import stat
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from pathlib import Path
+from secrets import token_bytes
+from threading import Lock
+
+from events.errors import BadSetting, KeyUnavailable
+from events.sealing.key_ring import KEY_BYTES, KeyRing, key_id
+from events.sealing.seals import Wrapped
+from ops.owned import OTHERS
+
+NAME = "master-key"
+"""What it is called in a data folder."""
+LONGEST = 64 * 1024
+_HEAD = """\
+# The master key of an Engramlog store. Whoever has it and a copy of the store can read all that is in it; without it
+# nobody can, you neither. Keep a copy of this file apart from the store and its backups. The last line wraps.
+"""
+
+
+class KeyFileUnusable(BadSetting):
+    """The file with the master key cannot be trusted, read or written; nothing is opened by it."""
+
+
+class KeyFile:
+    """A `MasterKey` that lies in a file; read when it is first needed, and again where it does not hold what was asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._ring: KeyRing | None = None
+        self._seen: tuple[int, int, int] | None = None
+        self._lock = Lock()
+
+    @property
+    def name(self) -> str:
+        """See `MasterKey.name`. Raises KeyFileUnusable."""
+        return f"{self._read().name} ({self._path})"
+
+    @property
+    def ring(self) -> KeyRing:
+        """The keys. Raises KeyFileUnusable."""
+        return self._read()
+
+    def wrap(self, secrets: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
+        """See `MasterKey.wrap`."""
+        return self._usable().wrap(secrets)
+
+    def unwrap(self, lines: Sequence[Wrapped]) -> list[bytes | KeyUnavailable]:
+        """See `MasterKey.unwrap`."""
+        try:
+            found = self._usable().unwrap(lines)
+            if any(isinstance(one, KeyUnavailable) for one in found) and self._changed():
+                found = self._usable(anew=True).unwrap(lines)
+        except KeyUnavailable as error:
+            return [error] * len(lines)
+        return found
+
+    def is_current(self, line: bytes) -> bool:
+        """See `MasterKey.is_current`."""
+        return self._usable().is_current(line)
+
+    def _usable(self, *, anew: bool = False) -> KeyRing:
+        try:
+            return self._read(anew=anew)
+        except KeyFileUnusable as error:
+            raise KeyUnavailable(error.message) from error
+
+    def _read(self, *, anew: bool = False) -> KeyRing:
+        with self._lock:
+            if self._ring is None or anew:
+                self._ring, self._seen = read_key_file(self._path), _mark(self._path)
+            return self._ring
+
+    def _changed(self) -> bool:
+        return _mark(self._path) != self._seen
+
+
+def read_key_file(path: Path) -> KeyRing:
+    """The keys in a file. Raises KeyFileUnusable, which tells nothing of what is in it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        raise _unusable(path, f"cannot be read ({error.strerror}), or is a link") from None
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise _unusable(path, "is no plain file")
+        if found.st_uid != os.geteuid():
+            raise _unusable(path, f"belongs to user {found.st_uid}, not to this one")
+        if stat.S_IMODE(found.st_mode) & OTHERS:
+            raise _unusable(path, f"could be read by others ({stat.S_IMODE(found.st_mode):04o}); make it 0600")
+        if found.st_size > LONGEST:
+            raise _unusable(path, f"has {found.st_size:,} bytes; {LONGEST:,} are allowed")
+        raw = os.read(descriptor, LONGEST)
+    finally:
+        os.close(descriptor)
+    keys = list[bytes]()
+    for number, line in enumerate(raw.decode("ascii", "replace").splitlines(), 1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        keys.append(_key(path, number, words))
+    if not keys:
+        raise _unusable(path, "holds no master key")
+    return KeyRing(keys)
+
+
+def make_key_file(path: Path) -> None:
+    """A new file with one new key, mode 0600; one that is there stays as it is. Raises KeyFileUnusable."""
+    key = token_bytes(KEY_BYTES)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise _unusable(path, f"cannot be made ({error.strerror})") from None
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(f"{_HEAD}{line_of(key)}\n")
+        file.flush()
+        os.fsync(file.fileno())
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def line_of(key: bytes) -> str:
+    """A key as it stands in the file."""
+    return f"egm1 {key_id(key)} {b64encode(key).decode()}"
+
+
+def _key(path: Path, number: int, words: Sequence[str]) -> bytes:
+    what = f"has no master key on line {number}: a line is `egm1`, its id, and {KEY_BYTES} bytes in base64"
+    try:
+        kind, told, text = words
+        key = b64decode(text, validate=True)
+    except ValueError:
+        raise _unusable(path, what) from None
+    if kind != "egm1" or len(key) != KEY_BYTES or key_id(key) != told:
+        raise _unusable(path, what)
+    return key
+
+
+def _mark(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _unusable(path: Path, what: str) -> KeyFileUnusable:
+    return KeyFileUnusable(
+        f"the master key file {path} {what}; nothing was opened by it", setting="ENGRAMLOG_SEALED_BY"
+    )
