@@ -19,13 +19,13 @@ import msgspec
 
 from api.requests.secrets import refusal_told
 from events.errors import EngramlogError
-from events.redis.wire import connect
+from events.redis.wire import Wire, connect
 from ops.garbage import look_seldom
 from ops.processes.shares import PartitionTask, ToldLine, do_one, told
 from ops.sealing.master import master_of
 from ops.settings import load_settings
 from ops.worker import store_url
-from projections.redis.create import begin_seals
+from projections.redis.create import known_identity
 
 PATIENT_SECONDS = 4.0
 """How long it may take to hand over once its input has ended."""
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     look_seldom()
     settings = load_settings()
     client = connect(store_url(settings), timeout=settings.redis_timeout, master=master_of(settings))
-    begin_seals(client)
+    known_identity(Wire(client))  # and with it whether the store is sealed
     given = _Input()
     Thread(target=given.read, name="input", daemon=True).start()
 

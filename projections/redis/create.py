@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import msgspec
-import redis
 
 from events.errors import OtherFormat, StoreMismatch
 from events.parameters import PARAMETER_SET
@@ -72,15 +71,6 @@ def known_identity(wire: Wire) -> StoreIdentity | None:
         check_format(identity)
         wire.seals.begin(identity.store_id, identity.sealed)
     return identity
-
-
-def begin_seals(client: redis.Redis) -> None:
-    """Have a client open what is sealed of its store, where it is. Raises as `known_identity`."""
-    wire = Wire(client)
-    try:
-        known_identity(wire)
-    finally:
-        wire.close()
 
 
 def check_format(identity: StoreIdentity) -> None:
