@@ -17,6 +17,7 @@
     |- StoreError                  the store cannot do it now (exit 1, HTTP 503)
     |  |- StoreFull                too close to maxmemory; try again later
     |  |- StoreUnavailable         Redis does not answer, refuses or is read-only
+    |  |- KeyUnavailable           an owner's key cannot be had now: nothing of it can be read or written
     |  |- ClockBehind              the store's clock is behind; honest events look as if they came from the future
     |  |- ReceiptLost              the log no longer holds what was acknowledged (HTTP 500)
     |  |- StoreMismatch            this is not the store it should be

@@ -18,7 +18,7 @@ from events.log import Appendable, AppendReceipt, marked
 from events.marks import Marker
 from events.partitions import MAX_PARTITIONS, LogKeys, dedupe_bucket, position_text
 from events.redis.gap import appending_refused
-from events.redis.secrets import Held
+from events.redis.secrets import OwnerSecret
 from events.redis.wire import Argument, Script, as_store_error, packed
 from events.sealing.cipher import SALT_BYTES, body_about, seal_body
 
@@ -136,7 +136,7 @@ class Brought(NamedTuple):
 
     principal: str
     marker: Marker
-    secrets: Mapping[str, Held]
+    secrets: Mapping[str, OwnerSecret]
     expected: Mapping[str, int]
     sealed: bytes | None = None
     """The store's id where its bodies are sealed."""

@@ -24,7 +24,7 @@ Chance = Callable[[int], bytes]
 """So many random bytes."""
 
 
-class Held(NamedTuple):
+class OwnerSecret(NamedTuple):
     """An owner's secret, and the line that it is in the store: itself, or wrapped under the master key."""
 
     secret: bytes
@@ -93,11 +93,11 @@ class Secrets:
     def __init__(self, tags: Sequence[str], chance: Chance) -> None:
         self._tags = tags
         self._chance = chance
-        self._kept: OrderedDict[str, Held] = OrderedDict()
+        self._kept: OrderedDict[str, OwnerSecret] = OrderedDict()
         self._generations: dict[Wire, int] = {}
         self._lock = Lock()
 
-    def of(self, wire: Wire, owners: Iterable[str]) -> dict[str, Held]:
+    def of(self, wire: Wire, owners: Iterable[str]) -> dict[str, OwnerSecret]:
         """A secret for each of these owners: the one that stands, or one proposed. Raises StoreError.
 
         On a new connection all are asked for again: another history may stand behind it.
@@ -115,7 +115,7 @@ class Secrets:
         made = {owner: self._chance(SECRET_BYTES) for owner in unknown if owner not in lines}
         lines |= wire.seals.lines(made)
         told |= made
-        fresh = {owner: Held(told[owner], lines[owner]) for owner in unknown}
+        fresh = {owner: OwnerSecret(told[owner], lines[owner]) for owner in unknown}
         self._keep(fresh)
         return {owner: held or fresh[owner] for owner, held in found.items()}
 
@@ -125,7 +125,7 @@ class Secrets:
         with self._lock:
             for owner in lines:
                 self._kept.pop(owner, None)
-        self._keep({owner: Held(secret, lines[owner]) for owner, secret in usable.items()})
+        self._keep({owner: OwnerSecret(secret, lines[owner]) for owner, secret in usable.items()})
 
     @staticmethod
     def _usable(seals: Seals, lines: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -137,7 +137,7 @@ class Secrets:
                 continue
         return found
 
-    def _keep(self, held: Mapping[str, Held]) -> None:
+    def _keep(self, held: Mapping[str, OwnerSecret]) -> None:
         with self._lock:
             for owner, one in held.items():
                 self._kept[owner] = one

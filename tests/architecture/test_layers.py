@@ -27,7 +27,7 @@ STORE_KEYS = {
     "engramlog:rebuild",
     "engramlog:models",
 }
-PARTITION_KEYS = {"meta", "ev", "ids", "dd", "keys", "heads", "ctl", "del", "lvl"}
+PARTITION_KEYS = {"meta", "ev", "ids", "dd", "keys", "salts", "heads", "ctl", "del", "lvl"}
 VECTOR_KEYS = {"vem", "ven", "vea", "vec", "vep"}
 BUILD_KEYS = {"ck", "own", "q", "st", "log", "tail", "chg", "park", "idx", "past"}
 """Every key of a store; a further one needs an ADR and a line in docs/events.md."""
@@ -157,6 +157,7 @@ def test_the_keys_of_a_log_and_of_a_build_are_the_documented_ones() -> None:
         log.dedupe_of(0),
         log.old_dedupe_of(0),
         log.secrets,
+        log.salts,
         log.levels,
     }
     own = {build.checkpoint, build.owners, build.quarantine}
