@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from operator import itemgetter
 from typing import Any
 
 from events.envelope import Stored
@@ -15,6 +17,8 @@ from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, NotOpened, Val
 
 _PRINCIPAL, _COMMITTED = 1, 4
 """Where they stand beside a body."""
+_BODY = Stored._fields.index("body")
+_STORED = tuple.__new__
 _NEAR = 512
 """Seqs between two salts that one answer may hold besides."""
 
@@ -60,10 +64,10 @@ def opened_where_it_can_be(
 
 
 def _opened(wire: Wire, keys: LogKeys, one: Stored, cipher: ValueCipher, salt: bytes) -> Stored:
-    principal, committed = one.beside[_PRINCIPAL], one.beside[_COMMITTED]
-    about = body_about(wire.seals.store, one.raw_id, one.owner, one.kind, principal, committed)
+    _, kind, raw_id, owner, sealed, beside, _ = one
+    about = body_about(wire.seals.store, raw_id, owner, kind, beside[_PRINCIPAL], beside[_COMMITTED])
     try:
-        opens, body = open_body(cipher.secret, salt, about, one.body)
+        opens, body = open_body(cipher.secret, salt, about, sealed)
     except NotOpened as error:
         raise DamagedState(
             f"the body at seq {one.seq} of partition {{{keys.tag}}} does not open, though its owner's key does: it, its salt or"
@@ -71,7 +75,7 @@ def _opened(wire: Wire, keys: LogKeys, one: Stored, cipher: ValueCipher, salt: b
             partition=keys.tag,
             seq=one.seq,
         ) from error
-    return one._replace(body=body, salt=opens)
+    return _STORED(Stored, (*one[:_BODY], body, one.beside, opens))
 
 
 def _salts(wire: Wire, keys: LogKeys, seqs: Sequence[int]) -> dict[int, bytes]:
@@ -85,12 +89,11 @@ def _salts(wire: Wire, keys: LogKeys, seqs: Sequence[int]) -> dict[int, bytes]:
     asked: list[list[Argument]] = [
         ["GETRANGE", keys.salts, SALT_BYTES * first, SALT_BYTES * (last + 1) - 1] for first, last in spans
     ]
-    found = dict[int, bytes]()
-    wanted: Collection[int] = frozenset(seqs)
     answers: list[Any] = wire.answers(asked)
-    for (first, last), raw in zip(spans, answers, strict=True):
-        for seq in range(first, last + 1):
-            if seq in wanted:
-                at = SALT_BYTES * (seq - first)
-                found[seq] = raw[at : at + SALT_BYTES].ljust(SALT_BYTES, b"\0")
+    starts, raws = [first for first, _ in spans], dict(zip(map(itemgetter(0), spans), answers, strict=True))
+    found = dict[int, bytes]()
+    for seq in seqs:
+        first = starts[bisect_right(starts, seq) - 1] if len(starts) > 1 else starts[0]
+        at = SALT_BYTES * (seq - first)
+        found[seq] = raws[first][at : at + SALT_BYTES] or NO_SALT
     return found

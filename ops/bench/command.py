@@ -24,6 +24,7 @@ WHAT = (
     "meaning",
     "living",
     "space",
+    "sealing",
     "past",
     "audit",
     "console",
@@ -63,7 +64,7 @@ def bench(
 
     `append` and `fold` are measured by CPU, the client's and Redis's apart, on several sets of texts, as a backlog and live.
     The limit of `extract`, turns read by rules, is cutting the same made-up texts into terms once. `console` is what a page asks,
-    over HTTP, beside what it could not do without; `meaning` is questions with meaning, by each model that is built in. `door`
+    over HTTP, beside what it could not do without; `sealing` is the same work at a sealed and an open store; `meaning` is questions with meaning, by each model that is built in. `door`
     is what one caller can do to others: it starts an `engramlog up` of its own. `peers`, which `all` leaves out, takes texts
     through other libraries.
     """
@@ -123,7 +124,7 @@ def _say(told: str) -> None:
 
 
 def _run(chosen: tuple[str, ...], asked: Asked, events: int, rounds: int, *, quick: bool, profile: bool) -> Rows:
-    from ops.bench import append, door, extract, fold, jobs, living, past, rebuild, search, space  # noqa: PLC0415
+    from ops.bench import append, door, extract, fold, jobs, living, past, rebuild, sealing, search, space  # noqa: PLC0415
     from ops.bench import profile as profiled  # noqa: PLC0415
     from ops.bench.costs import auditing, console, matrix, meaning  # noqa: PLC0415
     from ops.bench.costs.capacity import capacity  # noqa: PLC0415
@@ -149,6 +150,7 @@ def _run(chosen: tuple[str, ...], asked: Asked, events: int, rounds: int, *, qui
             "meaning": lambda: meaning.measure(server, *(meaning.SMALL if quick else meaning.SIZES), rounds=rounds),
             "living": lambda: living.measure(sizes, max(rounds, 2)),
             "space": lambda: space.measure(server, min(events, 5_000)),
+            "sealing": lambda: sealing.measure(server, asked.texts, events, rounds),
             "past": lambda: past.measure(server, events, max(rounds, 3)),
             "audit": lambda: auditing.measure(server, events, rounds),
             "console": lambda: console.measure(server, *(console.SMALL if quick else console.SIZES), rounds=rounds),

@@ -17,6 +17,7 @@ import redis
 from events.errors import EmbeddedRedisError
 from events.redis.log import RedisEventLog
 from events.redis.wire import Wire, connect
+from events.sealing.seals import MasterKey, Seals
 from ops.embedded import launch as embedded_launch
 from ops.embedded.binary import RedisBinary, find_redis_server
 from projections.language.marks import MARKER
@@ -41,9 +42,10 @@ class BenchServer:
         self.tags: tuple[str, ...] = ()
         """Of the newest store."""
 
-    def new_store(self, partitions: int = PARTITIONS) -> StoreIdentity:
-        """An empty store in place of whatever there was."""
+    def new_store(self, partitions: int = PARTITIONS, *, master: MasterKey | None = None) -> StoreIdentity:
+        """An empty store in place of whatever there was; sealed where there is a master key."""
         self.client.flushall()
+        self.client.seals = Seals(master)
         wire = Wire(self.client)
         identity = open_store(wire, store_id="bench", partitions=partitions)
         wire.close()

@@ -90,6 +90,24 @@ def assert_console(told: dict[str, Any]) -> None:
     assert opens["holds"] == (opens["found"] <= opens["at_most"] == 1_000)
 
 
+def test_what_sealing_costs_is_told_for_each_kind_of_work(capsys: pytest.CaptureFixture[str]) -> None:
+    told = run(capsys, "sealing", "--texts", "talk")["sealing"]
+    assert [row["what"] for row in told["costs"]] == [
+        "append, 1 at a time",
+        "append, 100 at a time",
+        "fold",
+        "loading an owner",
+        "reading the log",
+    ]
+    for row in told["costs"]:
+        assert 0 < row["cost_min"] <= row["cost"] <= row["cost_max"]
+        assert row["sealed_us"] > 0
+        assert row["open_us"] > 0
+    (size,) = told["bytes"]
+    assert 0 < size["open"]["log"] < size["open"]["folded"]
+    assert size["open"]["log"] < size["sealed"]["log"] < size["sealed"]["folded"]
+
+
 COSTS = ("client_us", "server_us", "aof_bytes", "body_bytes", "limit_client_us", "limit_server_us", "ratio_clock")
 
 
