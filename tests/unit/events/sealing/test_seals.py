@@ -1,0 +1,116 @@
+"""Which line gives which secret, and what is told where it gives none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from events.errors import KeyUnavailable, StoreMismatch
+from events.sealing.key_ring import KeyRing, key_id
+from events.sealing.seals import CHECK_OWNER, Seals, Wrapped
+
+ONE, TWO = b"1" * 32, b"2" * 32
+SECRET = bytes(range(32))
+
+
+class Unreachable:
+    """A key service that is down."""
+
+    name = "down"
+
+    def wrap(self, secrets: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
+        raise KeyUnavailable("it does not answer")
+
+    def unwrap(self, lines: Sequence[Wrapped]) -> list[bytes | KeyUnavailable]:
+        return [KeyUnavailable("it does not answer")] * len(lines)
+
+    def is_current(self, line: bytes) -> bool:
+        return True
+
+
+def check_of(ring: KeyRing, store: str = "s") -> bytes:
+    return Seals(ring).new_check(store)
+
+
+def sealed(ring: KeyRing, store: str = "s", check: bytes | None = None) -> Seals:
+    seals = Seals(ring)
+    seals.begin(store, check or check_of(ring, store))
+    return seals
+
+
+def test_a_secret_is_told_by_the_line_that_was_made_of_it() -> None:
+    seals = sealed(KeyRing([ONE]))
+    lines = seals.lines({"mei": SECRET, "lin": ONE})
+    assert SECRET not in b"".join(lines.values())
+    assert sealed(KeyRing([ONE])).secrets(lines) == {"mei": SECRET, "lin": ONE}
+    assert seals.lines({}) == {}
+
+
+def test_a_line_is_of_one_owner_and_of_one_store() -> None:
+    ring = KeyRing([ONE])
+    line = sealed(ring).lines({"mei": SECRET})["mei"]
+    for store, owner in (("s", "lin"), ("other", "mei")):
+        found = sealed(ring, store).ciphers({owner: line})[owner]
+        assert isinstance(found, KeyUnavailable)
+        assert not found.passes
+
+
+def test_where_the_store_lies_open_a_line_is_the_secret_and_no_other_line_is_one() -> None:
+    seals = Seals()
+    seals.begin("s", None)
+    assert seals.lines({"mei": SECRET}) == {"mei": SECRET}
+    assert seals.secrets({"mei": SECRET}) == {"mei": SECRET}
+    with pytest.raises(StoreMismatch, match="has 5 bytes"):
+        seals.secrets({"mei": b"short"})
+
+
+def test_a_ring_wraps_under_its_last_key_and_opens_under_each() -> None:
+    old = sealed(KeyRing([ONE])).lines({"mei": SECRET})["mei"]
+    both = KeyRing([ONE, TWO])
+    assert sealed(both).secrets({"mei": old}) == {"mei": SECRET}
+    new = sealed(both).lines({"mei": SECRET})["mei"]
+    assert (both.is_current(old), both.is_current(new), both.name) == (False, True, key_id(TWO))
+    assert sealed(KeyRing([TWO])).secrets({"mei": new}) == {"mei": SECRET}
+
+
+def test_a_line_under_a_key_that_is_not_held_names_that_key() -> None:
+    line = sealed(KeyRing([ONE])).lines({"mei": SECRET})["mei"]
+    found = sealed(KeyRing([TWO])).ciphers({"mei": line})["mei"]
+    assert isinstance(found, KeyUnavailable)
+    assert key_id(ONE) in found.message
+    assert ONE.decode() not in found.message
+
+
+@pytest.mark.parametrize("ring", [None, KeyRing([TWO])])
+def test_a_sealed_store_refuses_who_lacks_its_key_before_anything_is_read(ring: KeyRing | None) -> None:
+    with pytest.raises(StoreMismatch, match="ENGRAMLOG_SEALED_BY"):
+        Seals(ring).begin("s", check_of(KeyRing([ONE])))
+
+
+def test_a_key_service_that_is_down_is_no_other_key() -> None:
+    seals = Seals(Unreachable())
+    seals.begin("s", check_of(KeyRing([ONE])))
+    with pytest.raises(KeyUnavailable) as refused:
+        seals.secrets({"mei": b"x" * 69})
+    assert refused.value.passes
+    with pytest.raises(KeyUnavailable):
+        seals.lines({"mei": SECRET})
+
+
+def test_an_owner_whose_key_cannot_be_had_keeps_nobody_else_from_theirs() -> None:
+    ring = KeyRing([ONE])
+    lines = sealed(ring).lines({"mei": SECRET, "lin": SECRET})
+    found = sealed(ring).ciphers({"mei": lines["mei"], "lin": lines["lin"][:-1] + b"x"})
+    assert not isinstance(found["mei"], KeyUnavailable)
+    assert isinstance(found["lin"], KeyUnavailable)
+
+
+@pytest.mark.parametrize("keys", [[], [b"short"], [ONE, b""]])
+def test_a_ring_needs_whole_keys(keys: list[bytes]) -> None:
+    with pytest.raises(ValueError, match="32 bytes"):
+        KeyRing(keys)
+
+
+def test_the_check_line_is_of_no_owner_that_can_be() -> None:
+    assert CHECK_OWNER.startswith(":")

@@ -1,0 +1,86 @@
+"""The file of master keys: made once, read only where nobody else can have touched it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from events.errors import KeyUnavailable
+from events.sealing.key_ring import KeyRing, key_id
+from events.sealing.seals import Wrapped
+from ops.sealing.key_file import LONGEST, KeyFile, KeyFileUnusable, line_of, make_key_file, read_key_file
+
+KEY, NEXT = b"k" * 32, b"n" * 32
+
+
+def written(path: Path, *lines: str, mode: int = 0o600) -> Path:
+    path.write_text("\n".join(["# a comment", "", *lines, ""]))
+    path.chmod(mode)
+    return path
+
+
+def test_a_new_file_is_this_users_alone_and_is_never_made_over(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    make_key_file(path)
+    first = path.read_text()
+    make_key_file(path)
+    assert path.read_text() == first
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert len(read_key_file(path).names) == 1
+
+
+def test_the_last_line_wraps_and_a_key_that_was_added_is_found(tmp_path: Path) -> None:
+    path = written(tmp_path / "key", line_of(KEY))
+    held = KeyFile(path)
+    assert held.ring.name == key_id(KEY)
+    line = KeyRing([NEXT]).wrap([(b"about", b"s" * 32)])[0]
+    assert isinstance(held.unwrap([Wrapped(b"about", line)])[0], KeyUnavailable)
+    written(path, line_of(KEY), line_of(NEXT))
+    assert held.unwrap([Wrapped(b"about", line)]) == [b"s" * 32]
+    assert held.is_current(line)
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ((), "holds no master key"),
+        (("egm1 x y",), "line 3"),
+        (("egm2 " + line_of(KEY)[5:],), "line 3"),
+        ((line_of(KEY), line_of(KEY)[:-4]), "line 4"),
+        ((line_of(KEY) + " more",), "line 3"),
+        (("早",), "line 3"),
+    ],
+)
+def test_a_line_that_is_no_key_is_named_and_none_of_it_told(tmp_path: Path, lines: tuple[str, ...], why: str) -> None:
+    path = written(tmp_path / "key", *lines)
+    with pytest.raises(KeyFileUnusable, match=why) as refused:
+        read_key_file(path)
+    assert not any(line.split()[-1] in refused.value.message for line in lines if len(line) > 20)
+
+
+def test_a_file_that_others_can_read_is_not_used(tmp_path: Path) -> None:
+    with pytest.raises(KeyFileUnusable, match="could be read by others"):
+        read_key_file(written(tmp_path / "key", line_of(KEY), mode=0o640))
+
+
+def test_a_link_a_folder_a_pipe_and_a_huge_file_are_no_key_files(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(written(tmp_path / "key", line_of(KEY)))
+    (tmp_path / "folder").mkdir(mode=0o700)
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    huge = tmp_path / "huge"
+    huge.touch(0o600)
+    os.truncate(huge, LONGEST + 1)
+    for name in ("link", "folder", "pipe", "huge", "none"):
+        with pytest.raises(KeyFileUnusable):
+            read_key_file(tmp_path / name)
+
+
+def test_a_file_that_goes_away_is_no_other_key(tmp_path: Path) -> None:
+    path = written(tmp_path / "key", line_of(KEY))
+    held = KeyFile(path)
+    path.unlink()
+    (found,) = held.unwrap([Wrapped(b"about", b"x")])
+    assert isinstance(found, KeyUnavailable)
+    assert found.passes
