@@ -64,9 +64,9 @@ def bench(
 
     `append` and `fold` are measured by CPU, the client's and Redis's apart, on several sets of texts, as a backlog and live.
     The limit of `extract`, turns read by rules, is cutting the same made-up texts into terms once. `console` is what a page asks,
-    over HTTP, beside what it could not do without; `sealing` is the same work at a sealed and an open store; `meaning` is questions with meaning, by each model that is built in. `door`
-    is what one caller can do to others: it starts an `engramlog up` of its own. `peers`, which `all` leaves out, takes texts
-    through other libraries.
+    over HTTP, beside what it could not do without; `sealing` is the same work at a sealed and at an open store; `meaning` is
+    questions with meaning, by each model that is built in. `door` is what one caller can do to others: it starts an `engramlog
+    up` of its own. `peers`, which `all` leaves out, takes texts through other libraries.
     """
     from ops.bench.render import render  # noqa: PLC0415 - needed by no other command
 

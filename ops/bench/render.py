@@ -98,11 +98,7 @@ def render(answer: Rows) -> None:
     _render_rows(told, [row for row in answer.get("meaning", ()) if "left_out" not in row], _MEANING)
     _render_living(answer.get("living", ()))
     _render_door(answer.get("door", ()))
-    if sealing := answer.get("sealing"):
-        title = "sealing: CPU of client and Redis, and how many times that of an open store a sealed one takes"
-        _render_rows(title, sealing["costs"], SEALING)
-        for row in sealing["bytes"]:
-            out.print(f"sealing  bytes an event, {row['texts']}: open {row['open']}, sealed {row['sealed']}")
+    _render_sealing(answer.get("sealing"))
     for name in ("space", "past"):
         for field, value in answer.get(name, {}).items():
             out.print(f"{name}  {field.replace('_', ' ')}: {value}")
@@ -114,6 +110,15 @@ def render(answer: Rows) -> None:
         out.print(f"{recorded['figures']} figures added to {recorded['file']}", soft_wrap=True)
     for part, share in answer.get("profile", {}).get("shares", {}).items():
         out.print(f"profile  {part}: {share:.1%}")
+
+
+def _render_sealing(told: Rows | None) -> None:
+    if told is None:
+        return
+    title = "sealing: CPU of client and Redis, and how many times that of an open store a sealed one takes"
+    _render_rows(title, told["costs"], SEALING)
+    for row in told["bytes"]:
+        out.print(f"sealing  bytes an event, {row['texts']}: open {row['open']}, sealed {row['sealed']}")
 
 
 SEALING = {

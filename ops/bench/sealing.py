@@ -34,7 +34,7 @@ class _Work(NamedTuple):
 
     name: str
     unit: str
-    count: int
+    many: int
     run: Callable[[BenchServer, bool], Cost]
 
 
@@ -70,13 +70,13 @@ def _row(server: BenchServer, texts: str, work: _Work, rounds: int) -> dict[str,
     ratios = [sealed.cpu / lies_open.cpu for lies_open, sealed in both]
 
     def each(at: int, field: str) -> float:
-        return round(median(getattr(pair[at], field) for pair in both) / work.count * 1e6, 2)
+        return round(float(median(getattr(pair[at], field) for pair in both)) / work.many * 1e6, 2)
 
     return {
         "what": work.name,
         "texts": texts,
         "unit": work.unit,
-        "count": work.count,
+        "count": work.many,
         "rounds": rounds,
         "open_us": each(0, "cpu"),
         "sealed_us": each(1, "cpu"),
