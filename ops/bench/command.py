@@ -124,9 +124,9 @@ def _say(told: str) -> None:
 
 
 def _run(chosen: tuple[str, ...], asked: Asked, events: int, rounds: int, *, quick: bool, profile: bool) -> Rows:
-    from ops.bench import append, door, extract, fold, jobs, living, past, rebuild, sealing, search, space  # noqa: PLC0415
+    from ops.bench import append, door, extract, fold, jobs, living, past, rebuild, search, space  # noqa: PLC0415
     from ops.bench import profile as profiled  # noqa: PLC0415
-    from ops.bench.costs import auditing, console, matrix, meaning  # noqa: PLC0415
+    from ops.bench.costs import auditing, console, matrix, meaning, sealing  # noqa: PLC0415
     from ops.bench.costs.capacity import capacity  # noqa: PLC0415
     from ops.bench.server import bench_server  # noqa: PLC0415
     from ops.settings import load_settings  # noqa: PLC0415
