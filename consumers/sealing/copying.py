@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from consumers.fold.folder import Probe, unprobed
-from consumers.fold.rebuild_run import drop_left_builds
+from consumers.sealing.leaving import drop_other_builds
 from consumers.verify.scan import PAGE, pairs
 from events.entry import commitment
 from events.envelope import Stored
@@ -26,7 +26,6 @@ from events.sealing.seals import Seals, whole_secret
 from projections.fold.changelog import FIRST_LINK, event_link
 
 READ_COUNT = 500
-NEVER_MS = (1 << 53) - 1
 _BODY, _SALT = 7, 19
 """Where they stand among an entry's fields and values."""
 _PRINCIPAL, _COMMITTED = 1, 4
@@ -135,16 +134,20 @@ def bring_over(
 ) -> bool:
     """Copy, prove and take a partition's log; False where that was done before. The wire's seals are on.
 
-    Raises what `look` raises, and NotEqual where the copy is not the log; what lies open is untouched then.
+    Raises what `look` raises, and NotEqual where the copy is not the log: it is dropped, and what lies open is untouched.
     """
     if is_taken(wire, tag):
         return False
     keys, copy = LogKeys(tag), CopyKeys.of(tag)
-    drop_left_builds(wire, tag, NEVER_MS)  # what a killed rebuild folded lies open, and is not gone on with
+    drop_other_builds(wire, tag)  # what a killed rebuild folded lies open, and is not gone on with
     _copy_log(wire, keys, copy, chance, probe, on_progress)
     _copy_secrets(wire, keys, copy)
     probe("before a copy is proved")
-    found = _prove(wire, keys, copy, on_progress)
+    try:
+        found = _prove(wire, keys, copy, on_progress)
+    except NotEqual:
+        wire.call("UNLINK", *copy)
+        raise
     probe("before a copy is taken")
     names = [keys.meta, keys.stream, copy.stream, keys.salts, copy.salts, keys.secrets, copy.secrets]
     if wire.run(TAKE, names, [SEALED_META, MOVED, found.head, found.owners]) == b"elsewhere":
@@ -267,10 +270,9 @@ def _unwrapped(wire: Wire, lines: Mapping[bytes, bytes]) -> dict[str, bytes]:
 
 
 def _not_equal(keys: LogKeys, what: str) -> NotEqual:
-    copy = CopyKeys.of(keys.tag)
     return NotEqual(
-        f"partition {{{keys.tag}}}: {what} is another in the sealed copy than in the log; the log is untouched. Delete"
-        f" {copy.stream}, {copy.salts} and {copy.secrets}, and run `engramlog seal` again",
+        f"partition {{{keys.tag}}}: {what} is another in the sealed copy than in the log; the log is untouched, the copy dropped."
+        " Somebody else writes to this Redis, or its memory fails: find out, and run `engramlog seal` again",
         partition=keys.tag,
     )
 
@@ -293,8 +295,8 @@ def _refuse_what_cannot_be_sealed(one: Stored, tag: str) -> None:
     if not one.beside:
         raise OtherFormat(
             f"entry {one.seq} of partition {{{tag}}} is of log format 1, as release 0.2 wrote it: it holds no commitment, so its"
-            " chain could not be computed without its words, and it cannot be sealed. Create a sealed store and append there what"
-            " `engramlog events` tells of this one; docs/sealing.md says more. Nothing was changed",
+            " chain could not be computed without its words, and it cannot be sealed; docs/sealing.md says what else can be done."
+            " Nothing was changed",
             format="1",
         )
     if one.body[:1] == BODY_MARK:
