@@ -94,7 +94,7 @@ PROMISES = (
         (
             "integration/sealing/test_seal.py::test_no_word_lies_open_and_events_chains_digests_and_records_are_the_same",
             "integration/sealing/test_seal.py::test_a_sealing_killed_anywhere_goes_on_and_ends_the_same",
-            "acceptance/commands/test_seal_command.py::test_no_file_of_the_folder_holds_a_word_and_every_answer_is_the_same",
+            "integration/sealing/test_seal_command.py::test_no_file_of_the_folder_holds_a_word_and_every_answer_is_the_same",
         ),
     ),
     Promise(

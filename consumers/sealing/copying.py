@@ -89,7 +89,7 @@ class CopyKeys(NamedTuple):
         return cls(*(f"{{{tag}}}:{name}:sealed" for name in ("ev", "salts", "keys")))
 
 
-class Looked(NamedTuple):
+class OpenLog(NamedTuple):
     """A partition's log as it lies open."""
 
     head: int
@@ -105,7 +105,7 @@ class AlreadySealed(OtherFormat):
     """A body of a store that lies open begins as a sealed one does."""
 
 
-def look(wire: Wire, tag: str, *, on_progress: Progress = lambda _read: None) -> Looked:
+def look(wire: Wire, tag: str, *, on_progress: Progress = lambda _read: None) -> OpenLog:
     """Read a partition's log and say what it is; reads only.
 
     Raises LogGap where it is not whole, OtherFormat where it has entries of format 1, which hold no commitment, DamagedState where
@@ -121,7 +121,7 @@ def look(wire: Wire, tag: str, *, on_progress: Progress = lambda _read: None) ->
             chain = event_link(chain, one)
         after = batch[-1].seq
         on_progress(len(batch))
-    return Looked(after, chain, int(wire.call("HLEN", keys.secrets)))
+    return OpenLog(after, chain, int(wire.call("HLEN", keys.secrets)))
 
 
 def is_taken(wire: Wire, tag: str) -> bool:
@@ -207,7 +207,7 @@ def _copy_secrets(wire: Wire, keys: LogKeys, copy: CopyKeys) -> None:
         wire.call("HSET", copy.secrets, *(part for pair in lines.items() for part in pair))
 
 
-def _prove(wire: Wire, keys: LogKeys, copy: CopyKeys, on_progress: Progress) -> Looked:
+def _prove(wire: Wire, keys: LogKeys, copy: CopyKeys, on_progress: Progress) -> OpenLog:
     """Read the copy back and open all of it. Raises NotEqual at the first thing that is not as it lies open."""
     lines = dict(pairs(wire, copy.secrets))
     secrets, owners = _unwrapped(wire, lines), 0
@@ -225,7 +225,7 @@ def _prove(wire: Wire, keys: LogKeys, copy: CopyKeys, on_progress: Progress) -> 
         ]
         rows, copied, salts = wire.answers(asked)
         if not rows and not copied:
-            return Looked(after, chain, owners)
+            return OpenLog(after, chain, owners)
         if len(rows) != len(copied):
             raise _not_equal(keys, f"how many entries follow on {after}")
         for at, (row, other) in enumerate(zip(rows, copied, strict=True)):

@@ -63,9 +63,9 @@ def drop_other_builds(wire: Wire, tag: str) -> int:
 
 
 def _of_others(wire: Wire, tag: str, live: str) -> Iterator[bytes]:
-    prefix = f"{{{tag}}}:".encode()
-    for key, _ in keys_like(wire, f"{{{tag}}}:v*"):
-        name = key.removeprefix(prefix).partition(b":")[0].decode("utf-8", "replace")
+    prefix = f"{{{tag}}}:"
+    for key, _ in keys_like(wire, f"{prefix}v*"):
+        name = key.removeprefix(prefix.encode()).partition(b":")[0].decode("utf-8", "replace")
         if is_build(name) and name != live:
             yield key
 

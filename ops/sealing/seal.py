@@ -52,7 +52,7 @@ class NoMasterKey(BadSetting):
     """There is nothing to seal a store under."""
 
 
-class Room(NamedTuple):
+class RoomNeeded(NamedTuple):
     """What it takes at most beside what is there, and what there is; None where that is not known or not bounded."""
 
     memory: int
@@ -190,7 +190,7 @@ def _look_at_all(store: OldStore, wire: Wire, bar: _Bar) -> None:
     refuse_changed_log(store, file, range(store.identity.partitions), CURE)
 
 
-def _room(store: OldStore, wire: Wire) -> Room:
+def _room(store: OldStore, wire: Wire) -> RoomNeeded:
     """One partition is copied and folded at a time, so its log and its share of all else are what is there twice at most."""
     lines = wire.call("INFO", "memory").decode().splitlines()
     facts = dict(line.split(":", 1) for line in lines if ":" in line)
@@ -201,9 +201,9 @@ def _room(store: OldStore, wire: Wire) -> Room:
     needed = int(MARGIN * (largest + rest))
     free = None if not limit else max(int(APPEND_FULL * limit) - used, 0)
     if store.embedded is None:
-        return Room(needed, free, int(WRITTEN_SHARE * used), None)
+        return RoomNeeded(needed, free, int(WRITTEN_SHARE * used), None)
     there = disk.look(store.embedded.folder)
-    return Room(needed, free, int(WRITTEN_SHARE * used), max(there.free - there.reserve, 0))
+    return RoomNeeded(needed, free, int(WRITTEN_SHARE * used), max(there.free - there.reserve, 0))
 
 
 def _refuse_without_room(store: OldStore, wire: Wire) -> None:
