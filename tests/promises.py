@@ -90,6 +90,14 @@ PROMISES = (
         ),
     ),
     Promise(
+        "a store that lay open is sealed without a loss, no word of it lies open, and nothing opens it before",
+        (
+            "integration/sealing/test_seal.py::test_no_word_lies_open_and_events_chains_digests_and_records_are_the_same",
+            "integration/sealing/test_seal.py::test_a_sealing_killed_anywhere_goes_on_and_ends_the_same",
+            "integration/sealing/test_seal_command.py::test_no_file_of_the_folder_holds_a_word_and_every_answer_is_the_same",
+        ),
+    ),
+    Promise(
         "every face answers, and answers the same",
         (
             "integration/api/faces/test_said_at_every_face.py::test_one_thing_remembered_is_the_same_memory_at_every_face",

@@ -405,6 +405,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Bring a store of release 0.2 over to the log format of this one. Tells first what it does; events stay byte for byte.",
         ),
         OperationRow(
+            "seal",
+            "ops.commands.seal",
+            "Seal a store that lies open, under the master key that ENGRAMLOG_SEALED_BY names. Tells first what it does.",
+        ),
+        OperationRow(
             "rebuild",
             "ops.commands.proof",
             "Fold the log anew into a fresh build, while the live one goes on, then switch; the old one goes after ten minutes.",

@@ -12,7 +12,7 @@ from consumers.verify.ledger import Ledger
 from consumers.verify.scan import keys_like, pairs
 from consumers.verify.verdict import Findings
 from events.entry import SECRET_BYTES
-from events.partitions import DEDUPE_BUCKETS, FENCE
+from events.partitions import DEDUPE_BUCKETS, FENCE, MOVED, SEALED_META
 from events.redis.wire import Wire
 from events.text.unreadable import UNREADABLE
 from events.vocabulary import is_id
@@ -22,6 +22,8 @@ LOG_TABLES = {b"meta": b"hash", b"ev": b"stream"} | dict.fromkeys(
     (b"heads", b"ctl", b"del", b"vem", b"keys", b"lvl"), b"hash"
 )
 META_NUMBERS = (b"head", b"rec", b"format2", b"format2_at")
+IS_SEALED = (SEALED_META.encode(), MOVED.encode())
+"""The field, and its value, of a partition that was sealed after it lay open."""
 META_TEXTS = (b"live", b"format2_sum", b"seq")
 BUILD_TABLES = {b"ck": b"hash", b"own": b"hash", b"q": b"hash"}
 OWNER_TABLES = {
@@ -108,7 +110,7 @@ def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, v
     for name, value in meta.items():
         if name.startswith(b"old:") and value.isdigit() and is_build(name[4:].decode("utf-8", "replace")):
             known.add(name[4:].decode())
-        elif name in META_NUMBERS and value.isdigit() and b"%d" % int(value) == value:
+        elif (name in META_NUMBERS and value.isdigit() and b"%d" % int(value) == value) or (name, value) == IS_SEALED:
             continue
         elif name not in META_TEXTS:
             verdict.differs("meta that nothing writes", field=name.decode("utf-8", "backslashreplace"))

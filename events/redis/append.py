@@ -37,8 +37,13 @@ APPEND = Script(
 local call, KEYS, ARGV, sub, byte = redis.call, KEYS, ARGV, string.sub, string.byte
 local n, m, k = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local pieces, secrets, words, bodies = ARGV[5], ARGV[6], 6 + 2 * m, #ARGV - n
-local meta = call('HMGET', KEYS[1], 'head', 'rec')
+local meta = call('HMGET', KEYS[1], 'head', 'rec', 'sealed')
 local head = tonumber(meta[1] or '0')
+if meta[3] then
+  for i = 1, n do
+    if meta[3] ~= '1' or byte(ARGV[bodies + i]) ~= 1 then return {'sealed', head, {}} end
+  end
+end
 if head < tonumber(ARGV[4]) then return {'rolled', head, {}} end
 local many = call('XLEN', KEYS[2])
 if many ~= head then return {'gap', head, {}, many} end
@@ -257,6 +262,11 @@ def _failure(partition: int, answer: Any) -> str | None:
     """Why nothing can be said of any event of a part, by the script's answer; None where something can."""
     if isinstance(answer, Exception):
         return as_store_error(answer).message
+    if answer[0] == b"sealed":
+        return (
+            f"partition {partition} was sealed, or is being sealed, since this process opened the store: nothing was written;"
+            " once `engramlog seal` is done, start it anew with ENGRAMLOG_SEALED_BY"
+        )
     if answer[0] == b"rolled":
         return f"the head of partition {partition} is {answer[1]}, before what was acknowledged here; see `engramlog alarms`"
     return appending_refused(partition, answer[1], answer[3]) if answer[0] == b"gap" else None

@@ -17,6 +17,7 @@ from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Lock, Thread
 
+from events.errors import StoreUnavailable
 from ops.kept.view_code import view_code
 from ops.owned import OTHERS, is_ours
 from ops.settings import Settings
@@ -51,6 +52,21 @@ def view_folder(settings: Settings, store_id: str, tell: Tell) -> ViewFolder | N
     found = ViewFolder(folder, store_id, most_bytes=settings.kept_views_bytes, tell=tell)
     found.tidy()
     return found
+
+
+def drop_views(settings: Settings) -> None:
+    """Remove every view that is kept on this machine where the settings say, and beside the store; they are made anew. Raises
+    StoreUnavailable where they cannot be removed."""
+    folders = [settings.data.expanduser() / "views"]
+    if settings.kept_views not in ("auto", "off"):
+        folders.append(Path(settings.kept_views).expanduser())
+    for folder in folders:
+        try:
+            _clear(folder)
+        except OSError as error:
+            raise StoreUnavailable(
+                f"views kept in {folder} cannot be removed: {_reason(error)}", file=str(folder)
+            ) from error
 
 
 class ViewFolder:

@@ -18,6 +18,10 @@ from projections.redis.scripts import CREATE_STORE
 
 SEALED = "sealed"
 """The field of the store that a sealed one has."""
+SEALING = "sealing"
+"""The same line while a store that lay open is being sealed."""
+BEING_SEALED = f"{FORMAT}>sealed"
+"""What such a store tells as its format: every release that ever was refuses it."""
 
 
 class StoreIdentity(NamedTuple):
@@ -28,13 +32,15 @@ class StoreIdentity(NamedTuple):
     tags: tuple[str, ...]
     parameter_set: str
     format: str = "1"
-    """Of the log: `1` (0.2.0 and before, which told none), `2`, or `1>2` while it is brought over."""
+    """Of the log: `1` (0.2.0 and before, which told none), `2`, `1>2` while it is brought over, `2>sealed` while it is sealed."""
     embedder: str = NONE
     """What compares meanings for owners who chose nothing, as was fixed at its creation: none, auto or an embedder's name."""
     sealed: bytes | None = None
     """32 bytes that the master key wrapped, in a sealed store: who cannot open them has another key."""
     embedder_at: int | None = None
     """When that was written down, microseconds; None in stores of before."""
+    sealing: bytes | None = None
+    """The same as `sealed` of a store that is being sealed."""
 
 
 def read_identity(wire: Wire) -> StoreIdentity | None:
@@ -54,6 +60,7 @@ def read_identity(wire: Wire) -> StoreIdentity | None:
             fields.get("embedder", NONE.encode()).decode(),
             embedder_at=int(fields["embedder_at"]) if "embedder_at" in fields else None,
             sealed=fields.get(SEALED),
+            sealing=fields.get(SEALING),
         )
     except (KeyError, ValueError, msgspec.MsgspecError) as error:
         raise StoreMismatch(
@@ -77,6 +84,12 @@ def check_format(identity: StoreIdentity) -> None:
     """Raise OtherFormat where this release must not write to the store."""
     if identity.format == str(FORMAT):
         return
+    if identity.format == BEING_SEALED:
+        raise OtherFormat(
+            "this store was being sealed, which did not end: run `engramlog seal` again, which goes on with it; nothing else opens"
+            " it meanwhile",
+            format=identity.format,
+        )
     older = {"1": "is of format 1, as release 0.2 wrote it", f"1>{FORMAT}": "was being brought over, which did not end"}
     if identity.format in older:
         raise OtherFormat(

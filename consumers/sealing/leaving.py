@@ -1,0 +1,189 @@
+"""What lay open and must not stay: builds but the live one, and the files that Redis wrote before.
+
+Redis keeps what is gone until its append-only file is written anew, and a dump until it is dumped again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from time import sleep
+from typing import NamedTuple
+
+import msgspec
+
+from consumers.verify.scan import PAGE, keys_like
+from events.errors import StoreError, StoreUnavailable
+from events.partitions import LogKeys
+from events.redis.wire import Wire
+from projections.fold.builds import is_build
+
+LOOK_SECONDS = 0.05
+BUSY = "already in progress"
+OnWait = Callable[[str], None]
+
+
+class Rewritten(msgspec.Struct, frozen=True):
+    """What became of the files of a Redis."""
+
+    aof: str
+    """`rewritten`; `off` where it keeps none; else why not."""
+    dump: str
+    """`written`; `off` where it makes none; else why not."""
+    replicas: list[str]
+    """Replicas that follow; each writes its own files."""
+    not_proven: list[str]
+    """What could not be seen from here, and what to do about it, a sentence each."""
+
+
+class _Served(NamedTuple):
+    keeps_aof: bool
+    dumps: bool
+    """Whether it makes dumps, or made one that would stay as it is."""
+    unseen: str | None = None
+    """What could not be looked for."""
+
+
+def drop_other_builds(wire: Wire, tag: str) -> int:
+    """Drop every build but the live one, and what a partition tells of those that were replaced; how many keys went.
+
+    By their names in the whole store, and not by the owners that a build names: nothing that lies open may be left.
+    """
+    meta = LogKeys(tag).meta
+    answer = wire.call("HGETALL", meta)
+    fields = dict(zip(answer[::2], answer[1::2], strict=True))
+    live, dropped = fields.get(b"live", b"").decode(), 0
+    names = _of_others(wire, tag, live)
+    while some := list(islice(names, PAGE)):
+        dropped += wire.call("UNLINK", *some)
+    if old := [name for name in fields if name.startswith(b"old:")]:
+        wire.call("HDEL", meta, *old)
+    return dropped
+
+
+def _of_others(wire: Wire, tag: str, live: str) -> Iterator[bytes]:
+    prefix = f"{{{tag}}}:"
+    for key, _ in keys_like(wire, f"{prefix}v*"):
+        name = key.removeprefix(prefix.encode()).partition(b":")[0].decode("utf-8", "replace")
+        if is_build(name) and name != live:
+            yield key
+
+
+def rewrite_files(wire: Wire, *, on_wait: OnWait = lambda _told: None) -> Rewritten:
+    """Have Redis write its files anew, and wait until it has.
+
+    Raises StoreUnavailable where it began and could not end, for want of disk say: what was there before is still there then.
+    """
+    served, unproven = _served(wire), list[str]()
+    aof = _aof_rewritten(wire, on_wait) if served.keeps_aof else "off"
+    dump = _dumped(wire, on_wait) if served.dumps else "off"
+    if served.unseen is not None:
+        unproven.append(served.unseen)
+    if aof not in ("rewritten", "off"):
+        unproven.append(
+            f"the append-only file was not rewritten ({aof}): run BGREWRITEAOF by whoever may; until then it holds words"
+        )
+    if dump not in ("written", "off"):
+        unproven.append(f"no new dump was written ({dump}): run BGSAVE by whoever may, or delete the old one")
+    replicas = _replicas(wire)
+    unproven += [
+        f"replica {one} writes its own files: run BGREWRITEAOF there, and BGSAVE where it dumps, once it has caught up"
+        for one in replicas
+    ]
+    wire.pipeline([["SLOWLOG", "RESET"]])  # it shows the first words of slow commands
+    return Rewritten(aof, dump, replicas, unproven)
+
+
+def _served(wire: Wire) -> _Served:
+    facts = _persistence(wire)
+    keeps = facts.get("aof_enabled") == "1"
+    dumped = facts.get("rdb_last_bgsave_time_sec", "-1") != "-1" or facts.get("rdb_saves", "0") != "0"
+    told = wire.pipeline([["CONFIG", "GET", one] for one in ("save", "dir", "dbfilename")])
+    if not all(isinstance(one, list) and len(one) == 2 for one in told):
+        unseen = "whether Redis dumps could not be seen (CONFIG GET is refused): where an old dump lies, run BGSAVE or delete it"
+        return _Served(keeps, dumped, None if dumped else unseen)
+    points, folder, name = (one[1].decode("utf-8", "replace") for one in told)
+    if points or dumped or (Path(folder) / name).exists():
+        return _Served(keeps, dumps=True)
+    if Path(folder).is_dir():
+        return _Served(keeps, dumps=False)
+    unseen = (
+        f"the folder of Redis cannot be seen from here: where an old {name} lies in {folder} of its machine, delete it"
+    )
+    return _Served(keeps, dumps=False, unseen=unseen)
+
+
+def _aof_rewritten(wire: Wire, on_wait: OnWait) -> str:
+    refused = _begun(wire, "BGREWRITEAOF", on_wait)
+    if refused is not None:
+        return refused
+    facts = _settled(wire, on_wait)
+    if facts.get("aof_last_bgrewrite_status") != "ok":
+        raise StoreUnavailable(
+            "Redis could not rewrite its append-only file, and the one before still holds words; look at its log and its disk, and"
+            " run `engramlog seal` again",
+            retry_after=10,
+        )
+    return "rewritten"
+
+
+def _dumped(wire: Wire, on_wait: OnWait) -> str:
+    refused = _begun(wire, "BGSAVE", on_wait)
+    if refused is not None:
+        return refused
+    if _settled(wire, on_wait).get("rdb_last_bgsave_status") != "ok":
+        raise StoreUnavailable(
+            "Redis could not write its dump, and the one before may still hold words; look at its log and its disk, and run"
+            " `engramlog seal` again",
+            retry_after=10,
+        )
+    return "written"
+
+
+def _begun(wire: Wire, command: str, on_wait: OnWait) -> str | None:
+    """Have Redis begin once nothing of the kind runs; why not where it refuses, None where it began."""
+    while True:
+        _settled(wire, on_wait)
+        try:
+            wire.call(command)
+        except StoreUnavailable as error:
+            if wire.is_open and BUSY in error.message:
+                continue  # one that Redis began by itself came between
+            if not wire.is_open:
+                raise
+            return error.message
+        except StoreError as error:
+            return error.message
+        return None
+
+
+def _settled(wire: Wire, on_wait: OnWait) -> dict[str, str]:
+    """What Redis tells of its files once it writes none."""
+    while True:
+        facts = _persistence(wire)
+        busy = [
+            name
+            for name in ("aof_rewrite_in_progress", "aof_rewrite_scheduled", "rdb_bgsave_in_progress")
+            if facts.get(name, "0") != "0"
+        ]
+        if not busy:
+            return facts
+        on_wait("waiting for Redis to write its files anew")
+        sleep(LOOK_SECONDS)
+
+
+def _persistence(wire: Wire) -> dict[str, str]:
+    return _info(wire, "persistence")
+
+
+def _info(wire: Wire, section: str) -> dict[str, str]:
+    lines = wire.call("INFO", section).decode("utf-8", "replace").splitlines()
+    return dict(line.split(":", 1) for line in lines if ":" in line)
+
+
+def _replicas(wire: Wire) -> list[str]:
+    facts = _info(wire, "replication")
+    told = [facts[name] for name in sorted(facts) if name.startswith("slave") and name[5:].isdigit()]
+    parts = [dict(one.partition("=")[::2] for one in text.split(",")) for text in told]
+    return [f"{one.get('ip', '?')}:{one.get('port', '?')} ({one.get('state', 'unknown')})" for one in parts]

@@ -1,0 +1,267 @@
+"""`engramlog seal`: what it would do, what it refuses, and doing it. The steps are in `consumers.sealing`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from secrets import token_bytes
+from time import monotonic, sleep
+from typing import Any, NamedTuple
+
+import msgspec
+
+from consumers.fold.folder import Probe, unprobed
+from consumers.fold.presence import LEASE_MS
+from consumers.fold.rebuild import LEASE_MS as REBUILD_LEASE_MS
+from consumers.fold.rebuild import rebuild_partition
+from consumers.fold.rebuild_run import RebuildRun
+from consumers.sealing.copying import bring_over, is_taken, look
+from consumers.sealing.leaving import Rewritten, drop_other_builds, rewrite_files
+from consumers.sealing.marks import close, finish, mark
+from consumers.upgrade.alone import Company, company
+from consumers.upgrade.steps import count_vectors, drop_vectors
+from events.admission import APPEND_FULL
+from events.errors import BadSetting, StoreFull, StoreUnavailable
+from events.partitions import FORMAT, LogKeys
+from events.redis.wire import StoreClient, Wire
+from events.sealing.seals import MasterKey
+from ops.embedded import disk
+from ops.embedded.aof import DIRECTORY, SINGLE
+from ops.kept.head_file import HeadFile, heads_path
+from ops.kept.heads import refuse_changed_log
+from ops.kept.view_files import drop_views
+from ops.sealing.master import master_of
+from ops.store import folder_of
+from ops.upgrade import ALONE_SECONDS, OldStore, refuse_others
+from ops.worker_id import new_worker_id
+from projections.redis.create import BEING_SEALED, check_format
+
+EVENTS_A_SECOND = 1_000
+"""A cautious figure for telling how long it takes; docs/benchmarks.md has what was measured."""
+MARGIN = 1.5
+"""A sealed log takes more than an open one: 33 bytes a body and 16 of salt an event."""
+WRITTEN_SHARE = 2.5
+"""Bytes that the append-only file may grow by, for each byte in memory: copies, builds, and the file that takes its place."""
+GONE_SECONDS = 60.0
+"""How long files that Redis let go may take to leave its folder."""
+CURE = "restore a copy, or, where the change is known and meant, put that file away; nothing was changed"
+Progress = Callable[[int, int], None]
+
+
+class NoMasterKey(BadSetting):
+    """There is nothing to seal a store under."""
+
+
+class RoomNeeded(NamedTuple):
+    """What it takes at most beside what is there, and what there is; None where that is not known or not bounded."""
+
+    memory: int
+    memory_free: int | None
+    disk: int
+    disk_free: int | None
+
+
+def told_beforehand(store: OldStore) -> dict[str, Any]:
+    """What sealing would do, JSON-ready. Reads only. Raises OtherFormat, NoMasterKey, StoreMismatch under another key."""
+    identity, master = store.identity, _master(store)
+    if identity.format != BEING_SEALED:
+        check_format(identity)
+    done = identity.sealed is not None
+    _begin(store, master, identity.sealed or identity.sealing)
+    wire = store.wire()
+    try:
+        heads = _heads(wire, identity.tags)
+        others = company(wire, LEASE_MS) if store.embedded is None else Company(())
+        vectors = 0 if done else count_vectors(wire, identity.tags)
+        owners = sum(wire.answers([["HLEN", LogKeys(tag).secrets] for tag in identity.tags]))
+        room = None if done else _room(store, wire)
+    finally:
+        wire.close()
+    events = sum(heads)
+    return {
+        "store_id": identity.store_id,
+        "found": "sealed" if done else "half sealed" if identity.format == BEING_SEALED else "open",
+        "key": master.name,
+        "partitions": identity.partitions,
+        "events": events,
+        "owners": owners,
+        "vectors": vectors,
+        "about_seconds": 1 + events // EVENTS_A_SECOND,
+        "room": None if room is None else room._asdict(),
+        "others": [one._asdict() for one in others.others],
+        "others_hidden": others.hidden,
+        "done": done,
+    }
+
+
+def carry_out(
+    store: OldStore,
+    *,
+    alone: bool = False,
+    seconds: float = ALONE_SECONDS,
+    probe: Probe = unprobed,
+    on_progress: Progress = lambda _done, _all: None,
+    on_wait: Callable[[str], None] = lambda _told: None,
+    lease_ms: int = REBUILD_LEASE_MS,
+) -> dict[str, Any]:
+    """Seal the store, or go on where an earlier run was killed; gives what was done, JSON-ready.
+
+    Raises before the first change: NoMasterKey, OtherFormat, InUse, LogGap, LogChanged, DamagedState, StoreFull. Whatever is raised
+    later leaves a store that another run goes on with.
+    """
+    told = told_beforehand(store)
+    if told["done"]:
+        return told
+    refuse_others(store, alone=alone, seconds=seconds, on_wait=on_wait)
+    wire, tags = store.wire(), store.identity.tags
+    bar = _Bar(on_progress, 4 * told["events"])
+    try:
+        _refuse_without_room(store, wire)
+        _look_at_all(store, wire, bar)
+        line = store.identity.sealing
+        if line is None:
+            line = wire.seals.new_check(store.identity.store_id)
+            probe("before the mark")
+            mark(wire, line)
+            probe("after the mark")
+            wire.seals.begin(store.identity.store_id, line)
+        close(wire, tags)
+        probe("after partitions are closed")
+        drop_vectors(wire, tags)
+        probe("after vectors are dropped")
+        run = RebuildRun.begin(wire, list(range(store.identity.partitions)), anew=False)
+        for number, tag in enumerate(tags):
+            bring_over(wire, tag, token_bytes, probe=probe, on_progress=bar.more)
+            if number in run.rest:
+                done = rebuild_partition(
+                    store.client, tag, holder=new_worker_id(), probe=probe, on_wait=on_wait, lease_ms=lease_ms
+                )
+                bar.more(done.seq)
+                drop_other_builds(wire, tag)
+                probe("before a partition is noted")
+                run.finished(wire, number)
+        drop_views(store.settings)
+        probe("before files are rewritten")
+        rewritten = _rewrite(store, wire, on_wait)
+        probe("before the end")
+        run.end(wire)  # first: what stayed would have a later rebuild believe that it was done
+        finish(wire)
+        probe("after the end")
+    finally:
+        wire.close()
+    store.identity = store.identity._replace(sealed=line, sealing=None, format=str(FORMAT))
+    return told_beforehand(store) | {
+        "found": told["found"],
+        "vectors": told["vectors"],
+        **msgspec.to_builtins(rewritten),
+    }
+
+
+def _master(store: OldStore) -> MasterKey:
+    found = master_of(store.settings, folder_of(store.embedded))
+    if found is None:
+        raise NoMasterKey(
+            "sealed_by: got none; allowed: the whole path of a file with a master key, under which the store is sealed; set"
+            " ENGRAMLOG_SEALED_BY (docs/sealing.md says how one is made). Nothing was changed",
+            setting="ENGRAMLOG_SEALED_BY",
+        )
+    return found
+
+
+def _begin(store: OldStore, master: MasterKey, line: bytes | None) -> None:
+    """What seals and opens for this store's client. Raises StoreMismatch where it is sealed, or half sealed, under another key."""
+    client = store.client
+    assert isinstance(client, StoreClient)
+    if client.seals.master is None:
+        client.seals.master = master
+    client.seals.begin(store.identity.store_id, line)
+
+
+def _heads(wire: Wire, tags: Sequence[str]) -> list[int]:
+    return [int(head or 0) for head in wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in tags])]
+
+
+def _look_at_all(store: OldStore, wire: Wire, bar: _Bar) -> None:
+    """Every partition that is not sealed yet, from its first entry to its last, and the heads that were kept of all."""
+    for tag in store.identity.tags:
+        if not is_taken(wire, tag):
+            look(wire, tag, on_progress=bar.more)
+    file = HeadFile(heads_path(store.settings, store.identity.store_id))
+    refuse_changed_log(store, file, range(store.identity.partitions), CURE)
+
+
+def _room(store: OldStore, wire: Wire) -> RoomNeeded:
+    """One partition is copied and folded at a time, so its log and its share of all else are what is there twice at most."""
+    lines = wire.call("INFO", "memory").decode().splitlines()
+    facts = dict(line.split(":", 1) for line in lines if ":" in line)
+    used, limit = int(facts["used_memory"]), int(facts["maxmemory"])
+    sizes = [int(wire.call("MEMORY", "USAGE", LogKeys(tag).stream, "SAMPLES", 20) or 0) for tag in store.identity.tags]
+    largest, every = max(sizes), sum(sizes)
+    rest = max(used - every, 0) * largest // max(every, 1)
+    needed = int(MARGIN * (largest + rest))
+    free = None if not limit else max(int(APPEND_FULL * limit) - used, 0)
+    if store.embedded is None:
+        return RoomNeeded(needed, free, int(WRITTEN_SHARE * used), None)
+    there = disk.look(store.embedded.folder)
+    return RoomNeeded(needed, free, int(WRITTEN_SHARE * used), max(there.free - there.reserve, 0))
+
+
+def _refuse_without_room(store: OldStore, wire: Wire) -> None:
+    """Raises StoreFull. One that was begun goes on, for what it made already counts twice; Redis refuses what is too much."""
+    room = _room(store, wire)
+    if store.identity.format == BEING_SEALED:
+        return
+    if room.memory_free is not None and room.memory > room.memory_free:
+        raise StoreFull(
+            f"sealing needs about {room.memory:,} bytes of memory beside what is in use, and {room.memory_free:,} are left below"
+            f" {APPEND_FULL:.0%} of maxmemory: raise it (ENGRAMLOG_REDIS_MAXMEMORY, or CONFIG SET maxmemory). Nothing was changed"
+        )
+    if room.disk_free is not None and room.disk > room.disk_free:
+        raise StoreFull(
+            f"sealing may write {room.disk:,} bytes until the append-only file is written anew, and its disk has"
+            f" {room.disk_free:,}: make room there. Nothing was changed"
+        )
+
+
+def _rewrite(store: OldStore, wire: Wire, on_wait: Callable[[str], None]) -> Rewritten:
+    """Have Redis write its files anew; of an embedded one see to it that none of before is left. Raises StoreUnavailable."""
+    if store.embedded is None:
+        return rewrite_files(wire, on_wait=on_wait)
+    folder = store.embedded.folder
+    before = _files(folder)
+    done = rewrite_files(wire, on_wait=on_wait)
+    for left in (*folder.glob("temp-*"), *(folder / DIRECTORY).glob("temp-*")):
+        left.unlink(missing_ok=True)  # what a killed Redis was writing
+    end = monotonic() + GONE_SECONDS
+    while left_over := sorted(str(path) for _, path in before & _files(folder)):
+        if monotonic() > end:
+            raise StoreUnavailable(
+                f"{left_over[0]} was to go when Redis wrote its append-only file anew, and still holds words; look at"
+                f" {folder / 'redis.log'}, and run `engramlog seal` again",
+                retry_after=10,
+            )
+        sleep(0.05)
+    return done
+
+
+def _files(folder: Path) -> set[tuple[int, Path]]:
+    """The append-only files of a folder by what they are, not by their names alone; a manifest holds none of the log."""
+    found = set[tuple[int, Path]]()
+    for path in (folder / SINGLE, *(folder / DIRECTORY).glob(f"{SINGLE}.*.*.*")):
+        try:
+            found.add((path.stat().st_ino, path))
+        except FileNotFoundError:
+            continue
+    return found
+
+
+class _Bar:
+    """How far all of it is: every entry is read when it is looked at, copied, proved and folded."""
+
+    def __init__(self, tell: Progress, total: int) -> None:
+        self._tell, self._total, self._done = tell, total, 0
+
+    def more(self, entries: int) -> None:
+        """So many entries more."""
+        self._done += entries
+        self._tell(min(self._done, self._total), self._total)

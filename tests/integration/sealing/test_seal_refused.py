@@ -1,0 +1,196 @@
+"""When sealing is refused: while others use the store, and where it is not what it must be. Nothing is changed then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from consumers.fold.presence import LEASE_MS, Presence
+from consumers.sealing.copying import NotEqual
+from events.entry import fingerprint
+from events.errors import DamagedState, KeyUnavailable, LogGap, OtherFormat, StoreFull, StoreMismatch
+from events.heads import Head
+from events.partitions import STORE_KEY, LogKeys, partition_of
+from events.redis.wire import Wire
+from ops.kept.head_file import HeadFile, heads_path
+from ops.kept.heads import LogChanged
+from ops.sealing.key_file import KeyFileUnusable, make_key_file
+from ops.sealing.seal import NoMasterKey, carry_out
+from ops.upgrade import InUse
+from tests.integration.brought import Brought
+from tests.integration.unsealed import PARTITIONS, Unsealed
+from tests.release_0_2_0 import dump
+from tests.servers import RedisServer
+
+
+@pytest.fixture
+def store(redis_server: RedisServer, tmp_path: Path) -> Iterator[Unsealed]:
+    found = Unsealed(redis_server, tmp_path)
+    yield found
+    found.client.close()
+
+
+@pytest.fixture
+def stream(store: Unsealed) -> str:
+    """Of ada's partition."""
+    return LogKeys(store.tags[partition_of("ada", PARTITIONS)]).stream
+
+
+def test_it_is_refused_while_somebody_is_connected_and_names_who(store: Unsealed) -> None:
+    before = dump(store.client)
+    with redis.Redis.from_url(store.server.url, client_name="somebody") as other:
+        other.ping()
+        with pytest.raises(InUse, match=r"named somebody.*Stop every `engramlog`.*--alone.*Nothing was changed"):
+            store.seal(alone=False)
+    assert dump(store.client) == before
+
+
+def test_it_is_refused_while_a_fold_worker_lives_whoever_answers_for_connections(store: Unsealed) -> None:
+    wire = Wire(store.client)
+    seconds, _ = wire.call("TIME")
+    Presence(wire, "host-1-w", LEASE_MS, {}).beat(int(seconds) * 1_000 + LEASE_MS, [0, 1], 0)
+    wire.close()
+    before = dump(store.client)
+    with pytest.raises(InUse, match=r"worker host-1-w \(holds 2 partition"):
+        store.seal()
+    assert dump(store.client) == before
+
+
+def test_without_a_master_key_nothing_is_changed(store: Unsealed) -> None:
+    before = dump(store.client)
+    store.settings = store.settings.model_copy(update={"sealed_by": None})
+    with pytest.raises(NoMasterKey, match=r"sealed_by: got none; allowed: .*ENGRAMLOG_SEALED_BY"):
+        store.seal()
+    assert dump(store.client) == before
+
+
+def test_a_key_file_that_others_can_read_is_refused_and_nothing_is_changed(store: Unsealed) -> None:
+    before = dump(store.client)
+    store.key.chmod(0o644)
+    with pytest.raises(KeyFileUnusable, match="could be read by others"):
+        store.seal()
+    assert dump(store.client) == before
+
+
+def test_a_log_with_a_gap_is_refused_before_anything_is_changed(store: Unsealed, stream: str) -> None:
+    store.client.xdel(stream, "3-0")
+    before = dump(store.client)
+    with pytest.raises(LogGap, match="its log ends at"):
+        store.seal()
+    assert dump(store.client) == before
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        (b"e", b"{}", "is not the one that was committed to"),
+        (b"s", b"0" * 16, "is not the one that was committed to"),
+        (b"e", b"\x01 sealed by whom", "is sealed already, in a store that lies open"),
+    ],
+)
+def test_a_body_that_is_not_what_was_committed_to_is_refused_before_anything_is_changed(
+    store: Unsealed, stream: str, field: bytes, value: bytes, told: str
+) -> None:
+    rows = store.client.xrange(stream)
+    store.client.delete(stream)
+    for number, (entry, fields) in enumerate(rows):
+        store.client.xadd(stream, {**fields, field: value} if number == 1 else fields, id=entry)
+    before = dump(store.client)
+    with pytest.raises((DamagedState, OtherFormat), match=told):
+        store.seal()
+    assert dump(store.client) == before
+
+
+def test_an_owner_without_a_secret_is_refused_by_name(store: Unsealed) -> None:
+    store.client.hdel(LogKeys(store.tags[partition_of("ada", PARTITIONS)]).secrets, "ada")
+    before = dump(store.client)
+    with pytest.raises(DamagedState, match="owner 'ada' has events and no secret"):
+        store.seal()
+    assert dump(store.client) == before
+
+
+def test_a_log_that_does_not_meet_a_head_noted_before_is_refused(store: Unsealed) -> None:
+    partition = partition_of("ada", PARTITIONS)
+    path = heads_path(store.settings, "test")
+    HeadFile(path).append("2026-11-20T00:00:00Z", "test", [Head(partition, 2, "00" * 32)])
+    before = dump(store.client)
+    with pytest.raises(LogChanged, match="nothing was changed"):
+        store.seal()
+    assert dump(store.client) == before
+
+
+def test_where_a_copy_has_no_room_nothing_is_changed(store: Unsealed) -> None:
+    store.client.config_set("maxmemory", int(store.client.info("memory")["used_memory"]) + 100_000)
+    before = dump(store.client)
+    with pytest.raises(StoreFull, match=r"sealing needs about .* bytes of memory .*Nothing was changed"):
+        store.seal()
+    assert dump(store.client) == before
+
+
+def test_a_store_with_entries_of_format_1_is_refused_and_left_alone(redis_server: RedisServer, tmp_path: Path) -> None:
+    old = Brought(redis_server, tmp_path / "data")
+    make_key_file(tmp_path / "key")
+    old.settings = old.settings.model_copy(update={"sealed_by": str(tmp_path / "key")})
+    with pytest.raises(OtherFormat, match="engramlog upgrade"):
+        carry_out(old.store, alone=True, seconds=0.0)
+    old.upgrade()
+    before = dump(old.client)
+    with pytest.raises(OtherFormat, match=r"is of log format 1, as release 0.2 wrote it.*Nothing was changed"):
+        carry_out(old.store, alone=True, seconds=0.0)
+    assert dump(old.client) == before
+    assert old.differences() == []
+    old.client.close()
+
+
+def test_a_store_of_a_newer_release_is_refused(store: Unsealed) -> None:
+    store.client.hset(STORE_KEY, "format", "3")
+    before = dump(store.client)
+    with pytest.raises(OtherFormat, match="of a newer release"):
+        store.seal()
+    assert dump(store.client) == before
+
+
+def test_a_sealed_store_is_not_sealed_under_another_key(store: Unsealed, tmp_path: Path) -> None:
+    store.seal()
+    before = dump(store.client)
+    make_key_file(tmp_path / "other")
+    store.settings = store.settings.model_copy(update={"sealed_by": str(tmp_path / "other")})
+    with pytest.raises(StoreMismatch, match="sealed under another master key"):
+        store.seal()
+    assert dump(store.client) == before
+
+
+@pytest.mark.parametrize("changed", ["a body", "a salt", "a line", "a field", "an entry less"])
+def test_a_copy_that_is_not_the_log_is_not_taken_for_it(store: Unsealed, changed: str) -> None:
+    """What somebody changed in the copy before it was read back is found; the log stays as it was."""
+    tag = store.tags[partition_of("ada", PARTITIONS)]
+    log, copy, salts, lines = (f"{{{tag}}}:{name}" for name in ("ev", "ev:sealed", "salts:sealed", "keys:sealed"))
+    before = store.client.xrange(log)
+
+    def probe(at: str) -> None:
+        if at != "before a copy is proved" or not store.client.exists(copy):
+            return
+        rows = store.client.xrange(copy)
+        if changed == "a salt":
+            store.client.setrange(salts, 16 * 2, b"x" * 16)
+        elif changed == "a line":
+            store.client.hset(lines, "ada", fingerprint(b"k" * 32, b"") * 4)
+        elif changed == "an entry less":
+            store.client.xdel(copy, rows[-1][0])
+        else:
+            entry, fields = rows[-1]
+            part = {b"e": fields[b"e"][:-1] + b"?"} if changed == "a body" else {b"p": b"somebody"}
+            store.client.delete(copy)
+            for name, held in rows[:-1]:
+                store.client.xadd(copy, held, id=name)
+            store.client.xadd(copy, {**fields, **part}, id=entry)
+
+    with pytest.raises((NotEqual, KeyUnavailable), match=r"in the sealed copy|lies open"):
+        store.seal(probe=probe)
+    assert store.client.xrange(log) == before
+    assert changed == "a line" or not store.client.exists(copy, salts, lines)
+    assert store.seal()["done"]
+    assert store.words() == []
