@@ -32,7 +32,7 @@ from ops.kept.view_files import ViewFolder, view_folder
 from ops.sealing.master import master_of
 from ops.settings import Settings
 from projections.language.marks import MARKER
-from projections.redis.create import StoreIdentity, open_store
+from projections.redis.create import StoreIdentity, open_store, read_identity
 from projections.redis.debt import FoldDebt
 from projections.redis.vectors import RedisVectors
 from projections.redis.view import RedisViews
@@ -186,8 +186,10 @@ def _embedder_of_new_stores(settings: Settings) -> str:
 
 @contextmanager
 def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: Tell) -> Iterator[OpenStore]:
-    client = connect(url, timeout=settings.redis_timeout, master=master_of(settings, folder_of(embedded)))
+    client = connect(url, timeout=settings.redis_timeout)
     wire = Wire(client)
+    new = read_identity(wire) is None
+    wire.seals.master = master_of(settings, folder_of(embedded), new=new)
     identity = open_store(
         wire, store_id=str(uuid4()), partitions=settings.partitions, embedder=partial(_embedder_of_new_stores, settings)
     )
