@@ -223,7 +223,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "delete",
             "api.cli.commands.writing",
-            "Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed.",
+            "Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log.",
         ),
         OperationRow(
             "set-aside",

@@ -130,7 +130,7 @@ DELETE = Operation(
     answer="DeletedOne",
     told="What it did.",
     statuses=OF_VERBS,
-    route_help="Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log until contents are sealed.\n\n"
+    route_help="Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log.\n\n"
     "What was made only of it goes with it: `also`; `still_said_in` names turns that still say it. A core or system memory is"
     " left alone unless `core` is true, and one that is deleted already: 207, with the reason under `skipped`.",
 )

@@ -94,6 +94,6 @@ EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in EventData.__args__}
 LATEST_VERSION: dict[str, int] = dict.fromkeys(EVENT_TYPES, 1) | {"MemoriesAccessed": 2}
 """The schema version that this release writes, by event type; older ones are upcast on read."""
 SEALED_ONLY = frozenset({"MemoryErased"})
-"""Refused in validation until contents are sealed."""
+"""Refused in validation until contents can be erased."""
 SIDE_EVENTS = frozenset({"MemoriesAccessed", "TurnRecorded", "ToolResultRecorded", "MemoriesRevealed", "ReadRecorded"})
 """Events that do not move an owner's head, the number that `expected_head` is compared with."""

@@ -183,7 +183,7 @@ class MemoryPurged(Shape, frozen=True, kw_only=True):
 
 
 class MemoryErased(Shape, frozen=True, kw_only=True):
-    """The content is destroyed for good. Refused until contents are sealed with a key per owner."""
+    """The content is destroyed for good. Refused in this version."""
 
     memory_id: Id
     reason: Reason

@@ -18,6 +18,7 @@ from events.sealing.cipher import ValueCipher
 
 MOST_KEPT = 50_000
 """Owners whose secrets one process keeps opened at most, of those asked for last: about 20 MB."""
+_LIES_OPEN = "the secret of owner {!r} lies open in a sealed store: no append made it; bring back the backup that has the right one"
 CHECK_OWNER = ":check"
 """Under whose name a store keeps 32 bytes that its master key wrapped: who cannot open them has another key."""
 
@@ -128,10 +129,12 @@ class Seals:
                     found[owner] = kept
         wrapped = list[str]()
         for owner in unknown:
-            if len(lines[owner]) == SECRET_BYTES:
-                found[owner] = self._keep(owner, lines[owner], ValueCipher(lines[owner]))
-            elif self.master is None or not self.is_on:
-                whole_secret(owner, lines[owner])
+            if not self.is_on:
+                found[owner] = self._keep(owner, lines[owner], ValueCipher(whole_secret(owner, lines[owner])))
+            elif (
+                len(lines[owner]) == SECRET_BYTES
+            ):  # whoever put it there knows it, and would read what is sealed under it
+                found[owner] = KeyUnavailable(_LIES_OPEN.format(owner), passes=False)
             else:
                 wrapped.append(owner)
         if wrapped:

@@ -304,5 +304,5 @@ def _forget_correction(working: WorkingSet, purged: Memory) -> None:
 
 
 def erase(working: WorkingSet, data: MemoryErased, _event: Event[Any]) -> None:
-    """Validation refuses it until contents are sealed; should one be in the log all the same, it changes nothing."""
+    """Validation refuses it; should one be in the log all the same, it changes nothing."""
     working.ignore(data.memory_id, "contents are not sealed: nothing can be erased for good")

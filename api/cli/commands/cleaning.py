@@ -45,7 +45,7 @@ MORE = """**sweep** compresses, deletes softly and purges what was deleted 30 da
 what is not certain waits in the inbox) and **suggest** (what says the same or belongs together by meaning, where an embedder
 is configured: it waits in the inbox) run only when named.
 Deletions can be undone for 30 days (`restore`). A purge takes the content out of every record, view, search, export and
-history; *the log still holds the text* until contents are sealed."""
+history; *the log still holds the text*."""
 
 
 @command(
@@ -241,5 +241,5 @@ def _purged(answer: dict[str, Any]) -> None:
     if answer["counts"].get("purge"):
         out.print(
             f"What {'would be purged leaves' if answer['dry_run'] else 'was purged is gone from'} every record, view, search,"
-            " export and history for good; the log still holds its text until contents are sealed."
+            " export and history for good; the log still holds its text."
         )

@@ -162,7 +162,7 @@ def delete(call: Call) -> None:
     if answer.deleted and not call.json and not dry_run:
         out.print(
             f"[dim]Restorable until {moment(answer.restorable_until)}, then purged."
-            " The text itself stays in the log until contents are sealed.[/]"
+            " The text itself stays in the log.[/]"
         )
     raise typer.Exit(answer.exit_code)
 

@@ -93,7 +93,7 @@ def test_a_verb_says_what_it_did_or_plainly_that_nothing_changed(cli: Cli) -> No
     assert "Nothing changed: not deleted" in cli("restore", "ada", "m1").out
     told = cli("delete", "ada", "m1").out
     assert "user_delete" in told
-    assert "stays in the log until contents are sealed" in told
+    assert "The text itself stays in the log" in told
 
 
 def test_an_import_tells_conflicts_and_what_was_not_written_beside_them(cli: Cli) -> None:

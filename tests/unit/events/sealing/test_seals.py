@@ -106,6 +106,12 @@ def test_an_owner_whose_key_cannot_be_had_keeps_nobody_else_from_theirs() -> Non
     assert isinstance(found["lin"], KeyUnavailable)
 
 
+def test_a_secret_that_lies_open_in_a_sealed_store_is_not_taken() -> None:
+    found = sealed(KeyRing([ONE])).ciphers({"mei": SECRET})["mei"]
+    assert isinstance(found, KeyUnavailable)
+    assert not found.passes
+
+
 @pytest.mark.parametrize("keys", [[], [b"short"], [ONE, b""]])
 def test_a_ring_needs_whole_keys(keys: list[bytes]) -> None:
     with pytest.raises(ValueError, match="32 bytes"):
