@@ -29,10 +29,11 @@ from ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
 from ops.kept.value_file import ValueFile, values_path
 from ops.kept.value_keeper import KeepingLog, ValueKeeper
 from ops.kept.view_files import ViewFolder, view_folder
-from ops.sealing.master import master_of
+from ops.sealing.key_file import NAME, make_key_file
+from ops.sealing.master import key_in, master_of
 from ops.settings import Settings
 from projections.language.marks import MARKER
-from projections.redis.create import StoreIdentity, open_store
+from projections.redis.create import StoreIdentity, open_store, read_identity
 from projections.redis.debt import FoldDebt
 from projections.redis.vectors import RedisVectors
 from projections.redis.view import RedisViews
@@ -186,8 +187,13 @@ def _embedder_of_new_stores(settings: Settings) -> str:
 
 @contextmanager
 def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: Tell) -> Iterator[OpenStore]:
-    client = connect(url, timeout=settings.redis_timeout, master=master_of(settings, folder_of(embedded)))
+    client = connect(url, timeout=settings.redis_timeout)
     wire = Wire(client)
+    data = folder_of(embedded)
+    if data is not None and read_identity(wire) is None and key_in(data, settings) is None:
+        make_key_file(data / NAME)
+        tell("master key made", file=str(data / NAME), advice="keep a copy of it apart from the store")
+    wire.seals.master = master_of(settings, data)
     identity = open_store(
         wire, store_id=str(uuid4()), partitions=settings.partitions, embedder=partial(_embedder_of_new_stores, settings)
     )
