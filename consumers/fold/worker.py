@@ -183,6 +183,7 @@ class FoldWorker:
         workers = self._presence.beat(now_ms, self.held, self.folded)
         self._partitions.balance(fair_share(workers, self.worker_id, len(self._tags)), now_ms)
         self._partitions.carry_out_requests()
+        self._partitions.retry_locked()
         if monotonic() >= self._next_retirement:
             self._next_retirement = monotonic() + RETIRE_SECONDS
             for partition, folder in self._partitions.folders.items():
