@@ -205,7 +205,7 @@ class Seals:
         return lines
 
     def _refuse_stranger(self, wrapped: Sequence[bytes]) -> None:
-        """Raise KeyUnavailable where these were wrapped by a key that is not this store's: its file was replaced while this runs."""
+        """Raise KeyUnavailable where a key wrapped these that is not this store's: its file was replaced while this runs."""
         assert self.master is not None
         unknown = {by for line in wrapped if (by := self.master.wrapped_by(line)) is not None} - self._trusted
         if not unknown or self._check is None:

@@ -231,17 +231,15 @@ def drop(
         needed = wraps_of(store.wire, store.tags, store.master).need(key)
         if needed:
             raise InputError(
-                f"old_id: got {key!r}, which {needed:,} line{' needs' if needed == 1 else 's need'} still; allowed: a key that"
-                " nothing needs: `engramlog master-key rewrap` first",
+                f"{needed:,} line{' needs' if needed == 1 else 's need'} this key still: `engramlog master-key rewrap` first",
                 field="old_id",
-                got=key,
+                needed=needed,
             )
         if (since := rotated_seconds(path, now().timestamp())) < SETTLED_SECONDS:
             raise InputError(
-                f"old_id: got {key!r}, beside which a key was put {since:.0f} s ago; allowed: one that was replaced"
-                f" {SETTLED_SECONDS} s ago or earlier: what is being appended may be wrapped by it still",
+                f"a key was put beside this one {since:.0f} s ago; it can go {SETTLED_SECONDS} s after that: what is being appended"
+                " may be wrapped by it still",
                 field="old_id",
-                got=key,
             )
         drop_key(path, key)
     show({"file": str(path), "dropped": key, "key": ring.name}, json, _render_dropped)
