@@ -62,10 +62,11 @@ class HeldPartitions:
         alarms: Alarms,
         standing_seconds: float,
         on_taken: Callable[[], None],
+        look_seconds: float = LOOK_SECONDS,
     ) -> None:
         self._wire, self._lane, self._tags, self._worker_id = wire, lane, tags, worker_id
         self._folder_of, self._on_taken = folder_of, on_taken
-        self._lease_ms, self._standing_seconds = lease_ms, standing_seconds
+        self._lease_ms, self._standing_seconds, self._look_seconds = lease_ms, standing_seconds, look_seconds
         self._tell, self._alarms = tell, alarms
         self.folders: dict[int, PartitionFolder] = {}
         self.quiet_until = 0.0
@@ -216,7 +217,7 @@ class HeldPartitions:
     def retry_locked(self) -> None:
         """Fold the parked events of owners whose keys are back, some at a time; those that wait are told by an alarm."""
         for partition, folder in list(self.folders.items()):
-            before = self._locked.get(partition, _Looked(0.0, LOOK_SECONDS, ""))
+            before = self._locked.get(partition, _Looked(0.0, self._look_seconds, ""))
             if monotonic() >= before.at:
                 self._locked[partition] = self._looked(partition, folder, before)
 
@@ -227,11 +228,11 @@ class HeldPartitions:
             freed = folder.retry(owner)
             self._tell("key is back", partition=partition, owner=owner, freed=freed)
         if back:  # the rest at the next turn
-            return _Looked(0.0, LOOK_SECONDS, before.told)
+            return _Looked(0.0, self._look_seconds, before.told)
         if not locked:
             if before.told is not None:
                 self._alarms.cleared(KEYS_UNAVAILABLE, subject)
-            return _Looked(monotonic() + LOOK_SECONDS, LOOK_SECONDS, None)
+            return _Looked(monotonic() + self._look_seconds, self._look_seconds, None)
         many = f"{len(locked):,}{' or more' if len(locked) == MOST_LOCKED else ''}"
         told = f"{many} owner{'' if len(locked) == 1 else 's'}, such as {locked[0][0]}: {locked[0][1]}"
         self._alarms.raised(KEYS_UNAVAILABLE, subject, told)
@@ -239,7 +240,7 @@ class HeldPartitions:
             self._tell(
                 "owners wait for their keys", partition=partition, owners=len(locked), reason=locked[0][1], alarm=True
             )
-        wait = LOOK_SECONDS if before.told is None else min(2 * before.wait, MOST_LOOK_SECONDS)
+        wait = self._look_seconds if before.told is None else min(2 * before.wait, MOST_LOOK_SECONDS)
         return _Looked(monotonic() + before.wait, wait, told)
 
     def release(self) -> None:
