@@ -34,10 +34,10 @@ def service() -> Iterator[FakeKeyService]:
         yield found
 
 
-def key_of(service: FakeKeyService) -> VaultKey:
+def key_of(service: FakeKeyService, rest: float = 0.05) -> VaultKey:
     place = service_key(service.setting)
     assert place is not None
-    return VaultKey(place, lambda: TOKEN, rest=0.05)
+    return VaultKey(place, lambda: TOKEN, rest=rest)
 
 
 class Sealed:
@@ -78,7 +78,7 @@ class Sealed:
 
 @contextmanager
 def sealed_store(url: str, service: FakeKeyService) -> Iterator[Sealed]:
-    with live_store(url, partitions=1, master=key_of(service)) as store:
+    with live_store(url, partitions=1, master=key_of(service, rest=0.0)) as store:
         yield Sealed(store, url, service)
 
 
