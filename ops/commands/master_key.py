@@ -226,7 +226,7 @@ def drop(
             ", ".join(one for one in ring.names if one != ring.name)
             or "none: there is no other key than the one that wraps"
         )
-        raise InputError(f"old_id: got {key!r}; allowed: {old}", field="old_id", got=key)
+        raise InputError(f"no old key of the file is called {key[:40]!r}; its old keys: {old}", field="old_id")
     with _sealed(settings) as store:
         needed = wraps_of(store.wire, store.tags, store.master).need(key)
         if needed:
