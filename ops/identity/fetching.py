@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import orjson
 
-from ops.exchanging import NoAnswer, exchanged
 from ops.identity.addresses import is_safe
+from ops.sealing.exchanging import NoAnswer, exchanged
 from projections.access.provider_keys import ProviderKey, keys_in
 
 SECONDS = 5.0

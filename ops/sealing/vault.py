@@ -23,8 +23,8 @@ import orjson
 from events.alarms import one_line
 from events.errors import BadSetting, KeyUnavailable
 from events.sealing.seals import Wrapped
-from ops.exchanging import NoAnswer, exchanged
 from ops.owned import OTHERS
+from ops.sealing.exchanging import NoAnswer, exchanged
 from ops.sealing.place import ServiceKey
 
 SERVICE_MARK: Final = b"\x02"

@@ -21,7 +21,7 @@ from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.redis.create import known_identity
 from projections.redis.store import decode_quarantine, read_checkpoint, read_locked, read_owner, read_parked
 from tests.given.alarms import KeptAlarms
-from tests.given.key_service import TOKEN, FakeKeyService, fake_key_service
+from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
 

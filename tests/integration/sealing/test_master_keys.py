@@ -17,7 +17,7 @@ from events.sealing.seals import Wrapped
 from ops.sealing.key_file import KeyFile, KeyFileUnusable, make_key_file, read_key_file, rotate_key_file
 from ops.sealing.rewrap import AT_ONCE, REPLACE, rewrap, wraps_of
 from tests.acceptance.helpers.cli import Cli
-from tests.given.key_service import TOKEN, FakeKeyService, fake_key_service
+from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service
 from tests.integration.live import live_store, wait_until
 from tests.integration.ops.test_up import Up
 from tests.patience import PATIENCE

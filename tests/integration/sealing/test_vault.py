@@ -16,7 +16,7 @@ from ops.sealing.master import master_of
 from ops.sealing.place import ServiceKey, service_key
 from ops.sealing.vault import BATCH, VaultKey, trusted_by, version_of
 from ops.settings import load_settings
-from tests.given.key_service import (
+from tests.given.sealing.key_service import (
     KEY,
     MOUNT,
     NO_BAO,
