@@ -35,6 +35,7 @@ ACCESSES_LOST = "accesses_lost"
 """Counts accesses, and not how often it was raised."""
 INBOX_FULL = "inbox_full"
 OWNER_TOO_LARGE = "owner_too_large"
+KEYS_UNAVAILABLE = "keys_unavailable"
 KNOWN: Mapping[str, AlarmKind] = {
     "partition_gap": AlarmKind(
         "stopped",
@@ -155,6 +156,12 @@ KNOWN: Mapping[str, AlarmKind] = {
         "itself",
         "The keys of the identity provider (`ENGRAMLOG_IDENTITY_ISSUER`) cannot be asked for. Known ones hold for an hour, then"
         " nobody with a token of it is admitted; keys of the store open as ever.",
+    ),
+    KEYS_UNAVAILABLE: AlarmKind(
+        "warning",
+        "itself",
+        "The master key (`ENGRAMLOG_SEALED_BY`) cannot be had, or not for some owners. Nothing is lost: what is said of them waits"
+        ' in the log, and is folded by itself once it can. The text says why; docs/sealing.md, "The master key".',
     ),
     "token_unusable": AlarmKind(
         "stopped",

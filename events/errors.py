@@ -205,12 +205,22 @@ class StoreUnavailable(StoreError):
 class KeyUnavailable(StoreError):
     """An owner's key cannot be had now, so neither its words nor what is derived from them; nothing was written, nothing is lost.
 
-    `passes`: whether it may be had later as things stand. Where it does not, the master key that is set is not the one.
+    `passes`: whether it may be had later as things stand. Where it does not, the master key that is set is not the one, or who
+    keeps it does not let us in. `retry_after`: when to come again, in whole seconds.
     """
 
-    def __init__(self, message: str, *, passes: bool = True, **context: Any) -> None:
-        super().__init__(message, **context)
+    def __init__(self, message: str, *, passes: bool = True, retry_after: int | None = 10, **context: Any) -> None:
+        super().__init__(message, **context, **({} if retry_after is None else {"retry_after": retry_after}))
         self.passes = passes
+
+
+class OwnerErased(KeyUnavailable):
+    """An owner's key was destroyed for good: nothing of it can be opened again, by anybody, and nothing is said under its name."""
+
+    status = 410
+
+    def __init__(self, message: str, **context: Any) -> None:
+        super().__init__(message, passes=False, retry_after=None, **context)
 
 
 class ClockBehind(StoreError):

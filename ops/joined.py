@@ -114,6 +114,7 @@ class JoinedApplication(Application):
             let_go=store.log.let_go,
             accesses=self.accesses.figures,
             embedder=self._embedder_standing,
+            sealing=store.client.seals.standing,
             wires=store.wires,
         )
 

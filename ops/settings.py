@@ -33,6 +33,7 @@ from ops.allowed import looks_like_a_key, number_allowed
 from ops.beyond.settings import BeyondSettings
 from ops.environment import data_folder, refuse_unknown, told_by
 from ops.identity.addresses import ALLOWED, is_safe
+from ops.sealing.settings import SealingSettings
 from projections.choices import VIEW_BYTES
 from projections.embedding.endpoint_wire import base_url, checked_key
 from projections.embedding.names import NAMED, embedder_kind
@@ -49,7 +50,7 @@ _PRINCIPAL = re.compile(r"[^\W_][\w.@/-]{0,63}")
 MOST_SINKS = 8
 
 
-class Settings(BeyondSettings):
+class Settings(BeyondSettings, SealingSettings):
     """Everything that can be set from outside: what is not told when it is made is read from the environment."""
 
     model_config = ConfigDict(validate_default=True, extra="ignore")
@@ -132,8 +133,6 @@ class Settings(BeyondSettings):
     """How often `up` writes down heads that moved."""
     rejections: Path | None = None
     """A folder for kept rejections in place of the data folder: one that no copy of the store replaces."""
-    sealed_by: str | None = None
-    """What the store is sealed by: the whole path of the file with the master key; an embedded store's own lies in its folder."""
     kept_views: str = "auto"
     """Where views of large owners are kept for the next process: off, a folder by its whole path, or (auto) beside the embedded
     store and nowhere with a Redis of one's own: they hold contents."""
@@ -196,13 +195,6 @@ class Settings(BeyondSettings):
             if not (sink.startswith(("http://", "https://")) or Path(sink).expanduser().is_absolute()):
                 raise ValueError("whole paths of files, and addresses that begin with http:// or https://")
         return tuple(sinks)
-
-    @field_validator("sealed_by")
-    @classmethod
-    def _whole_key_path(cls, value: str | None) -> str | None:
-        if value is not None and not Path(value).expanduser().is_absolute():
-            raise ValueError("the whole path of a file")
-        return value
 
     @field_validator("rejections")
     @classmethod
@@ -380,4 +372,4 @@ def _shown(name: str, value: object) -> str:
     """A value as a refusal may show it: no secret of a setting that is one, or that holds one."""
     if name.endswith(SECRET):
         return "a value that is not shown"
-    return shown(str(value)) if name.endswith("_URL") else repr(value)
+    return shown(str(value)) if name.endswith(("_URL", "_SEALED_BY")) else repr(value)

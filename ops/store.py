@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-import redis
-
 from api.requests.speaking import behalf_in_hand
 from events.errors import EmbeddedRedisError, StoreUnavailable
 from events.redis.alarms import RedisAlarms
 from events.redis.log import RedisEventLog
 from events.redis.ready import await_loaded, refuse_kind
-from events.redis.wire import Wire, WirePool, connect
+from events.redis.wire import StoreClient, Wire, WirePool, connect
 from ops.clock import now_micros
 from ops.embedded.disk import DiskGuard, look
 from ops.embedded.folder import Role
@@ -48,7 +46,7 @@ class OpenStore:
     """A store that can be used: connections, log, views and vectors on one identity."""
 
     url: str
-    client: redis.Redis
+    client: StoreClient
     identity: StoreIdentity
     log: KeepingLog
     views: RedisViews

@@ -2071,6 +2071,13 @@ class ListeningReady(TypedDict):
 class ListeningTold(ListeningReady):
     operating: Literal["here", "socket", "port"]
 
+class SealingTold(TypedDict):
+    on: bool
+    key: str | None
+    owners_locked: int
+    reachable: bool | None
+    problem: NotRequired[str | None]
+
 class StoreStatus(TypedDict):
     store_id: str
     at: NotRequired[str | None]
@@ -2089,6 +2096,7 @@ class StoreStatus(TypedDict):
     embedder: NotRequired[EmbedderStanding | None]
     listening: NotRequired[ListeningTold | None]
     sealed: bool
+    sealing: NotRequired[SealingTold | None]
     notice: str
 
 class SummedOver(TypedDict):

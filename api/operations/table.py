@@ -342,6 +342,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Print the token that the HTTP API asks for: that of the data folder, made if there is none yet, or `ENGRAMLOG_TOKEN`.",
         ),
         OperationRow(
+            "master-key",
+            "ops.commands.master_key",
+            "The master key of a sealed store: make and rotate it, wrap owners' keys anew, and see which old ones are needed.",
+        ),
+        OperationRow(
             "promote",
             "api.operations.writing",
             "As an operator, have a memory stand in every prompt, under *Always holds*, or take it from there (`--to fact`).",

@@ -2574,6 +2574,21 @@ class ListeningTold(Result):
     `port` of their own too."""
 
 
+class SealingTold(Result):
+    """Whether contents are sealed, under what, and whether that can be had."""
+
+    on: bool
+    key: str | None
+    """The master key that is set, by its name; null where none is."""
+    owners_locked: int
+    """Owners whose fold stands still for want of their keys; it goes on by itself once they can be had."""
+    reachable: bool | None
+    """Whether the master key can be had, as this process found it within the last 15 seconds; null where contents
+    are not sealed."""
+    problem: str | None = None
+    """Why not."""
+
+
 class StoreStatus(Result):
     """The store as it stands."""
 
@@ -2602,6 +2617,8 @@ class StoreStatus(Result):
     listening: ListeningTold | None = None
     """How this process is asked; null of a command, which serves nobody."""
     sealed: bool
+    sealing: SealingTold | None = None
+    """Under what contents are sealed, and whether it can be had."""
     notice: str
 
 

@@ -12,11 +12,14 @@ from typing import Any
 
 from consumers.fold.figures import FoldFigures
 from events.envelope import Stored
+from events.errors import UndecodableEvent
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import STORE_KEY, partition_of
 from events.redis.gap import refuse_holes
 from events.redis.opening import opened_where_it_can_be
+from events.redis.secrets import read_ciphers
 from events.redis.wire import TOGETHER_BYTES, Script, Wire, packed
+from events.sealing.cipher import BODY_MARK, ValueCipher
 from projections.fold.inbox import MOST_WAITING
 from projections.fold.partition import (
     Decoded,
@@ -37,6 +40,7 @@ from projections.redis.store import (
     commit_command,
     read_checkpoint,
     read_entries,
+    read_locked,
     read_parked,
     receive_commit,
 )
@@ -178,6 +182,13 @@ class PartitionFolder:
                 self._lane.settle()  # what is asked of Redis must not be on its way to it
                 load_owners(self._load, self.lease.keys, wanted, self._owners)
         load_secrets(self._load, self.lease.keys, self._owners, names)
+        if any(self._opens_now(one) for one, event in self._ready if isinstance(event, UndecodableEvent)):
+            self._ready = decode_all(self._opened(stored))  # a key came back in between
+            load_owners(self._load, self.lease.keys, named_memories(self._ready), self._owners)
+
+    def _opens_now(self, stored: Stored) -> bool:
+        """Whether a body is still sealed although its owner's key is at hand."""
+        return stored.body[:1] == BODY_MARK and self._owners[stored.owner].cipher is not None
 
     def _opened(self, stored: Sequence[Stored]) -> Sequence[Stored]:
         """The entries with their bodies open, as far as their owners' keys can be had. Raises StoreError."""
@@ -238,10 +249,21 @@ class PartitionFolder:
         load_owners(self._load, keys, {owner: (), **named_memories(parked)}, self._owners)
         return parked
 
-    def retry(self, owner: str, request: str) -> bool:
-        """Carry out an operator's request to fold an owner's parked events again; whether none stays parked."""
+    def locked(self, most: int) -> list[tuple[str, str]]:
+        """Owners that stand still for want of their keys alone, and why; at most so many."""
+        if not self._load.seals.is_on or not self._load.call("HLEN", self.lease.keys.quarantine):
+            return []
+        return read_locked(self._load, self.lease.keys, most)
+
+    def opens_now(self, owners: Sequence[str]) -> list[str]:
+        """Those of these owners whose keys can be had now."""
+        found = read_ciphers(self._load, self.lease.keys.log, owners)
+        return [owner for owner in owners if isinstance(found.get(owner), ValueCipher)]
+
+    def retry(self, owner: str, request: str | None = None) -> bool:
+        """Fold an owner's parked events again, by an operator's `request` or since its key is back; whether none stays parked."""
         self._lane.settle()
-        if owner in self._owners and self._owners[owner].locked:
+        if owner in self._owners and self._owners[owner].locked is not None:
             del self._owners[owner]
         load_owners(self._load, self.lease.keys, {owner: ()}, self._owners)
         working = self._owners[owner]
@@ -249,7 +271,7 @@ class PartitionFolder:
         if working.quarantine is not None:
             release(outcome, owner, working, self._parked(owner), base=self._base, on_failure=self._told)
         self._probe("during a retry")
-        self._commit(outcome, control=[request])
+        self._commit(outcome, control=[] if request is None else [request])
         self._lane.settle()
         return working.quarantine is None
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from time import monotonic
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from consumers.fold.folder import CommitLane, PartitionFolder, Tell
-from events.alarms import INBOX_FULL, Alarms
+from events.alarms import INBOX_FULL, KEYS_UNAVAILABLE, Alarms
 from events.errors import DamagedState, FoldError, LogGap, LogRolledBack
 from events.partitions import LogKeys, ranges
 from events.redis.gap import refuse_gap
@@ -24,12 +24,26 @@ OTHER_VERSION_SECONDS = 5.0
 """The same of one whose build this release cannot fold."""
 NAMED = 5
 """Owners that the alarm of full inboxes names."""
+LOOK_SECONDS, MOST_LOOK_SECONDS = 10.0, 60.0
+"""How often it is looked whether keys are back that owners wait for: at first, and at most apart while none is."""
+MOST_LOCKED = 500
+"""Such owners that are looked at in one go."""
+MOST_FREED = 50
+"""Of them that are folded in one go; then it is the turn of others."""
 STANDS_STILL: Mapping[type[FoldError], str] = {
     LogGap: "partition_gap",
     LogRolledBack: "log_rolled_back",
     DamagedState: "state_damaged",
 }
 """The alarm of a partition whose fold stands still, by what stopped it."""
+
+
+class _Looked(NamedTuple):
+    """When it is looked again for owners whose keys are back, how long after that, and what the alarm tells."""
+
+    at: float
+    wait: float
+    told: str | None
 
 
 class HeldPartitions:
@@ -48,10 +62,11 @@ class HeldPartitions:
         alarms: Alarms,
         standing_seconds: float,
         on_taken: Callable[[], None],
+        look_seconds: float = LOOK_SECONDS,
     ) -> None:
         self._wire, self._lane, self._tags, self._worker_id = wire, lane, tags, worker_id
         self._folder_of, self._on_taken = folder_of, on_taken
-        self._lease_ms, self._standing_seconds = lease_ms, standing_seconds
+        self._lease_ms, self._standing_seconds, self._look_seconds = lease_ms, standing_seconds, look_seconds
         self._tell, self._alarms = tell, alarms
         self.folders: dict[int, PartitionFolder] = {}
         self.quiet_until = 0.0
@@ -64,6 +79,8 @@ class HeldPartitions:
         """Partitions taken of which nothing was folded yet: an alarm of the one who held them may stand."""
         self._full: dict[int, int] = {}
         """How many full inboxes were told of each partition since it was taken."""
+        self._locked: dict[int, _Looked] = {}
+        """When it is looked again whether owners' keys are back, of each partition that was taken."""
 
     def checkpoints(self) -> dict[int, int]:
         """How far each is folded."""
@@ -116,6 +133,7 @@ class HeldPartitions:
         self._on_taken()
         self._unsure.add(partition)
         self._full.pop(partition, None)
+        self._locked.pop(partition, None)
         is_news = monotonic() >= self.quiet_until or self._taken_at.get(partition) != folder.checkpoint.seq
         self._taken_at[partition] = folder.checkpoint.seq
         return is_news
@@ -195,6 +213,35 @@ class HeldPartitions:
             for request, owner in zip(answer[::2], answer[1::2], strict=True):
                 freed = folder.retry(owner.decode(), request.decode())
                 self._tell("retry carried out", partition=partition, owner=owner.decode(), freed=freed)
+
+    def retry_locked(self) -> None:
+        """Fold the parked events of owners whose keys are back, some at a time; those that wait are told by an alarm."""
+        for partition, folder in list(self.folders.items()):
+            before = self._locked.get(partition, _Looked(0.0, self._look_seconds, ""))
+            if monotonic() >= before.at:
+                self._locked[partition] = self._looked(partition, folder, before)
+
+    def _looked(self, partition: int, folder: PartitionFolder, before: _Looked) -> _Looked:
+        locked, subject = folder.locked(MOST_LOCKED), f"partition {partition}"
+        back = folder.opens_now([owner for owner, _ in locked])[:MOST_FREED] if locked else []
+        for owner in back:
+            freed = folder.retry(owner)
+            self._tell("key is back", partition=partition, owner=owner, freed=freed)
+        if back:  # the rest at the next turn
+            return _Looked(0.0, self._look_seconds, before.told)
+        if not locked:
+            if before.told is not None:
+                self._alarms.cleared(KEYS_UNAVAILABLE, subject)
+            return _Looked(monotonic() + self._look_seconds, self._look_seconds, None)
+        many = f"{len(locked):,}{' or more' if len(locked) == MOST_LOCKED else ''}"
+        told = f"{many} owner{'' if len(locked) == 1 else 's'}, such as {locked[0][0]}: {locked[0][1]}"
+        self._alarms.raised(KEYS_UNAVAILABLE, subject, told)
+        if told != before.told:
+            self._tell(
+                "owners wait for their keys", partition=partition, owners=len(locked), reason=locked[0][1], alarm=True
+            )
+        wait = self._look_seconds if before.told is None else min(2 * before.wait, MOST_LOOK_SECONDS)
+        return _Looked(monotonic() + before.wait, wait, told)
 
     def release(self) -> None:
         """Give every lease back at once."""

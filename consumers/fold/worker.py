@@ -16,7 +16,7 @@ import redis
 
 from consumers.fold.figures import FoldFigures
 from consumers.fold.folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
-from consumers.fold.held import STANDING_SECONDS, STANDS_STILL, HeldPartitions
+from consumers.fold.held import LOOK_SECONDS, STANDING_SECONDS, STANDS_STILL, HeldPartitions
 from consumers.fold.prefetch import Prefetch
 from consumers.fold.presence import LEASE_MS, Presence, fair_share
 from consumers.fold.rebuild_run import tell_left_build
@@ -56,9 +56,13 @@ class FoldWorker:
         facts: Mapping[str, Any] | None = None,
         alarms: Alarms | None = None,
         standing_seconds: float = STANDING_SECONDS,
+        look_seconds: float = LOOK_SECONDS,
         figures: FoldFigures | None = None,
     ) -> None:
-        """`figures`: what it folds is counted there, where somebody asks."""
+        """`look_seconds`: how often it looks whether keys are back that owners wait for.
+
+        `figures`: what it folds is counted there, where somebody asks.
+        """
         self.worker_id = worker_id
         self._tags, self._tell, self._alarms = list(tags), tell, alarms or TellingAlarms(tell)
         self._load, self._tend = Wire(client), Wire(client)
@@ -73,6 +77,7 @@ class FoldWorker:
             alarms=self._alarms,
             standing_seconds=standing_seconds,
             on_taken=self._stop_reading,
+            look_seconds=look_seconds,
         )
         self._generations: tuple[int, ...] | None = None
         self._next_tick, self._next_retirement = 0.0, monotonic() + RETIRE_SECONDS
@@ -183,6 +188,7 @@ class FoldWorker:
         workers = self._presence.beat(now_ms, self.held, self.folded)
         self._partitions.balance(fair_share(workers, self.worker_id, len(self._tags)), now_ms)
         self._partitions.carry_out_requests()
+        self._partitions.retry_locked()
         if monotonic() >= self._next_retirement:
             self._next_retirement = monotonic() + RETIRE_SECONDS
             for partition, folder in self._partitions.folders.items():

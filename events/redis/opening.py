@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from events.envelope import Stored
-from events.errors import DamagedState, KeyUnavailable
+from events.errors import DamagedState, KeyUnavailable, OwnerErased
 from events.partitions import LogKeys
 from events.redis.secrets import read_ciphers
 from events.redis.wire import Argument, Wire
@@ -34,9 +34,9 @@ def opened(wire: Wire, keys: LogKeys, found: Sequence[Stored]) -> list[Stored]:
     for at in sealed:
         one = found[at]
         cipher, salt = ciphers.get(one.owner), salts[one.seq]
-        if isinstance(cipher, KeyUnavailable):
+        if isinstance(cipher, KeyUnavailable) and not isinstance(cipher, OwnerErased):
             raise cipher
-        if cipher is not None and salt != NO_SALT:
+        if isinstance(cipher, ValueCipher) and salt != NO_SALT:
             answer[at] = _opened(wire, keys, one, cipher, salt)
     return answer
 

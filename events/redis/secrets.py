@@ -29,6 +29,9 @@ class OwnerSecret(NamedTuple):
 
     secret: bytes
     line: bytes
+    stands: bool = True
+    """Whether the store has it, as far as is known; one that is proposed is wrapped anew at each append, for the master key may
+    have been replaced since."""
 
 
 def read_lines(wire: Wire, tags: Sequence[str], owners: Iterable[str]) -> dict[str, bytes]:
@@ -106,18 +109,23 @@ class Secrets:
             if self._generations.get(wire) != wire.generation:
                 self._generations[wire] = wire.generation
                 self._kept.clear()
-            found = {owner: self._kept.get(owner) for owner in owners}
-        unknown = [owner for owner, held in found.items() if held is None]
+            asked = list(owners)
+            found = {
+                owner: held
+                for owner in asked
+                if (held := self._kept.get(owner)) is not None and (held.stands or not wire.seals.is_on)
+            }
+        unknown = [owner for owner in asked if owner not in found]
         if not unknown:
-            return {owner: held for owner, held in found.items() if held is not None}
+            return found
         lines = read_lines(wire, self._tags, unknown)
         told = wire.seals.secrets(lines)
         made = {owner: self._chance(SECRET_BYTES) for owner in unknown if owner not in lines}
         lines |= wire.seals.lines(made)
         told |= made
-        fresh = {owner: OwnerSecret(told[owner], lines[owner]) for owner in unknown}
+        fresh = {owner: OwnerSecret(told[owner], lines[owner], owner not in made) for owner in unknown}
         self._keep(fresh)
-        return {owner: held or fresh[owner] for owner, held in found.items()}
+        return found | fresh
 
     def keep(self, seals: Seals, lines: Mapping[str, bytes]) -> None:
         """Take over what the store told; a line that opens to no secret is asked for again, and refused then."""

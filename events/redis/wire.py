@@ -21,7 +21,8 @@ from redis.driver_info import DriverInfo
 from redis.retry import Retry
 
 from events.errors import EngramlogError, StoreFull, StoreUnavailable
-from events.sealing.seals import MasterKey, Seals
+from events.partitions import STORE_KEY
+from events.sealing.seals import SEALED_FIELD, MasterKey, Seals
 
 DRIVER = DriverInfo()
 """Made once: redis-py would read its package's metadata anew for each connection."""
@@ -45,7 +46,16 @@ class StoreClient(redis.Redis):
         found = cls.from_url(url, **options)
         assert isinstance(found, cls)
         found.seals = seals
+        seals.read_check = found.read_check
         return found
+
+    def read_check(self) -> bytes | None:
+        """The check line of the store as it stands now; None where there is none, or nobody answers."""
+        try:
+            found = self.hget(STORE_KEY, SEALED_FIELD)
+        except (redis.RedisError, OSError):
+            return None
+        return found if isinstance(found, bytes) else None
 
 
 def connect(url: str, *, timeout: float = 10.0, master: MasterKey | None = None) -> StoreClient:

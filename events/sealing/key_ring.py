@@ -60,6 +60,10 @@ class KeyRing:
         """See `MasterKey.unwrap`."""
         return [self._unwrapped(one) for one in lines]
 
+    def wrapped_by(self, line: bytes) -> str | None:
+        """See `MasterKey.wrapped_by`."""
+        return line[1 : 1 + ID_BYTES].hex() if line[:1] == FILE_MARK else None
+
     def is_current(self, line: bytes) -> bool:
         """See `MasterKey.is_current`."""
         return line[: 1 + ID_BYTES] == FILE_MARK + self._current

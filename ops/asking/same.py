@@ -20,6 +20,7 @@ OF_EACH: Final = frozenset(
         "redis_timeout", "loading_seconds", "head_seconds", "log_level", "ask",
         "kept_views", "kept_views_bytes", "view_bytes", "metrics_host", "metrics_port",
         "tls_cert_file", "tls_key_file", "trusted_proxies", "public_names", "operate_host", "operate_port",
+        "vault_token", "vault_token_file", "vault_namespace", "vault_ca_file",
     }
 )  # fmt: skip
 """Settings that change no answer: those of the service hold for it. The folder and the token are shown by being asked at all."""

@@ -38,6 +38,15 @@ def _store() -> Iterator[OpenStore]:
         yield store
 
 
+def _need_the_key(store: OpenStore) -> None:
+    """Raise KeyUnavailable where the master key of a sealed store cannot be had: every owner would stand still, or differ."""
+    found = store.client.seals.standing()
+    if found.is_on and not found.reachable:
+        from events.errors import KeyUnavailable
+
+        raise KeyUnavailable(f"nothing was done, for the master key cannot be had: {found.reason}")
+
+
 def _bar(as_json: bool) -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     return Progress(*columns, console=err, transient=True, disable=as_json or not err.is_terminal)
@@ -103,6 +112,7 @@ def rebuild(
         if drop_left:
             _drop_left(store, chosen, json)
             return
+        _need_the_key(store)
         wire = store.wire()
         refuse_without_room(wire, [store.identity.tags[number] for number in chosen])
         accepted = _meet_heads(store, chosen, reason)
@@ -221,6 +231,7 @@ def verify(
     copies = {str(path): read_copy(path) for path in against or ()}
     with _store() as store, _bar(json) as bar:
         chosen = _chosen(partition, store.identity.partitions)
+        _need_the_key(store)
         file = HeadFile(heads_path(load_settings(), store.identity.store_id))
         compared = Against(store, {str(file.path): file.read(), **copies})
         tasks = [PartitionTask(number, store.identity.tags[number], compared.seqs(number)) for number in chosen]

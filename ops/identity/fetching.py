@@ -1,19 +1,13 @@
-"""What an identity provider tells at an address, within bounds: of time, of size, no redirect followed, no proxy asked."""
+"""What an identity provider tells at an address, within bounds."""
 
 from __future__ import annotations
 
-import socket
-import ssl
 from collections.abc import Mapping
-from contextlib import suppress
-from http.client import HTTPConnection, HTTPException
-from threading import Timer
-from time import monotonic
-from urllib.parse import urlsplit
 
 import orjson
 
 from ops.identity.addresses import is_safe
+from ops.sealing.exchanging import NoAnswer, exchanged
 from projections.access.provider_keys import ProviderKey, keys_in
 
 SECONDS = 5.0
@@ -40,51 +34,13 @@ def fetched(url: str, seconds: float = SECONDS) -> bytes:
     """What lies at an address. Raises NotTold for anything but 200 and at most `MOST_BYTES`, in time."""
     if not is_safe(url):
         raise NotTold("an address that is neither https nor http of this machine")
-    parts = urlsplit(url)
-    host, secure = parts.hostname or "", parts.scheme == "https"
-    port, began = parts.port or (443 if secure else 80), monotonic()
     try:
-        connected = socket.create_connection((host, port), seconds)
-    except OSError as error:
-        raise NotTold(f"{_shown(url)}: {error.strerror or type(error).__name__}") from None
-    # A server that sends a byte now and then would keep every single wait short: the whole is bounded from outside.
-    ends = Timer(max(seconds - (monotonic() - began), 0.01), _cut, [connected])
-    ends.daemon = True
-    ends.start()
-    try:
-        reached = ssl.create_default_context().wrap_socket(connected, server_hostname=host) if secure else connected
-        with reached:
-            return _asked(reached, host, port, parts.path + (f"?{parts.query}" if parts.query else ""), parts.netloc)
-    except NotTold as error:
+        status, document = exchanged(url, seconds=seconds, most=MOST_BYTES, headers={"Accept": "application/json"})
+    except NoAnswer as error:
         raise NotTold(f"{_shown(url)}: {error}") from None
-    except (OSError, HTTPException, ValueError) as error:
-        late = monotonic() - began >= seconds
-        raise NotTold(f"{_shown(url)}: {'no whole answer in time' if late else type(error).__name__}") from None
-    finally:
-        ends.cancel()
-        connected.close()
-
-
-def _asked(reached: socket.socket, host: str, port: int, path: str, named: str) -> bytes:
-    connection = HTTPConnection(host, port)
-    connection.sock = reached
-    connection.request("GET", path or "/", headers={"Host": named, "Accept": "application/json", "Connection": "close"})
-    answer = connection.getresponse()
-    if answer.status != 200:
-        raise NotTold(f"answered {answer.status}")
-    if (answer.length or 0) > MOST_BYTES:
-        raise NotTold(f"more than {MOST_BYTES:,} bytes")
-    document = answer.read(MOST_BYTES + 1)
-    if len(document) > MOST_BYTES:
-        raise NotTold(f"more than {MOST_BYTES:,} bytes")
-    if answer.length:
-        raise NotTold("an answer that breaks off")
+    if status != 200:
+        raise NotTold(f"{_shown(url)}: answered {status}")
     return document
-
-
-def _cut(connected: socket.socket) -> None:
-    with suppress(OSError):
-        connected.shutdown(socket.SHUT_RDWR)
 
 
 def _discovered(issuer: str, seconds: float) -> str:

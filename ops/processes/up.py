@@ -52,6 +52,7 @@ from ops.processes.standstill import Standstill
 from ops.processes.stay import Stay
 from ops.processes.workers import Workers
 from ops.sealing.master import key_in
+from ops.sealing.watch import KeyWatch
 from ops.settings import Settings
 from ops.store import OpenStore, check_queue, folder_of, open_the_store
 from ops.token import GivenToken, TokenFile, TokenWatch, admits_of
@@ -272,11 +273,13 @@ def _serve(
     keeper.start()
     schedule = JobSchedule(store.url, store.identity, settings, partial(tell, component="lifecycle"))
     schedule.start()
+    keys = KeyWatch(store.client.seals, store.alarms, of_api).start()
     watches = (
         TokenWatch(admits, store.alarms),
         ConsoleWatch(sessions, store.alarms, of_api),
         CertificateWatch(front.listeners.certificate, store.alarms, of_api),
         IdentityWatch(provider, store.alarms),
+        keys,
         refused,
     )
     guard, standstill = _guard(store), Standstill(application.operator.status, store.alarms)
@@ -302,6 +305,7 @@ def _serve(
             if died:
                 raise EmbeddedRedisError(f"the private Redis died; run `engramlog up` again. Its last lines:\n{died}")
     finally:
+        keys.stop()
         tell("stopping")
         server.stop(end.left(MARKS.api))
         tell("api stopped")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
-from secrets import token_bytes
+from secrets import token_bytes, token_hex
 from threading import Lock
 
 from events.errors import BadSetting, KeyUnavailable
@@ -27,6 +29,8 @@ _HEAD = """\
 class KeyFileUnusable(BadSetting):
     """The file with the master key cannot be trusted, read or written; nothing is opened by it."""
 
+    exit_code = 1
+
 
 class KeyFile:
     """A `MasterKey` that lies in a file; read when it is first needed, and again where it does not hold what was asked for."""
@@ -44,12 +48,12 @@ class KeyFile:
 
     @property
     def ring(self) -> KeyRing:
-        """The keys. Raises KeyFileUnusable."""
-        return self._read()
+        """The keys that lie there now. Raises KeyFileUnusable."""
+        return self._read(anew=self._changed())
 
     def wrap(self, secrets: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
-        """See `MasterKey.wrap`."""
-        return self._usable().wrap(secrets)
+        """See `MasterKey.wrap`. By what lies there now: what a key wraps that was rotated away could never be opened again."""
+        return self._usable(anew=self._changed()).wrap(secrets)
 
     def unwrap(self, lines: Sequence[Wrapped]) -> list[bytes | KeyUnavailable]:
         """See `MasterKey.unwrap`."""
@@ -61,9 +65,13 @@ class KeyFile:
             return [error] * len(lines)
         return found
 
+    def wrapped_by(self, line: bytes) -> str | None:
+        """See `MasterKey.wrapped_by`."""
+        return self._usable().wrapped_by(line)
+
     def is_current(self, line: bytes) -> bool:
         """See `MasterKey.is_current`."""
-        return self._usable().is_current(line)
+        return self._usable(anew=self._changed()).is_current(line)
 
     def _usable(self, *, anew: bool = False) -> KeyRing:
         try:
@@ -74,7 +82,8 @@ class KeyFile:
     def _read(self, *, anew: bool = False) -> KeyRing:
         with self._lock:
             if self._ring is None or anew:
-                self._ring, self._seen = read_key_file(self._path), _mark(self._path)
+                seen = _mark(self._path)  # before it is read: what is put there meanwhile is read again
+                self._ring, self._seen = read_key_file(self._path), seen
             return self._ring
 
     def _changed(self) -> bool:
@@ -111,19 +120,90 @@ def read_key_file(path: Path) -> KeyRing:
     return KeyRing(keys)
 
 
-def make_key_file(path: Path) -> None:
-    """A new file with one new key, mode 0600; one that is there stays as it is. Raises KeyFileUnusable."""
+def make_key_file(path: Path) -> bool:
+    """A new file with one new key, mode 0600; one that is there stays as it is. Whether it was made. Raises KeyFileUnusable."""
     key = token_bytes(KEY_BYTES)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except FileExistsError:
-        return
+        return False
     except OSError as error:
         raise _unusable(path, f"cannot be made ({error.strerror})") from None
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(f"{_HEAD}{line_of(key)}\n")
         file.flush()
         os.fsync(file.fileno())
+    _sync_folder(path)
+    return True
+
+
+def rotate_key_file(path: Path) -> str:
+    """Put a new key into the file, which wraps from now on, beside those that are there; gives its id. Raises KeyFileUnusable."""
+    key = token_bytes(KEY_BYTES)
+    with _held(path) as text:
+        _replace(path, f"{text.rstrip()}\n{line_of(key)}\n")
+    return key_id(key)
+
+
+def drop_key(path: Path, told: str) -> None:
+    """Take a key out of the file that nothing needs any more, and that is not the one that wraps now; who calls has looked.
+    Raises KeyFileUnusable."""
+    with _held(path) as text:
+        kept = [line for line in text.splitlines() if line.split()[:2] != ["egm1", told]]
+        rotated = path.lstat().st_mtime_ns
+        _replace(path, "\n".join(kept) + "\n")
+        os.utime(path, ns=(rotated, rotated))  # it tells when a key was put there
+
+
+def rotated_seconds(path: Path, now: float) -> float:
+    """How long ago a key was put into the file, by its time. Raises KeyFileUnusable."""
+    try:
+        return now - path.lstat().st_mtime
+    except OSError as error:
+        raise _unusable(path, f"cannot be read ({error.strerror})") from None
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[str]:
+    """What the file says, which no other command changes meanwhile. Raises KeyFileUnusable."""
+    read_key_file(path)
+    try:
+        lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise _unusable(path, f"cannot be read ({error.strerror})") from None
+    try:
+        try:
+            flock(lock, LOCK_EX | LOCK_NB)
+        except OSError:
+            raise _unusable(path, "is being changed by another command; run this again") from None
+        if os.fstat(lock).st_ino != path.lstat().st_ino:
+            raise _unusable(path, "was replaced just now by another command; run this again")
+        yield os.read(lock, LONGEST).decode("ascii")
+    finally:
+        os.close(lock)
+
+
+def _replace(path: Path, text: str) -> None:
+    """The file as a whole in place of the one before. Raises KeyFileUnusable; then that one stays."""
+    if len(text) > LONGEST:
+        raise _unusable(path, f"would have more than {LONGEST:,} bytes; drop keys that nothing needs any more")
+    beside = path.with_name(f".{path.name}.{token_hex(8)}")
+    try:
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        read_key_file(beside)
+        beside.replace(path)
+    except OSError as error:
+        raise _unusable(path, f"cannot be written anew ({error.strerror})") from None
+    finally:
+        beside.unlink(missing_ok=True)
+    _sync_folder(path)
+
+
+def _sync_folder(path: Path) -> None:
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)
@@ -158,5 +238,6 @@ def _mark(path: Path) -> tuple[int, int, int] | None:
 
 def _unusable(path: Path, what: str) -> KeyFileUnusable:
     return KeyFileUnusable(
-        f"the master key file {path} {what}; nothing was opened by it", setting="ENGRAMLOG_SEALED_BY"
+        f"the master key file {path} (ENGRAMLOG_SEALED_BY) {what}; nothing was opened by it",
+        setting="ENGRAMLOG_SEALED_BY",
     )

@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
+from events.errors import BadSetting
 from events.sealing.seals import MasterKey
 from ops.sealing.key_file import NAME, KeyFile
+from ops.sealing.place import service_key
 from ops.settings import Settings
 
 
 def master_of(settings: Settings, folder: Path | None = None) -> MasterKey | None:
     """The master key that is set; else the one that lies in the `folder` of an embedded store; None where there is none."""
+    if settings.sealed_by is not None and (place := service_key(settings.sealed_by)) is not None:
+        from ops.sealing.vault import VaultKey, trusted_by  # noqa: PLC0415 - who has a file asks no service
+
+        return VaultKey(
+            place,
+            partial(_token, settings),
+            namespace=settings.vault_namespace,
+            trusted=partial(trusted_by, settings.vault_ca_file),
+        )
     path = key_in(folder, settings)
     return None if path is None else KeyFile(path)
 
 
 def key_in(folder: Path | None, settings: Settings) -> Path | None:
-    """The file of the master key: the one that is set, else the one in the folder of an embedded store, where there is one."""
+    """The file of the master key: the one that is set, else the one in the folder of an embedded store, where there is one; None
+    where a key service has the key."""
     if settings.sealed_by is not None:
-        return Path(settings.sealed_by).expanduser()
+        return None if service_key(settings.sealed_by) is not None else Path(settings.sealed_by).expanduser()
     return folder / NAME if folder is not None and (folder / NAME).exists() else None
+
+
+def _token(settings: Settings) -> str:
+    """What is shown to the key service. Raises BadSetting where there is none."""
+    from ops.sealing.vault import TOKEN, TOKEN_FILE, token_in  # noqa: PLC0415 - as above
+
+    if settings.vault_token_file is not None:
+        return token_in(settings.vault_token_file)
+    if settings.vault_token is None:
+        raise BadSetting(
+            f"{TOKEN}: got nothing; allowed: a token that may encrypt and decrypt by the key of ENGRAMLOG_SEALED_BY, here or in a"
+            f" file that {TOKEN_FILE} names",
+            setting=TOKEN,
+        )
+    return settings.vault_token.get_secret_value()

@@ -59,12 +59,21 @@ class Checkpoint(NamedTuple):
     """Chain over the stored events up to `reach`."""
 
 
+LOCKED_REASON = f"{KeyUnavailable.__name__}: "
+"""What the reason of an owner begins with whose key cannot be had: its events fold by themselves once it can."""
+
+
 class Quarantine(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Why an owner's fold stands still: the first event that could not be folded."""
 
     seq: int
     kind: str
     reason: str
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether it stands still for want of its key alone, which may come back."""
+        return self.reason.startswith(LOCKED_REASON)
 
 
 @dataclass(slots=True)
@@ -84,8 +93,9 @@ class WorkingOwner:
     """What keys the hashes of its contents and records; empty where the store has none of it, and then there are none."""
     cipher: ValueCipher | None = None
     """What seals its records; None where the store lies open."""
-    locked: str = ""
-    """Why its key cannot be had, so that nothing of it is read: its events are parked until it can."""
+    locked: KeyUnavailable | None = None
+    """Why its key cannot be had, so that nothing of it is read: its events are parked until it can, or for good where it was
+    destroyed."""
     counted: int = 0
     """How many of its memories whoever keeps working sets small has counted."""
 
@@ -268,9 +278,9 @@ def apply_or_park(
 
 
 def _refuse_locked(owner: WorkingOwner) -> None:
-    """Raise KeyUnavailable where an owner's key cannot be had."""
-    if owner.locked:
-        raise KeyUnavailable(owner.locked)
+    """Raise KeyUnavailable where an owner's key cannot be had, OwnerErased where it was destroyed."""
+    if owner.locked is not None:
+        raise type(owner.locked)(owner.locked.message)
 
 
 def _apply(

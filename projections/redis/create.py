@@ -12,11 +12,12 @@ from events.parameters import PARAMETER_SET
 from events.partitions import FORMAT, MAX_PARTITIONS, STORE_KEY, LogKeys, spread_tags
 from events.redis.clock import redis_micros
 from events.redis.wire import Argument, Wire
+from events.sealing.seals import SEALED_FIELD
 from events.text.embedder_names import NONE
 from projections.fold.builds import FIRST_BUILD
 from projections.redis.scripts import CREATE_STORE
 
-SEALED = "sealed"
+SEALED = SEALED_FIELD
 """The field of the store that a sealed one has."""
 SEALING = "sealing"
 """The same line while a store that lay open is being sealed."""

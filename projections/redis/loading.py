@@ -40,7 +40,7 @@ def load_owners(
         for name, state, why in zip(names, states, stuck, strict=True):
             owner = owners[name] = WorkingOwner(complete=state is None)
             _hold(wire, owner, opened.get(name))
-            if owner.locked:
+            if owner.locked is not None:
                 owner.complete = True  # nothing of it can be read
             elif state is not None:
                 owner.state = read_owner(keys, name, state, owner.cipher)
@@ -63,7 +63,7 @@ def load_owners(
 
 def load_secrets(wire: Wire, keys: BuildKeys, owners: Mapping[str, WorkingOwner], names: Iterable[str]) -> None:
     """The secrets of those of these owners whose is not known yet; nothing is asked where all are. Raises DamagedState."""
-    unknown = [name for name in names if not (owners[name].secret or owners[name].locked)]
+    unknown = [name for name in names if not owners[name].secret and owners[name].locked is None]
     for some in slices(unknown, MOST_VALUES):
         found = zip(some, wire.call("HMGET", keys.log.secrets, *some), strict=True)
         opened = _ciphers(wire, keys, {name: line for name, line in found if line is not None})
@@ -74,7 +74,7 @@ def load_secrets(wire: Wire, keys: BuildKeys, owners: Mapping[str, WorkingOwner]
 def _hold(wire: Wire, owner: WorkingOwner, found: ValueCipher | KeyUnavailable | None) -> None:
     """Give an owner what opens it: nothing where the store has no secret of it, why where its key cannot be had."""
     if isinstance(found, KeyUnavailable):
-        owner.locked = found.message
+        owner.locked = found
     elif found is not None:
         owner.secret = found.secret
         owner.cipher = found if wire.seals.is_on else None

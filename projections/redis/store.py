@@ -104,6 +104,19 @@ def decode_quarantine(raw: bytes, cipher: ValueCipher | None = None, owner: str 
     return msgspec.structs.replace(found, reason=open_reason(cipher, owner, found.reason))
 
 
+def read_locked(wire: Wire, keys: BuildKeys, most: int | None = None) -> list[tuple[str, str]]:
+    """Owners that stand still for want of their keys alone, each with why; at most so many of them. Raises StoreError."""
+    found, cursor = dict[str, str](), b"0"
+    while most is None or len(found) < most:
+        cursor, page = wire.call("HSCAN", keys.quarantine, cursor, "COUNT", MOST_VALUES)
+        for name, raw in zip(page[::2], page[1::2], strict=True):
+            if (why := _DECODE_QUARANTINE.decode(raw)).is_locked:
+                found[name.decode()] = why.reason
+        if cursor == b"0":
+            break
+    return list(found.items())[:most]
+
+
 def encode_quarantine(found: Quarantine, cipher: ValueCipher | None, owner: str) -> bytes:
     """Why an owner stands still, as it is stored."""
     return msgspec.msgpack.encode(msgspec.structs.replace(found, reason=seal_reason(cipher, owner, found.reason)))

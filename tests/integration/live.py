@@ -10,6 +10,8 @@ from threading import Event as Flag
 from threading import Thread
 from typing import Any
 
+from redis import Redis
+
 from consumers.fold.worker import FoldWorker
 from consumers.verify.store_and_log import verify_partition
 from events.catalogue import MemoryCreated, MemoryMentioned
@@ -19,6 +21,7 @@ from events.log import AppendReceipt
 from events.partitions import DEFAULT_PARTITIONS, partition_of
 from events.redis.log import RedisEventLog
 from events.redis.wire import Wire, connect
+from events.sealing.seals import MasterKey
 from events.validation import make_event
 from events.vocabulary import Actor
 from projections.fold.builds import BuildKeys
@@ -41,18 +44,20 @@ def wait_until(what: Callable[[], Any], *, seconds: float = PATIENCE) -> Any:
 class Live:
     """One store in a real Redis with workers in threads of the test."""
 
-    def __init__(self, url: str, partitions: int = DEFAULT_PARTITIONS, timeout: float = 10.0) -> None:
-        self.client = connect(url, timeout=timeout)
+    def __init__(
+        self, url: str, partitions: int = DEFAULT_PARTITIONS, timeout: float = 10.0, master: MasterKey | None = None
+    ) -> None:
+        self.client = connect(url, timeout=timeout, master=master)
         self.identity: StoreIdentity = open_store(Wire(self.client), store_id="test", partitions=partitions)
         self.log = RedisEventLog(self.client, self.identity.tags)
         self.facts: list[tuple[str, dict[str, Any]]] = []
         self._running: list[tuple[Flag, Thread, FoldWorker]] = []
         self._count = 0
 
-    def start_worker(self, name: str, **options: Any) -> FoldWorker:
-        """One more worker, in a thread."""
+    def start_worker(self, name: str, *, client: Redis | None = None, **options: Any) -> FoldWorker:
+        """One more worker, in a thread; with a `client` of its own, as another process has."""
         stop = Flag()
-        worker = FoldWorker(self.client, self.identity.tags, name, tell=self._told, **options)
+        worker = FoldWorker(client or self.client, self.identity.tags, name, tell=self._told, **options)
         thread = Thread(target=worker.run, args=(stop,), name=name)
         thread.start()
         self._running.append((stop, thread, worker))
@@ -138,9 +143,11 @@ class Live:
 
 
 @contextmanager
-def live_store(url: str, partitions: int = DEFAULT_PARTITIONS, timeout: float = 10.0) -> Iterator[Live]:
-    """A live store for the length of a test."""
-    store = Live(url, partitions, timeout)
+def live_store(
+    url: str, partitions: int = DEFAULT_PARTITIONS, timeout: float = 10.0, master: MasterKey | None = None
+) -> Iterator[Live]:
+    """A live store for the length of a test; sealed where there is a `master` key."""
+    store = Live(url, partitions, timeout, master)
     try:
         yield store
     finally:

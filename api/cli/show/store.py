@@ -55,7 +55,18 @@ def partitions(answer: dict[str, Any]) -> None:
     if embedder := answer["embedder"]:
         out.print(_embedder(embedder))
     out.print(_schedule(answer["lifecycle"]))
-    out.print(f"[dim]{answer['notice']}[/]")
+    if (sealing := answer.get("sealing")) and sealing["on"]:
+        out.print(_sealing(sealing))
+    else:
+        out.print(f"[dim]{escape(answer['notice'])}[/]")
+
+
+def _sealing(told: shapes.SealingTold) -> Text:
+    """Under what contents are sealed, and what is amiss with it."""
+    amiss = f"; it cannot be had: {told['problem']}" if told["problem"] else ""
+    if locked := told["owners_locked"]:
+        amiss += f"; {locked:,} owner{' waits' if locked == 1 else 's wait'} for {'its key' if locked == 1 else 'their keys'}"
+    return Text(f"sealed under the master key {told['key']}{amiss}", "yellow" if amiss else "")
 
 
 def _embedder(told: shapes.EmbedderStanding) -> Text:

@@ -27,6 +27,8 @@ words({
   "error.OutputCut": ["The answer was cut off.", "回答被截断。"],
   "error.StoreError": ["The store cannot be used now.", "存储现在不可用。"],
   "error.StoreUnavailable": ["The store cannot be used now.", "存储现在不可用。"],
+  "error.KeyUnavailable": ["The key of this owner cannot be had now. Nothing is lost.", "现在无法取得该所有者的密钥。没有任何丢失。"],
+  "error.OwnerErased": ["This owner was erased for good.", "该所有者已被永久擦除。"],
   "error.StoreMismatch": ["It is another store.", "这是另一个存储。"],
   "error.OtherFormat": ["Another release wrote the store.", "存储由另一版本写入。"],
   "error.EmbeddedRedisError": ["The store's Redis cannot be used now.", "存储的 Redis 现在不可用。"],

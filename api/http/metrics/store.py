@@ -105,6 +105,7 @@ def _of_status(status: Mapping[str, Any]) -> Iterator[Metric]:
     yield _store("engramlog_workers", "fold workers that live, without those that end with a command.", lasting)
     quarantined = sum(len(partition["quarantined"]) for partition in partitions)
     yield _store("engramlog_quarantined_owners", "owners whose fold stands still.", quarantined)
+    yield from _sealing(status.get("sealing"))
     yield _store("engramlog_inbox_waiting", "things that wait for a person.", inboxes["waiting"])
     yield _store("engramlog_inbox_full_owners", "owners of whom as much waits for a person as may.", inboxes["full"])
     said_again = "events that say what a person rejected, and so changed nothing."
@@ -131,6 +132,19 @@ def _of_status(status: Mapping[str, Any]) -> Iterator[Metric]:
     yield _store(
         "engramlog_events_until_full", "about how many events still fit into Redis.", memory.get("events_until_full")
     )
+
+
+def _sealing(told: Mapping[str, Any] | None) -> Iterator[Metric]:
+    """Whether contents are sealed; where they are, whether the master key can be had, and who stands still for want of his."""
+    if told is None:
+        return
+    yield _store("engramlog_sealed", "whether contents are sealed.", float(told["on"]))
+    if told["on"]:
+        yield _store(
+            "engramlog_master_key_reachable", "whether the master key can be had.", float(bool(told["reachable"]))
+        )
+        locked = "owners whose fold stands still for want of their keys."
+        yield _store("engramlog_locked_owners", locked, told["owners_locked"])
 
 
 def _alarms(standing: list[dict[str, Any]]) -> Metric:

@@ -117,6 +117,21 @@ class ListeningTold(ListeningReady):
     )
 
 
+class SealingTold(BaseModel):
+    """Whether contents are sealed, under what, and whether that can be had."""
+
+    on: bool
+    key: str | None = Field(description="The master key that is set, by its name; null where none is.")
+    owners_locked: int = Field(
+        description="Owners whose fold stands still for want of their keys; it goes on by itself once they can be had."
+    )
+    reachable: bool | None = Field(
+        description="Whether the master key can be had, as this process found it within the last 15 seconds; null where"
+        " contents are not sealed."
+    )
+    problem: str | None = Field(default=None, description="Why not.")
+
+
 class StoreStatus(BaseModel):
     """The store as it stands."""
 
@@ -170,6 +185,7 @@ class StoreStatus(BaseModel):
             "embedder": {"name": "auto", "chosen_by": "store", "missing": [], "loaded": ["all-MiniLM-L6-v2"]},
             "listening": {"by": "tls", "certificate_ends": "2027-02-20T09:30:00+00:00", "operating": "socket"},
             "sealed": False,
+            "sealing": {"on": False, "key": None, "owners_locked": 0, "reachable": None, "problem": None},
             "notice": "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest",
         }
     )
@@ -202,6 +218,9 @@ class StoreStatus(BaseModel):
         default=None, description="How this process is asked; null of a command, which serves nobody."
     )
     sealed: bool
+    sealing: SealingTold | None = Field(
+        default=None, description="Under what contents are sealed, and whether it can be had."
+    )
     notice: str
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from heapq import nsmallest
 from time import monotonic, sleep
 from typing import Any, Unpack
@@ -29,14 +29,15 @@ from events.redis.opening import opened_where_it_can_be
 from events.redis.receipts import RECEIPT_LOST
 from events.redis.secrets import read_ciphers
 from events.redis.wire import Wire, WirePool
+from events.sealing.seals import SealingStanding
 from events.validation import make_event, ready
 from projections.checks import Check
 from projections.fold.builds import BuildKeys
 from projections.redis.create import StoreIdentity
 from projections.redis.debt import FoldDebt
 from projections.redis.sealed import opens
-from projections.redis.store import decode_quarantine, read_entries, read_parked
-from projections.shapes import EmbedderStanding, ListeningTold
+from projections.redis.store import decode_quarantine, read_entries, read_locked, read_parked
+from projections.shapes import EmbedderStanding, ListeningTold, PartitionStatus, SealingTold
 
 RETRY_SECONDS = 15.0
 LARGEST = 50
@@ -47,6 +48,8 @@ KnownWorkers = Callable[[Wire, int], tuple[Workers, Workers]]
 """Those that live at a time of Redis's clock, milliseconds, and those that gave no sign of life since a lease time."""
 Schedule = Callable[[], dict[str, Any]]
 NOTICE = "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest"
+SEALED_NOTICE = "contents are sealed under the master key {}"
+OPEN_NOTICE = "; a master key is set, and this store lies open: `engramlog seal` brings it over"
 
 
 class Operator:
@@ -66,6 +69,7 @@ class Operator:
         let_go: Callable[[int], None] = lambda _partition: None,
         accesses: Callable[[], dict[str, int]] = dict,
         embedder: Callable[[], EmbedderStanding | None] = lambda: None,
+        sealing: Callable[[], SealingStanding] = lambda: SealingStanding(False, None, None, ""),
         wires: WirePool,
     ) -> None:
         """`wires`: connections for what is asked every few seconds."""
@@ -81,6 +85,7 @@ class Operator:
         self._let_go = let_go
         self._accesses = accesses
         self._embedder = embedder
+        self._sealing = sealing
         self.listening: Callable[[], ListeningTold | None] = lambda: None
         """How this process is asked; None where it serves nobody."""
 
@@ -92,6 +97,7 @@ class Operator:
             partitions = read_partitions(wire, self._identity.tags, now_ms)
             workers, silent = self._known_workers(wire, now_ms)
             room = read_room(wire, FoldDebt(self._identity.tags))
+            sealing = self._sealing_told(wire, partitions)
         events, alarms = sum(p["head"] for p in partitions), self.alarms()["alarms"]
         lost = sum(alarm["count"] for alarm in alarms if alarm["name"] == ACCESSES_LOST)
         return {
@@ -114,8 +120,25 @@ class Operator:
             "accesses": {**self._accesses(), "lost": lost},
             "embedder": self._embedder(),
             "listening": self.listening(),
-            "sealed": False,
-            "notice": NOTICE,
+            "sealed": sealing["on"],
+            "sealing": sealing,
+            "notice": _notice(sealing),
+        }
+
+    def _sealing_told(self, wire: Wire, partitions: Sequence[PartitionStatus]) -> SealingTold:
+        """Whether the store is sealed, whether its master key can be had, and how many owners stand still for want of theirs."""
+        found, locked = self._sealing(), 0
+        if found.is_on:
+            stuck = [one for one in partitions if one["quarantined"]]
+            locked = sum(
+                len(read_locked(wire, BuildKeys(self._identity.tags[one["partition"]], one["build"]))) for one in stuck
+            )
+        return {
+            "on": found.is_on,
+            "key": found.key,
+            "owners_locked": locked,
+            "reachable": found.reachable,
+            "problem": found.reason or None,
         }
 
     def alarms(self) -> dict[str, Any]:
@@ -282,6 +305,13 @@ class Operator:
         finally:
             wire.close()
         return number, BuildKeys(self._identity.tags[number], live)
+
+
+def _notice(sealing: SealingTold) -> str:
+    """What whoever looks at a store should know of it."""
+    if sealing["on"]:
+        return SEALED_NOTICE.format(sealing["key"])
+    return NOTICE + (OPEN_NOTICE if sealing["key"] is not None else "")
 
 
 def _told(micros: int) -> str:

@@ -1,0 +1,271 @@
+"""Commands about the master key of a sealed store: `engramlog master-key new | show | rotate | rewrap | drop`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+from rich.markup import escape
+from rich.text import Text
+
+from api.cli.app import Json, app, err, out, progress, show
+from api.operations.table import entries
+from events.errors import BadSetting, InputError, StoreMismatch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from events.redis.wire import Wire
+    from events.sealing.seals import MasterKey, Seals
+    from ops.settings import Settings
+
+master_app = typer.Typer(no_args_is_help=True, help=entries()["master-key"].help)
+app.add_typer(master_app, name="master-key")
+LONG = 1_000
+"""Lines from which a bar is shown."""
+SETTLED_SECONDS = 60
+"""How long after a rotation the key before stays in the file at least: longer than any append takes."""
+COPY = "Keep a copy apart from the store and its backups: without it nobody can read the store."
+
+
+class _Sealed(NamedTuple):
+    """A sealed store, and what opens it."""
+
+    wire: Wire
+    tags: Sequence[str]
+    seals: Seals
+    master: MasterKey
+    file: Path | None
+    """Where the master key lies; None where a key service has it."""
+
+
+@contextmanager
+def _sealed(settings: Settings) -> Iterator[_Sealed]:
+    """The store of these settings, without what reads memories. Raises StoreMismatch where there is none, or it lies open."""
+    from events.redis.wire import Wire, connect
+    from ops.commands.notices import patient
+    from ops.sealing.master import key_in, master_of
+    from ops.store import folder_of, reach_the_store
+    from projections.redis.create import known_identity
+
+    with reach_the_store(settings, on_wait=patient(err)) as (url, embedded, _):
+        folder = folder_of(embedded)
+        client = connect(url, timeout=settings.redis_timeout, master=master_of(settings, folder))
+        wire = Wire(client)
+        try:
+            identity = known_identity(wire)
+            if identity is None:
+                raise StoreMismatch("there is no store here yet: `engramlog up`, or whatever is told first, makes it")
+            if identity.sealed is None or client.seals.master is None:
+                raise StoreMismatch("this store lies open: nothing in it is wrapped under a master key")
+            yield _Sealed(wire, identity.tags, client.seals, client.seals.master, key_in(folder, settings))
+        finally:
+            wire.close()
+            client.close()
+
+
+def _settings() -> Settings:
+    from ops.settings import load_settings
+
+    return load_settings()
+
+
+@master_app.command("new", epilog="Example: `engramlog master-key new /etc/engramlog/master-key`")
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where it is to lie; nothing may lie there yet.")],
+    json: Json = False,
+) -> None:
+    """Make a file with a new master key, for this user alone.
+
+    A store that is made while `ENGRAMLOG_SEALED_BY` names it is sealed."""
+    from ops.sealing.key_file import make_key_file, read_key_file
+
+    path = file.expanduser().absolute()
+    if not make_key_file(path):
+        raise InputError(
+            f"file: got {str(path)!r}, where something lies already; allowed: a new name. `engramlog master-key rotate` puts a"
+            " new key beside those that a store was sealed under",
+            field="file",
+        )
+    show({"file": str(path), "key": read_key_file(path).name}, json, _render_new)
+
+
+def _render_new(answer: dict[str, Any]) -> None:
+    out.print(f"master key {answer['key']} lies in {escape(answer['file'])}", soft_wrap=True)
+    out.print(f"[yellow]{COPY}[/]", soft_wrap=True)
+    out.print(f"[dim]Next: ENGRAMLOG_SEALED_BY={escape(answer['file'])}[/]", soft_wrap=True)
+
+
+@master_app.command("show", epilog="Example: `engramlog master-key show`")
+def show_(json: Json = False) -> None:
+    """Which master keys there are, which wraps now, and how many owners' keys each has wrapped. Shows nothing of a key itself."""
+    from ops.sealing.rewrap import wraps_of
+
+    with _sealed(_settings()) as store:
+        found = wraps_of(store.wire, store.tags, store.master)
+        held, current = _held(store)
+    keys = [
+        {
+            "key": key,
+            "wraps": key == current,
+            "held": key in held if held is not None else None,
+            "owners": found.owners[key],
+            "needed": bool(found.need(key)) or key == current,
+        }
+        for key in sorted({*(held or ()), *found.owners, *filter(None, [found.check, current])})
+    ]
+    droppable = [one["key"] for one in keys if one["held"] and not one["needed"]]
+    show(
+        {
+            "name": store.master.name,
+            "keys": keys,
+            "erased": found.erased,
+            "wrapped_otherwise": found.others,
+            "open": found.open,
+            "droppable": droppable,
+        },
+        json,
+        _render_keys,
+    )
+
+
+def _held(store: _Sealed) -> tuple[list[str] | None, str | None]:
+    """The keys at hand, where this process has them, and the one that wraps now."""
+    if store.file is None:
+        (line,) = store.master.wrap([(b"", bytes(32))])
+        return None, store.master.wrapped_by(line)
+    from ops.sealing.key_file import read_key_file
+
+    ring = read_key_file(store.file)
+    return ring.names, ring.name
+
+
+def _render_keys(answer: dict[str, Any]) -> None:
+    out.print(f"[dim]{escape(answer['name'])}[/]", soft_wrap=True)
+    for one in answer["keys"]:
+        state = "wraps now" if one["wraps"] else "still needed" if one["needed"] else "needed by nothing"
+        lacks = ", and is not at hand" if one["held"] is False else ""
+        out.print(f"{one['key']}  {one['owners']:,} owner{'' if one['owners'] == 1 else 's'}, {state}{lacks}")
+    if erased := answer["erased"]:
+        out.print(f"{erased:,} owner{' was' if erased == 1 else 's were'} erased: no key opens them")
+    if others := answer["wrapped_otherwise"]:
+        out.print(f"[yellow]{others:,} wrapped by another kind of master key, which this one does not open[/]")
+    for key in answer["droppable"]:
+        out.print(f"[dim]nothing here needs {key}: `engramlog master-key drop {key}`; old backups may[/]")
+
+
+@master_app.command("rotate", epilog="Example: `engramlog master-key rotate`, then `engramlog master-key rewrap`")
+def rotate(json: Json = False) -> None:
+    """Put a new key into the file of the master key: it wraps from now on, the old ones open what they wrapped.
+
+    Running processes take it by themselves. A key service rotates its keys itself: `bao write -f MOUNT/keys/KEY/rotate`.
+    """
+    from ops.sealing.key_file import read_key_file, rotate_key_file
+
+    path = _file("rotate")
+    before = read_key_file(path).name
+    made = rotate_key_file(path)
+    show({"file": str(path), "key": made, "before": before}, json, _render_rotated)
+
+
+def _render_rotated(answer: dict[str, Any]) -> None:
+    out.print(f"master key {answer['key']} wraps from now on; {answer['before']} opens what it wrapped")
+    out.print(f"[yellow]{COPY} The copy that you have is out of date now.[/]", soft_wrap=True)
+    out.print("[dim]Next: `engramlog master-key rewrap`, and `engramlog master-key show`[/]")
+
+
+@master_app.command("rewrap", epilog="Example: `engramlog master-key rewrap` while `engramlog up` is running")
+def rewrap_(json: Json = False) -> None:
+    """Wrap every owner's key anew under the master key that wraps now, while the store is used. No event is touched.
+
+    Killed anywhere, run it again: it goes on. Exit code 3 where some lines do not open; they stay as they are.
+    """
+    from ops.sealing.rewrap import rewrap
+
+    with _sealed(_settings()) as store, progress("rewrap", json, long=LONG) as advance:
+        done = rewrap(store.wire, store.tags, store.seals, advance)
+    show(
+        {
+            "rewrapped": done.rewrapped,
+            "current": done.current,
+            "unopened": done.unopened,
+            "named": done.named,
+            "why": done.why or None,
+        },
+        json,
+        _render_rewrapped,
+    )
+    if done.unopened:
+        raise typer.Exit(3)
+
+
+def _render_rewrapped(answer: dict[str, Any]) -> None:
+    out.print(f"{answer['rewrapped']:,} wrapped anew; {answer['current']:,} are under the master key that wraps now")
+    if answer["unopened"]:
+        named = escape(", ".join(answer["named"]))
+        out.print(Text(f"{answer['unopened']:,} do not open and stay: {named}: {answer['why']}", "red"), soft_wrap=True)
+
+
+@master_app.command("drop", epilog="Example: `engramlog master-key drop 7e8e1486d97647a8`, as `show` names it")
+def drop(
+    key: Annotated[str, typer.Argument(metavar="OLD_ID", help="As `show` tells it.")],
+    json: Json = False,
+) -> None:
+    """Take a key out of the file that nothing in the store needs any more. Backups of before the rewrap need it: keep a copy."""
+    from ops.clock import now
+    from ops.sealing.key_file import drop_key, read_key_file, rotated_seconds
+    from ops.sealing.rewrap import wraps_of
+
+    settings, path = _settings(), _file("drop")
+    ring = read_key_file(path)
+    if key not in ring.names or key == ring.name:
+        old = (
+            ", ".join(one for one in ring.names if one != ring.name)
+            or "none: there is no other key than the one that wraps"
+        )
+        raise InputError(f"no old key of the file is called {key[:40]!r}; its old keys: {old}", field="old_id")
+    with _sealed(settings) as store:
+        needed = wraps_of(store.wire, store.tags, store.master).need(key)
+        if needed:
+            raise InputError(
+                f"{needed:,} line{' needs' if needed == 1 else 's need'} this key still: `engramlog master-key rewrap` first",
+                field="old_id",
+                needed=needed,
+            )
+        if (since := rotated_seconds(path, now().timestamp())) < SETTLED_SECONDS:
+            raise InputError(
+                f"a key was put beside this one {since:.0f} s ago; it can go {SETTLED_SECONDS} s after that: what is being appended"
+                " may be wrapped by it still",
+                field="old_id",
+            )
+        drop_key(path, key)
+    show({"file": str(path), "dropped": key, "key": ring.name}, json, _render_dropped)
+
+
+def _render_dropped(answer: dict[str, Any]) -> None:
+    out.print(
+        f"master key {answer['dropped']} is out of {escape(answer['file'])}; {answer['key']} wraps", soft_wrap=True
+    )
+
+
+def _file(what: str) -> Path:
+    """The file of the master key. Raises BadSetting where there is none."""
+    from ops.sealing.master import key_in
+    from ops.sealing.place import service_key
+
+    settings = _settings()
+    path = key_in(settings.data.expanduser() if settings.redis_url is None else None, settings)
+    if path is not None:
+        return path
+    place = service_key(settings.sealed_by) if settings.sealed_by is not None else None
+    how = (
+        "allowed: the whole path of a file that `engramlog master-key new` made"
+        if place is None
+        else f"allowed: a file; what a key service has it rotates by itself: `bao write -f {place.mount}/keys/{place.key}/rotate`,"
+        " then `engramlog master-key rewrap`"
+    )
+    got = "nothing" if settings.sealed_by is None else "a key service"
+    raise BadSetting(f"ENGRAMLOG_SEALED_BY: got {got} for `{what}`; {how}", setting="ENGRAMLOG_SEALED_BY")
