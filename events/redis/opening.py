@@ -33,7 +33,7 @@ def opened(wire: Wire, keys: LogKeys, found: Sequence[Stored]) -> list[Stored]:
         if isinstance(cipher, KeyUnavailable):
             raise cipher
         if cipher is not None and salt != NO_SALT:
-            answer[at] = _opened(wire, keys, one, cipher, salt)
+            answer[at] = open_entry(wire, keys, one, cipher, salt)
     return answer
 
 
@@ -55,11 +55,12 @@ def opened_where_it_can_be(
         cipher, salt = ciphers.get(one.owner), salts[one.seq]
         if isinstance(cipher, ValueCipher) and salt != NO_SALT:
             with suppress(DamagedState):
-                answer[at] = _opened(wire, keys, one, cipher, salt)
+                answer[at] = open_entry(wire, keys, one, cipher, salt)
     return answer
 
 
-def _opened(wire: Wire, keys: LogKeys, one: Stored, cipher: ValueCipher, salt: bytes) -> Stored:
+def open_entry(wire: Wire, keys: LogKeys, one: Stored, cipher: ValueCipher, salt: bytes) -> Stored:
+    """A sealed entry with its body open, and the salt of its commitment. Raises DamagedState."""
     principal, committed = one.beside[_PRINCIPAL], one.beside[_COMMITTED]
     about = body_about(wire.seals.store, one.raw_id, one.owner, one.kind, principal, committed)
     try:
