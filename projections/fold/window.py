@@ -13,6 +13,7 @@ from typing import NamedTuple
 from events.catalogue import EventDiscarded
 from events.envelope import Stored
 from events.parameters import DEFAULTS, Parameters
+from events.sealing.cipher import BODY_MARK
 from projections.fold.changelog import event_link
 from projections.fold.partition import Checkpoint, Decoded, Outcome, WorkingOwner, apply_or_park
 
@@ -134,9 +135,9 @@ def is_discard(stored: Stored) -> bool:
 
 
 def slim(one: Stored, owner: str) -> Stored:
-    """An entry as a fold needs it: the chain has been over what commits to its body."""
+    """An entry as a fold needs it: the chain has been over what commits to its body, by which a sealed one opens."""
     seq, kind, raw_id, _, body, beside, _ = one
-    if beside:
+    if beside and body[:1] != BODY_MARK:
         beside = (*beside[:4], b"", *beside[5:])
     return _STORED(Stored, (seq, kind, raw_id, owner, body, beside, b""))  # as Stored(...), in half the time
 
