@@ -5,7 +5,7 @@ Asked for once a batch: the lines of its owners, and the salts of its entries in
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from consumers.verify.verdict import LIES_OPEN, Findings
 from events.entry import SECRET_BYTES
@@ -136,8 +136,12 @@ def compare_secrets(
         opening.look_at(lines)
 
 
-def compare_salts(wire: Wire, keys: LogKeys, head: int, verdict: Findings) -> None:
-    """Tell of a table of salts that no append wrote: of another length, or with bytes before the first entry's. `head`: of now."""
+def compare_salts(wire: Wire, keys: LogKeys, head: Callable[[], int], verdict: Findings) -> None:
+    """Tell of a table of salts that no append wrote: of another length, or with bytes before the first entry's.
+
+    `head`: reads the log's; asked for after the length, since both grow in one script.
+    """
     size, first = wire.answers([["STRLEN", keys.salts], ["GETRANGE", keys.salts, 0, SALT_BYTES - 1]])
-    if size % SALT_BYTES or size > SALT_BYTES * (head + 1) or first.strip(b"\0"):
-        verdict.differs("a table of salts that no append wrote", bytes=size, most=SALT_BYTES * (head + 1))
+    most = SALT_BYTES * (head() + 1)
+    if size % SALT_BYTES or size > most or first.strip(b"\0"):
+        verdict.differs("a table of salts that no append wrote", bytes=size, most=most)

@@ -133,7 +133,7 @@ class _Verification:
         compare_read(keys, mark, ledger, oracle, self._opening, verdict)
         compare_secrets(self._opening, secrets, ledger.owners, verdict)
         if self._opening.is_on:
-            compare_salts(wire, keys.log, self._head(), verdict)
+            compare_salts(wire, keys.log, self._head, verdict)
         compare_recorded(wire, keys, ledger, verdict)
         verdict.unopened, verdict.unopened_at = ledger.unopened, ledger.unopened_at
         verdict.events, verdict.memories = oracle.checkpoint.seq, oracle.checkpoint.memories
