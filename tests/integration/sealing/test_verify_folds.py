@@ -78,7 +78,7 @@ def test_an_owner_that_stands_still_is_shown_retried_and_freed(tmp_path: Path) -
     assert not freed
     assert "UndecodableEvent" in listed["reason"]
     assert "UndecodableEvent" in str(shown)
-    assert [one["position"] for one in shown["parked"]][0] == position
+    assert next(one["position"] for one in shown["parked"]) == position
     assert ["event_id" in one for one in shown["parked"]] == [False, True]
     assert "sealed" not in str(shown)
     assert (held["content"], after) == ("I like green tea", [])
