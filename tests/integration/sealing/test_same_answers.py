@@ -18,7 +18,7 @@ from ops.store import open_the_store
 from projections.redis.create import known_identity
 from tests.faces import FACES
 from tests.given.faces import ENGLISH, OWNER, World, tell_all, untold_world
-from tests.given.laid_open import lay_open
+from tests.integration.sealing.laid_open import lay_open
 
 OF_THE_PROCESS = "tells bytes, times and rates of the process and its Redis"
 WHEN_ASKED = "counts by when it was recorded, and what was asked before is recorded when it was asked"

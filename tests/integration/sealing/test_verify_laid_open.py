@@ -15,8 +15,8 @@ from projections.fold.changelog import unpack
 from projections.redis.changelog import read_packs
 from projections.redis.sealed import cipher_of, open_record
 from projections.redis.store import read_checkpoint
-from tests.given.laid_open import lay_open
 from tests.integration.live import Live, live_store, wait_until
+from tests.integration.sealing.laid_open import lay_open
 from tests.servers import RedisServer, Servers, wheel_server
 from tests.tampering import OWNERS, findings, populate
 

@@ -66,7 +66,7 @@ def test_no_word_of_an_owner_lies_in_it(redis_server: RedisServer) -> None:
     assert "咖啡".encode() not in everything
 
 
-class Store:
+class Reached:
     """What a test of tampering reaches of a populated store."""
 
     def __init__(self, store: Live) -> None:
@@ -114,7 +114,7 @@ def _flip(raw: bytes, at: int) -> bytes:
     return bytes([*raw[:at], raw[at] ^ 1, *raw[at + 1 :]])
 
 
-def _an_entry_open(store: Store) -> None:
+def _an_entry_open(store: Reached) -> None:
     (entry,) = store.live.log.read_at(0, [3])
 
     def change(fields: dict[bytes, bytes]) -> None:
@@ -124,31 +124,31 @@ def _an_entry_open(store: Store) -> None:
     store.salt(3, bytes(SALT_BYTES))
 
 
-def _open_beside_its_salt(store: Store) -> None:
+def _open_beside_its_salt(store: Reached) -> None:
     before = store.salt(3)
     _an_entry_open(store)
     store.salt(3, before)
 
 
-def _another_body(store: Store) -> None:
+def _another_body(store: Reached) -> None:
     """The whole of another entry's, with its salt: only what it is bound to tells them apart."""
     row: Any = store.client.xrange(store.keys.log.stream, "4-0", "4-0")
     store.rewrite(3, lambda fields: _others(fields, b"e", row[0][1][b"e"]))
     store.salt(3, store.salt(4))
 
 
-def _copied_to_another_seq(store: Store) -> None:
+def _copied_to_another_seq(store: Reached) -> None:
     store.rewrite(3, lambda fields: None, over=4)
     store.salt(4, store.salt(3))
 
 
-def _a_secret_open(store: Store) -> None:
+def _a_secret_open(store: Reached) -> None:
     line: Any = store.client.hget(store.keys.log.secrets, OWNERS[1])
     secret = store.client.seals.secrets({OWNERS[1]: line})[OWNERS[1]]  # type: ignore[attr-defined]
     store.client.hset(store.keys.log.secrets, OWNERS[1], secret)
 
 
-def _a_chunk_open(store: Store) -> None:
+def _a_chunk_open(store: Reached) -> None:
     raw: Any = store.client.get(store.keys.tail(OWNERS[1]))
     cipher = cipher_of(store.wire, store.keys, OWNERS[1])
     opened = open_pack(cipher, OWNERS[1], raw)
@@ -156,14 +156,14 @@ def _a_chunk_open(store: Store) -> None:
     store.client.set(store.keys.tail(OWNERS[1]), opened)
 
 
-def _a_moment_open(store: Store) -> None:
+def _a_moment_open(store: Reached) -> None:
     owner = OWNERS[1]
     table, cipher = store.keys.moments(owner), cipher_of(store.wire, store.keys, owner)
     number = next(name for name in store.client.hkeys(table) if name.isdigit())  # type: ignore[union-attr]
     store.opened(table, number.decode(), lambda raw: open_moment(cipher, owner, int(number), raw))
 
 
-def _synonyms_open(store: Store) -> None:
+def _synonyms_open(store: Reached) -> None:
     owner = OWNERS[1]
     unseal = open_synonyms(cipher_of(store.wire, store.keys, owner), owner)
     assert unseal is not None
@@ -177,14 +177,14 @@ def _synonyms_open(store: Store) -> None:
     store.opened(store.keys.owners, owner, opened)
 
 
-def _a_reason_open(store: Store) -> None:
+def _a_reason_open(store: Reached) -> None:
     cipher = cipher_of(store.wire, store.keys, STUCK)
     store.opened(
         store.keys.quarantine, STUCK, lambda raw: msgspec.msgpack.encode(decode_quarantine(raw, cipher, STUCK))
     )
 
 
-def _record_open(store: Store) -> None:
+def _record_open(store: Reached) -> None:
     cipher = cipher_of(store.wire, store.keys, OWNERS[1])
     store.opened(store.keys.records(OWNERS[1]), "m1", lambda raw: open_record(cipher, OWNERS[1], "m1", raw))
 
@@ -193,7 +193,7 @@ UNOPENED, LOCKED = (
     "a sealed body that does not open",
     "an owner's key that cannot be had: nothing of it was compared, nor what is counted over all owners",
 )
-TAMPERED: dict[str, tuple[Callable[[Store], object], str]] = {
+TAMPERED: dict[str, tuple[Callable[[Reached], object], str]] = {
     "a byte of a body": (
         lambda store: store.rewrite(3, lambda fields: _others(fields, b"e", _flip(fields[b"e"], 40))),
         UNOPENED,
@@ -263,7 +263,7 @@ def test_what_was_changed_moved_or_laid_open_is_found_and_named(redis_server: Re
         store.stop_worker("more")
         missing = dict[str, set[str]]()
         for name, (do, what) in TAMPERED.items():
-            do(Store(store))
+            do(Reached(store))
             found = told(store)
             if what not in found:
                 missing[name] = found
@@ -278,7 +278,7 @@ def test_what_was_changed_moved_or_laid_open_is_found_and_named(redis_server: Re
 def test_what_lies_open_is_called_so(redis_server: RedisServer, name: str) -> None:
     with sealed_store(redis_server.url) as store:
         populate(store)
-        TAMPERED[name][0](Store(store))
+        TAMPERED[name][0](Reached(store))
         (found,) = findings(store)
     assert LIES_OPEN in str(found)
     assert found["owner"] == OWNERS[1]
@@ -287,7 +287,7 @@ def test_what_lies_open_is_called_so(redis_server: RedisServer, name: str) -> No
 def test_an_owner_whose_key_cannot_be_had_is_left_out_and_the_others_are_compared(redis_server: RedisServer) -> None:
     with sealed_store(redis_server.url) as store:
         populate(store)
-        mine = Store(store)
+        mine = Reached(store)
         TAMPERED["a byte of a line"][0](mine)
         (found,) = findings(store)
         assert (found["what"], found["owner"]) == (LOCKED, OWNERS[1])
