@@ -1,5 +1,5 @@
-"""What folds a sealed store: rebuilds in windows, killed and gone on with, and by processes; workers that are killed; owners that stand
-still. The tests of open stores are asked of sealed ones as well."""
+"""What folds a sealed store: rebuilds in windows, killed and gone on with, and by processes; owners that stand still.
+The tests of open stores are asked of sealed ones as well."""
 
 from __future__ import annotations
 
