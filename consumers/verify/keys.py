@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from hashlib import sha1
 from typing import NamedTuple
 
@@ -11,16 +11,16 @@ import msgspec
 from consumers.verify.ledger import Ledger
 from consumers.verify.scan import keys_like, pairs
 from consumers.verify.verdict import Findings
-from events.entry import SECRET_BYTES
 from events.partitions import DEDUPE_BUCKETS, FENCE, MOVED, SEALED_META
 from events.redis.wire import Wire
 from events.text.unreadable import UNREADABLE
-from events.vocabulary import is_id
 from projections.fold.builds import BuildKeys, is_build
 
 LOG_TABLES = {b"meta": b"hash", b"ev": b"stream"} | dict.fromkeys(
     (b"heads", b"ctl", b"del", b"vem", b"keys", b"lvl"), b"hash"
 )
+SALTS = {b"salts": b"string"}
+"""What only a sealed store has."""
 META_NUMBERS = (b"head", b"rec", b"format2", b"format2_at")
 IS_SEALED = (SEALED_META.encode(), MOVED.encode())
 """The field, and its value, of a partition that was sealed after it lay open."""
@@ -58,7 +58,7 @@ def scan_partition(wire: Wire, keys: BuildKeys, verdict: Findings) -> Keys | Non
     prefix = f"{{{keys.tag}}}:".encode()
     found, readable = Keys(set(), set(), set(), set(), set()), True
     for key, kind in keys_like(wire, f"{{{keys.tag}}}:*"):
-        expected = _sorted_in(key.removeprefix(prefix), keys.build, found)
+        expected = _sorted_in(key.removeprefix(prefix), keys.build, found, sealed=wire.seals.is_on)
         if expected is None:
             verdict.differs("a key that nothing writes", key=key.decode("utf-8", "backslashreplace"))
         elif kind != expected:
@@ -68,12 +68,12 @@ def scan_partition(wire: Wire, keys: BuildKeys, verdict: Findings) -> Keys | Non
     return found if readable else None
 
 
-def _sorted_in(name: bytes, build: str, found: Keys) -> bytes | None:  # noqa: PLR0911 - a line a kind of key
+def _sorted_in(name: bytes, build: str, found: Keys, *, sealed: bool) -> bytes | None:  # noqa: PLR0911 - a line a kind of key
     """Take a key's name in; gives the type it must have, None for a name that nothing writes."""
     table, _, rest = name.partition(b":")
     try:
         if not rest:
-            return LOG_TABLES.get(table)
+            return LOG_TABLES.get(table) or (SALTS.get(table) if sealed else None)
         if table == b"ids":
             if not (rest.isdigit() and b"%d" % int(rest) == rest and int(rest) < DEDUPE_BUCKETS):
                 return None
@@ -121,17 +121,6 @@ def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, v
             verdict.differs("a build that is neither live nor being made", build=build, cure=cure)
 
 
-def compare_secrets(secrets: Mapping[bytes, bytes], owners: Collection[str], verdict: Findings) -> None:
-    """Tell of secrets that nothing made. One that was changed shows in dedupe: its fingerprints are others.
-
-    An owner without an event may have one: an import makes it before it derives ids, and may have ended there.
-    """
-    for raw, secret in secrets.items():
-        owner = raw.decode("utf-8", "backslashreplace")
-        if len(secret) != SECRET_BYTES or not (owner in owners or is_id(owner)):
-            verdict.differs("a secret that no append made", owner=owner, bytes=len(secret))
-
-
 def compare_recorded(wire: Wire, keys: BuildKeys, ledger: Ledger, verdict: Findings) -> None:
     """Tell where the newest entry's time is not the one that the next append goes on from, or the format's boundary is none."""
     asked = ("head", "rec", "format2", "format2_at", "format2_sum", "seq")
@@ -155,16 +144,20 @@ _DELETIONS = msgspec.msgpack.Decoder(dict[str, tuple[int, int]])
 def compare_deletions(
     wire: Wire,
     keys: BuildKeys,
+    locked: Collection[str],
     memories: Callable[[str], Collection[str]],
     read_on: Callable[[], None],
     verdict: Findings,
 ) -> None:
     """Tell of deletions that nobody can know of. When the sweep saw them first is about now: no log can prove it.
 
-    `read_on`: has `memories` know the log up to its head of now. A deletion is noted after it was appended.
+    `locked`: owners who are left out. `read_on`: has `memories` know the log up to its head of now: a deletion is noted after it
+    was appended.
     """
     for raw, value in pairs(wire, keys.log.deletions):
         owner = raw.decode("utf-8", "backslashreplace")
+        if owner in locked:
+            continue
         try:
             seen = _DELETIONS.decode(value)
         except UNREADABLE:

@@ -6,7 +6,7 @@ ids need no memory; only buckets that differ are read again, id by id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import blake2b
 
 import msgspec
@@ -68,14 +68,19 @@ class Ledger:
         self.unopened_at: list[str] = []
         self.unopened = 0
         """Entries whose body cannot be held against their commitment: the salt is gone."""
+        self.left_out: dict[bytes, int] = {}
+        """Field in dedupe -> seq, of entries of owners whose keys cannot be had: what stands there cannot be proven."""
         self._nameless: set[str] = set()
         self._wanted = frozenset(wanted)
         self._first_format = first_format
         """The last seq of format 1; 0 in a store that was made by format 2."""
         self._partition, self._partitions = partition, partitions
 
-    def feed(self, batch: Iterable[Stored], secrets: Mapping[str, bytes], differs: Differs) -> None:
-        """Take entries that follow on the last; what contradicts itself is told. `secrets`: of the owners in the batch."""
+    def feed(
+        self, batch: Iterable[Stored], secrets: Mapping[str, bytes], differs: Differs, locked: Collection[str] = ()
+    ) -> None:
+        """Take entries that follow on the last; what contradicts itself is told. `secrets`: of the owners in the batch; `locked`:
+        owners whose keys cannot be had, which was told."""
         for one in batch:
             self.chain = event_link(self.chain, one)
             self.seq = one.seq
@@ -83,7 +88,9 @@ class Ledger:
             if one.seq in self._wanted:
                 self.chains[one.seq] = self.chain
             secret = secrets.get(one.owner)
-            if secret is None:
+            if secret is None and one.owner in locked:
+                self.left_out[dedupe_field(one.owner, one.raw_id)] = one.seq
+            elif secret is None:
                 if one.owner not in self._nameless:  # once: of a long log it would leave no place for other differences
                     self._nameless.add(one.owner)
                     differs("an owner without a secret", position=one.seq, fields=["o"], owner=one.owner)

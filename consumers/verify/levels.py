@@ -13,6 +13,7 @@ import msgspec
 from consumers.verify.ledger import Ledger
 from consumers.verify.oracle import Oracle
 from consumers.verify.scan import pairs
+from consumers.verify.sealing import Opening
 from consumers.verify.verdict import Findings
 from events.envelope import Stored
 from events.log import EventLog
@@ -23,7 +24,7 @@ from projections.checks import Check, unchecked
 from projections.fold.builds import BuildKeys
 from projections.language.sensitivity.event_level import LEVEL_RULES
 from projections.lifecycle.rereading import is_outdated, levels_today
-from projections.redis.store import read_entries, slices
+from projections.redis.store import slices
 
 FIELD = "read"
 PAGE = 500
@@ -69,7 +70,7 @@ def believed_mark(wire: Wire, keys: LogKeys) -> LevelsChecked:
 
 
 def compare_read(
-    wire: Wire, keys: BuildKeys, mark: LevelsChecked, ledger: Ledger, oracle: Oracle, verdict: Findings
+    keys: BuildKeys, mark: LevelsChecked, ledger: Ledger, oracle: Oracle, opening: Opening, verdict: Findings
 ) -> None:
     """Tell of owners that the mark calls read, and of whom today's rules find more than stands: nobody would look again.
 
@@ -82,7 +83,7 @@ def compare_read(
             continue
         if ledger.heads.get(owner, 0) > max([*kept.applied[-1:], *kept.parked], default=0):
             continue
-        found = levels_today(_entries(wire, keys, kept.applied), oracle.base)
+        found = levels_today(_entries(opening, keys, kept.applied), oracle.base)
         low = [
             one.id
             for one in memories.memories.values()
@@ -97,9 +98,9 @@ def compare_read(
             )
 
 
-def _entries(wire: Wire, keys: BuildKeys, seqs: Sequence[int]) -> Iterator[Stored]:
+def _entries(opening: Opening, keys: BuildKeys, seqs: Sequence[int]) -> Iterator[Stored]:
     for some in slices(seqs, PAGE):
-        yield from read_entries(wire, keys, some)
+        yield from opening.read(keys, some)
 
 
 class Waiting(NamedTuple):

@@ -31,6 +31,7 @@ class _Newer(NamedTuple):
     """What was appended after the head at which the comparison began."""
 
     values: dict[bytes, bytes]
+    left_out: dict[bytes, int]
     heads: dict[str, set[int]]
 
 
@@ -40,15 +41,18 @@ def compare_log_keys(
     """Tell what differs. The ledger was fed up to the head of a moment ago; this reads on. `buckets`: those that have a key."""
     heads = dict(pairs(wire, keys.heads))
     wrong, after = _compare_buckets(wire, keys, buckets, ledger, verdict)
-    newer = _Newer({}, defaultdict(set))
+    newer = _Newer({}, {}, defaultdict(set))
     head = int(wire.call("HGET", keys.meta, "head") or 0)
     for batch in read(ledger.seq, head):
-        for one, field, value in _deduped(batch, secrets_of(batch)):
-            newer.values[field] = value
+        secrets = secrets_of(batch)
+        newer.values.update((field, value) for _, field, value in _deduped(batch, secrets))
+        for one in batch:
+            if one.owner not in secrets:
+                newer.left_out[dedupe_field(one.owner, one.raw_id)] = one.seq
             if moves_head(one):
                 newer.heads[one.owner].add(one.seq)
     for raw_id, value in after.items():
-        if newer.values.get(raw_id) != value:
+        if newer.values.get(raw_id) != value and newer.left_out.get(raw_id) != _seq(value):
             verdict.differs("dedupe of an event that is not in the log", event=raw_id.hex(), stored=value[8:].hex())
     _compare_heads(ledger, heads, newer, verdict)
     _name_wrong(wire, keys, ledger, wrong, read, secrets_of, verdict)
@@ -65,7 +69,7 @@ def _compare_buckets(
     wire: Wire, keys: LogKeys, buckets: set[int], ledger: Ledger, verdict: Findings
 ) -> tuple[list[int], dict[bytes, bytes]]:
     """Buckets that do not give the log's number, and what they hold of events after the ledger's."""
-    wrong, after = [], dict[bytes, bytes]()
+    wrong, after, met = [], dict[bytes, bytes](), set[bytes]()
     filled = {bucket for bucket, number in enumerate(ledger.buckets) if number}
     asked = {keys.dedupe_of(bucket): bucket for bucket in sorted(buckets | filled)}
     for key, found in tables(wire, list(asked)):
@@ -76,10 +80,14 @@ def _compare_buckets(
                 verdict.differs("dedupe that no append wrote", bucket=bucket, event=raw_id.hex())
             elif seq > ledger.seq:
                 after[raw_id] = value
+            elif ledger.left_out.get(raw_id) == seq:
+                met.add(raw_id)
             else:
                 held[raw_id] = value
         if bucket_number(held) != ledger.buckets[bucket]:
             wrong.append(bucket)
+    if gone := len(ledger.left_out) - len(met):
+        verdict.differs("dedupe of events of owners whose keys cannot be had", missing=gone)
     return wrong, after
 
 
@@ -111,7 +119,8 @@ def _name_wrong(
                 if (bucket := dedupe_bucket(field)) in expected:
                     expected[bucket][field] = value
     for bucket, mine in expected.items():
-        held = dict(pairs(wire, keys.dedupe_of(bucket)))
+        found = pairs(wire, keys.dedupe_of(bucket))
+        held = {one: value for one, value in found if ledger.left_out.get(one, -1) != _seq(value)}
         ids = [raw_id for raw_id in mine.keys() | held.keys() if mine.get(raw_id) != held.get(raw_id)]
         places = [position_text(verdict.partition, _seq(mine[one]) or 0) if one in mine else one.hex() for one in ids]
         verdict.differs("dedupe of events", bucket=bucket, events=sorted(places)[:MOST_NAMED])

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from consumers.verify.oracle import ExpectedKeys
-from consumers.verify.verdict import Findings
+from consumers.verify.sealing import Opening
+from consumers.verify.verdict import LIES_OPEN, Findings
 from events.envelope import Stored
 from events.errors import DamagedState, LogGap
 from events.partitions import parse_position
@@ -41,8 +42,16 @@ class PastComparison:
     """Compares what was made of one owner's past. The owner was folded up to where it was read, or further."""
 
     def __init__(
-        self, wire: Wire, keys: BuildKeys, owner: str, mine: WorkingOwner, kept: ExpectedKeys, verdict: Findings
+        self,
+        wire: Wire,
+        keys: BuildKeys,
+        owner: str,
+        mine: WorkingOwner,
+        kept: ExpectedKeys,
+        verdict: Findings,
+        opening: Opening,
     ) -> None:
+        self._opening = opening
         self._wire, self._keys, self._owner, self._mine, self._verdict = wire, keys, owner, mine, verdict
         self._applied = list(kept.applied)
         self._now = 0
@@ -112,7 +121,7 @@ class PastComparison:
                     yield "kept moments of more events than there are"
                 if path := [one for one in path if one.upto <= len(times)]:
                     yield from self._along(path, times, told)
-        except (*UNREADABLE, ValueError) as error:
+        except (*UNREADABLE, ValueError, DamagedState) as error:
             yield f"kept moments that cannot be read: {error}"
 
     def _along(self, path: Sequence[KeptMoment], times: EventTimes, told: set[int]) -> Iterator[str]:
@@ -161,19 +170,26 @@ class PastComparison:
                 told.add(moment.number)
                 (raw,) = read_parts(self._wire, self._keys, self._owner, [moment.number])
                 part = read_part(raw)
+                if raw and self._opening.is_on and raw == self._stored(moment.number):
+                    yield f"a kept moment that {LIES_OPEN}"
                 if part != made_part(state, memories, changed, purged, alone) or len(raw or b"") != moment.size:
                     yield f"a kept moment that is not what the log folds into: {_told(part, state)}"
             changed = {}
 
+    def _stored(self, number: int) -> bytes | None:
+        """A moment's part as it lies there."""
+        stored: bytes | None = self._wire.call("HGET", self._keys.moments(self._owner), number)
+        return stored
+
     def _read(self, seqs: Sequence[int]) -> Iterator[Stored]:
         for some in slices(seqs, READ):
-            yield from read_entries(self._wire, self._keys, some)
+            yield from self._opening.read(self._keys, some)
 
     def _held(self, position: str) -> bool:
         partition, seq = parse_position(position)
         try:
             return partition == self._verdict.partition and (
-                read_entries(self._wire, self._keys, [seq])[0].owner == self._owner
+                read_entries(self._wire, self._keys, [seq], sealed=True)[0].owner == self._owner
             )
         except LogGap:
             return False

@@ -66,6 +66,8 @@ class Oracle:
         """Of what is folded: `settle` folds all that was fed."""
         self.owners: dict[str, WorkingOwner] = {}
         self.kept: dict[str, ExpectedKeys] = {}
+        self.locked: set[str] = set()
+        """Owners whose keys cannot be had: nothing of them is folded."""
         self._waiting: dict[str, dict[int, Stored]] = {}
         """Events of owners that stand still: a discard folds them."""
         self._of: dict[str, list[Stored]] = {}
@@ -76,10 +78,12 @@ class Oracle:
 
     def feed(self, batch: Sequence[Stored], secrets: Mapping[str, bytes], head: bytes) -> None:
         """Take what follows on the last. `secrets`: of the owners in the batch that have one; `head`: the log's chain behind it."""
-        for name in {one.owner for one in batch}:
+        for name in {one.owner for one in batch} - self.locked:
             self.owners.setdefault(name, WorkingOwner()).secret = secrets.get(name, b"")
         of = self._of
         for one in batch:
+            if one.owner in self.locked:
+                continue
             mine = of.get(one.owner)
             if mine is None:
                 mine = of[one.owner] = []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -11,13 +12,16 @@ import msgspec
 from consumers.verify.oracle import MARK_BYTES, ExpectedKeys, Oracle
 from consumers.verify.packs import UNREADABLE, KnownLog, PackedLog, read_packs
 from consumers.verify.scan import PAGE, members, pairs
-from consumers.verify.verdict import Findings
+from consumers.verify.verdict import LIES_OPEN, Findings
 from events.partitions import position_text
 from events.redis.wire import Argument, Wire
+from events.sealing.cipher import ValueCipher
 from projections.fold.builds import BuildKeys
 from projections.fold.owner import OwnerState, decode_owner, encode_owner
 from projections.fold.partition import WorkingOwner
 from projections.memory.record import Memory, decode_memory, encode_memory
+from projections.redis.sealed import open_record, open_synonyms, seal_record, seal_synonyms
+from projections.redis.store import encode_quarantine
 
 MOST_NAMED = 20
 """Positions or entries named in one difference."""
@@ -108,12 +112,17 @@ def _marked(answer: list[Any]) -> OwnerMark:
     return OwnerMark(token, quarantine, parked, int(seq or 0))
 
 
-def compare_owner(name: str, oracle: Oracle, found: StoredOwner, verdict: Findings) -> bool:
-    """Tell what differs; whether the change log can be read. The oracle is at the position at which `found` was read."""
+def compare_owner(
+    name: str, oracle: Oracle, found: StoredOwner, verdict: Findings, cipher: ValueCipher | None = None
+) -> bool:
+    """Tell what differs; whether the change log can be read. The oracle is at the position at which `found` was read.
+
+    `cipher`: what seals and opens the owner's values in a sealed store.
+    """
     mine, kept = oracle.owners.get(name, WorkingOwner()), oracle.kept.get(name, ExpectedKeys())
-    _compare_records(name, mine, found, verdict)
-    log = _compare_log(name, mine, kept, found, verdict)
-    _compare_state(name, mine, found.standing.token, log, verdict)
+    _compare_records(name, mine, found, verdict, cipher)
+    log = _compare_log(name, mine, kept, found, verdict, cipher)
+    _compare_state(name, mine, found.standing.token, log, verdict, cipher)
     changed = {memory_id.encode(): b"%d" % version for memory_id, version in kept.changed.items()}
     if found.changed != changed:
         verdict.differs(
@@ -125,40 +134,51 @@ def compare_owner(name: str, oracle: Oracle, found: StoredOwner, verdict: Findin
     if found.standing.parked != parked:
         stored = [_name(seq) for seq in found.standing.parked[:MOST_NAMED]]
         verdict.differs("parked positions", owner=name, stored=stored, folded=kept.parked[:MOST_NAMED])
-    quarantine = None if mine.quarantine is None else msgspec.msgpack.encode(mine.quarantine)
+    quarantine = None if mine.quarantine is None else encode_quarantine(mine.quarantine, cipher, name)
     if found.standing.quarantine != quarantine:
         verdict.differs("why an owner stands still", owner=name, folded=mine.quarantine and mine.quarantine.reason)
     return log is not None
 
 
-def _compare_records(name: str, mine: WorkingOwner, found: StoredOwner, verdict: Findings) -> None:
+def _compare_records(
+    name: str, mine: WorkingOwner, found: StoredOwner, verdict: Findings, cipher: ValueCipher | None
+) -> None:
     known = {memory_id.encode(): memory for memory_id, memory in mine.memories.items()}
     for raw_id in sorted(known.keys() | found.records.keys()):
         memory, stored = known.get(raw_id), found.records.get(raw_id)
-        if memory is None or stored != encode_memory(memory):
-            verdict.differs("a memory", owner=name, memory=_name(raw_id), fields=_fields_that_differ(memory, stored))
+        if memory is None or stored != seal_record(cipher, name, memory.id, encode_memory(memory)):
+            fields = _fields_that_differ(memory, stored, partial(open_record, cipher, name, raw_id))
+            verdict.differs("a memory", owner=name, memory=_name(raw_id), fields=fields)
 
 
-def _fields_that_differ(expected: Memory | None, raw: bytes | None) -> list[str]:
+def _fields_that_differ(expected: Memory | None, raw: bytes | None, opened: Callable[[bytes], bytes]) -> list[str]:
     """Names of the fields in which a stored record differs, or what is wrong with it as a whole."""
     if expected is None:
         return ["not in the log"]
     if raw is None:
         return ["not stored"]
     try:
-        found = decode_memory(raw)
+        plain = opened(raw)
+        found = decode_memory(plain)
     except Exception:  # noqa: BLE001 - damaged bytes can fail in any way
         return ["cannot be read"]
+    if plain == raw == encode_memory(expected):
+        return [LIES_OPEN]
     names = [name for name in expected.__struct_fields__ if getattr(expected, name) != getattr(found, name)]
     return names or ["not as a commit writes it"]
 
 
 def _compare_log(
-    name: str, mine: WorkingOwner, kept: ExpectedKeys, found: StoredOwner, verdict: Findings
+    name: str,
+    mine: WorkingOwner,
+    kept: ExpectedKeys,
+    found: StoredOwner,
+    verdict: Findings,
+    cipher: ValueCipher | None,
 ) -> PackedLog | None:
     """Compare the packed change log entry by entry, every field; what was read of it, None where it cannot be."""
     try:
-        log = read_packs(found.packs, found.tail, KnownLog(kept.marks, mine.state.chain))
+        log = read_packs(found.packs, found.tail, KnownLog(kept.marks, mine.state.chain), (cipher, name))
     except UNREADABLE as error:
         verdict.differs("a change log that cannot be read", owner=name, error=str(error))
         return None
@@ -192,16 +212,21 @@ def _entries_that_differ(log: PackedLog, kept: ExpectedKeys, partition: int) -> 
 
 
 def _compare_state(
-    name: str, mine: WorkingOwner, token: bytes | None, log: PackedLog | None, verdict: Findings
+    name: str,
+    mine: WorkingOwner,
+    token: bytes | None,
+    log: PackedLog | None,
+    verdict: Findings,
+    cipher: ValueCipher | None,
 ) -> None:
     """Compare an owner's state, byte for byte; where it differs, say in which field."""
     try:
-        state = decode_owner(token) if token else OwnerState()
+        state = decode_owner(token, open_synonyms(cipher, name)) if token else OwnerState()
     except UNREADABLE as error:
         verdict.differs("an owner's state that cannot be read", owner=name, error=str(error))
         return
     expected = msgspec.structs.replace(mine.state, pack=log.newest if log else state.pack)
-    if (token or encode_owner(OwnerState())) == encode_owner(expected):
+    if (token or encode_owner(OwnerState())) == encode_owner(expected, seal_synonyms(cipher, name)):
         return
     wrong = [field for field in expected.__struct_fields__ if getattr(state, field) != getattr(expected, field)]
     if "seq" in wrong:
@@ -210,7 +235,9 @@ def _compare_state(
         verdict.differs(
             "an owner's chain over its change log", owner=name, stored=state.chain.hex(), folded=expected.chain.hex()
         )
-    verdict.differs("an owner's state", owner=name, fields=wrong or ["not as a commit writes it"])
+    if not wrong:
+        wrong = [LIES_OPEN if token == encode_owner(expected) else "not as a commit writes it"]
+    verdict.differs("an owner's state", owner=name, fields=wrong)
 
 
 def _unequal(one: dict[bytes, bytes], other: dict[bytes, bytes]) -> Iterator[bytes]:

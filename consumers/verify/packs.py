@@ -15,7 +15,10 @@ from typing import NamedTuple
 import msgspec
 
 from consumers.verify.oracle import mark, mark_of
-from projections.fold.changelog import FIRST_LINK, link, pack, unpack
+from consumers.verify.verdict import LIES_OPEN
+from events.sealing.cipher import ValueCipher
+from projections.fold.changelog import FIRST_LINK, laid, link, pack, unpack
+from projections.redis.sealed import CHANGES, open_pack, place, seal_chunk
 from projections.redis.store import lay
 
 SIZE_BYTES = 4
@@ -47,10 +50,16 @@ Take = Callable[[PackedLog, int, bytes], bytes]
 """Adds a chunk, of which the first event has this number, to what was read; gives it as a commit writes it."""
 
 
-def read_packs(packs: Sequence[tuple[bytes, bytes]], tail: bytes = b"", known: KnownLog | None = None) -> PackedLog:
+def read_packs(
+    packs: Sequence[tuple[bytes, bytes]],
+    tail: bytes = b"",
+    known: KnownLog | None = None,
+    sealing: tuple[ValueCipher | None, str] = (None, ""),
+) -> PackedLog:
     """The packs by name, and what is none yet. Raises ValueError or a MsgspecError where they cannot be read.
 
-    `known`: what they should hold. Where each entry's bytes are those, none is decoded.
+    `known`: what they should hold. Where each entry's bytes are those, none is decoded. `sealing`: what seals the chunks in a
+    sealed store, and the owner they are of.
     """
     chunks = [
         chunk
@@ -60,11 +69,34 @@ def read_packs(packs: Sequence[tuple[bytes, bytes]], tail: bytes = b"", known: K
     if known is not None:
         as_known = PackedLog(chain=known.chain)
         with suppress(*UNREADABLE):  # what is wrong is told by reading it
-            laid = _laid(chunks, as_known, _unread)
+            as_laid = _laid(chunks, as_known, _sealed(_unread, *sealing))
             if as_known.marks == known.marks:
-                return _told(as_known, laid, packs, tail)
+                return _told(as_known, as_laid, packs, tail)
     log = PackedLog()
-    return _told(log, _laid(chunks, log, _read), packs, tail)
+    return _told(log, _laid(chunks, log, _sealed(_read, *sealing)), packs, tail)
+
+
+def opened_packs(
+    owner: str, packs: Sequence[tuple[bytes, bytes]], cipher: ValueCipher | None
+) -> Sequence[tuple[bytes, bytes]]:
+    """Packs that can be read, with their chunks open."""
+    return packs if cipher is None else [(name, open_pack(cipher, owner, raw)) for name, raw in packs]
+
+
+def _sealed(take: Take, cipher: ValueCipher | None, owner: str) -> Take:
+    """The same of sealed chunks. Raises NotOpened, a ValueError."""
+    if cipher is None:
+        return take
+    where = place(CHANGES, owner)
+
+    def taken(log: PackedLog, first: int, chunk: bytes) -> bytes:
+        stored = chunk[SIZE_BYTES:]
+        found = cipher.open(where, stored)
+        if found == stored:
+            log.problems.append(f"the chunk of event {first} {LIES_OPEN}")
+        return seal_chunk(cipher, owner, take(log, first, laid(found)))
+
+    return taken
 
 
 def _laid(chunks: Sequence[bytes], log: PackedLog, take: Take) -> tuple[dict[int, bytes], bytes]:

@@ -6,6 +6,7 @@ import msgspec
 
 from consumers.verify.scan import keys_like, pairs
 from consumers.verify.verdict import Findings
+from events.errors import StoreMismatch
 from events.parameters import PARAMETER_SET
 from events.partitions import (
     ACCEPTED_KEY,
@@ -21,6 +22,7 @@ from events.partitions import (
 from events.redis.wire import Wire
 from events.text.embedder_names import AUTO, MOST_NAMED
 from projections.embedding.names import embedder_kind
+from projections.redis.create import SEALED
 from projections.redis.model_uses import is_day_key
 
 FIELDS = {b"store_id", b"partitions", b"tags", b"parameter_set", b"format"}
@@ -35,8 +37,15 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
     verdict = Findings(-1)
     found = dict(pairs(wire, STORE_KEY))
     wanted = FIELDS | EMBEDDER if found.keys() & EMBEDDER else FIELDS
+    if wire.seals.is_on:
+        wanted |= {SEALED.encode()}
     for name in sorted(found.keys() ^ wanted):
         verdict.differs("the store's identity, as nothing writes it", field=name.decode("utf-8", "backslashreplace"))
+    if wire.seals.is_on and (check := found.get(SEALED.encode())) is not None:
+        try:
+            wire.seals.check_master(check)
+        except StoreMismatch as error:
+            verdict.differs("the line by which the master key of a sealed store is known", problem=error.message)
     if found.keys() >= FIELDS:
         _compare_identity(found, store_id, verdict)
     for key, kind in keys_like(wire, "engramlog:*"):

@@ -20,7 +20,6 @@ from consumers.verify.keys import (
     compare_deletions,
     compare_fields,
     compare_recorded,
-    compare_secrets,
     scan_partition,
 )
 from consumers.verify.ledger import Ledger, is_number
@@ -29,10 +28,11 @@ from consumers.verify.log import compare_log_keys
 from consumers.verify.moments import PastComparison
 from consumers.verify.oracle import Oracle
 from consumers.verify.owner import StoredOwner, compare_owner, read_found, read_some
+from consumers.verify.packs import opened_packs
 from consumers.verify.scan import pairs
+from consumers.verify.sealing import Opening, compare_salts, compare_secrets
 from consumers.verify.vectors import compare_vectors
 from consumers.verify.verdict import Findings
-from events.entry import SECRET_BYTES
 from events.envelope import Stored
 from events.errors import DamagedState, LogGap
 from events.parameters import DEFAULTS, Parameters
@@ -41,6 +41,7 @@ from events.redis.clock import redis_ms
 from events.redis.gap import refuse_gap
 from events.redis.log import entries
 from events.redis.wire import Wire
+from events.sealing.cipher import ValueCipher
 from projections.fold.builds import BuildKeys, is_build, version_of
 from projections.fold.owner import PROJECTION_VERSION
 from projections.fold.partition import Checkpoint
@@ -109,6 +110,8 @@ class _Verification:
         found = scan_partition(wire, keys, verdict)
         if found is None:
             return
+        self._opening = Opening(wire, keys.log, verdict)
+        oracle.locked = self._opening.locked
         mark = believed_mark(wire, keys.log)
         stored = self._checkpoint()
         try:
@@ -119,16 +122,18 @@ class _Verification:
         self._compare_checkpoint(stored)
         self._compare_owners(found.owners)
         compare_vectors(wire, keys, found, oracle, verdict)
-        compare_deletions(wire, keys, self._memories, lambda: self._fold_to(self._head()), verdict)
+        compare_deletions(wire, keys, oracle.locked, self._memories, lambda: self._fold_to(self._head()), verdict)
         compare_levels(wire, keys.log, self._head(), verdict)
-        compare_fields(wire, keys, list(oracle.owners), verdict)
+        compare_fields(wire, keys, [*oracle.owners, *oracle.locked], verdict)
         compare_builds(wire, keys, found.builds, redis_ms(wire), verdict)
         secrets = dict(pairs(wire, keys.log.secrets))
         for batch in self._read(ledger.seq, self._head()):
-            ledger.feed(batch, self._secrets_of(batch), self._contradiction)
+            ledger.feed(batch, self._secrets_of(batch), self._contradiction, oracle.locked)
         compare_log_keys(wire, keys.log, found.buckets, ledger, self._read, self._secrets_of, verdict)
-        compare_read(wire, keys, mark, ledger, oracle, verdict)
-        compare_secrets(secrets, ledger.owners, verdict)
+        compare_read(keys, mark, ledger, oracle, self._opening, verdict)
+        compare_secrets(self._opening, secrets, ledger.owners, verdict)
+        if self._opening.is_on:
+            compare_salts(wire, keys.log, self._head, verdict)
         compare_recorded(wire, keys, ledger, verdict)
         verdict.unopened, verdict.unopened_at = ledger.unopened, ledger.unopened_at
         verdict.events, verdict.memories = oracle.checkpoint.seq, oracle.checkpoint.memories
@@ -157,17 +162,13 @@ class _Verification:
     def _fold_to(self, seq: int) -> None:
         for batch in self._read(self._oracle.checkpoint.seq, seq):
             secrets = self._secrets_of(batch)
-            self._ledger.feed(batch, secrets, self._contradiction)
+            self._ledger.feed(batch, secrets, self._contradiction, self._oracle.locked)
             self._oracle.feed(batch, secrets, self._ledger.chain)
             self._on_progress(self._ledger.seq, seq)
         self._oracle.settle()
 
     def _secrets_of(self, batch: list[Stored]) -> Mapping[str, bytes]:
-        owners = list({one.owner for one in batch})
-        held = self._wire.call("HMGET", self._keys.log.secrets, *owners)
-        return {
-            owner: secret for owner, secret in zip(owners, held, strict=True) if secret and len(secret) == SECRET_BYTES
-        }
+        return self._opening.secrets(batch)
 
     def _read(self, after: int, to: int) -> Iterator[list[Stored]]:
         """Batches of the log; ends at a gap, which is told."""
@@ -181,7 +182,7 @@ class _Verification:
                 raise _CannotReadOn from error
             whole = [one for expected, one in enumerate(batch, after + 1) if one.seq == expected]
             if whole:
-                yield whole
+                yield self._opening.batch(whole)
             after += len(whole)
             if len(whole) < len(batch) or not batch:
                 self._verdict.differs("the log has a gap", position=position_text(self._verdict.partition, after + 1))
@@ -199,6 +200,8 @@ class _Verification:
         if mine.head != stored.head:
             told = {"stored": stored.head.hex(), "folded": mine.head.hex()}
             self._verdict.differs("the chain over stored events", checkpoint=stored.seq, **told)
+        if self._opening.locked:
+            return  # what is counted over all owners was told with the first whose key cannot be had
         if mine.digest != stored.digest or mine.memories != stored.memories:
             told = {"stored": f"{stored.digest:032x}", "folded": f"{mine.digest:032x}"}
             counts = {"stored_memories": stored.memories, "folded_memories": mine.memories}
@@ -215,30 +218,41 @@ class _Verification:
         names = scanned | set(self._oracle.owners)
         for table in (self._keys.owners, self._keys.quarantine):
             names.update(filter(None, (self._owner(table, raw) for raw, _ in pairs(self._wire, table))))
-        for name, index, found in self._found(sorted(names)):
+        for name, index, found, cipher in self._found(sorted(names - self._opening.locked)):
+            if name in self._opening.locked:
+                continue
             if found is None:
                 self._verdict.differs(
                     "owner changed too fast to compare; run verify again when it is calmer", owner=name
                 )
                 continue
             self._fold_to(found.standing.at)
-            if compare_owner(name, self._oracle, found, self._verdict) and index is not None:
-                compare_index(name, index, found.packs, self._verdict)
+            if compare_owner(name, self._oracle, found, self._verdict, cipher) and index is not None:
+                compare_index(name, index, opened_packs(name, found.packs, cipher), self._verdict)
                 mine, kept = self._oracle.owners.get(name), self._oracle.kept.get(name)
                 if mine is not None and kept is not None:
-                    PastComparison(self._wire, self._keys, name, mine, kept, self._verdict).compare()
+                    PastComparison(self._wire, self._keys, name, mine, kept, self._verdict, self._opening).compare()
 
-    def _found(self, names: list[str]) -> Iterator[tuple[str, StoredIndex | None, StoredOwner | None]]:
-        """What is stored of each owner, as of moments that follow on each other, with its index where it has one."""
+    def _found(
+        self, names: list[str]
+    ) -> Iterator[tuple[str, StoredIndex | None, StoredOwner | None, ValueCipher | None]]:
+        """What is stored of each owner, as of moments that follow on each other, with its index where it has one, and what opens it
+        in a sealed store."""
         wire, keys, at = self._wire, self._keys, 0
         while at < len(names):
             some = names[at : at + OWNERS_AT_ONCE]
+            ciphers = self._opening.ciphers(some) if self._opening.is_on else {}
             for name, found in zip(some, read_some(wire, keys, some), strict=True):
                 at += 1
                 if found is None:
-                    yield name, read_index(wire, keys, name, self._verdict), read_found(wire, keys, name)
+                    yield (
+                        name,
+                        read_index(wire, keys, name, self._verdict),
+                        read_found(wire, keys, name),
+                        ciphers.get(name),
+                    )
                     break  # what was read of the others is older than that
-                yield name, None, found
+                yield name, None, found, ciphers.get(name)
 
     def _owner(self, table: str, raw: bytes) -> str | None:
         try:

@@ -28,7 +28,7 @@ def compare_vectors(wire: Wire, keys: BuildKeys, found: Keys, oracle: Oracle, ve
         model = unquote(named.decode())
         key = tables.changes(model) if mark == b"ven" else tables.seen(model)
         for raw, value in pairs(wire, key):
-            known = raw.decode("utf-8", "replace") in oracle.owners
+            known = (owner := raw.decode("utf-8", "replace")) in oracle.owners or owner in oracle.locked
             if not (known and (_is_count(value) if mark == b"ven" else _is_mark(value))):
                 verdict.differs("a mark of vectors that nothing writes", key=key, owner=_text(raw))
     models = {unquote(named.decode()).encode() for _, named in found.models} | {b""}
@@ -39,6 +39,8 @@ def compare_vectors(wire: Wire, keys: BuildKeys, found: Keys, oracle: Oracle, ve
             verdict.differs("a mark of vectors that nothing writes", key=tables.models, model=_text(model_raw))
     walks = [unquote(named.decode()) for mark, named in sorted(found.models) if mark == b"vea"]
     for table, named, owner in sorted(found.vectors):
+        if owner in oracle.locked:
+            continue
         looks = [mark.split(b"\t") for walk in walks if (mark := wire.call("HGET", tables.seen(walk), owner))]
         _compare_owner(wire, keys, (table, unquote(named.decode())), owner, looks, oracle, verdict)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 MOST_DIFFERENCES = 100
+LIES_OPEN = "lies open in a sealed store"
 MOST_UNOPENED_NAMED = 10
 """Positions of entries that could not be opened that are told."""
 

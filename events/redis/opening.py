@@ -37,7 +37,7 @@ def opened(wire: Wire, keys: LogKeys, found: Sequence[Stored]) -> list[Stored]:
         if isinstance(cipher, KeyUnavailable) and not isinstance(cipher, OwnerErased):
             raise cipher
         if isinstance(cipher, ValueCipher) and salt != NO_SALT:
-            answer[at] = _opened(wire, keys, one, cipher, salt)
+            answer[at] = open_entry(wire, keys, one, cipher, salt)
     return answer
 
 
@@ -59,11 +59,12 @@ def opened_where_it_can_be(
         cipher, salt = ciphers.get(one.owner), salts[one.seq]
         if isinstance(cipher, ValueCipher) and salt != NO_SALT:
             with suppress(DamagedState):
-                answer[at] = _opened(wire, keys, one, cipher, salt)
+                answer[at] = open_entry(wire, keys, one, cipher, salt)
     return answer
 
 
-def _opened(wire: Wire, keys: LogKeys, one: Stored, cipher: ValueCipher, salt: bytes) -> Stored:
+def open_entry(wire: Wire, keys: LogKeys, one: Stored, cipher: ValueCipher, salt: bytes) -> Stored:
+    """A sealed entry with its body open, and the salt of its commitment. Raises DamagedState."""
     _, kind, raw_id, owner, sealed, beside, _ = one
     about = body_about(wire.seals.store, raw_id, owner, kind, beside[_PRINCIPAL], beside[_COMMITTED])
     try:

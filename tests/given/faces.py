@@ -65,6 +65,8 @@ class World:
     """Before anything was deleted."""
     before: str = ""
     """The instant of it."""
+    url: str = ""
+    """Of its Redis."""
     keys: Callable[[], dict[bytes, bytes]] = field(default=dict[bytes, bytes])
     """Everything that Redis holds, by key."""
     vectors: Callable[[], int] = field(default=int)
@@ -127,12 +129,20 @@ def _parsed(text: str) -> Any:
 @contextmanager
 def world(folder: Path, language: Language) -> Iterator[World]:
     """The store with everything told, folded, embedded and asked once."""
+    with untold_world(folder, language) as made:
+        tell_all(made)
+        yield made
+
+
+@contextmanager
+def untold_world(folder: Path, language: Language, **settings: Any) -> Iterator[World]:
+    """The store with what it holds already, and a worker that folds it."""
     stop, logged = Flag(), list[str]()
 
     def tell(fact: str, **facts: Any) -> None:
         logged.append(f"{fact} {facts}")
 
-    with open_the_store(Settings(data=folder, partitions=2)) as opened:
+    with open_the_store(Settings(data=folder, partitions=2, **settings)) as opened:
         catch_up = FoldCatchUp(opened, tell)
         meanings = Meanings(Embedders.alone(lambda: embedder), opened.vectors)
         embedder = WordEmbedder()
@@ -147,10 +157,10 @@ def world(folder: Path, language: Language) -> Iterator[World]:
                     client,
                     language,
                     logged,
+                    url=opened.url,
                     keys=lambda: everything(opened.client),
                     vectors=lambda: sum(opened.client.hlen(one) for one in opened.client.scan_iter(match="*:vec:*")),
                 )
-                _tell(made)
                 yield made
         finally:
             stop.set()
@@ -158,7 +168,7 @@ def world(folder: Path, language: Language) -> Iterator[World]:
             catch_up.close()
 
 
-def _tell(made: World) -> None:
+def tell_all(made: World) -> None:
     """A session of four messages, what was made of them, and memories that stand by themselves."""
     word, said, other = made.language.word, made.language.said, made.language.other
     day = made.store.yesterday

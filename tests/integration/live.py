@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from secrets import token_bytes
 from threading import Event as Flag
 from threading import Thread
 from typing import Any
@@ -20,6 +21,7 @@ from events.errors import StoreUnavailable
 from events.log import AppendReceipt
 from events.partitions import DEFAULT_PARTITIONS, partition_of
 from events.redis.log import RedisEventLog
+from events.redis.secrets import Chance
 from events.redis.wire import Wire, connect
 from events.sealing.seals import MasterKey
 from events.validation import make_event
@@ -45,11 +47,16 @@ class Live:
     """One store in a real Redis with workers in threads of the test."""
 
     def __init__(
-        self, url: str, partitions: int = DEFAULT_PARTITIONS, timeout: float = 10.0, master: MasterKey | None = None
+        self,
+        url: str,
+        partitions: int = DEFAULT_PARTITIONS,
+        timeout: float = 10.0,
+        master: MasterKey | None = None,
+        chance: Chance = token_bytes,
     ) -> None:
         self.client = connect(url, timeout=timeout, master=master)
         self.identity: StoreIdentity = open_store(Wire(self.client), store_id="test", partitions=partitions)
-        self.log = RedisEventLog(self.client, self.identity.tags)
+        self.log = RedisEventLog(self.client, self.identity.tags, chance=chance)
         self.facts: list[tuple[str, dict[str, Any]]] = []
         self._running: list[tuple[Flag, Thread, FoldWorker]] = []
         self._count = 0
@@ -144,10 +151,14 @@ class Live:
 
 @contextmanager
 def live_store(
-    url: str, partitions: int = DEFAULT_PARTITIONS, timeout: float = 10.0, master: MasterKey | None = None
+    url: str,
+    partitions: int = DEFAULT_PARTITIONS,
+    timeout: float = 10.0,
+    master: MasterKey | None = None,
+    chance: Chance = token_bytes,
 ) -> Iterator[Live]:
-    """A live store for the length of a test; sealed where there is a `master` key."""
-    store = Live(url, partitions, timeout, master)
+    """A live store for the length of a test; a sealed one where a `master` key is given."""
+    store = Live(url, partitions, timeout, master, chance)
     try:
         yield store
     finally:

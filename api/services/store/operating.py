@@ -201,7 +201,8 @@ class Operator:
         try:
             for number, keys in self._live_builds(wire):
                 answer = wire.call("HGETALL", keys.quarantine)
-                ciphers = read_ciphers(wire, keys.log, [name.decode() for name in answer[::2]])
+                names = [name.decode() for name in answer[::2]] if wire.seals.is_on else []
+                ciphers = read_ciphers(wire, keys.log, names)
                 for name, raw in zip(answer[::2], answer[1::2], strict=True):
                     owner = name.decode()
                     why = decode_quarantine(raw, opens(ciphers.get(owner)), owner)
@@ -227,7 +228,8 @@ class Operator:
             raw = wire.call("HGET", keys.quarantine, owner)
             if raw is None:
                 raise NotFound(f"owner {owner} is not quarantined; `engramlog dead list` shows who is", owner=owner)
-            why = decode_quarantine(raw, opens(read_ciphers(wire, keys.log, [owner]).get(owner)), owner)
+            ciphers = read_ciphers(wire, keys.log, [owner] if wire.seals.is_on else [])
+            why = decode_quarantine(raw, opens(ciphers.get(owner)), owner)
             stored = opened_where_it_can_be(
                 wire, keys.log, read_entries(wire, keys, read_parked(wire, keys, owner), sealed=True), {}
             )

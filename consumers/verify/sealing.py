@@ -1,0 +1,147 @@
+"""Of a sealed store: what opens each owner's values, and entries with their bodies open. What does not open is told, and left out.
+
+Asked for once a batch: the lines of its owners, and the salts of its entries in one piece of their table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+from consumers.verify.verdict import LIES_OPEN, Findings
+from events.entry import SECRET_BYTES
+from events.envelope import Stored
+from events.errors import DamagedState, KeyUnavailable, StoreMismatch
+from events.partitions import LogKeys, position_text
+from events.redis.opening import open_entry, opened_where_it_can_be
+from events.redis.wire import Wire
+from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
+from events.vocabulary import is_id
+from projections.fold.builds import BuildKeys
+from projections.redis.store import read_entries, slices
+
+LINES_AT_ONCE = 1_000
+
+
+class Opening:
+    """Opens what is read of one partition. In a store that lies open it only reads owners' secrets."""
+
+    def __init__(self, wire: Wire, keys: LogKeys, verdict: Findings) -> None:
+        self._wire, self._keys, self._verdict = wire, keys, verdict
+        self.is_on = wire.seals.is_on
+        self.locked = set[str]()
+        """Owners whose keys cannot be had: told, and compared with nothing."""
+        self._told = 0
+        """The seq up to which entries were told of: some are read again."""
+
+    def ciphers(self, owners: Sequence[str]) -> dict[str, ValueCipher]:
+        """What opens the values of each of these owners; nothing of who has no secret, or none that an append made."""
+        held = self._wire.call("HMGET", self._keys.secrets, *owners) if owners else ()
+        found = self._opened({one: line for one, line in zip(owners, held, strict=True) if line})
+        return {owner: one for owner, one in found.items() if owner not in self.locked}
+
+    def secrets(self, batch: Iterable[Stored]) -> dict[str, bytes]:
+        """The secrets of a batch's owners, as far as they can be had."""
+        found = self.ciphers(list(dict.fromkeys(one.owner for one in batch)))
+        return {owner: one.secret for owner, one in found.items()}
+
+    def look_at(self, lines: Mapping[str, bytes]) -> None:
+        """Open these lines, and tell of those that do not open."""
+        self._opened(lines)
+
+    def _opened(self, lines: Mapping[str, bytes]) -> dict[str, ValueCipher]:
+        usable = lines if self.is_on else {one: line for one, line in lines.items() if len(line) == SECRET_BYTES}
+        found = dict[str, ValueCipher]()
+        for owner, one in self._each(usable):
+            if isinstance(one, ValueCipher):
+                found[owner] = one
+            elif owner not in self.locked:
+                self.locked.add(owner)
+                self._verdict.differs(
+                    "an owner's key that cannot be had: nothing of it was compared, nor what is counted over all owners",
+                    owner=owner,
+                    problem=one.message,
+                )
+        return found
+
+    def _each(self, lines: Mapping[str, bytes]) -> Iterator[tuple[str, ValueCipher | StoreMismatch | KeyUnavailable]]:
+        """Each line opened; where one is of no append, which opening many at once does not survive, line by line."""
+        seals = self._wire.seals
+        try:
+            yield from seals.ciphers(lines).items()
+        except StoreMismatch:
+            for owner, line in lines.items():
+                try:
+                    yield owner, seals.ciphers({owner: line})[owner]
+                except StoreMismatch as error:
+                    yield owner, error
+
+    def batch(self, batch: Sequence[Stored]) -> list[Stored]:
+        """Entries that follow on each other, open where they can be. What is wrong with how they are sealed is told once."""
+        if not self.is_on or not batch:
+            return list(batch)
+        known = self.ciphers(list(dict.fromkeys(one.owner for one in batch)))
+        first, last, found = batch[0].seq, batch[-1].seq, list[Stored]()
+        raw = self._wire.call("GETRANGE", self._keys.salts, SALT_BYTES * first, SALT_BYTES * (last + 1) - 1)
+        for one in batch:
+            at = SALT_BYTES * (one.seq - first)
+            after, wrong = self._entry(one, known.get(one.owner), raw[at : at + SALT_BYTES].ljust(SALT_BYTES, b"\0"))
+            found.append(after)
+            if wrong and one.seq > self._told:
+                position = position_text(self._verdict.partition, one.seq)
+                self._verdict.differs(wrong, position=position, owner=one.owner)
+        self._told = max(self._told, last)
+        return found
+
+    def _entry(self, one: Stored, cipher: ValueCipher | None, salt: bytes) -> tuple[Stored, str]:
+        """An entry, open where it can be, and what is wrong with how it is sealed; empty where nothing is."""
+        if one.body[:1] != BODY_MARK:
+            return one, f"an entry that {LIES_OPEN}" if salt == NO_SALT else "a salt of an entry that lies open"
+        if one.salt:
+            return one, "a sealed entry with the salt of its commitment beside it"
+        if salt == NO_SALT:
+            return one, "a sealed entry without its salt"
+        if cipher is None or not one.beside:
+            return one, ""  # it was told
+        try:
+            return open_entry(self._wire, self._keys, one, cipher, salt), ""
+        except DamagedState:
+            return one, "a sealed body that does not open"
+
+    def read(self, keys: BuildKeys, seqs: Sequence[int]) -> list[Stored]:
+        """Entries at these seqs, open where they can be. Raises LogGap."""
+        found = read_entries(self._wire, keys, seqs, sealed=True)
+        if not self.is_on:
+            return found
+        known = self.ciphers(list(dict.fromkeys(one.owner for one in found)))
+        return opened_where_it_can_be(self._wire, self._keys, found, known)
+
+
+def compare_secrets(
+    opening: Opening, secrets: Mapping[bytes, bytes], owners: Collection[str], verdict: Findings
+) -> None:
+    """Tell of secrets that nothing made. One that was changed shows in dedupe: its fingerprints are others.
+
+    An owner without an event may have one: an import makes it before it derives ids, and may have ended there.
+    """
+    for some in slices(list(secrets.items()), LINES_AT_ONCE):
+        lines = dict[str, bytes]()
+        for raw, line in some:
+            owner = raw.decode("utf-8", "backslashreplace")
+            if not (owner in owners or is_id(owner)) or (not opening.is_on and len(line) != SECRET_BYTES):
+                verdict.differs("a secret that no append made", owner=owner, bytes=len(line))
+            elif opening.is_on and len(line) == SECRET_BYTES:
+                verdict.differs(f"a secret that {LIES_OPEN}", owner=owner)
+            elif opening.is_on:
+                lines[owner] = line
+        opening.look_at(lines)
+
+
+def compare_salts(wire: Wire, keys: LogKeys, head: Callable[[], int], verdict: Findings) -> None:
+    """Tell of a table of salts that no append wrote: of another length, or with bytes before the first entry's.
+
+    `head`: reads the log's; asked for after the length, since both grow in one script.
+    """
+    size, first = wire.answers([["STRLEN", keys.salts], ["GETRANGE", keys.salts, 0, SALT_BYTES - 1]])
+    most = SALT_BYTES * (head() + 1)
+    if size % SALT_BYTES or size > most or first.strip(b"\0"):
+        verdict.differs("a table of salts that no append wrote", bytes=size, most=most)
