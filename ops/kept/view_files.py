@@ -1,6 +1,6 @@
 """Files of kept views: one an owner, in a folder of this user's alone, bounded, and never trusted further than that.
 
-Each is written beside its place, synced and renamed. Whoever appends what hides a content marks the owner first and then drops
+In a sealed store what is written is encrypted (`projections.redis.kept`). Each is written beside its place, synced and renamed. Whoever appends what hides a content marks the owner first and then drops
 its file; whoever writes one looks for such a mark after it stands. So no file outlives the mark that was begun before it, nor
 for a minute after: until then what was appended is folded.
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 from queue import Empty, Full, Queue
 from threading import Lock, Thread
 
+from events.sealing.blocks import SealedBlock
 from ops.kept.view_code import view_code
 from ops.owned import OTHERS, is_ours
 from ops.settings import Settings
@@ -115,9 +116,9 @@ class ViewFolder:
         """See `ViewFiles`: nanoseconds since 1970, by the clock of files."""
         return time.time_ns()
 
-    def write(self, owner: str, pieces: Sequence[bytes | memoryview], began: int) -> bool:
+    def write(self, owner: str, block: Sequence[bytes | memoryview] | SealedBlock, began: int) -> bool:
         """See `ViewFiles`."""
-        path, size = self._path(owner), sum(map(len, pieces))
+        path, size = self._path(owner), block.size if isinstance(block, SealedBlock) else sum(map(len, block))
         begun = path.with_suffix(f".{os.getpid()}-{began}{BEGUN}")
         try:
             self._make_folder()
@@ -126,7 +127,10 @@ class ViewFolder:
             descriptor = os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             try:
                 with open(descriptor, "wb") as file:  # noqa: PTH123 - it is a descriptor
-                    file.writelines(pieces)
+                    if isinstance(block, SealedBlock):
+                        block.write(file)
+                    else:
+                        file.writelines(block)
                     file.flush()
                     os.fsync(descriptor)
                 begun.rename(path)
