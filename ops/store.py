@@ -31,6 +31,7 @@ from ops.kept.value_keeper import KeepingLog, ValueKeeper
 from ops.kept.view_files import ViewFolder, view_folder
 from ops.sealing.master import master_of
 from ops.settings import Settings
+from ops.tracebacks import tell_words
 from projections.language.marks import MARKER
 from projections.redis.create import StoreIdentity, open_store
 from projections.redis.debt import FoldDebt
@@ -192,6 +193,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
         wire, store_id=str(uuid4()), partitions=settings.partitions, embedder=partial(_embedder_of_new_stores, settings)
     )
     wire.close()
+    tell_words(identity.sealed is None)
     alarms = RedisAlarms(WirePool(client), f"{socket.gethostname()}-{os.getpid()}", tell)
     log = KeepingLog(
         client,

@@ -1,8 +1,8 @@
 """Files of kept views: one an owner, in a folder of this user's alone, bounded, and never trusted further than that.
 
-In a sealed store what is written is encrypted (`projections.redis.kept`). Each is written beside its place, synced and renamed. Whoever appends what hides a content marks the owner first and then drops
+Each is written beside its place, synced and renamed. Whoever appends what hides a content marks the owner first and then drops
 its file; whoever writes one looks for such a mark after it stands. So no file outlives the mark that was begun before it, nor
-for a minute after: until then what was appended is folded.
+for a minute after: until then what was appended is folded. Of a sealed store a file is encrypted (`projections.redis.kept`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from events.sealing.blocks import SealedBlock
 from ops.kept.view_code import view_code
 from ops.owned import OTHERS, is_ours
 from ops.settings import Settings
+from ops.tracebacks import reason_of
 
 Tell = Callable[..., None]
 SUFFIX, MARK, BEGUN = ".view", ".mark", ".begun"
@@ -217,7 +218,7 @@ class ViewFolder:
             try:
                 work()
             except Exception as error:  # noqa: BLE001 - the end of a thread: one owner that cannot be kept keeps no other back
-                self._tell("a view cannot be kept", reason=f"{type(error).__name__}: {error}")
+                self._tell("a view cannot be kept", reason=reason_of(error))
 
     def _path(self, owner: str) -> Path:
         return self.folder / (

@@ -109,13 +109,8 @@ class KeptFiles:
         if block is None:
             return None
         weigh(len(block) // BYTES_A_STEP)
-        try:
-            key = self._key(wire, keys, owner)
-        except KeyUnavailable:  # it may be had again, and the block be of use then
-            return None
-        body = None if key is None else _proven(key, self._about(owner), block, sealed=wire.seals.is_on)
+        body = self._proven(wire, keys, owner, block)
         if body is None:
-            self._files.passed_over(owner, "it was not made by this store for this owner, or was changed")
             return None
         try:
             told = unpacked(body)
@@ -200,6 +195,17 @@ class KeptFiles:
 
     def _made(self, keys: BuildKeys, owner: str) -> list[str]:
         return [self._files.code, self._store_id, owner, keys.tag, keys.build]
+
+    def _proven(self, wire: Wire, keys: BuildKeys, owner: str, block: bytearray) -> memoryview | None:
+        """What a block holds, opened where it lies; None where it is of no use. Raises StoreError."""
+        try:
+            key = self._key(wire, keys, owner)
+        except KeyUnavailable:  # it may be had again, and the block be of use then
+            return None
+        body = None if key is None else _proven(key, self._about(owner), block, sealed=wire.seals.is_on)
+        if body is None:
+            self._files.passed_over(owner, "it was not made by this store for this owner, or was changed")
+        return body
 
     def _about(self, owner: str) -> bytes:
         return self._store_id.encode() + b"\0" + owner.encode()

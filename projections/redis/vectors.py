@@ -156,7 +156,9 @@ class RedisVectors:
             if cipher is not None:
                 packed = [_sealed(cipher, owner, model, *one) for one in packed]
             elif wire.seals.is_on:
-                raise KeyUnavailable(f"owner {owner} has no secret under which its vectors could be sealed", passes=False)
+                raise KeyUnavailable(
+                    f"owner {owner} has no secret under which its vectors could be sealed", passes=False
+                )
             for some in _bounded(packed):
                 pieces = [part for key, _, raw in some if raw for part in (key, raw)]
                 commands: list[list[Argument]] = [

@@ -70,7 +70,9 @@ class Search:
 
     def __init__(self, canaries: Canaries) -> None:
         self._forms = {form: word for word in canaries.ways for form in _forms(_core(word))}
-        self._any = re.compile(b"|".join(re.escape(form) for form in sorted(self._forms, key=len, reverse=True)), re.I)
+        self._any = re.compile(
+            b"|".join(re.escape(form) for form in sorted(self._forms, key=len, reverse=True)), re.IGNORECASE
+        )
         self.looked = 0
         """Bytes that were looked at, unpacked ones too."""
 

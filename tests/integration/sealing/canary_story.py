@@ -7,8 +7,8 @@ from typing import Any
 
 from events.catalogue import MemoryPurged, TurnRecorded
 from tests.given.canaries import Canaries
-from tests.integration.sealing.aviary import NOW, OWNER, Aviary
 from tests.integration.live import wait_until
+from tests.integration.sealing.aviary import NOW, OWNER, Aviary
 
 PARKED, PURGED = "otto", "petra"
 LEAST_CANARIES = 40
@@ -44,7 +44,9 @@ def _conversation(at: Aviary, words: Canaries) -> None:
         at.append(("TurnRecorded", told))
     result = {"text": words.word("tool result"), "tool": words.word("name of a tool"), "turn_id": "t1"}
     at.append(("ToolResultRecorded", result))
-    at.append(("TurnRecorded", {"turn_id": "ep", "role": "user", "text": f"My dog is called {words.word('extracted')}"}))
+    at.append(
+        ("TurnRecorded", {"turn_id": "ep", "role": "user", "text": f"My dog is called {words.word('extracted')}"})
+    )
 
 
 def _memories(at: Aviary, words: Canaries) -> None:
@@ -60,7 +62,9 @@ def _memories(at: Aviary, words: Canaries) -> None:
         "metadata": {words.word("name of metadata"): words.word("metadata")},
     }
     at.append(created(words, "whole", **whole))
-    at.append(created(words, "han", content=f"我喜欢{words.han('content in Chinese')}", summary=words.han("summary, han")))
+    at.append(
+        created(words, "han", content=f"我喜欢{words.han('content in Chinese')}", summary=words.han("summary, han"))
+    )
     at.append(*(created(words, name) for name in ("a", "b", "c", "d", "e", "f", "g", "h")))
     revised = {"memory_id": "a", "content": words.word("revision"), "summary": words.word("summary of a revision")}
     at.append(("MemoryRevised", revised | {"because": words.word("why revised"), "tags": [words.word("tag, revised")]}))
@@ -120,7 +124,10 @@ def _asked(at: Aviary, words: Canaries) -> None:
     at.get("/search", q=words.han("question in Chinese"))
     at.get("/assess", topic=words.word("topic"))
     at.post("/context", {"text": f"what of {words.word('context')}?", "session": "s1"})
-    accessed = {"hits": [{"memory_id": "whole", "count": 1, "best_rank": 1, "last_at": NOW.isoformat()}], "via": "recall"}
+    accessed = {
+        "hits": [{"memory_id": "whole", "count": 1, "best_rank": 1, "last_at": NOW.isoformat()}],
+        "via": "recall",
+    }
     at.append(("MemoriesAccessed", accessed | {"query": words.word("query of an access")}))
     at.ask(f"/v1/owners/{OWNER}/search?q=&mode={words.word('a refused argument')}", allowed=(422,))
     broken = [{"type": "TurnRecorded", "owner": OWNER, "data": {"text": words.word("a refused event")}}]

@@ -6,12 +6,10 @@ The same search of the same story in a store that lies open is the proof that ea
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.integration.sealing.aviary import Aviary, aviary
-from tests.servers import RedisServer
 
 SEALED, OPEN = "sealed", "open"
 
