@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import sys
 import threading
 from traceback import format_exception
@@ -18,8 +19,13 @@ class _Words:
 
 
 def tell_words(told: bool) -> None:
-    """From here on errors are told with all that they say, or, of a sealed store, with their kinds and places alone."""
+    """From here on errors are told with all that they say, or, of a sealed store, with their kinds and places alone.
+
+    A process of a sealed store leaves no core file either: its memory has words, and keys that open them.
+    """
     _Words.told = told
+    if not told:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
 def words_are_told() -> bool:

@@ -305,9 +305,9 @@ class ValueKeeper:
             self._alarms.raised(RESTORED, "", text)
         if lost:
             text = (
-                f"{_many(lost)} kept in {path} cannot be said again, for the owner's words are keyed by another secret now, the line"
-                f" does not open under the master key or says what no event may: {_places(lost)}. What they reject may be told: reject"
-                " it again"
+                f"{_many(lost)} kept in {path} cannot be said again, for the owner's words are keyed by another secret now, the"
+                f" line does not open under the master key or says what no event may: {_places(lost)}. What they reject may be"
+                " told: reject it again"
             )
             self._alarms.raised(LOST, "", text)
 

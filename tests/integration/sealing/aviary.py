@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from socket import AF_UNIX, socket
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import quote
@@ -29,13 +30,16 @@ from tests.integration.live import wait_until
 from tests.patience import PATIENCE
 
 OWNER = "ada"
+FAULTY = Path(__file__).with_name("faulty")
+FAULTS = ("CANARY_IN_WORKER", "CANARY_IN_JOB", "CANARY_IN_API")
 NOW = datetime.now(UTC).replace(microsecond=0)
 
 
 class Aviary:
     """The store, its processes and what was told to it."""
 
-    def __init__(self, folder: Path, *, sealed: bool, hook: Path | None = None) -> None:
+    def __init__(self, folder: Path, *, sealed: bool, faulty: bool = False) -> None:
+        """`faulty`: whether its processes have the faults of `faulty/sitecustomize.py`."""
         self.folder, self.data, self.sealed = folder, folder / "data", sealed
         folder.mkdir(parents=True)
         self.key = folder / "master.key"
@@ -54,8 +58,11 @@ class Aviary:
         if sealed:
             make_key_file(self.key)
             self.environment["ENGRAMLOG_SEALED_BY"] = str(self.key)
-        if hook is not None:
-            self.environment["PYTHONPATH"] = f"{hook}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+        if faulty:
+            self.environment["PYTHONPATH"] = f"{FAULTY}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+            self.environment["CANARY_ONCE"] = str(folder / "worker-ended")
+            for name in FAULTS:
+                self.environment[name] = self.canaries.word(f"fault {name}")
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "ops.main", "up", "--port", "0", "--json"],
@@ -65,8 +72,13 @@ class Aviary:
                 stderr=log,
             )
         self.url = str(wait_until(lambda: self.facts("ready") or self._lives())[0]["url"])
-        self.token = (self.data / "token").read_text().strip()
         self.socket = str(json.loads((self.data / "server.json").read_text())["socket"])
+        with (
+            self.client() as client
+        ):  # all that is asked of Redis from here on is looked at, and nothing of it is packed
+            for name, value in (("slowlog-log-slower-than", 0), ("slowlog-max-len", 100_000), ("rdbcompression", "no")):
+                client.config_set(name, value)
+        self.token = (self.data / "token").read_text().strip()
 
     def facts(self, name: str) -> list[dict[str, Any]]:
         """The lines of its log that tell a fact."""
@@ -153,6 +165,42 @@ class Aviary:
         log.close()
         client.close()
 
+    def pids(self) -> list[int]:
+        """The `up` and its workers."""
+        return [self.process.pid, *(int(fact["pid"]) for fact in self.facts("worker process started"))]
+
+    def files(self) -> list[Path]:
+        """Everything that lies in its folder, but the key and what its processes print."""
+        return [one for one in self.data.rglob("*") if one.is_file()]
+
+    def saved(self) -> bytes:
+        """What Redis saves."""
+        with self.client() as client:
+            assert client.save()
+            told = client.config_get("dir")["dir"], client.config_get("dbfilename")["dbfilename"]
+        return Path(*told).read_bytes()
+
+    def replicated(self) -> bytes:
+        """What a replica is sent at first: an RDB of its own, by the replication protocol itself."""
+        with socket(AF_UNIX) as line:
+            line.settimeout(PATIENCE)
+            line.connect(self.socket)
+            line.sendall(b"SYNC\r\n")
+            with line.makefile("rb") as file:
+                while not (head := file.readline()).startswith(b"$"):
+                    assert head in (b"\n", b"\r\n"), head
+                if not head.startswith(b"$EOF:"):
+                    return file.read(int(head[1:]))
+                end, told = head.strip()[5:], b""
+                while not told.endswith(end):
+                    told += file.read1()
+                return told
+
+    def asked_of_redis(self) -> bytes:
+        """All commands that Redis noted as slow, which here are all, as far as it notes their arguments."""
+        with self.client() as client:
+            return b"\n".join(bytes(one["command"]) for one in client.slowlog_get(100_000))
+
     def search(self) -> Search:
         """What looks for the canaries."""
         return self.canaries.search()
@@ -169,9 +217,9 @@ class Aviary:
 
 
 @contextmanager
-def aviary(folder: Path, *, sealed: bool, tell: Callable[[Aviary], None], hook: Path | None = None) -> Iterator[Aviary]:
-    """A store that runs, with the whole story told."""
-    made = Aviary(folder, sealed=sealed, hook=hook)
+def aviary(folder: Path, *, sealed: bool, tell: Callable[[Aviary], None], faulty: bool = False) -> Iterator[Aviary]:
+    """A store that runs, with a story told."""
+    made = Aviary(folder, sealed=sealed, faulty=faulty)
     try:
         tell(made)
         yield made

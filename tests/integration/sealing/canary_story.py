@@ -10,13 +10,14 @@ from tests.given.canaries import Canaries
 from tests.integration.live import wait_until
 from tests.integration.sealing.aviary import NOW, OWNER, Aviary
 
-PARKED, PURGED = "otto", "petra"
+PARKED, PURGED, LARGE = "otto", "petra", "vera"
 LEAST_CANARIES = 40
 
 
 def created(words: Canaries, name: str, **fields: Any) -> tuple[str, dict[str, Any]]:
     """A memory of nothing but its content and these fields."""
-    told = {"memory_id": name, "content": f"I like {words.word(f'content of {name}')}", "category": "fact"}
+    content = fields.pop("content", None) or f"I like {words.word(f'content of {name}')}"
+    told = {"memory_id": name, "content": content, "category": "fact"}
     return "MemoryCreated", {**told, "kind": "fact", "source": "user", **fields}
 
 
@@ -31,6 +32,7 @@ def tell_the_story(at: Aviary) -> None:
     _brought(at, words)
     _asked(at, words)
     _operated(at, words)
+    _kept(at, words)
     at.folded()
     assert len(words) >= LEAST_CANARIES
 
@@ -133,6 +135,19 @@ def _asked(at: Aviary, words: Canaries) -> None:
     broken = [{"type": "TurnRecorded", "owner": OWNER, "data": {"text": words.word("a refused event")}}]
     at.ask("/v1/events", broken, allowed=(422,))
     at.ask(f"/v1/owners/{OWNER}/memories/{words.word('an unknown id')}", allowed=(404,))
+
+
+def _kept(at: Aviary, words: Canaries) -> None:
+    """An owner with so many memories that its view is kept in a file, and what was shown is recorded."""
+    first = created(words, "v0", content=f"I like the {words.word('content in a kept view')} in the hills")
+    plain = [{"content": f"the hills are {number} feet high"} for number in range(1_000)]
+    at.append(first, *(created(words, f"v{n + 1}", **one) for n, one in enumerate(plain[:500])), owner=LARGE)
+    at.append(*(created(words, f"v{n + 501}", **one) for n, one in enumerate(plain[500:])), owner=LARGE)
+    question = f"{words.word('question that is recorded')} hills"
+    assert at.ask(f"/v1/owners/{LARGE}/search?q={question.replace(' ', '%20')}")["results"]
+    wait_until(lambda: list((at.data / "views").glob("*.view")))
+    told = f"/v1/owners/{LARGE}/events?types=MemoriesAccessed&limit=10"
+    wait_until(lambda: at.ask(told)["events"])
 
 
 def _operated(at: Aviary, words: Canaries) -> None:
