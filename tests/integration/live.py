@@ -19,6 +19,7 @@ from events.log import AppendReceipt
 from events.partitions import DEFAULT_PARTITIONS, partition_of
 from events.redis.log import RedisEventLog
 from events.redis.wire import Wire, connect
+from events.sealing.seals import MasterKey
 from events.validation import make_event
 from events.vocabulary import Actor
 from projections.fold.builds import BuildKeys
@@ -41,8 +42,11 @@ def wait_until(what: Callable[[], Any], *, seconds: float = PATIENCE) -> Any:
 class Live:
     """One store in a real Redis with workers in threads of the test."""
 
-    def __init__(self, url: str, partitions: int = DEFAULT_PARTITIONS, timeout: float = 10.0) -> None:
-        self.client = connect(url, timeout=timeout)
+    def __init__(
+        self, url: str, partitions: int = DEFAULT_PARTITIONS, timeout: float = 10.0, *, master: MasterKey | None = None
+    ) -> None:
+        """`master`: by which the store is sealed, where it is to be."""
+        self.client = connect(url, timeout=timeout, master=master)
         self.identity: StoreIdentity = open_store(Wire(self.client), store_id="test", partitions=partitions)
         self.log = RedisEventLog(self.client, self.identity.tags)
         self.facts: list[tuple[str, dict[str, Any]]] = []

@@ -29,7 +29,7 @@ from tests.given.canaries import Canaries, Search
 from tests.integration.live import wait_until
 from tests.patience import PATIENCE
 
-OWNER = "ada"
+OWNER, OTHERS = "ada", ("otto", "petra", "vera")
 FAULTY = Path(__file__).with_name("faulty")
 FAULTS = ("CANARY_IN_WORKER", "CANARY_IN_JOB", "CANARY_IN_API")
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -164,6 +164,17 @@ class Aviary:
         assert receipts[0].status == "appended"
         log.close()
         client.close()
+
+    def secrets(self) -> list[bytes]:
+        """The secrets of owners, as they are when opened, also in hexadecimal digits."""
+        client = connect(f"unix://{self.socket}", master=KeyFile(self.key) if self.sealed else None)
+        identity = known_identity(Wire(client))
+        assert identity is not None
+        log = RedisEventLog(client, identity.tags)
+        found = log.secrets_of([OWNER, *OTHERS]).values()
+        log.close()
+        client.close()
+        return [form for one in found for form in (one, one.hex().encode())]
 
     def pids(self) -> list[int]:
         """The `up` and its workers."""

@@ -8,9 +8,9 @@ from typing import Any
 from events.catalogue import MemoryPurged, TurnRecorded
 from tests.given.canaries import Canaries
 from tests.integration.live import wait_until
-from tests.integration.sealing.aviary import NOW, OWNER, Aviary
+from tests.integration.sealing.aviary import NOW, OTHERS, OWNER, Aviary
 
-PARKED, PURGED, LARGE = "otto", "petra", "vera"
+PARKED, PURGED, LARGE = OTHERS
 LEAST_CANARIES = 40
 
 
