@@ -25,8 +25,8 @@ from events.redis.wire import Wire, connect
 from events.validation import make_event
 from ops.sealing.key_file import KeyFile, make_key_file
 from projections.redis.create import known_identity
-from tests.given.canaries import Canaries, Search
 from tests.integration.live import wait_until
+from tests.integration.sealing.canaries import Canaries, Search
 from tests.patience import PATIENCE
 
 OWNER, OTHERS = "ada", ("otto", "petra", "vera")

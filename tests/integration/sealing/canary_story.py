@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 from events.catalogue import MemoryPurged, TurnRecorded
-from tests.given.canaries import Canaries
 from tests.integration.live import wait_until
 from tests.integration.sealing.aviary import NOW, OTHERS, OWNER, Aviary
+from tests.integration.sealing.canaries import Canaries
 
 PARKED, PURGED, LARGE = OTHERS
 LEAST_CANARIES = 40

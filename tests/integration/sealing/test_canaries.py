@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.given.canaries import leaves
 from tests.integration.live import wait_until
 from tests.integration.sealing.aviary import OWNER, Aviary, aviary
+from tests.integration.sealing.canaries import leaves
 from tests.integration.sealing.canary_story import LEAST_CANARIES, PARKED, tell_the_story
 
 
