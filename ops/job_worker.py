@@ -44,6 +44,7 @@ from ops.processes.ending import over
 from ops.processes.job_ending import Ending
 from ops.sealing.master import master_of
 from ops.settings import load_settings
+from ops.tracebacks import reason_of, tell_words, words_are_told
 from ops.worker import add_json, open_url, store_url
 from ops.worker_id import new_worker_id
 from projections.choices import VIEW_BYTES
@@ -97,7 +98,7 @@ class Attendant:
                     self._ending.worker.beat()
             except Exception as error:  # noqa: BLE001 - the thread's end would end all scheduling unnoticed
                 expected = isinstance(error, EngramlogError | redis.RedisError | OSError)
-                self._tell("queue refused", reason=f"{type(error).__name__}: {error}", alarm=not expected)
+                self._tell("queue refused", reason=reason_of(error), alarm=not expected)
             looks += 1
 
 
@@ -138,6 +139,7 @@ def run_job_worker(
     identity = _identity(url, timeout, stop, tell, parent, master)
     if identity is None:
         return
+    tell_words(identity.sealed is None)
     _tell_of_rq(tell)
     client = connect(queue_url or url, timeout=timeout)
     setting = "ENGRAMLOG_QUEUE_URL" if queue_url else "ENGRAMLOG_REDIS_URL"
@@ -184,10 +186,10 @@ def job_log(folder: ViewFolder | None) -> Callable[..., RedisEventLog]:
 def _work(client: redis.Redis, validator: JobValidator, ending: Ending, stop: Flag, tell: Tell) -> None:
     """Run jobs until told to stop, or until the queue's Redis breaks off: RQ's loop ends there."""
     try:
-        ending.worker = JobWorker(store_queue(client, validator), stop, new_worker_id(), tell)
+        ending.worker = JobWorker(store_queue(client, validator), stop, new_worker_id(), tell, words=words_are_told())
         ending.worker.work(logging_level="WARNING")
     except (redis.RedisError, OSError) as error:
-        tell("queue not reached", reason=f"{type(error).__name__}: {error}", next_try_seconds=AGAIN_SECONDS)
+        tell("queue not reached", reason=reason_of(error), next_try_seconds=AGAIN_SECONDS)
 
 
 def _orphaned(parent: int | None) -> bool:

@@ -11,7 +11,7 @@ from api.requests.secrets import masked_all
 from api.version import program_version
 from events.text.invisible import HIDDEN
 from events.text.urls import without_secrets
-from ops.tracebacks import clean_tracebacks
+from ops.tracebacks import clean_tracebacks, traced, words_are_told
 
 NO_RICH = "rich" not in sys.modules
 """Whether this process prints no tables: then structlog, which would import Rich for tracebacks, does without (4 MB)."""
@@ -42,6 +42,16 @@ def _without_contents(_logger: Any, _method: str, fields: structlog.typing.Event
 def _without_told_secrets(_logger: Any, _method: str, fields: structlog.typing.EventDict) -> structlog.typing.EventDict:
     """Ids, reasons and refusals are producers' texts too."""
     return {name: one if name in OWN_FIELDS else masked_all(one) for name, one in fields.items()}
+
+
+def _without_quotes(_logger: Any, _method: str, fields: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Of a sealed store an error's traceback tells kinds and places: what it quotes may be somebody's words."""
+    error = fields.get("exc_info")
+    if not error or words_are_told():
+        return fields
+    del fields["exc_info"]
+    error = sys.exc_info()[1] if error is True else error[1] if isinstance(error, tuple) else error
+    return fields if error is None else {**fields, "exception": traced(error)}
 
 
 def _without_secrets(_logger: Any, _method: str, fields: structlog.typing.EventDict) -> structlog.typing.EventDict:
@@ -98,6 +108,7 @@ def start_logging(level: str = "info", *, component: Component = "command", pret
             _without_contents,
             _without_secrets,
             _without_told_secrets,
+            _without_quotes,
             structlog.processors.format_exc_info,
             _without_secrets,
             *([_visible] if pretty else []),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from queue import SimpleQueue
 from threading import Event as Flag
@@ -24,6 +23,7 @@ from ops.garbage import look_seldom
 from ops.processes.shares import PartitionTask, ToldLine, do_one, told
 from ops.sealing.master import master_of
 from ops.settings import load_settings
+from ops.tracebacks import clean_tracebacks, tell_words, traced
 from ops.worker import store_url
 from projections.redis.create import known_identity
 
@@ -65,9 +65,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("work", choices=["rebuild", "verify"])
     work = parser.parse_args(arguments).work
     look_seldom()
+    clean_tracebacks()
     settings = load_settings()
     client = connect(store_url(settings), timeout=settings.redis_timeout, master=master_of(settings))
     known_identity(Wire(client))  # and with it whether the store is sealed
+    tell_words(not client.seals.is_on)
     given = _Input()
     Thread(target=given.read, name="input", daemon=True).start()
 
@@ -87,8 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 _say(ToldLine(error=dict(refusal_told(error)), exit_code=error.exit_code))
     except (_Ended, BrokenPipeError):
         os._exit(1)  # nobody listens
-    except Exception:  # noqa: BLE001 - the end of the process, whose input is still read by a thread
-        traceback.print_exc()
+    except Exception as error:  # noqa: BLE001 - the end of the process, whose input is still read by a thread
+        sys.stderr.write(traced(error))
         os._exit(1)
     return 0
 

@@ -30,6 +30,7 @@ from ops.kept.view_files import ViewFolder, view_folder
 from ops.sealing.key_file import NAME, make_key_file
 from ops.sealing.master import key_in, master_of
 from ops.settings import Settings
+from ops.tracebacks import tell_words
 from projections.language.marks import MARKER
 from projections.redis.create import StoreIdentity, open_store, read_identity
 from projections.redis.debt import FoldDebt
@@ -196,6 +197,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
         wire, store_id=str(uuid4()), partitions=settings.partitions, embedder=partial(_embedder_of_new_stores, settings)
     )
     wire.close()
+    tell_words(identity.sealed is None)
     alarms = RedisAlarms(WirePool(client), f"{socket.gethostname()}-{os.getpid()}", tell)
     log = KeepingLog(
         client,

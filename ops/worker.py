@@ -28,6 +28,7 @@ from ops.logs import start_logging, teller
 from ops.processes.ending import end_by_signal
 from ops.sealing.master import master_of
 from ops.settings import Settings, load_settings
+from ops.tracebacks import tell_words
 from ops.worker_id import new_worker_id
 from projections.redis.create import StoreIdentity, known_identity
 from projections.redis.scripts import COMMIT
@@ -73,6 +74,7 @@ def run_worker(
         identity = _identity(client, stop, tell)
         if identity is None:
             return
+        tell_words(identity.sealed is None)
         facts = {"host": socket.gethostname(), "pid": os.getpid()}
         worker = FoldWorker(
             client,

@@ -297,7 +297,7 @@ class PartitionFolder:
             owner=stored.owner,
             seq=stored.seq,
             kind=stored.kind,
-            reason=f"{type(error).__name__}: {error}",
+            reason=type(error).__name__ if self._load.seals.is_on else f"{type(error).__name__}: {error}",
         )
 
     def _trim(self, fresh: set[str]) -> None:

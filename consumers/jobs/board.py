@@ -21,6 +21,7 @@ from events.envelope import from_micros, utc_text
 from events.errors import EngramlogError, StoreError
 from events.redis.clock import redis_ms
 from events.redis.wire import Script, Wire
+from events.sealing.untold import OF_THE_STORE
 from events.text.digits import whole
 from projections.shapes import JobBoard, JobKind, JobStopped, JobTold
 
@@ -31,8 +32,6 @@ _MOST_PACKED, _MOST_UNPACKED = 64 * 1024, 512 * 1024
 """Bytes of a traceback, as it lies there and unpacked."""
 _MOST_FIELD = 64
 _FIELDS = ("enqueued_at", "started_at", "ended_at", "retries_left")
-_TELLS_OF_THE_STORE = (409, 500, 504, 507)
-"""Status of errors whose words are our own, about the store, and hold nothing that anybody said."""
 _PASSWORD = re.compile(r"://[^\s/@]*@")
 State = Literal["running", "again", "failed", "queued"]
 WHAT: Mapping[str, str] = {
@@ -260,7 +259,7 @@ def _error(packed: bytes) -> str | None:
     known = getattr(errors, name, None)
     ours = False
     if isinstance(known, type) and issubclass(known, EngramlogError):
-        ours = issubclass(known, StoreError) or known.status in _TELLS_OF_THE_STORE
+        ours = issubclass(known, StoreError) or known.status in OF_THE_STORE
     return _shown(f"{name}: {words}" if ours and words else name)
 
 

@@ -33,7 +33,7 @@ from events.redis.gap import MENDING
 from events.redis.naming import read_naming, read_seqs
 from events.redis.opening import opened
 from events.redis.receipts import KeptReceipts, NewestReceipt
-from events.redis.secrets import Chance, Secrets, read_secrets
+from events.redis.secrets import Chance, Secrets, read_lines, read_secrets
 from events.redis.wire import TOGETHER_BYTES, Wire, WirePool, as_store_error, refusal_code
 from events.sealing.cipher import SALT_BYTES
 from events.trust import ASSERTED, lowest
@@ -308,6 +308,16 @@ class RedisEventLog:
         """The secrets of those owners that have one: what is derived from their words is keyed by it. Raises StoreError."""
         with self._wires.wire() as wire:
             return read_secrets(wire, [keys.tag for keys in self._keys], owners)
+
+    def secret_lines_of(self, owners: Iterable[str]) -> dict[str, bytes]:
+        """The same as they stand in the store: of a sealed one wrapped. Raises StoreError."""
+        with self._wires.wire() as wire:
+            return read_lines(wire, [keys.tag for keys in self._keys], owners)
+
+    def opened_line(self, owner: str, line: bytes) -> bytes:
+        """The secret of such a line, also of one kept elsewhere. Raises KeyUnavailable, StoreMismatch."""
+        with self._wires.wire() as wire:
+            return wire.seals.secrets({owner: line})[owner]
 
     def naming(self, owner: str, *, make: bool = False) -> Naming:
         """See `EventLog.naming`. Raises StoreError, and StoreMismatch for a boundary that no upgrade wrote."""

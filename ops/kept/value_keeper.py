@@ -26,7 +26,7 @@ from events.catalogue import (
 )
 from events.entry import checked_principal
 from events.envelope import AnyEvent, Prepared, decode
-from events.errors import EngramlogError, LogGap, StoreError, StoreUnavailable
+from events.errors import EngramlogError, KeyUnavailable, LogGap, StoreError, StoreMismatch, StoreUnavailable
 from events.log import Appendable, AppendReceipt
 from events.partitions import parse_position, position_text
 from events.redis.log import RedisEventLog
@@ -171,7 +171,7 @@ class ValueKeeper:
             self._alarms.cleared(NOT_KEPT, UNWRITTEN)
 
     def _write(self) -> None:
-        secrets = self._log.secrets_of({one.event.owner for one in self._waiting})
+        secrets = self._log.secret_lines_of({one.event.owner for one in self._waiting})
         lines = [
             line_of(one.event, self.file.store, one.place, secrets.get(one.event.owner, b""), one.principal)
             for one in self._waiting
@@ -232,8 +232,8 @@ class ValueKeeper:
         for owner, mine in by_owner(lines):
             secret = self._secret(owner, mine[-1])
             for one in mine:
-                event = self._event(one, now) if one.secret == secret else None
-                if event is None:
+                event = self._event(one, now) if self._opened(one) == secret else None
+                if event is None or secret is None:
                     lost.append(one)
                 else:
                     ready.setdefault(one.principal, []).append((one, event))
@@ -257,12 +257,25 @@ class ValueKeeper:
             raise StoreUnavailable(text, file=str(self.file.path)) from error
         return said
 
-    def _secret(self, owner: str, last: KeptValue) -> str:
-        """By what the owner's words are keyed now; who has no secret yet, in a store of before, gets the one that was."""
+    def _secret(self, owner: str, last: KeptValue) -> bytes | None:
+        """By what the owner's words are keyed now; who has no secret yet, in a store of before, gets the one that was. None where
+        that does not open."""
         held = self._log.secrets_of([owner]).get(owner)
-        if held is None:
-            held = self._log.adopt_secret(owner, bytes.fromhex(last.secret))
-        return held.hex()
+        if held is None and (told := self._opened(last)) is not None:
+            held = self._log.adopt_secret(owner, told)
+        return held
+
+    def _opened(self, one: KeptValue) -> bytes | None:
+        """The secret of a line; None where it was wrapped under a master key that is not held any more. Raises KeyUnavailable
+        where that cannot be reached now."""
+        try:
+            return self._log.opened_line(one.owner, bytes.fromhex(one.secret))
+        except KeyUnavailable as error:
+            if error.passes:
+                raise
+            return None
+        except StoreMismatch:
+            return None
 
     @staticmethod
     def _event(one: KeptValue, now: int) -> AnyEvent | None:
@@ -292,8 +305,9 @@ class ValueKeeper:
             self._alarms.raised(RESTORED, "", text)
         if lost:
             text = (
-                f"{_many(lost)} kept in {path} cannot be said again, for the owner's words are keyed by another secret now, or the"
-                f" line says what no event may: {_places(lost)}. What they reject may be told: reject it again"
+                f"{_many(lost)} kept in {path} cannot be said again, for the owner's words are keyed by another secret now, the"
+                f" line does not open under the master key or says what no event may: {_places(lost)}. What they reject may be"
+                " told: reject it again"
             )
             self._alarms.raised(LOST, "", text)
 

@@ -1,8 +1,8 @@
 """Kept rejections: what a person rejected or took up again, written down outside of the store without a word of it. Pure.
 
 Each line stands alone: an operator may take the lines of an owner out. A line says what it takes to say it again: digests, and the
-owner's secret that they are keyed by. Whoever has both can confirm a guess, as whoever has the store can: the file is as private as
-the store is, and lies where the API's token lies.
+owner's secret that they are keyed by, as it stands in the store: of a sealed one wrapped under the master key. Whoever has both can
+confirm a guess, as whoever has the store can: the file is as private as the store is, and lies where the API's token lies.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from events.text.unreadable import UNREADABLE
 
 MOST_PROBLEMS = 10
 """Lines that cannot be read which are told one by one; the others are counted."""
+MOST_WRAPPED = 4_096
+"""Bytes of a secret that a master key wrapped, at most."""
 REASON = "said again: it was kept outside of the store, which lacked it"
 """Of an event that is said again; the reason that a person gave is words, and is not kept."""
 
@@ -37,7 +39,7 @@ class KeptValue(msgspec.Struct, frozen=True, tag="value", tag_field="kind", omit
     type: Literal["ValueRejected", "ValueReadmitted"]
     owner: str
     secret: str
-    """The owner's, 64 hexadecimal digits."""
+    """The owner's line in the store: 64 hexadecimal digits where that lies open, and more of a secret that is wrapped."""
     occurred_at: str
     actor: str
     principal: str
@@ -146,8 +148,9 @@ def _problem(line: Line, partitions: int) -> str | None:
         return "names an event by what is no id"
     if partition_of(line.owner, partitions) != line.partition:
         return "has an owner whose events lie in another partition"
-    digits = [(line.secret, SECRET_BYTES), *((one, DIGEST_BYTES) for one in line.values)]
-    if not 1 <= len(line.values) <= MOST_STATEMENTS or not all(_is_hex(text, size) for text, size in digits):
+    secret = SECRET_BYTES <= len(line.secret) // 2 <= MOST_WRAPPED and _is_hex(line.secret, len(line.secret) // 2)
+    values = all(_is_hex(one, DIGEST_BYTES) for one in line.values)
+    if not (1 <= len(line.values) <= MOST_STATEMENTS and secret and values):
         return "has a secret or values that nothing made"
     return None
 
@@ -179,7 +182,7 @@ def write_lines(lines: Iterable[Line]) -> bytes:
 
 
 def line_of(event: AnyEvent, store: str, place: tuple[int, int], secret: bytes, principal: str) -> KeptValue:
-    """What is kept of an event that stands at a place, (partition, seq)."""
+    """What is kept of an event that stands at a place, (partition, seq). `secret`: the owner's line in the store."""
     data: ValueRejected | ValueReadmitted = event.data
     gone = data if isinstance(data, ValueRejected) else None
     return KeptValue(

@@ -2,7 +2,7 @@
 
 Each is written beside its place, synced and renamed. Whoever appends what hides a content marks the owner first and then drops
 its file; whoever writes one looks for such a mark after it stands. So no file outlives the mark that was begun before it, nor
-for a minute after: until then what was appended is folded.
+for a minute after: until then what was appended is folded. Of a sealed store a file is encrypted (`projections.redis.kept`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from queue import Empty, Full, Queue
 from threading import Lock, Thread
 
 from events.errors import StoreUnavailable
+from events.sealing.blocks import SealedBlock
 from ops.kept.view_code import view_code
 from ops.owned import OTHERS, is_ours
 from ops.settings import Settings
+from ops.tracebacks import reason_of
 
 Tell = Callable[..., None]
 SUFFIX, MARK, BEGUN = ".view", ".mark", ".begun"
@@ -131,9 +133,9 @@ class ViewFolder:
         """See `ViewFiles`: nanoseconds since 1970, by the clock of files."""
         return time.time_ns()
 
-    def write(self, owner: str, pieces: Sequence[bytes | memoryview], began: int) -> bool:
+    def write(self, owner: str, block: Sequence[bytes | memoryview] | SealedBlock, began: int) -> bool:
         """See `ViewFiles`."""
-        path, size = self._path(owner), sum(map(len, pieces))
+        path, size = self._path(owner), block.size if isinstance(block, SealedBlock) else sum(map(len, block))
         begun = path.with_suffix(f".{os.getpid()}-{began}{BEGUN}")
         try:
             self._make_folder()
@@ -142,7 +144,10 @@ class ViewFolder:
             descriptor = os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             try:
                 with open(descriptor, "wb") as file:  # noqa: PTH123 - it is a descriptor
-                    file.writelines(pieces)
+                    if isinstance(block, SealedBlock):
+                        block.write(file)
+                    else:
+                        file.writelines(block)
                     file.flush()
                     os.fsync(descriptor)
                 begun.rename(path)
@@ -229,7 +234,7 @@ class ViewFolder:
             try:
                 work()
             except Exception as error:  # noqa: BLE001 - the end of a thread: one owner that cannot be kept keeps no other back
-                self._tell("a view cannot be kept", reason=f"{type(error).__name__}: {error}")
+                self._tell("a view cannot be kept", reason=reason_of(error))
 
     def _path(self, owner: str) -> Path:
         return self.folder / (

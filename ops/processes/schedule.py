@@ -21,6 +21,7 @@ from events.redis.ready import refuse_kind
 from events.redis.wire import Wire, connect
 from ops.embedders import embed_minutes, embedders_of
 from ops.settings import Settings
+from ops.tracebacks import reason_of
 from ops.worker_id import new_worker_id
 from projections.redis.create import StoreIdentity
 
@@ -107,7 +108,7 @@ class JobSchedule:
             except Exception as error:  # noqa: BLE001 - the thread's end would end all scheduling unnoticed
                 self._nothing_since = None  # who cannot tell lets them look themselves
                 expected = isinstance(error, EngramlogError)
-                if (reason := f"{type(error).__name__}: {error}") != self._trouble:
+                if (reason := reason_of(error)) != self._trouble:
                     self._tell("queue refused", reason=reason, alarm=not expected)
                 self._trouble = reason
         self._leave()

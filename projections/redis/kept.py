@@ -4,6 +4,8 @@ A block is proven before it is looked into, by an HMAC under a key made of the o
 tells of which store, owner and build it is, by which code it was made, and at which token. That the log still has the history of
 that token is known by its last event: an entry carries random bytes, so one that stands again at its place is the same entry,
 and what stood before it too. Where anything is not so the block is passed over, and the owner is loaded as ever.
+
+In a sealed store a block is encrypted under such a key instead, which proves the same. Without the key none is written or read.
 """
 
 from __future__ import annotations
@@ -16,11 +18,13 @@ from typing import Any, Protocol
 
 import msgspec
 
-from events.errors import EngramlogError
+from events.errors import EngramlogError, KeyUnavailable
 from events.parameters import Parameters
 from events.partitions import partition_of
 from events.redis.secrets import read_secret
 from events.redis.wire import Wire, WirePool
+from events.sealing.blocks import SealedBlock, open_block
+from events.sealing.cipher import NotOpened
 from events.text.unreadable import UNREADABLE
 from projections.checks import unchecked
 from projections.fold.builds import BuildKeys
@@ -41,9 +45,11 @@ REST_SECONDS, REST_SHARE = 60.0, 50.0
 """Between two keepings of an owner: so long at least, and so many times what the last one took."""
 BYTES_A_STEP = 8_000
 """So much of a block is taken in the time in which one memory is loaded."""
-_MAGIC = b"ENGVIEW1"
+_MAGIC, _SEALED = b"ENGVIEW1", b"ENGVIEW2"
+"""What a block begins with that lies open, and one that is sealed."""
 _HEAD = len(_MAGIC) + 32
-_PURPOSE = b"engramlog kept view 1\0"
+_PURPOSE, _TO_SEAL = b"engramlog kept view 1\0", b"engramlog sealed view 1\0"
+"""What the key is for."""
 
 
 class ViewFiles(Protocol):
@@ -62,7 +68,7 @@ class ViewFiles(Protocol):
     def began(self) -> int:
         """A mark of now, for `write`."""
 
-    def write(self, owner: str, pieces: Sequence[bytes | memoryview], began: int) -> bool:
+    def write(self, owner: str, block: Sequence[bytes | memoryview] | SealedBlock, began: int) -> bool:
         """Keep a block that was begun then; False where it could not be, or something was erased of the owner meanwhile."""
 
     def erase(self, owner: str) -> None:
@@ -103,14 +109,8 @@ class KeptFiles:
         if block is None:
             return None
         weigh(len(block) // BYTES_A_STEP)
-        key = self._key(wire, keys, owner)
-        body = memoryview(block)[_HEAD:]
-        if (
-            key is None
-            or block[: len(_MAGIC)] != _MAGIC
-            or not hmac.compare_digest(hmac.digest(key, body, "sha256"), bytes(block[len(_MAGIC) : _HEAD]))
-        ):
-            self._files.passed_over(owner, "it was not made by this store for this owner, or was changed")
+        body = self._proven(wire, keys, owner, block)
+        if body is None:
             return None
         try:
             told = unpacked(body)
@@ -180,12 +180,14 @@ class KeptFiles:
             keys = BuildKeys(self._tags[partition_of(owner, len(self._tags))], held.build)
             began, token, state = self._files.began(), held.token, held.view.state
             key, last, taken = self._key(wire, keys, owner), _last(wire, keys, state), held.view.taken()
-            held.unkept = 0
+            held.unkept, sealed = 0, wire.seals.is_on
         if key is None or last is None:
             return False
         facts, arrays = packed_view(taken)
         about = {"made": self._made(keys, owner), "token": token, "last": last}
         pieces = packed(Packed({**facts, **about}, arrays))
+        if sealed:
+            return self._files.write(owner, SealedBlock(_SEALED, key, self._about(owner), pieces), began)
         proof = hmac.new(key, digestmod="sha256")
         for piece in pieces:
             proof.update(piece)
@@ -194,10 +196,38 @@ class KeptFiles:
     def _made(self, keys: BuildKeys, owner: str) -> list[str]:
         return [self._files.code, self._store_id, owner, keys.tag, keys.build]
 
+    def _proven(self, wire: Wire, keys: BuildKeys, owner: str, block: bytearray) -> memoryview | None:
+        """What a block holds, opened where it lies; None where it is of no use. Raises StoreError."""
+        try:
+            key = self._key(wire, keys, owner)
+        except KeyUnavailable:  # it may be had again, and the block be of use then
+            return None
+        body = None if key is None else _proven(key, self._about(owner), block, sealed=wire.seals.is_on)
+        if body is None:
+            self._files.passed_over(owner, "it was not made by this store for this owner, or was changed")
+        return body
+
+    def _about(self, owner: str) -> bytes:
+        return self._store_id.encode() + b"\0" + owner.encode()
+
     def _key(self, wire: Wire, keys: BuildKeys, owner: str) -> bytes | None:
-        """None where the owner has no secret: nothing is kept of it."""
-        secret = read_secret(wire, keys.log, owner)
-        return hmac.digest(secret, _PURPOSE + self._store_id.encode(), "sha256") if secret else None
+        """None where the owner has no secret: nothing is kept of it. Raises KeyUnavailable."""
+        secret, purpose = read_secret(wire, keys.log, owner), _TO_SEAL if wire.seals.is_on else _PURPOSE
+        return hmac.digest(secret, purpose + self._store_id.encode(), "sha256") if secret else None
+
+
+def _proven(key: bytes, about: bytes, block: bytearray, *, sealed: bool) -> memoryview | None:
+    """What a block holds, opened where it lies; None where it was not made under this key. One that lies open is none in a sealed
+    store, and the other way round."""
+    if sealed:
+        try:
+            return open_block(_SEALED, key, about, block)
+        except NotOpened:
+            return None
+    body = memoryview(block)[_HEAD:]
+    proof = hmac.digest(key, body, "sha256")
+    whole = block[: len(_MAGIC)] == _MAGIC and hmac.compare_digest(proof, bytes(block[len(_MAGIC) : _HEAD]))
+    return body if whole else None
 
 
 def _last(wire: Wire, keys: BuildKeys, state: OwnerState) -> bytes | None:

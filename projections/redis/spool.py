@@ -1,5 +1,6 @@
 """An owner's records as of one moment, read in pages and laid into a file without a name: whoever writes them out holds a page.
 
+Of a sealed store what comes to the disk is encrypted under a key that this process alone holds, and that goes with it.
 Secrets are held in memory, and come to no disk; so is what has words of what is secret or gone. Whatever else has words of others
 waits, by its id, until all that it may name was met. ADR 0068, 0109.
 """
@@ -19,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from events.errors import OutputCut
+from events.sealing.cipher import NONCE_BYTES, new_aes
 from projections.fold.owner import OwnerState
 from projections.memory.kind import has_words_of_others
 from projections.memory.record import SECRET, Memory, decode_memory
@@ -33,7 +35,9 @@ PAGE = 500
 class Spool:
     """Records in their stored bytes, to be read in the order of their creation once `settle` was called. For one thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, sealed: bool = False) -> None:
+        """`sealed`: whether what comes to the disk must not lie open there."""
+        self._sealing = new_aes()(token_bytes(32)) if sealed else None
         self.state = OwnerState()
         self.negated = set[bytes]()
         """Values of what is negated: others that say the same read otherwise."""
@@ -81,17 +85,19 @@ class Spool:
         self._created.append(memory.created_at)
         self._seqs.append(memory.created_seq)
         self._places.append(self._end)
-        self._sizes.append(len(raw))
         if memory.negated_at is not None:
             self.negated.update(values_of(memory))
         if memory.sensitivity >= SECRET or hidden:
             self._held[row] = raw
+            self._sizes.append(len(raw))
             return
+        laid = raw if self._sealing is None else self._sealing.encrypt(_nonce(row), raw, None)
+        self._sizes.append(len(laid))
         try:
-            self._file.write(raw)
+            self._file.write(laid)
         except OSError as error:
             raise self._without_room(error) from None
-        self._end += len(raw)
+        self._end += len(laid)
 
     def _without_room(self, error: OSError) -> OutputCut:
         with suppress(OSError):  # what is in its buffer has no room either
@@ -181,10 +187,17 @@ class Spool:
         if raw is None:
             self._file.seek(self._places[row])
             raw = self._file.read(self._sizes[row])
+            if self._sealing is not None:
+                raw = self._sealing.decrypt(_nonce(row), raw, None)
         return decode_memory(raw)
 
     def _short(self, memory_id: str) -> int:
         return int.from_bytes(blake2b(memory_id.encode(), digest_size=8, key=self._key).digest(), "little")
+
+
+def _nonce(row: int) -> bytes:
+    """Of a row's record: a row is laid down once, and the key is the spool's own."""
+    return row.to_bytes(NONCE_BYTES, "big")
 
 
 class Spooled:

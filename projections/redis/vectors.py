@@ -1,7 +1,8 @@
 """Vectors in Redis, by owner, model and content; a content is named by a hash under its owner's secret.
 
 Derived: whatever is lost here is computed again, and nothing else. Reading forgives: bytes that cannot be unpacked count as
-missing, so that a search answers with the words it has, and the next run of the job computes them anew.
+missing, so that a search answers with the words it has, and the next run of the job computes them anew. In a sealed store each
+lies sealed under its owner's secret, for a vector tells much of the words that it was made of.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from events.admission import ACCESS_FULL
-from events.errors import KeyUnavailable, StoreFull
+from events.errors import KeyUnavailable, StoreFull, StoreMismatch
 from events.partitions import LogKeys, partition_of
 from events.redis.admission import memory_share
-from events.redis.secrets import usable_secret
+from events.redis.secrets import read_cipher, usable_secret
 from events.redis.wire import Argument, Wire, WirePool, as_store_error
+from events.sealing.cipher import NotOpened, ValueCipher
 from projections.embedding.meaning import NO_SECRET, Embedded, JoinedPieces, Vectors
 from projections.embedding.vectors import VectorKeys, dimensions_of, is_whole, pack, unpack_all_pieces, unpack_whole
+from projections.redis.sealed import PIECES, VECTOR, place
 
 PAGE = 500
 """Vectors named in one command."""
@@ -74,15 +77,27 @@ class RedisVectors:
             except KeyUnavailable:
                 return NO_SECRET
 
+    def _cipher(self, wire: Wire, owner: str) -> ValueCipher | None:
+        """What seals and opens the owner's vectors; None where the store lies open, or what stands in place of a secret is none.
+
+        One round trip in a sealed store, and none in an open one. Raises KeyUnavailable.
+        """
+        try:
+            return read_cipher(wire, LogKeys(self.keys_of(owner).tag), owner)
+        except StoreMismatch:
+            return None
+
     def wholes(
         self, owner: str, model: str, keys: Sequence[bytes], dimensions: int | None = None
     ) -> dict[bytes, Vectors]:
         """Whole vectors by content key, those that there are, of so many dimensions where told."""
         name, found = self.keys_of(owner).wholes(model, owner), dict[bytes, Vectors]()
         with self.wires.wire() as wire:
+            cipher = self._cipher(wire, owner) if keys else None
             for page in _slices(keys, PAGE):
-                for key, raw in zip(page, wire.call("HMGET", name, *page), strict=True):
-                    if raw is not None and is_whole(raw, dimensions):
+                for key, stored in zip(page, wire.call("HMGET", name, *page), strict=True):
+                    raw = _opened(cipher, _place(VECTOR, owner, model, key), stored)
+                    if is_whole(raw, dimensions):
                         found[key] = unpack_whole(raw)
         return found
 
@@ -92,7 +107,7 @@ class RedisVectors:
         return unpack_all_pieces([raws[key] for key in keys], dimensions)
 
     def _packed_pieces(self, owner: str, model: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """As they are stored, by content key; empty where there are none."""
+        """Packed, by content key; empty where there are none, or none that opens."""
         raws, wanted = dict[bytes, bytes](), list[bytes]()
         with self._lock:
             for key in dict.fromkeys(keys):
@@ -105,11 +120,13 @@ class RedisVectors:
         if wanted:
             name = self.keys_of(owner).pieces(model, owner)
             with self.wires.wire() as wire:
+                cipher = self._cipher(wire, owner)
                 for some in _slices(_slices(wanted, PIECES_PAGE), PIECES_PAGE):  # as many pages down the line at once
                     for page, answer in zip(
                         some, _checked(wire.pipeline([["HMGET", name, *p] for p in some])), strict=True
                     ):
-                        raws.update(zip(page, (raw or b"" for raw in answer), strict=True))
+                        for key, stored in zip(page, answer, strict=True):
+                            raws[key] = _opened(cipher, _place(PIECES, owner, model, key), stored)
             self._keep(owner, model, {key: raws[key] for key in wanted})
         return raws
 
@@ -129,11 +146,19 @@ class RedisVectors:
     def put(self, owner: str, model: str, embedded: Mapping[bytes, Embedded]) -> None:
         """Store vectors, whole ones and their pieces at once, some at a time.
 
-        Raises StoreFull from 75 % of maxmemory on: the rest belongs to events, folds and operators.
+        Raises StoreFull from 75 % of maxmemory on: the rest belongs to events, folds and operators. Raises KeyUnavailable where the
+        store is sealed and the owner's key cannot be had: none is written open there.
         """
         keys, packed = self.keys_of(owner), [(key, *pack(one)) for key, one in embedded.items()]
         with self.wires.wire() as wire:
             _refuse_when_full(wire)
+            cipher = self._cipher(wire, owner)
+            if cipher is not None:
+                packed = [_sealed(cipher, owner, model, *one) for one in packed]
+            elif wire.seals.is_on:
+                raise KeyUnavailable(
+                    f"owner {owner} has no secret under which its vectors could be sealed", passes=False
+                )
             for some in _bounded(packed):
                 pieces = [part for key, _, raw in some if raw for part in (key, raw)]
                 commands: list[list[Argument]] = [
@@ -166,7 +191,11 @@ class RedisVectors:
         """Every content key that has a whole vector, or bytes in its place: its dimensions, 0 where it cannot be unpacked."""
         name = self.keys_of(owner).wholes(model, owner)
         with self.wires.wire() as wire:
-            return {key: dimensions_of(raw) for key, raw in _scanned(wire, name)}
+            cipher = self._cipher(wire, owner)
+            return {
+                key: dimensions_of(_opened(cipher, _place(VECTOR, owner, model, key), raw))
+                for key, raw in _scanned(wire, name)
+            }
 
     def has(self, owner: str, model: str, keys: Sequence[bytes]) -> set[bytes]:
         """Which of these content keys have a whole vector; none is read."""
@@ -198,6 +227,28 @@ class RedisVectors:
             commands: list[list[Argument]] = [["HEXISTS", keys.changes(name), owner] for name in names]
             answers = _checked(wire.pipeline(commands)) if names else []
         return [name for name, there in zip(names, answers, strict=True) if there]
+
+
+def _place(what: bytes, owner: str, model: str, key: bytes) -> bytes:
+    """What a vector is bound to. Content keys are of one length, so none runs into a model's name."""
+    return place(what, owner, model.encode() + b"\0" + key)
+
+
+def _sealed(
+    cipher: ValueCipher, owner: str, model: str, key: bytes, whole: bytes, pieces: bytes
+) -> tuple[bytes, bytes, bytes]:
+    sealed = cipher.seal(_place(VECTOR, owner, model, key), whole)
+    return key, sealed, cipher.seal(_place(PIECES, owner, model, key), pieces) if pieces else b""
+
+
+def _opened(cipher: ValueCipher | None, where: bytes, stored: bytes | None) -> bytes:
+    """Packed bytes; empty where there are none, or none that opens: they count as missing."""
+    if not stored or cipher is None:
+        return stored or b""
+    try:
+        return cipher.open(where, stored)
+    except NotOpened:
+        return b""
 
 
 def _refuse_when_full(wire: Wire) -> None:

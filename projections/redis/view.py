@@ -460,7 +460,10 @@ class RedisViews:
         partition = partition_of(owner, len(self._tags))
         with self._wires.wire() as wire:
             for _ in range(SPOOL_TRIES):
-                spool, keys = Spool(), BuildKeys(self._tags[partition], self._live(wire, partition))
+                spool, keys = (
+                    Spool(sealed=wire.seals.is_on),
+                    BuildKeys(self._tags[partition], self._live(wire, partition)),
+                )
                 token = wire.call("HGET", keys.owners, owner)
                 if token:
                     self._spool(wire, keys, owner, spool, bounds)

@@ -42,6 +42,7 @@ from events.errors import (
 )
 from events.redis.log import RedisEventLog
 from events.redis.wire import Wire, WirePool, connect
+from events.sealing.untold import OF_THE_STORE
 from projections.language.marks import MARKER
 from projections.lifecycle import LEVELS
 from projections.lifecycle.extracting import RULES
@@ -376,7 +377,7 @@ def _embed(opened: Opened, partition: int) -> Walked:
 
 def _reason(error: Exception) -> str:
     """Why, for the log: our own words about the store, else only the error's kind, which holds nothing that anybody said."""
-    told = isinstance(error, EngramlogError) and error.status in (409, 500, 504, 507)
+    told = isinstance(error, EngramlogError) and error.status in OF_THE_STORE
     return f"{type(error).__name__}: {error}" if told else type(error).__name__
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import redis
 from rq import Queue, SimpleWorker
 from rq.exceptions import NoSuchJobError, StopRequested
+from rq.executions import Execution
 from rq.job import Job
 from rq.utils import now
 from rq.worker import WorkerStatus
@@ -21,6 +22,7 @@ from consumers.jobs.rq.cron import FAILED_SECONDS, JOB_SECONDS, RETRY
 from consumers.jobs.rq.house import House
 from consumers.jobs.rq.jobs import FUNCTION, GIVEN_UP, run
 from consumers.jobs.rq.validation import TIMES, JobValidator, Refused, bounded
+from events.sealing.untold import untold
 
 POLL_SECONDS = 0.25
 """How long it waits before it looks again whether there is a job."""
@@ -122,7 +124,10 @@ def store_queue(client: redis.Redis, validator: JobValidator) -> StoreQueue:
 class JobWorker(SimpleWorker):
     """Runs the jobs of one queue in this process, one after the other, until a flag is set."""
 
-    def __init__(self, queue: StoreQueue, stop: Flag, name: str, tell: Callable[..., None]) -> None:
+    def __init__(
+        self, queue: StoreQueue, stop: Flag, name: str, tell: Callable[..., None], *, words: bool = True
+    ) -> None:
+        """`words`: whether a failure is kept with all that its error says; of a sealed store with kinds and places alone."""
         super().__init__(
             [queue],
             name=name,
@@ -133,6 +138,7 @@ class JobWorker(SimpleWorker):
             maintenance_interval=HOUSE_SECONDS,
             log_job_description=False,
         )
+        self._words = words
         self._stop = stop
         self._queue = queue
         self._validator: JobValidator = queue.job_class.validator  # type: ignore[attr-defined]
@@ -194,6 +200,12 @@ class JobWorker(SimpleWorker):
                 return None
             self._stop.wait(POLL_SECONDS)
         raise StopRequested
+
+    def _finalize_failure(self, job: Job, queue: Queue, execution: Execution, exc_info: Any) -> None:
+        """What RQ keeps of a failure, and logs, is what this hands it: an error may quote what somebody said."""
+        error = exc_info[1]
+        told = exc_info if self._words or error is None else untold(error)
+        super()._finalize_failure(job, queue, execution, told)
 
     def run_maintenance_tasks(self) -> None:
         """Ours instead of RQ's, which calls back, unpickles and moves what others wrote."""

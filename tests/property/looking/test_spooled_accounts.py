@@ -27,7 +27,7 @@ WORDS = [f"I keep {what} on the roof" for what in ("bees", "hens", "doves", "gee
 
 def spooled(history: OwnerHistory) -> Spool:
     """Its records, as they are met in the store."""
-    spool = Spool()
+    spool = Spool(sealed=len(history.memories) % 2 == 0)
     spool.state = history.owner
     for memory in history.memories.values():
         spool.meet(memory, encode_memory(memory))
