@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import orjson
 
 from ops.identity.addresses import is_safe
-from ops.sealing.exchanging import NoAnswer, exchanged
+from ops.sealing.exchanging import NotAnswered, exchanged
 from projections.access.provider_keys import ProviderKey, keys_in
 
 SECONDS = 5.0
@@ -36,7 +36,7 @@ def fetched(url: str, seconds: float = SECONDS) -> bytes:
         raise NotTold("an address that is neither https nor http of this machine")
     try:
         status, document = exchanged(url, seconds=seconds, most=MOST_BYTES, headers={"Accept": "application/json"})
-    except NoAnswer as error:
+    except NotAnswered as error:
         raise NotTold(f"{_shown(url)}: {error}") from None
     if status != 200:
         raise NotTold(f"{_shown(url)}: answered {status}")

@@ -12,7 +12,7 @@ from time import monotonic
 from urllib.parse import urlsplit
 
 
-class NoAnswer(Exception):
+class NotAnswered(Exception):
     """No whole answer came; the text says why, and nothing of the address."""
 
 
@@ -28,7 +28,7 @@ def exchanged(
     """Status and body of the answer of a http:// or https:// address: to a GET, or to a POST of `body`.
 
     `seconds`: from the connection to the last byte. `most`: bytes of an answer of status 200 or 400; others are told without
-    theirs. `trusted`: which certificates are; those of the system unless told. Raises NoAnswer.
+    theirs. `trusted`: which certificates are; those of the system unless told. Raises NotAnswered.
     """
     parts = urlsplit(url)
     host, secure = parts.hostname or "", parts.scheme == "https"
@@ -36,7 +36,7 @@ def exchanged(
     try:
         connected = socket.create_connection((host, port), seconds)
     except OSError as error:
-        raise NoAnswer(error.strerror or type(error).__name__) from None
+        raise NotAnswered(error.strerror or type(error).__name__) from None
     # A server that sends a byte now and then would keep every single wait short: the whole is bounded from outside.
     ends = Timer(max(seconds - (monotonic() - began), 0.01), _cut, [connected])
     ends.daemon = True
@@ -52,7 +52,7 @@ def exchanged(
             return _asked(reached, host, port, path, {"Host": parts.netloc, **headers}, body, most)
     except (OSError, HTTPException, ValueError) as error:
         late = monotonic() - began >= seconds
-        raise NoAnswer("no whole answer in time" if late else type(error).__name__) from None
+        raise NotAnswered("no whole answer in time" if late else type(error).__name__) from None
     finally:
         ends.cancel()
         connected.close()
@@ -69,12 +69,12 @@ def _asked(
     if answer.status not in (200, 400):
         return answer.status, b""
     if (answer.length or 0) > most:
-        raise NoAnswer(f"more than {most:,} bytes")
+        raise NotAnswered(f"more than {most:,} bytes")
     document = answer.read(most + 1)
     if len(document) > most:
-        raise NoAnswer(f"more than {most:,} bytes")
+        raise NotAnswered(f"more than {most:,} bytes")
     if answer.length:
-        raise NoAnswer("an answer that breaks off")
+        raise NotAnswered("an answer that breaks off")
     return answer.status, document
 
 

@@ -24,7 +24,7 @@ from events.alarms import one_line
 from events.errors import BadSetting, KeyUnavailable
 from events.sealing.seals import Wrapped
 from ops.owned import OTHERS
-from ops.sealing.exchanging import NoAnswer, exchanged
+from ops.sealing.exchanging import NotAnswered, exchanged
 from ops.sealing.place import ServiceKey
 
 SERVICE_MARK: Final = b"\x02"
@@ -181,7 +181,7 @@ class VaultKey:
             status, answer = exchanged(
                 url, seconds=self._seconds, most=MOST_BYTES, headers=headers, body=body, trusted=trusted
             )
-        except NoAnswer as error:
+        except NotAnswered as error:
             raise KeyUnavailable(f"the key service does not answer ({self._place}): {error}") from None
         return self._read(status, answer, len(items))
 
