@@ -59,11 +59,19 @@ class OpenStore:
     kept_views: ViewFolder | None = None
     mended: str | None = None
     """What was done about a data folder that others could enter, in a sentence."""
+    key: Path | None = None
+    """The file of the master key; None where the store lies open, or a key service has the key."""
     wires: WirePool = field(init=False)
     """Connections that are kept, for what is asked every few seconds."""
 
     def __post_init__(self) -> None:
         self.wires = WirePool(self.client)
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What a process of ours has to be told of it, by the names of settings: it may hold a password."""
+        key = {} if self.key is None else {"ENGRAMLOG_SEALED_BY": str(self.key.absolute())}
+        return {"ENGRAMLOG_REDIS_URL": self.url, **key}
 
     def wire(self) -> Wire:
         """A connection of one's own."""
@@ -189,7 +197,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     client = connect(url, timeout=settings.redis_timeout)
     wire = Wire(client)
     data = folder_of(embedded)
-    if data is not None and read_identity(wire) is None and key_in(data, settings) is None:
+    if data is not None and settings.sealed_by is None and not (data / NAME).exists() and read_identity(wire) is None:
         make_key_file(data / NAME)
         tell("master key made", file=str(data / NAME), advice="keep a copy of it apart from the store")
     wire.seals.master = master_of(settings, data)
@@ -224,6 +232,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
         client, identity.tags, most_bytes=most, most_of_one=most, files=folder, store_id=identity.store_id
     )
     store = OpenStore(url, client, identity, log, views, vectors, embedded, alarms, receipts, values, folder)
+    store.key = key_in(data, settings)
     receipts.start()
     try:
         yield store

@@ -160,7 +160,7 @@ def _done(
                 bar.remove_task(bars.pop(one.partition))
             yield one
 
-    with closing(do_all(work, store.client, store.url, tasks, count, moved, waits)) as parts:
+    with closing(do_all(work, store.client, store.told, tasks, count, moved, waits)) as parts:
         yield ended()
 
 

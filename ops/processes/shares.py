@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from queue import SimpleQueue
@@ -92,13 +92,13 @@ def do_one(
 def do_all(
     work: Work,
     client: redis.Redis,
-    url: str,
+    where: Mapping[str, str],
     tasks: Sequence[PartitionTask],
     count: int,
     on_progress: Progress,
     on_wait: Notice,
 ) -> Generator[PartitionDone, None, None]:
-    """Every partition as it is done, by so many processes; by this one where it is one.
+    """Every partition as it is done, by so many processes; by this one where it is one. `where`: settings that tell of the store.
 
     Raises the first error that one of them raised, and EngramlogError where one died.
     """
@@ -106,7 +106,7 @@ def do_all(
         for task in tasks:
             yield do_one(work, client, task, on_progress, on_wait)
         return
-    with closing(_Crew(work, url, tasks, count)) as crew:
+    with closing(_Crew(work, where, tasks, count)) as crew:
         for _ in tasks:
             yield crew.next_done(on_progress, on_wait)
 
@@ -122,11 +122,11 @@ def told(done: PartitionDone) -> ToldLine:
 class _Crew:
     """The processes, and a thread for each that hands it partitions and hears what it tells."""
 
-    def __init__(self, work: Work, url: str, tasks: Sequence[PartitionTask], count: int) -> None:
+    def __init__(self, work: Work, where: Mapping[str, str], tasks: Sequence[PartitionTask], count: int) -> None:
         self._work = work
         self._waiting = deque(tasks)
         self._told: SimpleQueue[tuple[PartitionTask, ToldLine]] = SimpleQueue()
-        environment = {**os.environ, "ENGRAMLOG_REDIS_URL": url}  # it may hold a password: everybody can read arguments
+        environment = {**os.environ, **where}  # it may hold a password: everybody can read arguments
         self._processes = [self._start(environment) for _ in range(count)]
         self._threads = [Thread(target=self._drive, args=(process,), daemon=True) for process in self._processes]
         for thread in self._threads:

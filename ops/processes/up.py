@@ -51,10 +51,9 @@ from ops.processes.schedule import JobSchedule
 from ops.processes.standstill import Standstill
 from ops.processes.stay import Stay
 from ops.processes.workers import Workers
-from ops.sealing.master import key_in
 from ops.sealing.watch import KeyWatch
 from ops.settings import Settings
-from ops.store import OpenStore, check_queue, folder_of, open_the_store
+from ops.store import OpenStore, check_queue, open_the_store
 from ops.token import GivenToken, TokenFile, TokenWatch, admits_of
 from ops.wiring import ask_kept_values, kept_heads
 from projections.redis.meanings import Meanings
@@ -231,11 +230,9 @@ def _job_command(settings: Settings) -> list[str]:
 
 def _environment(store: OpenStore, settings: Settings) -> dict[str, str]:
     """What a process of ours is told of addresses, which may hold passwords, and of the folder whose views it must drop."""
-    told = {"ENGRAMLOG_REDIS_URL": store.url, "ENGRAMLOG_QUEUE_URL": settings.queue_url or ""}
+    told = {**store.told, "ENGRAMLOG_QUEUE_URL": settings.queue_url or ""}
     if store.kept_views is not None:
         told["ENGRAMLOG_KEPT_VIEWS"] = str(store.kept_views.folder.absolute())
-    if (key := key_in(folder_of(store.embedded), settings)) is not None:
-        told["ENGRAMLOG_SEALED_BY"] = str(key.absolute())
     return {**os.environ, **told}
 
 

@@ -59,7 +59,9 @@ def tasks(store: Live) -> list[PartitionTask]:
 
 
 def done(store: Live, url: str, work: Work, count: int, on_wait: Any = print) -> list[PartitionDone]:
-    with closing(do_all(work, store.client, url, tasks(store), count, lambda *_: None, on_wait)) as parts:
+    with closing(
+        do_all(work, store.client, {"ENGRAMLOG_REDIS_URL": url}, tasks(store), count, lambda *_: None, on_wait)
+    ) as parts:
         return sorted(parts)
 
 

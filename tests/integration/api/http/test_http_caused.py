@@ -90,7 +90,10 @@ def test_what_runs_by_schedule_is_brought_in_the_job_s_own_name_whoever_said_wha
         logs.append(principal)
         return RedisEventLog(*args, principal=principal, **told)
 
-    served = JobResources(store.store.url, 10.0, lambda *_told, **_facts: None, Flag(), log=log, looked_at={})
+    master = store.store.client.seals.master
+    served = JobResources(
+        store.store.url, 10.0, lambda *_told, **_facts: None, Flag(), log=log, looked_at={}, master=master
+    )
     partition = partition_of(owner, store.application.log.partitions)
     with serving(served):
         run(kind, store.store.identity.store_id, partition, "0")
