@@ -161,7 +161,7 @@ KNOWN: Mapping[str, AlarmKind] = {
         "warning",
         "itself",
         "The master key (`ENGRAMLOG_SEALED_BY`) cannot be had, or not for some owners. Nothing is lost: what is said of them waits"
-        ' in the log, and is folded by itself once it can. The text says why; docs/sealing.md, "The master key".',
+        " in the log, and is folded by itself once it can. The text says why; docs/sealing.md says what to do.",
     ),
     "token_unusable": AlarmKind(
         "stopped",

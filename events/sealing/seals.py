@@ -242,13 +242,13 @@ class Seals:
                     found[owner] = kept
         wrapped = list[str]()
         for owner in unknown:
-            if not self.is_on:
-                found[owner] = self._keep(owner, lines[owner], ValueCipher(whole_secret(owner, lines[owner])))
-            elif is_tombstone(lines[owner]):
+            if is_tombstone(lines[owner]):
                 found[owner] = OwnerErased(
                     f"owner {owner!r} was erased: its key was destroyed, and nothing is said under its name",
                     owner=owner,
                 )
+            elif not self.is_on:
+                found[owner] = self._keep(owner, lines[owner], ValueCipher(whole_secret(owner, lines[owner])))
             elif (
                 len(lines[owner]) == SECRET_BYTES
             ):  # whoever put it there knows it, and would read what is sealed under it

@@ -8,7 +8,7 @@ from pathlib import Path
 from events.errors import BadSetting
 from events.sealing.seals import MasterKey
 from ops.sealing.key_file import NAME, KeyFile
-from ops.sealing.place import service_key
+from ops.sealing.place import NONE, service_key
 from ops.settings import Settings
 
 
@@ -31,7 +31,8 @@ def key_in(folder: Path | None, settings: Settings) -> Path | None:
     """The file of the master key: the one that is set, else the one in the folder of an embedded store, where there is one; None
     where a key service has the key."""
     if settings.sealed_by is not None:
-        return None if service_key(settings.sealed_by) is not None else Path(settings.sealed_by).expanduser()
+        elsewhere = settings.sealed_by == NONE or service_key(settings.sealed_by) is not None
+        return None if elsewhere else Path(settings.sealed_by).expanduser()
     return folder / NAME if folder is not None and (folder / NAME).exists() else None
 
 

@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 from ops.identity.addresses import is_safe
 
+NONE = "none"
+"""What the setting says where a new store of a folder is to lie open."""
 SERVICE = "vault:"
 """What the setting begins with where a key service has the key."""
 ALLOWED = (
     "the whole path of a file, or vault:https://HOST:8200/MOUNT/KEY (http:// on this machine alone), such as"
-    " vault:https://vault.example.com:8200/transit/engramlog"
+    " vault:https://vault.example.com:8200/transit/engramlog; or none: a new store lies open"
 )
 _ADDRESS = re.compile(r"(https?://[^/?#]+)/((?:[A-Za-z0-9_.-]+/)*[A-Za-z0-9_.-]+)/([A-Za-z0-9_.-]{1,100})")
 
@@ -40,4 +42,6 @@ def service_key(told: str) -> ServiceKey | None:
 
 def fits(told: str) -> bool:
     """Whether the setting can be this."""
-    return service_key(told) is not None if told.startswith(SERVICE) else Path(told).expanduser().is_absolute()
+    if told.startswith(SERVICE):
+        return service_key(told) is not None
+    return told == NONE or Path(told).expanduser().is_absolute()

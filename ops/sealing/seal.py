@@ -24,12 +24,14 @@ from events.admission import APPEND_FULL
 from events.errors import BadSetting, StoreFull, StoreUnavailable
 from events.partitions import FORMAT, LogKeys
 from events.redis.wire import StoreClient, Wire
+from events.sealing.key_ring import KEY_BYTES, KeyRing
 from events.sealing.seals import MasterKey
 from ops.embedded import disk
 from ops.embedded.aof import DIRECTORY, SINGLE
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import refuse_changed_log
 from ops.kept.view_files import drop_views
+from ops.sealing.key_file import NAME, make_key_file
 from ops.sealing.master import master_of
 from ops.store import folder_of
 from ops.upgrade import ALONE_SECONDS, OldStore, refuse_others
@@ -61,6 +63,22 @@ class RoomNeeded(NamedTuple):
     disk_free: int | None
 
 
+def _make_key(store: OldStore) -> None:
+    """Make the key of a data folder for which none is set, once it is to be sealed; one that is there stays as it is.
+
+    A store that was being sealed had a key: without it nothing is made. Raises KeyFileUnusable.
+    """
+    if (file := _file_to_make(store)) is not None:
+        make_key_file(file)
+
+
+def _file_to_make(store: OldStore) -> Path | None:
+    folder, identity = folder_of(store.embedded), store.identity
+    if folder is None or store.settings.sealed_by is not None or identity.sealed or identity.sealing:
+        return None
+    return None if (folder / NAME).exists() else folder / NAME
+
+
 def told_beforehand(store: OldStore) -> dict[str, Any]:
     """What sealing would do, JSON-ready. Reads only. Raises OtherFormat, NoMasterKey, StoreMismatch under another key."""
     identity, master = store.identity, _master(store)
@@ -81,7 +99,7 @@ def told_beforehand(store: OldStore) -> dict[str, Any]:
     return {
         "store_id": identity.store_id,
         "found": "sealed" if done else "half sealed" if identity.format == BEING_SEALED else "open",
-        "key": master.name,
+        "key": master.name if (made := _file_to_make(store)) is None else f"a new one, in {made}",
         "partitions": identity.partitions,
         "events": events,
         "owners": owners,
@@ -120,6 +138,8 @@ def carry_out(
         _look_at_all(store, wire, bar)
         line = store.identity.sealing
         if line is None:
+            _make_key(store)
+            wire.seals.master = _master(store)
             line = wire.seals.new_check(store.identity.store_id)
             probe("before the mark")
             mark(wire, line)
@@ -159,6 +179,8 @@ def carry_out(
 
 def _master(store: OldStore) -> MasterKey:
     found = master_of(store.settings, folder_of(store.embedded))
+    if found is None and _file_to_make(store) is not None:
+        return KeyRing([token_bytes(KEY_BYTES)])  # it is told of, and seals nothing
     if found is None:
         raise NoMasterKey(
             "sealed_by: got none; allowed: the whole path of a file with a master key, under which the store is sealed; set"

@@ -115,8 +115,8 @@ words({
   ],
   "alarm.keys_unavailable": ["The master key cannot be had", "无法取得主密钥"],
   "alarm.keys_unavailable.what": [
-    'The master key (`ENGRAMLOG_SEALED_BY`) cannot be had, or not for some owners. Nothing is lost: what is said of them waits in the log, and is folded by itself once it can. The text says why; docs/sealing.md, "The master key".',
-    "无法取得主密钥（`ENGRAMLOG_SEALED_BY`），或无法为部分所有者取得。没有任何丢失：关于他们的内容在日志中等待，一旦可以便会自动折叠。原因见文字说明；参见 docs/sealing.md 的 “The master key”。",
+    "The master key (`ENGRAMLOG_SEALED_BY`) cannot be had, or not for some owners. Nothing is lost: what is said of them waits in the log, and is folded by itself once it can. The text says why; docs/sealing.md says what to do.",
+    "无法取得主密钥（`ENGRAMLOG_SEALED_BY`），或无法为部分所有者取得。没有任何丢失：关于他们的内容在日志中等待，一旦可以便会自动折叠。原因见文字说明；处理方法见 docs/sealing.md。",
   ],
   "alarm.token_unusable": ["The token cannot be used", "令牌不可用"],
   "alarm.token_unusable.what": [

@@ -57,7 +57,7 @@ class Aviary:
         }
         if sealed:
             make_key_file(self.key)
-            self.environment["ENGRAMLOG_SEALED_BY"] = str(self.key)
+        self.environment["ENGRAMLOG_SEALED_BY"] = str(self.key) if sealed else "none"
         if faulty:
             self.environment["PYTHONPATH"] = f"{FAULTY}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
             self.environment["CANARY_ONCE"] = str(folder / "worker-ended")

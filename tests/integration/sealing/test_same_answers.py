@@ -54,14 +54,14 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answers]:
             patch.setattr(StoreClock, "now", lambda _self: now)
             sealed = _asked(made)
             told = made.cursor, made.position, made.before
-        with untold_world(folder / "open", ENGLISH) as made:
+        with untold_world(folder / "open", ENGLISH, sealed_by="none") as made:
             made.cursor, made.position, made.before = told
             made.app.embeddings.embed(OWNER)
             yield Answers(sealed, _asked(made))
 
 
 def _lay_open(made: World, folder: Path, key: Path) -> None:
-    settings = Settings(data=folder, partitions=2)
+    settings = Settings(data=folder, partitions=2, sealed_by="none")
     with open_the_store(settings) as other:
         source = connect(made.url, master=master_of(Settings(sealed_by=str(key))))
         known_identity(Wire(source))

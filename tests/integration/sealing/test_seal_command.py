@@ -41,7 +41,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 def words(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """Words of a store that lies open in a data folder; each stands there once in a memory of its own."""
     monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)
-    monkeypatch.delenv("ENGRAMLOG_SEALED_BY", raising=False)
+    monkeypatch.setenv("ENGRAMLOG_SEALED_BY", "none")
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
     found = [token_hex(8) for _ in range(30)]
     told = [event(at, OWNERS[at % 3], content=f"the key word is {word} today") for at, word in enumerate(found)]
@@ -128,6 +128,23 @@ def test_done_again_it_says_that_there_is_nothing_to_do(
     assert "is sealed: there is nothing to do" in cli("seal").out
     assert cli.json("seal", "--yes")["found"] == "sealed"
     assert words
+
+
+def test_a_data_folder_for_which_no_key_is_set_is_sealed_by_a_key_of_its_own(
+    cli: Cli, words: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, file = answers(cli), tmp_path / "data" / "master-key"
+    monkeypatch.delenv("ENGRAMLOG_SEALED_BY")
+    assert f"a new one, in {file}" in " ".join(cli("seal", code=2).out.split())
+    assert not file.exists()
+    assert cli.json("seal", "--yes")["done"]
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert answers(cli) == before
+    assert lying_open(tmp_path / "data", words) == set()
+    file.unlink()
+    assert "no master key was given" in cli("status", code=1).err
+    assert "sealed_by: got none" in cli("seal", "--yes", code=2).err
+    assert not file.exists(), "the key of a sealed store is never made anew"
 
 
 def test_without_a_master_key_it_says_what_to_set_and_changes_nothing(cli: Cli, words: list[bytes]) -> None:
