@@ -65,17 +65,17 @@ def _asked(
     connection.sock = reached
     told = {**headers, "Connection": "close"}
     connection.request("GET" if body is None else "POST", path or "/", body=body, headers=told)
-    answer = connection.getresponse()
-    if answer.status not in (200, 400):
-        return answer.status, b""
-    if (answer.length or 0) > most:
-        raise NotAnswered(f"more than {most:,} bytes")
-    document = answer.read(most + 1)
-    if len(document) > most:
-        raise NotAnswered(f"more than {most:,} bytes")
-    if answer.length:
-        raise NotAnswered("an answer that breaks off")
-    return answer.status, document
+    with connection.getresponse() as answer:  # it holds the connection, and is closed before its end too
+        if answer.status not in (200, 400):
+            return answer.status, b""
+        if (answer.length or 0) > most:
+            raise NotAnswered(f"more than {most:,} bytes")
+        document = answer.read(most + 1)
+        if len(document) > most:
+            raise NotAnswered(f"more than {most:,} bytes")
+        if answer.length:
+            raise NotAnswered("an answer that breaks off")
+        return answer.status, document
 
 
 def _cut(connected: socket.socket) -> None:

@@ -101,10 +101,10 @@ def client_of(app: FastAPI, *, shaped: bool = True, **options: Any) -> TestClien
 
 
 @contextmanager
-def http_store(folder: Path, *, worker: bool = True) -> Iterator[HttpStore]:
-    """A store in a folder, closed in order."""
+def http_store(folder: Path, *, worker: bool = True, sealed_by: str | None = None) -> Iterator[HttpStore]:
+    """A store in a folder, closed in order; it lies open where it is `sealed_by` none."""
     stop = Flag()
-    with open_the_store(Settings(data=folder, partitions=4)) as store:
+    with open_the_store(Settings(data=folder, partitions=4, sealed_by=sealed_by)) as store:
         catch_up = FoldCatchUp(store, quiet)
         application = JoinedApplication(store, catch_up).join()
         ask_kept_values(store, catch_up, quiet)

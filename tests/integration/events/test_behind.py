@@ -166,7 +166,8 @@ def test_tools_of_an_agent_tell_it(tmp_path: Path) -> None:
 def test_a_command_says_it_in_its_output_and_in_its_json(
     moving: HttpStore, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", moving.store.url)
+    for name, told in moving.store.told.items():
+        monkeypatch.setenv(name, told)
     cli = Cli(monkeypatch, capsys)
     behind = newly_behind(moving)
     assert f"up to {behind} newer events of this owner are not in it" in " ".join(cli(*words).out.split())

@@ -340,9 +340,17 @@ class Laid(BytesIO):
         """It stays."""
 
 
+@pytest.fixture
+def lies_open(tmp_path: Path) -> Iterator[HttpStore]:
+    """A store that lies open: of a sealed one nothing that comes to the disk can be read."""
+    with http_store(tmp_path / "open", sealed_by="none") as opened:
+        yield opened
+
+
 def test_no_account_of_what_is_secret_comes_to_the_disk_and_others_do(
-    http: HttpStore, monkeypatch: pytest.MonkeyPatch
+    lies_open: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    http = lies_open
     for name in ("alpha", "beta", "delta", "epsilon"):
         made(http, "held", name, content=f"{name}-words")
     for sources, into in ((["alpha", "beta"], "gamma"), (["delta", "epsilon"], "zeta")):
