@@ -36,6 +36,7 @@ from events.redis.receipts import KeptReceipts, NewestReceipt
 from events.redis.secrets import Chance, Secrets, read_lines, read_secrets
 from events.redis.wire import TOGETHER_BYTES, Wire, WirePool, as_store_error, refusal_code
 from events.sealing.cipher import SALT_BYTES
+from events.sealing.seals import Seals
 from events.trust import ASSERTED, lowest
 from events.vocabulary import Trust
 
@@ -314,10 +315,16 @@ class RedisEventLog:
         with self._wires.wire() as wire:
             return read_lines(wire, [keys.tag for keys in self._keys], owners)
 
-    def opened_line(self, owner: str, line: bytes) -> bytes:
-        """The secret of such a line, also of one kept elsewhere. Raises KeyUnavailable, StoreMismatch."""
+    @property
+    def seals(self) -> Seals:
+        """What opens and seals in this store."""
         with self._wires.wire() as wire:
-            return wire.seals.secrets({owner: line})[owner]
+            return wire.seals
+
+    def on_a_wire(self, work: Callable[[Wire, Sequence[str]], int]) -> int:
+        """Do something down a connection of the log; it is told the partitions' tags too. Raises what that raises."""
+        with self._wires.wire() as wire:
+            return work(wire, [keys.tag for keys in self._keys])
 
     def naming(self, owner: str, *, make: bool = False) -> Naming:
         """See `EventLog.naming`. Raises StoreError, and StoreMismatch for a boundary that no upgrade wrote."""

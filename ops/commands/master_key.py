@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from events.redis.wire import Wire
     from events.sealing.seals import MasterKey, Seals
+    from ops.kept.value_file import ValueFile
     from ops.settings import Settings
 
 master_app = typer.Typer(no_args_is_help=True, help=entries()["master-key"].help)
@@ -40,6 +41,8 @@ class _Sealed(NamedTuple):
     master: MasterKey
     file: Path | None
     """Where the master key lies; None where a key service has it."""
+    kept: ValueFile
+    """Kept rejections of this machine, which hold secrets wrapped as the store does."""
 
 
 @contextmanager
@@ -47,6 +50,7 @@ def _sealed(settings: Settings) -> Iterator[_Sealed]:
     """The store of these settings, without what reads memories. Raises StoreMismatch where there is none, or it lies open."""
     from events.redis.wire import Wire, connect
     from ops.commands.notices import patient
+    from ops.kept.value_file import ValueFile, values_path
     from ops.sealing.master import key_in, master_of
     from ops.store import folder_of, reach_the_store
     from projections.redis.create import known_identity
@@ -61,7 +65,8 @@ def _sealed(settings: Settings) -> Iterator[_Sealed]:
                 raise StoreMismatch("there is no store here yet: `engramlog up`, or whatever is told first, makes it")
             if identity.sealed is None or client.seals.master is None:
                 raise StoreMismatch("this store lies open: nothing in it is wrapped under a master key")
-            yield _Sealed(wire, identity.tags, client.seals, client.seals.master, key_in(folder, settings))
+            kept = ValueFile(values_path(settings, identity.store_id), identity.store_id, identity.partitions)
+            yield _Sealed(wire, identity.tags, client.seals, client.seals.master, key_in(folder, settings), kept)
         finally:
             wire.close()
             client.close()
@@ -183,10 +188,12 @@ def rewrap_(json: Json = False) -> None:
 
     Killed anywhere, run it again: it goes on. Exit code 3 where some lines do not open; they stay as they are.
     """
+    from ops.kept.wrapping import wrap_kept
     from ops.sealing.rewrap import rewrap
 
     with _sealed(_settings()) as store, progress("rewrap", json, long=LONG) as advance:
         done = rewrap(store.wire, store.tags, store.seals, advance)
+        wrap_kept(store.wire, store.tags, store.kept)
     show(
         {
             "rewrapped": done.rewrapped,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from events.errors import StoreUnavailable
 from ops.embedded.file_lock import FileLock
-from ops.kept.values import KeptValue, Line, ValueBook, read_values, write_lines
+from ops.kept.values import KeptValue, Line, ValueBook, read_values, with_secret, write_lines
 from ops.settings import Settings
 
 MOST_BYTES = 16 * 1024 * 1024
@@ -61,6 +61,39 @@ class ValueFile:
         except OSError as error:
             raise StoreUnavailable(f"rejections cannot be kept: {error}", file=str(self.path)) from error
 
+    def rewrite(self, secrets: Mapping[str, str]) -> int:
+        """Put other secrets into the lines of these events; how many were changed. All else stays, byte for byte. On disk then.
+
+        Raises StoreUnavailable where the file cannot be written; it is then as it was.
+        """
+        try:
+            with FileLock(self.path):
+                raw, changed = self.path.read_bytes(), 0
+                *whole, rest = raw.split(b"\n")
+                for at, line in enumerate(whole):
+                    found = with_secret(line, self.store, secrets)
+                    if found is not None:
+                        whole[at], changed = found, changed + 1
+                beside = self.path.with_name(f".{self.path.name}.new")
+                descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(b"\n".join([*whole, rest]))
+                    file.flush()
+                    os.fsync(file.fileno())
+                beside.replace(self.path)
+                self._keep_name()
+                return changed
+        except OSError as error:
+            raise StoreUnavailable(f"kept rejections cannot be written anew: {error}", file=str(self.path)) from error
+
+    def _keep_name(self) -> None:
+        """Have the folder on disk, which tells the file's name."""
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
     def _write(self, lines: bytes, torn: int) -> None:
         is_new = not self.path.exists()
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -77,11 +110,7 @@ class ValueFile:
         finally:
             os.close(descriptor)
         if is_new:
-            folder = os.open(self.path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            self._keep_name()
 
 
 def _state(path: Path) -> tuple[int, int, int]:

@@ -26,7 +26,7 @@ from events.catalogue import (
 )
 from events.entry import checked_principal
 from events.envelope import AnyEvent, Prepared, decode
-from events.errors import EngramlogError, KeyUnavailable, LogGap, StoreError, StoreMismatch, StoreUnavailable
+from events.errors import EngramlogError, LogGap, StoreError, StoreUnavailable
 from events.log import Appendable, AppendReceipt
 from events.partitions import parse_position, position_text
 from events.redis.log import RedisEventLog
@@ -35,6 +35,7 @@ from events.validation import make_event
 from events.vocabulary import MAX_REQUEST_EVENTS
 from ops.kept.value_file import ValueFile
 from ops.kept.values import Anchor, KeptValue, Level, Line, ValueBook, by_owner, line_of
+from ops.kept.wrapping import opened_secret, wrap_kept
 
 NOT_KEPT = "rejections_not_kept"
 RESTORED = "rejections_restored"
@@ -120,6 +121,8 @@ class ValueKeeper:
                 book = self.file.read()
                 if book.is_new:
                     return {}
+                if self._log.on_a_wire(lambda wire, tags: wrap_kept(wire, tags, self.file)):
+                    book = self.file.read()
                 said = self._look(book)
             except EngramlogError as error:
                 if "file" in error.context:  # a store that does not answer is somebody else's to tell
@@ -266,16 +269,8 @@ class ValueKeeper:
         return held
 
     def _opened(self, one: KeptValue) -> bytes | None:
-        """The secret of a line; None where it was wrapped under a master key that is not held any more. Raises KeyUnavailable
-        where that cannot be reached now."""
-        try:
-            return self._log.opened_line(one.owner, bytes.fromhex(one.secret))
-        except KeyUnavailable as error:
-            if error.passes:
-                raise
-            return None
-        except StoreMismatch:
-            return None
+        """The secret of a line; None where it does not open any more. Raises KeyUnavailable where that cannot be known now."""
+        return opened_secret(self._log.seals, one)
 
     @staticmethod
     def _event(one: KeptValue, now: int) -> AnyEvent | None:

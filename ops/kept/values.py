@@ -7,7 +7,7 @@ confirm a guess, as whoever has the store can: the file is as private as the sto
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 from uuid import UUID
@@ -174,6 +174,16 @@ def read_values(raw: bytes, store: str, partitions: int) -> ValueBook:
         book.take(number, line)
     book.torn = len(rest)
     return book
+
+
+def with_secret(raw: bytes, store: str, secrets: Mapping[str, str]) -> bytes | None:
+    """A line of this store with the secret that is told for its event; None where none is, or the line cannot be read."""
+    try:
+        line = _READ.decode(raw)
+    except UNREADABLE:
+        return None
+    told = secrets.get(line.event) if isinstance(line, KeptValue) and line.store == store else None
+    return None if told is None else _WRITE.encode(msgspec.structs.replace(line, secret=told))
 
 
 def write_lines(lines: Iterable[Line]) -> bytes:

@@ -30,7 +30,9 @@ from ops.embedded import disk
 from ops.embedded.aof import DIRECTORY, SINGLE
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import refuse_changed_log
+from ops.kept.value_file import ValueFile, values_path
 from ops.kept.view_files import drop_views
+from ops.kept.wrapping import wrap_kept
 from ops.sealing.key_file import NAME, make_key_file
 from ops.sealing.master import master_of
 from ops.store import folder_of
@@ -161,6 +163,9 @@ def carry_out(
                 probe("before a partition is noted")
                 run.finished(wire, number)
         drop_views(store.settings)
+        identity = store.identity
+        file = ValueFile(values_path(store.settings, identity.store_id), identity.store_id, identity.partitions)
+        wrap_kept(wire, tags, file)  # it holds owners' secrets, which open all that is sealed now
         probe("before files are rewritten")
         rewritten = _rewrite(store, wire, on_wait)
         probe("before the end")

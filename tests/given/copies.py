@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from shutil import copytree, rmtree
+from shutil import copy2, copytree, rmtree
 from typing import cast
 
 from api.application import Application
@@ -20,7 +20,7 @@ def restore(folder: Path, copy: Path) -> None:
             rmtree(one) if one.is_dir() else one.unlink()
     for one in copy.iterdir():
         if one.name not in KEPT:
-            copytree(one, folder / one.name) if one.is_dir() else (folder / one.name).write_bytes(one.read_bytes())
+            copytree(one, folder / one.name) if one.is_dir() else copy2(one, folder / one.name)
 
 
 def acknowledged(of: Application) -> None:
