@@ -127,9 +127,9 @@ def _parsed(text: str) -> Any:
 
 
 @contextmanager
-def world(folder: Path, language: Language) -> Iterator[World]:
+def world(folder: Path, language: Language, **settings: Any) -> Iterator[World]:
     """The store with everything told, folded, embedded and asked once."""
-    with untold_world(folder, language) as made:
+    with untold_world(folder, language, **settings) as made:
         tell_all(made)
         yield made
 
