@@ -33,7 +33,7 @@ from ops.kept.heads import refuse_changed_log
 from ops.kept.value_file import ValueFile, values_path
 from ops.kept.view_files import drop_views
 from ops.kept.wrapping import wrap_kept
-from ops.sealing.key_file import NAME, make_key_file
+from ops.sealing.key_file import NAME, lies_there, make_key_file
 from ops.sealing.master import master_of
 from ops.store import folder_of
 from ops.upgrade import ALONE_SECONDS, OldStore, refuse_others
@@ -78,7 +78,7 @@ def _file_to_make(store: OldStore) -> Path | None:
     folder, identity = folder_of(store.embedded), store.identity
     if folder is None or store.settings.sealed_by is not None or identity.sealed or identity.sealing:
         return None
-    return None if (folder / NAME).exists() else folder / NAME
+    return None if lies_there(folder / NAME) else folder / NAME
 
 
 def told_beforehand(store: OldStore) -> dict[str, Any]:
