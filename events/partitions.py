@@ -26,7 +26,7 @@ FORMAT = 2
 """The format of entries that this release writes (ADR 0033); it reads those before it."""
 SEALED_META = "sealed"
 """The field of a partition's meta by which it takes no body that lies open: `moving` while it is being sealed, when it takes none
-at all, and `1` once it was. A store that was created sealed needs none: nobody ever had it open."""
+at all, and `1` in a sealed store. It holds against a process that takes the store for one that lies open."""
 MOVING, MOVED = "moving", "1"
 WORKERS_KEY = "engramlog:workers"
 PASSING = "passing"
@@ -89,7 +89,7 @@ class LogKeys:
     def meta(self) -> str:
         """Hash: `head` (newest seq), `rec` (when that was recorded, microseconds), `live` (name of the live build), `old:<build>`
         (when it was replaced, ms); in an upgraded store `format2` (the last seq of format 1), `format2_at`, `format2_sum` (of
-        both), and FENCE in `seq`; in one that was sealed after it lay open SEALED_META."""
+        both), and FENCE in `seq`; in a sealed one SEALED_META."""
         return f"{{{self.tag}}}:meta"
 
     @property

@@ -27,7 +27,7 @@ from ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
 from ops.kept.value_file import ValueFile, values_path
 from ops.kept.value_keeper import KeepingLog, ValueKeeper
 from ops.kept.view_files import ViewFolder, view_folder
-from ops.sealing.key_file import NAME, make_key_file
+from ops.sealing.key_file import NAME, lies_there, make_key_file
 from ops.sealing.master import key_in, master_of
 from ops.settings import Settings
 from ops.tracebacks import tell_words
@@ -197,9 +197,9 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     client = connect(url, timeout=settings.redis_timeout)
     wire = Wire(client)
     data = folder_of(embedded)
-    if data is not None and settings.sealed_by is None and not (data / NAME).exists() and read_identity(wire) is None:
-        make_key_file(data / NAME)
-        tell("master key made", file=str(data / NAME), advice="keep a copy of it apart from the store")
+    mine = None if data is None or settings.sealed_by is not None else data / NAME
+    if mine is not None and not lies_there(mine) and read_identity(wire) is None and make_key_file(mine):
+        tell("master key made", file=str(mine), advice="keep a copy of it apart from the store")
     wire.seals.master = master_of(settings, data)
     identity = open_store(
         wire, store_id=str(uuid4()), partitions=settings.partitions, embedder=partial(_embedder_of_new_stores, settings)

@@ -62,6 +62,22 @@ def drop_other_builds(wire: Wire, tag: str) -> int:
     return dropped
 
 
+def drop_failures(wire: Wire, queue: str) -> int:
+    """Drop what RQ keeps of how a queue's jobs ended: of before it may quote what somebody said. How many jobs had any.
+
+    Jobs of other queues in that Redis are not touched, nor whether a job failed and when.
+    """
+    dropped, jobs = 0, keys_like(wire, "rq:job:*")
+    while page := list(islice(jobs, PAGE)):
+        some = [key for key, kind in page if kind == b"hash"]
+        origins = wire.answers([["HGET", key, "origin"] for key in some])
+        mine = [key for key, origin in zip(some, origins, strict=True) if origin == queue.encode()]
+        for key in mine:
+            job_id = key.removeprefix(b"rq:job:")
+            dropped += any(wire.answers([["HDEL", key, "exc_info", "result"], ["UNLINK", b"rq:results:" + job_id]]))
+    return dropped
+
+
 def _of_others(wire: Wire, tag: str, live: str) -> Iterator[bytes]:
     prefix = f"{{{tag}}}:"
     for key, _ in keys_like(wire, f"{prefix}v*"):

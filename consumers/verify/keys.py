@@ -23,7 +23,7 @@ SALTS = {b"salts": b"string"}
 """What only a sealed store has."""
 META_NUMBERS = (b"head", b"rec", b"format2", b"format2_at")
 IS_SEALED = (SEALED_META.encode(), MOVED.encode())
-"""The field, and its value, of a partition that was sealed after it lay open."""
+"""The field, and its value, of a partition of a sealed store."""
 META_TEXTS = (b"live", b"format2_sum", b"seq")
 BUILD_TABLES = {b"ck": b"hash", b"own": b"hash", b"q": b"hash"}
 OWNER_TABLES = {

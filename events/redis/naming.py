@@ -9,21 +9,36 @@ from events.entry import FINGERPRINT_BYTES, dedupe_field
 from events.errors import StoreMismatch
 from events.naming import Naming
 from events.partitions import LogKeys, dedupe_bucket
-from events.redis.wire import Argument, Wire
+from events.redis.wire import Script, Wire
 
 PIECE = 1_000
 """Ids that are looked up at once."""
+PROPOSE = Script(
+    "propose a secret",
+    """
+-- KEYS: secrets, meta. ARGV: owner, its line. What lies open has 32 bytes, and does not come into a partition that is sealed.
+local sealed = redis.call('HGET', KEYS[2], 'sealed')
+if sealed and (sealed ~= '1' or #ARGV[2] == 32) then return -1 end
+return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
+""",
+)
 
 
 def read_naming(wire: Wire, keys: LogKeys, owner: str, proposed: bytes = b"") -> Naming:
-    """By what ids are made of an owner's words, in one round trip; `proposed` becomes its secret where it has none.
+    """By what ids are made of an owner's words; `proposed` becomes its secret where it has none.
 
-    Whoever proposes at the same time is told the one that stands. Raises StoreError, StoreMismatch for a boundary that is none.
+    Whoever proposes at the same time is told the one that stands. Raises StoreError, StoreMismatch for a boundary that is none, and
+    where the store was sealed since this process opened it.
     """
     lines = wire.seals.lines({owner: proposed}) if proposed else {}
-    make: list[list[Argument]] = [["HSETNX", keys.secrets, owner, line] for line in lines.values()]
-    *made, line, boundary = wire.answers([*make, ["HGET", keys.secrets, owner], ["HGET", keys.meta, "format2"]])
-    fresh = bool(made and made[0])  # an upgrade gave a secret to whoever has an entry of format 1
+    made = [wire.run(PROPOSE, [keys.secrets, keys.meta], [owner, line]) for line in lines.values()]
+    if -1 in made:
+        raise StoreMismatch(
+            f"partition {{{keys.tag}}} was sealed, or is being sealed, since this process opened the store: nothing was written;"
+            " once `engramlog seal` is done, start it anew with ENGRAMLOG_SEALED_BY"
+        )
+    line, boundary = wire.answers([["HGET", keys.secrets, owner], ["HGET", keys.meta, "format2"]])
+    fresh = 1 in made  # an upgrade gave a secret to whoever has an entry of format 1
     if boundary is not None and not boundary.isdigit():
         raise StoreMismatch(
             f"partition {{{keys.tag}}}: its format 2 begins behind {boundary[:20]!r}, which is no seq: no upgrade wrote that; see"

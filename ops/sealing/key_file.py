@@ -120,19 +120,25 @@ def read_key_file(path: Path) -> KeyRing:
     return KeyRing(keys)
 
 
+def lies_there(path: Path) -> bool:
+    """Whether anything does, a link that leads nowhere too: no store is made open because its key cannot be reached now."""
+    return os.path.lexists(path)
+
+
 def make_key_file(path: Path) -> bool:
-    """A new file with one new key, mode 0600; one that is there stays as it is. Whether it was made. Raises KeyFileUnusable."""
-    key = token_bytes(KEY_BYTES)
+    """A new file with one new key, mode 0600; what is there stays as it is. Whether it was made. Raises KeyFileUnusable.
+
+    It is written beside its place and linked there: nobody finds it half written, and a full disk leaves none.
+    """
+    if lies_there(path):
+        return False
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with _beside(path, f"{_HEAD}{line_of(token_bytes(KEY_BYTES))}\n") as beside:
+            os.link(beside, path)
     except FileExistsError:
         return False
     except OSError as error:
         raise _unusable(path, f"cannot be made ({error.strerror})") from None
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(f"{_HEAD}{line_of(key)}\n")
-        file.flush()
-        os.fsync(file.fileno())
     _sync_folder(path)
     return True
 
@@ -178,29 +184,42 @@ def _held(path: Path) -> Iterator[str]:
             raise _unusable(path, "is being changed by another command; run this again") from None
         if os.fstat(lock).st_ino != path.lstat().st_ino:
             raise _unusable(path, "was replaced just now by another command; run this again")
-        yield os.read(lock, LONGEST).decode("ascii")
+        yield os.read(lock, LONGEST).decode("utf-8", "surrogateescape")
     finally:
         os.close(lock)
 
 
 def _replace(path: Path, text: str) -> None:
     """The file as a whole in place of the one before. Raises KeyFileUnusable; then that one stays."""
-    if len(text) > LONGEST:
+    if len(_raw(text)) > LONGEST:
         raise _unusable(path, f"would have more than {LONGEST:,} bytes; drop keys that nothing needs any more")
-    beside = path.with_name(f".{path.name}.{token_hex(8)}")
     try:
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        read_key_file(beside)
-        beside.replace(path)
+        with _beside(path, text) as beside:
+            read_key_file(beside)
+            beside.replace(path)
     except OSError as error:
         raise _unusable(path, f"cannot be written anew ({error.strerror})") from None
+    _sync_folder(path)
+
+
+@contextmanager
+def _beside(path: Path, text: str) -> Iterator[Path]:
+    """A file beside another, on disk, of this user alone; it goes in the end, unless it took the other's place. Raises OSError."""
+    beside = path.with_name(f".{path.name}.{token_hex(8)}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(_raw(text))
+            file.flush()
+            os.fsync(file.fileno())
+        yield beside
     finally:
         beside.unlink(missing_ok=True)
-    _sync_folder(path)
+
+
+def _raw(text: str) -> bytes:
+    """What `_held` read: its comments may be in any language, and in any bytes."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _sync_folder(path: Path) -> None:

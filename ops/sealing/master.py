@@ -7,7 +7,7 @@ from pathlib import Path
 
 from events.errors import BadSetting
 from events.sealing.seals import MasterKey
-from ops.sealing.key_file import NAME, KeyFile
+from ops.sealing.key_file import NAME, KeyFile, lies_there
 from ops.sealing.place import NONE, service_key
 from ops.settings import Settings
 
@@ -33,7 +33,7 @@ def key_in(folder: Path | None, settings: Settings) -> Path | None:
     if settings.sealed_by is not None:
         elsewhere = settings.sealed_by == NONE or service_key(settings.sealed_by) is not None
         return None if elsewhere else Path(settings.sealed_by).expanduser()
-    return folder / NAME if folder is not None and (folder / NAME).exists() else None
+    return folder / NAME if folder is not None and lies_there(folder / NAME) else None
 
 
 def _token(settings: Settings) -> str:

@@ -15,15 +15,16 @@ from consumers.fold.presence import LEASE_MS
 from consumers.fold.rebuild import LEASE_MS as REBUILD_LEASE_MS
 from consumers.fold.rebuild import rebuild_partition
 from consumers.fold.rebuild_run import RebuildRun
+from consumers.jobs.leader import queue_name
 from consumers.sealing.copying import bring_over, is_taken, look
-from consumers.sealing.leaving import Rewritten, drop_other_builds, rewrite_files
+from consumers.sealing.leaving import Rewritten, drop_failures, drop_other_builds, rewrite_files
 from consumers.sealing.marks import close, finish, mark
 from consumers.upgrade.alone import Company, company
 from consumers.upgrade.steps import count_vectors, drop_vectors
 from events.admission import APPEND_FULL
-from events.errors import BadSetting, StoreFull, StoreUnavailable
+from events.errors import BadSetting, StoreError, StoreFull, StoreUnavailable
 from events.partitions import FORMAT, LogKeys
-from events.redis.wire import StoreClient, Wire
+from events.redis.wire import StoreClient, Wire, connect
 from events.sealing.key_ring import KEY_BYTES, KeyRing
 from events.sealing.seals import MasterKey
 from ops.embedded import disk
@@ -33,7 +34,7 @@ from ops.kept.heads import refuse_changed_log
 from ops.kept.value_file import ValueFile, values_path
 from ops.kept.view_files import drop_views
 from ops.kept.wrapping import wrap_kept
-from ops.sealing.key_file import NAME, make_key_file
+from ops.sealing.key_file import NAME, lies_there, make_key_file
 from ops.sealing.master import master_of
 from ops.store import folder_of
 from ops.upgrade import ALONE_SECONDS, OldStore, refuse_others
@@ -78,7 +79,7 @@ def _file_to_make(store: OldStore) -> Path | None:
     folder, identity = folder_of(store.embedded), store.identity
     if folder is None or store.settings.sealed_by is not None or identity.sealed or identity.sealing:
         return None
-    return None if (folder / NAME).exists() else folder / NAME
+    return None if lies_there(folder / NAME) else folder / NAME
 
 
 def told_beforehand(store: OldStore) -> dict[str, Any]:
@@ -166,8 +167,10 @@ def carry_out(
         identity = store.identity
         file = ValueFile(values_path(store.settings, identity.store_id), identity.store_id, identity.partitions)
         wrap_kept(wire, tags, file)  # it holds owners' secrets, which open all that is sealed now
+        unseen = _drop_failures(store, wire)
         probe("before files are rewritten")
         rewritten = _rewrite(store, wire, on_wait)
+        rewritten.not_proven.extend(unseen)
         probe("before the end")
         run.end(wire)  # first: what stayed would have a later rebuild believe that it was done
         finish(wire)
@@ -248,6 +251,26 @@ def _refuse_without_room(store: OldStore, wire: Wire) -> None:
             f"sealing may write {room.disk:,} bytes until the append-only file is written anew, and its disk has"
             f" {room.disk_free:,}: make room there. Nothing was changed"
         )
+
+
+def _drop_failures(store: OldStore, wire: Wire) -> list[str]:
+    """Drop what is kept of how jobs ended; what could not be seen to, where their queue lies in a Redis of its own."""
+    name, url = queue_name(store.identity.store_id), store.settings.queue_url
+    if not url:
+        drop_failures(wire, name)
+        return []
+    client = connect(url, timeout=store.settings.redis_timeout)
+    queue = Wire(client)
+    try:
+        drop_failures(queue, name)
+    except StoreError as error:
+        return [f"what the queue keeps of failed jobs may hold words for a week ({error.message})"]
+    finally:
+        queue.close()
+        client.close()
+    return [
+        "the Redis of the queue (ENGRAMLOG_QUEUE_URL) writes its own files: run BGREWRITEAOF there, and BGSAVE where it dumps"
+    ]
 
 
 def _rewrite(store: OldStore, wire: Wire, on_wait: Callable[[str], None]) -> Rewritten:

@@ -9,7 +9,7 @@ import msgspec
 
 from events.errors import OtherFormat, StoreMismatch
 from events.parameters import PARAMETER_SET
-from events.partitions import FORMAT, MAX_PARTITIONS, STORE_KEY, LogKeys, spread_tags
+from events.partitions import FORMAT, MAX_PARTITIONS, MOVED, SEALED_META, STORE_KEY, LogKeys, spread_tags
 from events.redis.clock import redis_micros
 from events.redis.wire import Argument, Wire
 from events.sealing.seals import SEALED_FIELD
@@ -77,8 +77,22 @@ def known_identity(wire: Wire) -> StoreIdentity | None:
     identity = read_identity(wire)
     if identity is not None:
         check_format(identity)
-        wire.seals.begin(identity.store_id, identity.sealed)
+        _begin(wire, identity)
     return identity
+
+
+def _begin(wire: Wire, identity: StoreIdentity) -> None:
+    """Have what opens and seals begin. Raises as `Seals.begin`, and StoreMismatch where a sealed store does not say any more that
+    it is: what those say who are new would lie open from then on."""
+    if identity.sealed is None:
+        keys = [LogKeys(tag) for tag in identity.tags]
+        asked: list[list[Argument]] = [["EXISTS", *(one.salts for one in keys)]]
+        if any(wire.answers([*asked, *(["HGET", one.meta, SEALED_META] for one in keys)])):
+            raise StoreMismatch(
+                f"this store was sealed, and the field `{SEALED}` of {STORE_KEY}, by which its master key is known, is gone: bring"
+                " back the backup that has it; nothing was read or written"
+            )
+    wire.seals.begin(identity.store_id, identity.sealed)
 
 
 def check_format(identity: StoreIdentity) -> None:
@@ -135,10 +149,11 @@ def open_store(
         identity = read_identity(wire)
         assert identity is not None
     check_format(identity)
-    wire.seals.begin(identity.store_id, identity.sealed)
+    _begin(wire, identity)
     if identity.parameter_set != PARAMETER_SET:
         raise StoreMismatch(
             f"the store was made with parameter set {identity.parameter_set}; this release knows {PARAMETER_SET}"
         )
-    wire.pipeline([["HSETNX", LogKeys(tag).meta, "live", FIRST_BUILD] for tag in identity.tags])
+    marks = [("live", FIRST_BUILD), *([] if identity.sealed is None else [(SEALED_META, MOVED)])]
+    wire.pipeline([["HSETNX", LogKeys(tag).meta, *one] for tag in identity.tags for one in marks])
     return identity

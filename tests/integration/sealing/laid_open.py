@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from events.envelope import Stored
-from events.partitions import STORE_KEY, LogKeys
+from events.partitions import SEALED_META, STORE_KEY, LogKeys
 from events.redis.log import RedisEventLog
 from events.redis.wire import StoreClient
 
@@ -28,6 +28,7 @@ def lay_open(sealed: StoreClient, target: StoreClient, tags: Sequence[str]) -> N
     for partition, tag in enumerate(tags):
         keys = LogKeys(tag)
         lines: Any = sealed.hgetall(keys.secrets)
+        target.hdel(keys.meta, SEALED_META)
         secrets = sealed.seals.secrets({owner.decode(): line for owner, line in lines.items()})
         if secrets:
             target.hset(keys.secrets, mapping=secrets)  # type: ignore[arg-type]

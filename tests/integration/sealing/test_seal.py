@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from consumers.fold.worker import FoldWorker
+from events.entry import SECRET_BYTES
 from events.errors import OtherFormat, StoreMismatch
-from events.partitions import REBUILD_KEY, STORE_KEY, partition_of
+from events.partitions import REBUILD_KEY, STORE_KEY, LogKeys, partition_of
 from events.redis.wire import Wire, connect
 from events.sealing.cipher import BODY_MARK
 from ops.sealing.seal import told_beforehand
@@ -156,6 +157,28 @@ def test_a_process_that_had_the_store_open_writes_nothing_from_the_mark_on(store
     log.close()
     assert set(statuses) == {"failed"}
     assert WORD not in str(dump(store.client))
+
+
+def test_a_process_that_had_the_store_open_puts_no_secret_there_in_the_open(store: Unsealed) -> None:
+    """A new owner of a chat that is brought along has ids made of its words before anything is appended; afterwards its line would
+    have kept that owner out of the sealed store for good."""
+    log = store.log()
+    line = LogKeys(store.tags[partition_of("somebody-new", PARTITIONS)]).secrets
+
+    def probe(at: str) -> None:
+        if at in ("after partitions are closed", "before a copy is taken", "before the end"):
+            with pytest.raises(StoreMismatch, match="was sealed, or is being sealed"):
+                log.naming("somebody-new", make=True)
+
+    store.seal(probe=probe)
+    with pytest.raises(StoreMismatch, match="was sealed, or is being sealed"):
+        log.naming("somebody-new", make=True)
+    log.close()
+    assert not store.client.hexists(line, "somebody-new")
+    sealed = store.log()
+    assert len(sealed.naming("somebody-new", make=True).secret) == SECRET_BYTES
+    sealed.close()
+    assert len(store.client.hget(line, "somebody-new") or b"") > SECRET_BYTES
 
 
 def test_done_again_it_says_that_there_is_nothing_to_do_and_changes_nothing(store: Unsealed) -> None:

@@ -8,6 +8,7 @@ from socket import socket
 
 import pytest
 
+from consumers.jobs.leader import queue_name
 from consumers.sealing.leaving import rewrite_files
 from events.partitions import STORE_KEY, LogKeys, partition_of
 from events.redis.wire import Wire, connect
@@ -139,3 +140,30 @@ def test_a_replica_is_named_and_told_as_not_proven(tmp_path: Path) -> None:
     finally:
         replica.stop()
         primary.stop()
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_what_failed_jobs_quoted_goes_and_jobs_of_other_queues_stay(
+    store: Unsealed, tmp_path: Path, elsewhere: bool
+) -> None:
+    identity, own = store.store.identity, RedisServer(wheel_server()) if elsewhere else None
+    try:
+        if own is not None:
+            store.settings = store.settings.model_copy(update={"queue_url": own.url})
+        with (own or store.server).client() as queue:
+            for job, origin in (("ours", queue_name(identity.store_id)), ("theirs", "default")):
+                queue.hset(f"rq:job:{job}", mapping={"origin": origin, "exc_info": WORD, "status": "failed"})
+                queue.xadd(f"rq:results:{job}", {"exc_string": WORD})
+            answer = store.seal()
+            assert queue.hgetall("rq:job:ours") == {
+                b"origin": queue_name(identity.store_id).encode(),
+                b"status": b"failed",
+            }
+            assert not queue.exists("rq:results:ours")
+            assert queue.hget("rq:job:theirs", "exc_info") == WORD.encode()
+            assert queue.xlen("rq:results:theirs") == 1
+        assert [one for one in answer["not_proven"] if "ENGRAMLOG_QUEUE_URL" in one] == answer["not_proven"]
+        assert bool(answer["not_proven"]) == elsewhere
+    finally:
+        if own is not None:
+            own.stop()

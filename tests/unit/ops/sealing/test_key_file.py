@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,19 @@ import pytest
 from events.errors import KeyUnavailable
 from events.sealing.key_ring import KeyRing, key_id
 from events.sealing.seals import Wrapped
-from ops.sealing.key_file import LONGEST, KeyFile, KeyFileUnusable, line_of, make_key_file, read_key_file
+from ops.sealing.key_file import (
+    LONGEST,
+    NAME,
+    KeyFile,
+    KeyFileUnusable,
+    drop_key,
+    line_of,
+    make_key_file,
+    read_key_file,
+    rotate_key_file,
+)
+from ops.sealing.master import key_in
+from ops.settings import Settings
 
 KEY, NEXT = b"k" * 32, b"n" * 32
 
@@ -84,3 +97,53 @@ def test_a_file_that_goes_away_is_no_other_key(tmp_path: Path) -> None:
     (found,) = held.unwrap([Wrapped(b"about", b"x")])
     assert isinstance(found, KeyUnavailable)
     assert found.passes
+
+
+def test_a_disk_that_is_full_leaves_no_file_and_is_told_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file without a key would keep the folder from ever having one."""
+
+    def full(_: object) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("ops.sealing.key_file.os.fsync", full)
+    with pytest.raises(KeyFileUnusable, match=r"cannot be made .*No space left"):
+        make_key_file(tmp_path / "key")
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    assert make_key_file(tmp_path / "key")
+
+
+def test_a_new_file_is_never_seen_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who makes a store of the same folder at the same time finds no file, or a whole one."""
+    seen, sync = list[bool](), os.fsync
+
+    def looked(descriptor: int) -> None:
+        seen.append((tmp_path / "key").exists())
+        sync(descriptor)
+
+    monkeypatch.setattr("ops.sealing.key_file.os.fsync", looked)
+    assert make_key_file(tmp_path / "key")
+    assert seen == [False, True]
+    assert [one.name for one in tmp_path.iterdir()] == ["key"]
+
+
+def test_a_link_that_leads_nowhere_is_something_that_lies_there(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    path.symlink_to(tmp_path / "nowhere")
+    assert not make_key_file(path)
+    assert [one.name for one in tmp_path.iterdir()] == ["key"]
+
+
+def test_a_comment_in_any_language_outlives_rotation_and_dropping(tmp_path: Path) -> None:
+    path = written(tmp_path / "key", "# 备份在保险箱里", line_of(KEY))
+    made = rotate_key_file(path)
+    drop_key(path, key_id(KEY))
+    assert read_key_file(path).names == [made]
+    assert "# 备份在保险箱里" in path.read_text(encoding="utf-8")
+
+
+def test_a_new_store_is_not_made_open_where_the_key_of_its_folder_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / NAME).symlink_to(tmp_path / "nowhere")
+    assert key_in(tmp_path, Settings(data=tmp_path)) == tmp_path / NAME

@@ -1,0 +1,68 @@
+"""A sealed store that does not say any more that it is: nobody takes it for an open one, and nothing open is written to it."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from events.catalogue import SynonymDefined
+from events.errors import StoreMismatch
+from events.partitions import STORE_KEY, LogKeys
+from events.redis.log import RedisEventLog
+from events.redis.wire import Wire, connect
+from events.sealing.key_ring import KeyRing
+from projections.redis.create import SEALED, known_identity, open_store
+from tests.integration.live import Live, live_store
+from tests.servers import RedisServer
+from tests.tampering import OWNERS
+
+MASTER = KeyRing([b"m" * 32])
+GONE = r"this store was sealed, and the field `sealed` of engramlog:store.* is gone"
+
+
+def said(store: Live, owner: str) -> None:
+    store.append(store.event(SynonymDefined(keyword="java", synonym="coffee"), owner))
+
+
+@pytest.mark.parametrize("events", [0, 1])
+@pytest.mark.parametrize("master", [MASTER, None])
+def test_a_sealed_store_without_its_check_line_is_not_opened(
+    redis_server: RedisServer, events: int, master: KeyRing | None
+) -> None:
+    with live_store(redis_server.url, 2, master=MASTER) as store:
+        for _ in range(events):
+            said(store, OWNERS[0])
+        store.client.hdel(STORE_KEY, SEALED)
+        client = connect(redis_server.url, master=master)
+        wire = Wire(client)
+        with pytest.raises(StoreMismatch, match=GONE):
+            known_identity(wire)
+        with pytest.raises(StoreMismatch, match=GONE):
+            open_store(wire, store_id=str(uuid4()), partitions=2)
+        wire.close()
+        client.close()
+
+
+def test_a_store_of_before_has_salts_by_which_it_is_known(redis_server: RedisServer) -> None:
+    with live_store(redis_server.url, 1, master=MASTER) as store:
+        said(store, OWNERS[0])
+        store.client.hdel(STORE_KEY, SEALED)
+        store.client.hdel(LogKeys(store.identity.tags[0]).meta, SEALED)
+        wire = Wire(store.client)
+        with pytest.raises(StoreMismatch, match=GONE):
+            known_identity(wire)
+        wire.close()
+
+
+def test_a_store_that_was_made_sealed_takes_no_event_that_lies_open(redis_server: RedisServer) -> None:
+    """Of a process that takes it for an open one, whatever it read."""
+    with live_store(redis_server.url, 1, master=MASTER) as store:
+        client = connect(redis_server.url)
+        log = RedisEventLog(client, store.identity.tags)
+        event = store.event(SynonymDefined(keyword="java", synonym="coffee"), OWNERS[0])
+        (receipt,) = log.append([event])
+        assert (receipt.status, store.client.exists(LogKeys(store.identity.tags[0]).secrets)) == ("failed", 0)
+        said(store, OWNERS[0])
+        log.close()
+        client.close()
