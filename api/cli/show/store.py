@@ -67,7 +67,8 @@ def _sealing(told: shapes.SealingTold) -> Text:
     if locked := told["owners_locked"]:
         amiss += f"; {locked:,} owner{' waits' if locked == 1 else 's wait'} for {'its key' if locked == 1 else 'their keys'}"
     return Text(
-        f"sealed under the master key {told['key']}{amiss or ': without it nobody can read them'}", "yellow" if amiss else ""
+        f"sealed under the master key {told['key']}{amiss or ': without it nobody can read them'}",
+        "yellow" if amiss else "",
     )
 
 

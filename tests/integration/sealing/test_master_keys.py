@@ -288,6 +288,7 @@ def test_up_answers_what_needs_no_key_while_the_service_is_away_tells_it_and_com
 def test_settings_for_a_store_that_lies_open_are_told(
     tmp_path: Path, key: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("ENGRAMLOG_SEALED_BY", "none")
     with running(tmp_path / "data") as up:
         up.ready()
     monkeypatch.setenv("ENGRAMLOG_SEALED_BY", str(key))
