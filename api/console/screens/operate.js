@@ -66,10 +66,10 @@ export function Operate() {
 /** Whether contents are sealed, under which master key, and what is amiss with it. */
 function Sealing({ told }) {
   if (!told) return null;
-  if (!told.on) return html`<p class="muted">${t("operate.open")}</p>`;
+  if (!told.on) return html`<p class="sealing muted">${t("operate.open")}</p>`;
   const locked = told.owners_locked ? t("operate.locked", { count: number(told.owners_locked) }) : "";
-  if (told.problem) return html`<p class="problem">${t("operate.sealed.away")} <${ByService} text=${told.problem} /> ${locked}</p>`;
-  return html`<p class="muted">${t("operate.sealed", { key: plain(told.key) })} ${locked}</p>`;
+  if (told.problem) return html`<p class="sealing problem">${t("operate.sealed.away")} <${ByService} text=${told.problem} /> ${locked}</p>`;
+  return html`<p class="sealing muted">${t("operate.sealed", { key: plain(told.key) })} ${locked}</p>`;
 }
 
 function Alarms() {
