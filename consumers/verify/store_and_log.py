@@ -121,7 +121,7 @@ class _Verification:
         self._fold_to(stored.seq)
         self._compare_checkpoint(stored)
         self._compare_owners(found.owners)
-        compare_vectors(wire, keys, found, oracle, verdict)
+        compare_vectors(wire, keys, found, oracle, self._opening, verdict)
         compare_deletions(wire, keys, oracle.locked, self._memories, lambda: self._fold_to(self._head()), verdict)
         compare_levels(wire, keys.log, self._head(), verdict)
         compare_fields(wire, keys, [*oracle.owners, *oracle.locked], verdict)

@@ -13,16 +13,21 @@ import numpy as np
 from consumers.verify.keys import Keys
 from consumers.verify.oracle import Oracle
 from consumers.verify.scan import pairs
-from consumers.verify.verdict import Findings
+from consumers.verify.sealing import Opening
+from consumers.verify.verdict import LIES_OPEN, Findings
 from events.errors import DamagedState
 from events.redis.wire import Wire
+from events.sealing.cipher import VALUE_MARK, ValueCipher
 from projections.embedding.meaning import KEY_BYTES, content_key, embedded_text
 from projections.embedding.vectors import VectorKeys, unpack_pieces, unpack_whole
 from projections.fold.builds import BuildKeys, is_build, version_of
+from projections.redis.sealed import PIECES, VECTOR, open_vector
 
 
-def compare_vectors(wire: Wire, keys: BuildKeys, found: Keys, oracle: Oracle, verdict: Findings) -> None:
-    """Tell of vectors and marks that the embedding job does not write."""
+def compare_vectors(
+    wire: Wire, keys: BuildKeys, found: Keys, oracle: Oracle, opening: Opening, verdict: Findings
+) -> None:
+    """Tell of vectors and marks that the embedding job does not write. In a sealed store each is opened first."""
     tables = VectorKeys(keys.tag)
     for mark, named in sorted(found.models):
         model = unquote(named.decode())
@@ -42,7 +47,9 @@ def compare_vectors(wire: Wire, keys: BuildKeys, found: Keys, oracle: Oracle, ve
         if owner in oracle.locked:
             continue
         looks = [mark.split(b"\t") for walk in walks if (mark := wire.call("HGET", tables.seen(walk), owner))]
-        _compare_owner(wire, keys, (table, unquote(named.decode())), owner, looks, oracle, verdict)
+        cipher = opening.ciphers([owner]).get(owner) if opening.is_on else None
+        if owner not in oracle.locked:  # its key may have gone since
+            _compare_owner(wire, keys, (table, unquote(named.decode())), owner, looks, oracle, cipher, verdict)
 
 
 def _compare_owner(
@@ -52,9 +59,10 @@ def _compare_owner(
     owner: str,
     looks: Sequence[Sequence[bytes]],
     oracle: Oracle,
+    cipher: ValueCipher | None,
     verdict: Findings,
 ) -> None:
-    """`where`: table and model; `looks`: what walks noted of the owner, in parts."""
+    """`where`: table and model; `looks`: what walks noted of the owner, in parts; `cipher`: what opens the owner's values."""
     (table, model), tables = where, VectorKeys(keys.tag)
     key = tables.wholes(model, owner) if table == b"vec" else tables.pieces(model, owner)
     if quote(model, safe="") not in key or owner not in oracle.owners:
@@ -70,8 +78,12 @@ def _compare_owner(
     wanted = {content_key(mine.secret, text) for memory in mine.memories.values() if (text := embedded_text(memory))}
     sizes: set[int] = set()
     for name, raw in pairs(wire, key):
+        if cipher is not None and raw[:1] != VALUE_MARK:
+            verdict.differs(f"a vector that {LIES_OPEN}", key=key, content=name.hex())
+            continue
         try:
-            vectors = unpack_whole(raw) if table == b"vec" else unpack_pieces(raw)
+            packed = open_vector(cipher, VECTOR if table == b"vec" else PIECES, owner, model, name, raw)
+            vectors = unpack_whole(packed) if table == b"vec" else unpack_pieces(packed)
         except DamagedState:
             verdict.differs("a vector that cannot be read", key=key, content=name.hex())
             continue

@@ -121,7 +121,7 @@ class Seals:
         if self.master is None:
             raise StoreMismatch(
                 "this store is sealed, and no master key was given: set ENGRAMLOG_SEALED_BY to the file, or the key service,"
-                " that it was sealed under; nothing was read or written",
+                " that it was sealed under, or put the file master-key back into its data folder; nothing was read or written",
                 setting="ENGRAMLOG_SEALED_BY",
             )
         self.check_master(check)

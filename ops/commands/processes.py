@@ -189,6 +189,7 @@ def worker(
 ) -> None:
     """One fold worker on a Redis of your own, until SIGTERM; as many as you like, on as many hosts."""
     from ops.logs import start_logging
+    from ops.sealing.master import master_of
     from ops.settings import load_settings
     from ops.store import open_the_store
     from ops.worker import run_worker
@@ -205,7 +206,7 @@ def worker(
     start_logging(settings.log_level, component="worker")
     port = settings.metrics_port if metrics_port is None else metrics_port
     metrics = None if port is None else (settings.metrics_host, port)
-    run_worker(url, timeout=settings.redis_timeout, metrics=metrics)
+    run_worker(url, timeout=settings.redis_timeout, metrics=metrics, master=master_of(settings))
 
 
 @app.command(epilog="Example: `engramlog demo --keep ./demo-data`")

@@ -30,7 +30,7 @@ def seal(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Seal a store that lies open, under the master key that ENGRAMLOG_SEALED_BY names. Tells first what it does.
+    """Seal a store that lies open, under the master key of ENGRAMLOG_SEALED_BY, else a new one in its data folder. Tells first.
 
     Events, ids, positions and heads stay; what Redis keeps of words is encrypted then, in memory and in its files. Refused while
     others use the store. Killed anywhere, run it again: it goes on. There is no way back but a copy made before.
@@ -75,7 +75,7 @@ def _render_plan(plan: dict[str, Any], settings: Settings) -> None:
         + (" Sealing was begun and did not end; this goes on with it." if going_on else "")
     )
     out.print(
-        f"  - It is sealed under master key {escape(plan['key'])}. Whoever lacks that key can read nothing of it afterwards, you"
+        f"  - It is sealed under a master key: {escape(plan['key'])}. Whoever lacks that key can read nothing of it afterwards, you"
         " neither: keep a copy of the key apart from the store.\n"
         "  - Events, their ids, positions and the chain stay; heads noted before still verify. The log is copied partition by"
         " partition, the copy proved equal, and taken for the log.\n"

@@ -29,6 +29,11 @@ def place(what: bytes, owner: str, name: bytes = b"") -> bytes:
     return b"%b\0%b\0%b" % (what, owner.encode(), name)
 
 
+def vector_place(what: bytes, owner: str, model: str, key: bytes) -> bytes:
+    """What a vector, or its pieces, is bound to. Content keys are of one length, so none runs into a model's name."""
+    return place(what, owner, model.encode() + b"\0" + key)
+
+
 def cipher_of(wire: Wire, keys: BuildKeys, owner: str) -> ValueCipher | None:
     """What seals and opens an owner's values; None where the store lies open. Raises StoreError, KeyUnavailable too."""
     return read_cipher(wire, keys.log, owner)
@@ -81,6 +86,13 @@ def open_moment(cipher: ValueCipher | None, owner: str, number: int, raw: bytes)
     if cipher is None:
         return raw
     return opened(cipher, place(MOMENT, owner, b"%d" % number), raw, lambda: f"a kept moment of owner {owner}")
+
+
+def open_vector(cipher: ValueCipher | None, what: bytes, owner: str, model: str, key: bytes, raw: bytes) -> bytes:
+    """A stored vector (`what` is VECTOR) or its pieces (PIECES), packed. Raises DamagedState."""
+    if cipher is None:
+        return raw
+    return opened(cipher, vector_place(what, owner, model, key), raw, lambda: f"a vector of owner {owner}")
 
 
 def seal_reason(cipher: ValueCipher | None, owner: str, reason: str) -> str:

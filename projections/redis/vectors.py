@@ -22,7 +22,7 @@ from events.redis.wire import Argument, Wire, WirePool, as_store_error
 from events.sealing.cipher import NotOpened, ValueCipher
 from projections.embedding.meaning import NO_SECRET, Embedded, JoinedPieces, Vectors
 from projections.embedding.vectors import VectorKeys, dimensions_of, is_whole, pack, unpack_all_pieces, unpack_whole
-from projections.redis.sealed import PIECES, VECTOR, place
+from projections.redis.sealed import PIECES, VECTOR, vector_place
 
 PAGE = 500
 """Vectors named in one command."""
@@ -96,7 +96,7 @@ class RedisVectors:
             cipher = self._cipher(wire, owner) if keys else None
             for page in _slices(keys, PAGE):
                 for key, stored in zip(page, wire.call("HMGET", name, *page), strict=True):
-                    raw = _opened(cipher, _place(VECTOR, owner, model, key), stored)
+                    raw = _opened(cipher, vector_place(VECTOR, owner, model, key), stored)
                     if is_whole(raw, dimensions):
                         found[key] = unpack_whole(raw)
         return found
@@ -126,7 +126,7 @@ class RedisVectors:
                         some, _checked(wire.pipeline([["HMGET", name, *p] for p in some])), strict=True
                     ):
                         for key, stored in zip(page, answer, strict=True):
-                            raws[key] = _opened(cipher, _place(PIECES, owner, model, key), stored)
+                            raws[key] = _opened(cipher, vector_place(PIECES, owner, model, key), stored)
             self._keep(owner, model, {key: raws[key] for key in wanted})
         return raws
 
@@ -193,7 +193,7 @@ class RedisVectors:
         with self.wires.wire() as wire:
             cipher = self._cipher(wire, owner)
             return {
-                key: dimensions_of(_opened(cipher, _place(VECTOR, owner, model, key), raw))
+                key: dimensions_of(_opened(cipher, vector_place(VECTOR, owner, model, key), raw))
                 for key, raw in _scanned(wire, name)
             }
 
@@ -229,16 +229,11 @@ class RedisVectors:
         return [name for name, there in zip(names, answers, strict=True) if there]
 
 
-def _place(what: bytes, owner: str, model: str, key: bytes) -> bytes:
-    """What a vector is bound to. Content keys are of one length, so none runs into a model's name."""
-    return place(what, owner, model.encode() + b"\0" + key)
-
-
 def _sealed(
     cipher: ValueCipher, owner: str, model: str, key: bytes, whole: bytes, pieces: bytes
 ) -> tuple[bytes, bytes, bytes]:
-    sealed = cipher.seal(_place(VECTOR, owner, model, key), whole)
-    return key, sealed, cipher.seal(_place(PIECES, owner, model, key), pieces) if pieces else b""
+    sealed = cipher.seal(vector_place(VECTOR, owner, model, key), whole)
+    return key, sealed, cipher.seal(vector_place(PIECES, owner, model, key), pieces) if pieces else b""
 
 
 def _opened(cipher: ValueCipher | None, where: bytes, stored: bytes | None) -> bytes:

@@ -56,6 +56,7 @@ SCREENS = {
     "what was said of access": Shown("/access?view=said", "Access", "权限", ".log tbody tr"),
     "reads": Shown("/access?view=reads", "Access", "权限", ".log tbody tr"),
     "operate": Shown("/operate", "Operate", "运维", ".tight tbody tr"),
+    "sealing": Shown("/operate", "Operate", "运维", ".sealing"),
     "strange owner": Shown(place(STRANGE, "memories"), "Memories", "记忆", ".rows-space .row a"),
     "hostile memory": Shown(place(STRANGE, "memory", "hostile"), "A memory", "一条记忆", ".hidden-sign"),
 }

@@ -66,7 +66,10 @@ def _sealing(told: shapes.SealingTold) -> Text:
     amiss = f"; it cannot be had: {told['problem']}" if told["problem"] else ""
     if locked := told["owners_locked"]:
         amiss += f"; {locked:,} owner{' waits' if locked == 1 else 's wait'} for {'its key' if locked == 1 else 'their keys'}"
-    return Text(f"sealed under the master key {told['key']}{amiss}", "yellow" if amiss else "")
+    return Text(
+        f"sealed under the master key {told['key']}{amiss or ': without it nobody can read them'}",
+        "yellow" if amiss else "",
+    )
 
 
 def _embedder(told: shapes.EmbedderStanding) -> Text:

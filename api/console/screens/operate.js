@@ -49,7 +49,8 @@ export function Operate() {
       <${Figure} value=${number(told.workers.length)} name=${t("operate.workers")} />
       <${Figure} value=${number(told.partitions.reduce((sum, one) => sum + one.quarantined.length, 0))} name=${t("operate.quarantined")} />
       <${Figure} value=${number(told.inboxes?.waiting ?? 0)} name=${t("operate.waiting")} />
-    </div>`}<//>
+    </div>
+    <${Sealing} told=${told.sealing} />`}<//>
     <${Alarms} />
     <${Quarantine} />
     <div class="columns">
@@ -60,6 +61,15 @@ export function Operate() {
     <${Jobs} />
     <${Models} />
   <//>`;
+}
+
+/** Whether contents are sealed, under which master key, and what is amiss with it. */
+function Sealing({ told }) {
+  if (!told) return null;
+  if (!told.on) return html`<p class="sealing muted">${t("operate.open")}</p>`;
+  const locked = told.owners_locked ? t("operate.locked", { count: number(told.owners_locked) }) : "";
+  if (told.problem) return html`<p class="sealing problem">${t("operate.sealed.away")} <${ByService} text=${told.problem} /> ${locked}</p>`;
+  return html`<p class="sealing muted">${t("operate.sealed", { key: plain(told.key) })} ${locked}</p>`;
 }
 
 function Alarms() {

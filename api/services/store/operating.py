@@ -48,7 +48,7 @@ KnownWorkers = Callable[[Wire, int], tuple[Workers, Workers]]
 """Those that live at a time of Redis's clock, milliseconds, and those that gave no sign of life since a lease time."""
 Schedule = Callable[[], dict[str, Any]]
 NOTICE = "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest"
-SEALED_NOTICE = "contents are sealed under the master key {}"
+SEALED_NOTICE = "contents are sealed under the master key {}: without it nobody can read them"
 OPEN_NOTICE = "; a master key is set, and this store lies open: `engramlog seal` brings it over"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from random import Random
 from typing import Any
+from urllib.parse import unquote
 
 import msgspec
 import pytest
@@ -16,8 +17,17 @@ from events.entry import SECRET_BYTES
 from events.redis.wire import Wire
 from events.sealing.cipher import SALT_BYTES
 from events.sealing.key_ring import KeyRing
+from projections.embedding.vectors import VectorKeys
 from projections.fold.builds import FIRST_BUILD, BuildKeys
-from projections.redis.sealed import cipher_of, open_moment, open_pack, open_record, open_synonyms
+from projections.redis.sealed import (
+    VECTOR,
+    cipher_of,
+    open_moment,
+    open_pack,
+    open_record,
+    open_synonyms,
+    open_vector,
+)
 from projections.redis.store import decode_quarantine
 from tests.integration.consumers.verify.test_verify import KINDS
 from tests.integration.live import Live, live_store
@@ -189,6 +199,31 @@ def _record_open(store: Reached) -> None:
     store.opened(store.keys.records(OWNERS[1]), "m1", lambda raw: open_record(cipher, OWNERS[1], "m1", raw))
 
 
+def _vectors(store: Reached) -> tuple[str, str, list[bytes]]:
+    """An owner's vectors: their table, the model, the keys of the contents."""
+    tables: Any = store.client.scan_iter(VectorKeys(store.keys.tag).wholes("*", OWNERS[1]).replace("%2A", "*"))
+    (table,) = (name.decode() for name in tables)
+    model = unquote(table.split(":vec:")[1].partition(":")[0])
+    keys: Any = store.client.hkeys(table)
+    return table, model, keys
+
+
+def _a_vector_open(store: Reached) -> None:
+    (table, model, (key, *_)), owner = _vectors(store), OWNERS[1]
+    cipher = cipher_of(store.wire, store.keys, owner)
+    held: Any = store.client.hgetall(table)
+    raw = held[key]
+    value = open_vector(cipher, VECTOR, owner, model, key, raw)
+    assert value != raw
+    store.client.hset(table, mapping={key: value})
+
+
+def _vectors_swapped(store: Reached) -> None:
+    table, _, (one, other, *_) = _vectors(store)
+    held: Any = store.client.hmget(table, [one, other])
+    store.client.hset(table, mapping={one: held[1], other: held[0]})
+
+
 UNOPENED, LOCKED = (
     "a sealed body that does not open",
     "an owner's key that cannot be had: nothing of it was compared, nor what is counted over all owners",
@@ -235,7 +270,7 @@ TAMPERED: dict[str, tuple[Callable[[Reached], object], str]] = {
     "a line open": (_a_secret_open, f"a secret that {LIES_OPEN}"),
     "a line open of another secret": (
         lambda store: store.client.hset(store.keys.log.secrets, OWNERS[1], b"x" * SECRET_BYTES),
-        UNOPENED,
+        f"a secret that {LIES_OPEN}",
     ),
     "no line": (lambda store: store.client.hdel(store.keys.log.secrets, OWNERS[1]), "an owner without a secret"),
     "records of two memories": (lambda store: store.swap(store.keys.records(OWNERS[1]), "m0", "m1"), "a memory"),
@@ -244,6 +279,8 @@ TAMPERED: dict[str, tuple[Callable[[Reached], object], str]] = {
     "a moment open": (_a_moment_open, f"a kept moment that {LIES_OPEN}"),
     "synonyms open": (_synonyms_open, "an owner's state"),
     "a reason open": (_a_reason_open, "why an owner stands still"),
+    "a vector open": (_a_vector_open, f"a vector that {LIES_OPEN}"),
+    "vectors of two contents": (_vectors_swapped, "a vector that cannot be read"),
     "no check line": (
         lambda store: store.client.hdel("engramlog:store", "sealed"),
         "the store's identity, as nothing writes it",

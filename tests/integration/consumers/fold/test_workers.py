@@ -5,11 +5,14 @@ from __future__ import annotations
 import signal
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
+from ops.sealing.key_file import make_key_file
 from ops.settings import Settings
 from ops.wiring import open_application
 from tests.acceptance.helpers.cli import run, start
@@ -32,9 +35,11 @@ def store(server: RedisServer) -> Iterator[Store]:
 
 
 @contextmanager
-def workers(server: RedisServer, count: int) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """So many `engramlog worker` processes, ended by their ids at the latest here."""
-    running = [start(["worker"], {"ENGRAMLOG_REDIS_URL": server.url}) for _ in range(count)]
+def workers(
+    server: RedisServer, count: int, settings: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """So many `engramlog worker` processes, ended by their ids at the latest here. `settings`: beside the Redis."""
+    running = [start(["worker"], {"ENGRAMLOG_REDIS_URL": server.url, **settings}) for _ in range(count)]
     try:
         yield running
     finally:
@@ -134,3 +139,16 @@ def test_workers_take_the_partitions_that_the_store_has_whatever_they_are_told(s
         store.tell("ada", created("coffee", "a"))
     with open_application(Settings(redis_url=server.url, partitions=16)) as application:
         assert [p["partition"] for p in application.operator.status()["partitions"]] == [0, 1, 2]
+
+
+def test_a_worker_of_a_sealed_store_has_its_key(server: RedisServer, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    make_key_file(key)
+    with (
+        open_application(Settings(redis_url=server.url, sealed_by=str(key))) as application,
+        workers(server, 1, {"ENGRAMLOG_SEALED_BY": str(key)}) as (process,),
+    ):
+        store = Store(application)
+        assert of(process, spread(store, 16))
+        store.tell("ada", created("coffee", "a"))
+        assert store.reader.get("ada", "a", trace=False)["content"] == "coffee"
