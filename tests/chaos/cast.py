@@ -25,12 +25,12 @@ ROOT = Path(__file__).resolve().parents[2]
 LAUNCHER = ROOT / "ops" / "embedded" / "launch.py"
 
 
-def wait_until(holds: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
+def wait_until(holds: Callable[[], bool], what: str | Callable[[], str], seconds: float = PATIENCE) -> None:
     """Wait for a condition. Raises AssertionError naming `what` after `seconds` without it."""
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:
-            raise AssertionError(f"{what}: not within {seconds:g} s")
+            raise AssertionError(f"{what if isinstance(what, str) else what()}: not within {seconds:g} s")
         time.sleep(0.01)
 
 

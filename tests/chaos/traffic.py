@@ -127,7 +127,7 @@ class Traffic:
         """
         self.end()
         wait_until(lambda: all(map(self._folded, range(len(self.tags)))), "everything is folded")
-        wait_until(lambda: not self.alarms(), "every alarm is over")
+        wait_until(lambda: not self.alarms(), lambda: f"every alarm is over, but {self.alarms()}")
         verdict = judge(self.client, self.tags, self.ledger, MARKER)
         assert verdict.clean, verdict
         assert verdict.acknowledged > ENOUGH * len(self.partitions)

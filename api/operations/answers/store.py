@@ -184,9 +184,16 @@ class StoreStatus(BaseModel):
             "accesses": {"recorded": 1_204, "waiting": 3, "dropped": 0, "lost": 0},
             "embedder": {"name": "auto", "chosen_by": "store", "missing": [], "loaded": ["all-MiniLM-L6-v2"]},
             "listening": {"by": "tls", "certificate_ends": "2027-02-20T09:30:00+00:00", "operating": "socket"},
-            "sealed": False,
-            "sealing": {"on": False, "key": None, "owners_locked": 0, "reachable": None, "problem": None},
-            "notice": "contents are not sealed: memories of sensitivity 3 are withheld from answers but not encrypted at rest",
+            "sealed": True,
+            "sealing": {
+                "on": True,
+                "key": "32db8ea4ba0e86f1 (/etc/engramlog/master-key)",
+                "owners_locked": 0,
+                "reachable": True,
+                "problem": None,
+            },
+            "notice": "contents are sealed under the master key 32db8ea4ba0e86f1 (/etc/engramlog/master-key): without it nobody can"
+            " read them",
         }
     )
 

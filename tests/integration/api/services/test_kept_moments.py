@@ -28,7 +28,7 @@ SECRET_WORDS = "the blue door behind the mill"
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("kept") / "data") as opened:
+    with embedded_store(tmp_path_factory.mktemp("kept") / "data", sealed_by="none") as opened:
         opened.app.views.moments.limits = SOON
         yield opened
 
