@@ -31,7 +31,7 @@ from events.redis.clock import StoreClock, redis_micros
 from events.redis.durability import read_durability
 from events.redis.gap import MENDING
 from events.redis.naming import read_naming, read_seqs
-from events.redis.opening import opened
+from events.redis.opening import opened, opened_where_it_can_be
 from events.redis.receipts import KeptReceipts, NewestReceipt
 from events.redis.secrets import Chance, Secrets, read_lines, read_secrets
 from events.redis.wire import TOGETHER_BYTES, Wire, WirePool, as_store_error, refusal_code
@@ -257,11 +257,11 @@ class RedisEventLog:
         self._kept.let_go(partition)
 
     def read(self, partition: int, after: int, limit: int = 500) -> list[Stored]:
-        """See `EventLog.read`."""
+        """See `EventLog.read`. A body that does not open stays sealed: nobody's key keeps others from what is theirs."""
         keys = self._keys[partition]
         with self._wires.wire() as wire:
             found = entries(wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", limit))
-            return opened(wire, keys, found)
+            return opened_where_it_can_be(wire, keys, found, {})
 
     def read_at(self, partition: int, seqs: Sequence[int]) -> list[Stored]:
         """See `EventLog.read_at`. Runs of adjacent seqs are read as ranges."""

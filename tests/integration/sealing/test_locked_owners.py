@@ -9,7 +9,7 @@ import pytest
 
 from consumers.fold.rebuild import rebuild_partition
 from events.alarms import KEYS_UNAVAILABLE
-from events.errors import KeyUnavailable, OwnerErased
+from events.errors import KeyUnavailable, OwnerErased, StoreError
 from events.partitions import LogKeys
 from events.redis.log import RedisEventLog
 from events.redis.wire import StoreClient, Wire, connect
@@ -229,3 +229,18 @@ def test_a_tombstone_is_never_taken_for_a_secret_or_a_line(length: int) -> None:
     seals = Seals()
     found = seals.ciphers({"ada": tombstone(b"c" * length)})["ada"]
     assert isinstance(found, OwnerErased)
+
+
+def test_an_owner_whose_key_cannot_be_had_keeps_nobody_else_from_reading_the_log(
+    redis_server: RedisServer, service: FakeKeyService
+) -> None:
+    with sealed_store(redis_server.url, service) as sealed:
+        store = sealed.store
+        store.append(store.created("ada", "a1"), store.created("bob", "b1"))
+        line = store.client.hget(sealed.keys.log.secrets, "ada")
+        store.client.hset(sealed.keys.log.secrets, "ada", line[:-1] + b"x")
+        mine, others = RedisEventLog(store.client, store.identity.tags).read(0, 0)
+        assert (mine.owner, mine.body[:1]) == ("ada", BODY_MARK)
+        assert (others.owner, others.body[:1]) == ("bob", b"{")
+        with pytest.raises(StoreError):
+            store.log.read_at(0, [mine.seq])
