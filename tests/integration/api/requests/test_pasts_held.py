@@ -24,7 +24,7 @@ LONG = 2_100
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with embedded_store(tmp_path_factory.mktemp("held") / "data") as opened:
+    with embedded_store(tmp_path_factory.mktemp("held") / "data", sealed_by="none") as opened:
         yield opened
 
 
