@@ -18,6 +18,7 @@
     |  |- StoreFull                too close to maxmemory; try again later
     |  |- StoreUnavailable         Redis does not answer, refuses or is read-only
     |  |- KeyUnavailable           an owner's key cannot be had now: nothing of it can be read or written
+    |  |  `- OwnerErased           its key was destroyed: never again (HTTP 410)
     |  |- ClockBehind              the store's clock is behind; honest events look as if they came from the future
     |  |- ReceiptLost              the log no longer holds what was acknowledged (HTTP 500)
     |  |- StoreMismatch            this is not the store it should be

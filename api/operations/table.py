@@ -412,7 +412,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "seal",
             "ops.commands.seal",
-            "Seal a store that lies open, under the master key of ENGRAMLOG_SEALED_BY, else a new one in its data folder. Tells first.",
+            "Seal a store that lies open, under the master key of ENGRAMLOG_SEALED_BY, else a new one in its folder. Tells first.",
         ),
         OperationRow(
             "rebuild",

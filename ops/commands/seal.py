@@ -30,7 +30,7 @@ def seal(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Seal a store that lies open, under the master key of ENGRAMLOG_SEALED_BY, else a new one in its data folder. Tells first.
+    """Seal a store that lies open, under the master key of ENGRAMLOG_SEALED_BY, else a new one in its folder. Tells first.
 
     Events, ids, positions and heads stay; what Redis keeps of words is encrypted then, in memory and in its files. Refused while
     others use the store. Killed anywhere, run it again: it goes on. There is no way back but a copy made before.

@@ -22,19 +22,19 @@ SUSPECT = "suspect"
 
 
 def tampered(data: Path, copy: Path) -> None:
-    """A copy of a data folder in which one letter of one stored event is another, as somebody with access to Redis leaves it."""
+    """A copy of a data folder in which one letter of who brought an event is another, as somebody with Redis leaves it."""
     shutil.copytree(data, copy, ignore=shutil.ignore_patterns("*.sock", "engramlog.lock", "engramlog.owner"))
     with open_the_store(Settings(data=copy)) as store:
         client: Any = store.client
         key = LogKeys(store.identity.tags[0]).stream
         laid = client.execute_command("XRANGE", key, "-", "+")
         client.delete(key)
-        for entry_id, fields in laid:
+        for number, (entry_id, fields) in enumerate(laid):
             words = fields if isinstance(fields, list) else [part for pair in fields.items() for part in pair]
-            changed = [
-                word.replace(b"1240 degrees", b"1340 degrees") if isinstance(word, bytes) else word for word in words
-            ]
-            client.execute_command("XADD", key, entry_id, *changed)
+            by = words.index(b"p") + 1
+            if not number:
+                words[by] = words[by][:-1] + b"x"
+            client.execute_command("XADD", key, entry_id, *words)
 
 
 @pytest.mark.timeout(900)
