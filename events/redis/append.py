@@ -18,7 +18,7 @@ from events.log import Appendable, AppendReceipt, marked
 from events.marks import Marker
 from events.partitions import MAX_PARTITIONS, LogKeys, dedupe_bucket, position_text
 from events.redis.gap import appending_refused
-from events.redis.secrets import OwnerSecret
+from events.redis.secrets import SEALED_SINCE, OwnerSecret
 from events.redis.wire import Argument, Script, as_store_error, packed
 from events.sealing.cipher import SALT_BYTES, body_about, seal_body
 
@@ -263,10 +263,7 @@ def _failure(partition: int, answer: Any) -> str | None:
     if isinstance(answer, Exception):
         return as_store_error(answer).message
     if answer[0] == b"sealed":
-        return (
-            f"partition {partition} was sealed, or is being sealed, since this process opened the store: nothing was written;"
-            " once `engramlog seal` is done, start it anew with ENGRAMLOG_SEALED_BY"
-        )
+        return f"partition {partition} {SEALED_SINCE}"
     if answer[0] == b"rolled":
         return f"the head of partition {partition} is {answer[1]}, before what was acknowledged here; see `engramlog alarms`"
     return appending_refused(partition, answer[1], answer[3]) if answer[0] == b"gap" else None

@@ -9,6 +9,7 @@ from events.entry import FINGERPRINT_BYTES, dedupe_field
 from events.errors import StoreMismatch
 from events.naming import Naming
 from events.partitions import LogKeys, dedupe_bucket
+from events.redis.secrets import SEALED_SINCE
 from events.redis.wire import Script, Wire
 
 PIECE = 1_000
@@ -33,10 +34,7 @@ def read_naming(wire: Wire, keys: LogKeys, owner: str, proposed: bytes = b"") ->
     lines = wire.seals.lines({owner: proposed}) if proposed else {}
     made = [wire.run(PROPOSE, [keys.secrets, keys.meta], [owner, line]) for line in lines.values()]
     if -1 in made:
-        raise StoreMismatch(
-            f"partition {{{keys.tag}}} was sealed, or is being sealed, since this process opened the store: nothing was written;"
-            " once `engramlog seal` is done, start it anew with ENGRAMLOG_SEALED_BY"
-        )
+        raise StoreMismatch(f"partition {{{keys.tag}}} {SEALED_SINCE}")
     line, boundary = wire.answers([["HGET", keys.secrets, owner], ["HGET", keys.meta, "format2"]])
     fresh = 1 in made  # an upgrade gave a secret to whoever has an entry of format 1
     if boundary is not None and not boundary.isdigit():

@@ -266,12 +266,6 @@ class Seals:
                 )
         return found
 
-    def forget(self, owner: str) -> None:
-        """Drop what is kept of an owner."""
-        with self._lock:
-            for name in [name for name in self._kept if name[0] == owner]:
-                del self._kept[name]
-
     def _keep(self, owner: str, line: bytes, cipher: ValueCipher) -> ValueCipher:
         with self._lock:
             self._kept[owner, line] = cipher
