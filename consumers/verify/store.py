@@ -25,9 +25,9 @@ from projections.embedding.names import embedder_kind
 from projections.redis.create import SEALED
 from projections.redis.model_uses import is_day_key
 
-FIELDS = {b"store_id", b"partitions", b"tags", b"parameter_set", b"format"}
+FIELDS = frozenset({b"store_id", b"partitions", b"tags", b"parameter_set", b"format"})
 MOST_DIGITS = 19
-EMBEDDER = {b"embedder", b"embedder_at"}
+EMBEDDER = frozenset({b"embedder", b"embedder_at"})
 """Both, or neither in a store of before."""
 KNOWN = {STORE_KEY, WORKERS_KEY, ALARMS_KEY, ACCEPTED_KEY, REBUILD_KEY, MODELS_KEY}
 
@@ -38,7 +38,7 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
     found = dict(pairs(wire, STORE_KEY))
     wanted = FIELDS | EMBEDDER if found.keys() & EMBEDDER else FIELDS
     if wire.seals.is_on:
-        wanted |= {SEALED.encode()}
+        wanted = wanted | {SEALED.encode()}
     for name in sorted(found.keys() ^ wanted):
         verdict.differs("the store's identity, as nothing writes it", field=name.decode("utf-8", "backslashreplace"))
     if wire.seals.is_on and (check := found.get(SEALED.encode())) is not None:

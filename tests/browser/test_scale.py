@@ -256,6 +256,9 @@ def test_a_moment_of_the_past_is_asked_for_once_and_not_row_by_row(opened: Opens
     mouse.up()
     console.page.wait_for_function("() => location.hash.includes('as_of=')")
     console.settled()
+    console.page.wait_for_function(
+        "(all) => Number(document.querySelector('[role=grid]')?.getAttribute('aria-rowcount') ?? 0) < all", arg=MANY + 1
+    )
     shows(console, 0)
     total = int(console.page.get_by_role("grid").get_attribute("aria-rowcount") or 0) - 1
     assert 0 < total < MANY

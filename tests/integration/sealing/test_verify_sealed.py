@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import msgspec
 import pytest
 
+from consumers.verify.store import verify_store
 from consumers.verify.verdict import LIES_OPEN
 from events.catalogue import SynonymDefined
 from events.entry import SECRET_BYTES
@@ -337,6 +338,15 @@ def test_an_owner_whose_key_cannot_be_had_is_left_out_and_the_others_are_compare
         bucket = next(store.client.scan_iter(f"{{{store.identity.tags[0]}}}:ids:*"))
         store.client.delete(bucket)
         assert any("dedupe" in one for one in told(store))
+
+
+def test_an_open_store_is_still_an_open_one_after_a_sealed_one_was_verified(redis_server: RedisServer) -> None:
+    for master in (MASTER, None):
+        redis_server.reset()
+        with live_store(redis_server.url, 1, master=master) as store:
+            wire = Wire(store.client)
+            assert verify_store(wire).differences == []
+            wire.close()
 
 
 def test_another_master_key_is_refused_before_anything_is_compared(redis_server: RedisServer) -> None:

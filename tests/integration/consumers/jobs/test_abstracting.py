@@ -15,6 +15,7 @@ from tests.doubles.scripted_chat import Says, ScriptedChat
 from tests.given.events import Told, at, created, negated
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs
 from tests.integration.live import live_store
+from tests.patience import PATIENCE
 from tests.servers import RedisServer, Servers
 
 JOB = ("abstract",)
@@ -66,7 +67,7 @@ def test_what_a_model_finds_is_proposed_once_and_what_that_took_is_told(jobs: Ab
         "failure": None,
     }
     pattern_id = told["decisions"][0]["ids"][0]
-    with jobs.views.view("ada") as (view, _):
+    with jobs.views.view("ada", after=jobs.live.log.owner_head("ada"), wait_seconds=PATIENCE) as (view, _):
         made = view.get(pattern_id)
         assert made is not None
         assert (made.trust, made.source, made.summarises) == (0, "judge", ("a", "b", "c"))
