@@ -75,6 +75,18 @@ KNOWN: Mapping[str, AlarmKind] = {
         "itself",
         "A rebuild ended before it switched a partition: `engramlog rebuild` goes on with it, `--drop-left` drops what it left.",
     ),
+    "erasure_left": AlarmKind(
+        "warning",
+        "itself",
+        "An owner is being erased, and that did not end: `engramlog erase` of the same owner goes on with it. Until it has, what"
+        " was made of its words may still lie in Redis and its files.",
+    ),
+    "erased_came_back": AlarmKind(
+        "stopped",
+        "operator",
+        "An older copy of the store was brought back, with owners who had been erased since. They were fenced at once, and nothing"
+        " answers for them; `engramlog erase --again` takes away what came back with them.",
+    ),
     "log_cut": AlarmKind(
         "warning",
         "operator",

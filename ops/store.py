@@ -192,6 +192,17 @@ def _embedder_of_new_stores(settings: Settings) -> str:
     return of_new_stores(settings)
 
 
+def _fenced_again(settings: Settings, wire: Wire, identity: StoreIdentity) -> int:
+    """Fence owners who were erased and came back with an older copy; how many. Raises StoreUnavailable where the list cannot be
+    read: nothing is answered then."""
+    if identity.sealed is None:
+        return 0
+    from ops.erasing.fence_list import FenceList, fence_again, list_path  # noqa: PLC0415 - where there is a list
+
+    path = list_path(settings, identity.store_id)
+    return len(fence_again(wire, identity.tags, FenceList(path, identity.store_id).read())) if path.exists() else 0
+
+
 @contextmanager
 def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: Tell) -> Iterator[OpenStore]:
     client = connect(url, timeout=settings.redis_timeout)
@@ -204,6 +215,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     identity = open_store(
         wire, store_id=str(uuid4()), partitions=settings.partitions, embedder=partial(_embedder_of_new_stores, settings)
     )
+    returned = _fenced_again(settings, wire, identity)
     wire.close()
     tell_words(identity.sealed is None)
     alarms = RedisAlarms(WirePool(client), f"{socket.gethostname()}-{os.getpid()}", tell)
@@ -233,6 +245,10 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     )
     store = OpenStore(url, client, identity, log, views, vectors, embedded, alarms, receipts, values, folder)
     store.key = key_in(data, settings)
+    if returned:
+        alarms.raised(
+            "erased_came_back", "", f"{returned:,} owner{'' if returned == 1 else 's'}, who were fenced again"
+        )
     receipts.start()
     try:
         yield store

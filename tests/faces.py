@@ -307,7 +307,7 @@ CLI_UNASKED = {
     **dict.fromkeys(("asides", "set-aside", "bring-back"), SOURCES_ONLY),
     "ground": EVENTS_ONLY,
     "mcp": "serves the tools and resources above",
-    **dict.fromkeys(("up", "console", "token", "upgrade", "seal", "worker", "rebuild", "verify", "bench", "demo", "eval",
+    **dict.fromkeys(("up", "console", "token", "upgrade", "seal", "erase", "worker", "rebuild", "verify", "bench", "demo", "eval",
                      "eval-pairs", "eval-facts", "eval-obedience"), OWN_PROCESS),
     **dict.fromkeys(("status", "owners", "alarms", "heads", "jobs", "capacity", "models",
                      "master-key new", "master-key show", "master-key rotate", "master-key rewrap", "master-key drop",

@@ -415,6 +415,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Seal a store that lies open, under the master key of ENGRAMLOG_SEALED_BY, else a new one in its folder. Tells first.",
         ),
         OperationRow(
+            "erase",
+            "ops.commands.erase",
+            "Forget an owner for good: its key is destroyed, what was made of its words goes, a certificate says so. Tells first.",
+        ),
+        OperationRow(
             "rebuild",
             "ops.commands.proof",
             "Fold the log anew into a fresh build, while the live one goes on, then switch; the old one goes after ten minutes.",

@@ -63,8 +63,9 @@ def rebuild_partition(
     lease_ms: int = LEASE_MS,
     give_up_after: float = 3_600.0,
     limits: WindowLimits = LIMITS,
+    anew: bool = False,
 ) -> Rebuilt:
-    """Fold a partition's log anew and switch readers and workers to it.
+    """Fold a partition's log anew and switch readers and workers to it. `anew`: nothing that a killed rebuild left is gone on with.
 
     Raises LogGap where the log is not whole, LostLease while another rebuild of the partition holds the new build, and
     StoreError where Redis refuses.
@@ -81,7 +82,7 @@ def rebuild_partition(
         probe("lease taken")
         with _handed_over(tend, lease):
             hold = _Hold(tend, lease, lease_ms)
-            _go_on_or_anew(tend, keys, tell, probe, hold.renew)
+            _go_on_or_anew(tend, keys, tell, probe, hold.renew, anew=anew)
             folder = WindowFolder(
                 *(lease, load, lane), base=base, tell=tell, probe=probe, limits=limits, between=hold.renew
             )
@@ -161,11 +162,13 @@ class _Hold:
             raise LostLease(f"the lease on build {keys.build} of partition {{{keys.tag}}} was lost", partition=keys.tag)
 
 
-def _go_on_or_anew(wire: Wire, keys: BuildKeys, tell: Tell, probe: Probe, renew: Callable[[], None]) -> None:
+def _go_on_or_anew(
+    wire: Wire, keys: BuildKeys, tell: Tell, probe: Probe, renew: Callable[[], None], *, anew: bool
+) -> None:
     """Where an earlier rebuild's fold stands on this log, it is gone on with; else what it left is taken away first."""
     try:
         folded = read_checkpoint(wire, keys)
-        if (folded.seq or folded.pieces) and _on_this_log(wire, keys.tag, folded):
+        if not anew and (folded.seq or folded.pieces) and _on_this_log(wire, keys.tag, folded):
             tell("rebuild goes on", partition=keys.tag, build=keys.build, seq=folded.seq)
             return
     except DamagedState as error:

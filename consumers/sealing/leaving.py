@@ -86,14 +86,14 @@ def _of_others(wire: Wire, tag: str, live: str) -> Iterator[bytes]:
             yield key
 
 
-def rewrite_files(wire: Wire, *, on_wait: OnWait = lambda _told: None) -> Rewritten:
-    """Have Redis write its files anew, and wait until it has.
+def rewrite_files(wire: Wire, *, on_wait: OnWait = lambda _told: None, again: str = "engramlog seal") -> Rewritten:
+    """Have Redis write its files anew, and wait until it has. `again`: the command that goes on where that fails.
 
     Raises StoreUnavailable where it began and could not end, for want of disk say: what was there before is still there then.
     """
     served, unproven = _served(wire), list[str]()
-    aof = _aof_rewritten(wire, on_wait) if served.keeps_aof else "off"
-    dump = _dumped(wire, on_wait) if served.dumps else "off"
+    aof = _aof_rewritten(wire, on_wait, again) if served.keeps_aof else "off"
+    dump = _dumped(wire, on_wait, again) if served.dumps else "off"
     if served.unseen is not None:
         unproven.append(served.unseen)
     if aof not in ("rewritten", "off"):
@@ -130,7 +130,7 @@ def _served(wire: Wire) -> _Served:
     return _Served(keeps, dumps=False, unseen=unseen)
 
 
-def _aof_rewritten(wire: Wire, on_wait: OnWait) -> str:
+def _aof_rewritten(wire: Wire, on_wait: OnWait, again: str) -> str:
     refused = _begun(wire, "BGREWRITEAOF", on_wait)
     if refused is not None:
         return refused
@@ -138,20 +138,20 @@ def _aof_rewritten(wire: Wire, on_wait: OnWait) -> str:
     if facts.get("aof_last_bgrewrite_status") != "ok":
         raise StoreUnavailable(
             "Redis could not rewrite its append-only file, and the one before still holds words; look at its log and its disk, and"
-            " run `engramlog seal` again",
+            f" run `{again}` again",
             retry_after=10,
         )
     return "rewritten"
 
 
-def _dumped(wire: Wire, on_wait: OnWait) -> str:
+def _dumped(wire: Wire, on_wait: OnWait, again: str) -> str:
     refused = _begun(wire, "BGSAVE", on_wait)
     if refused is not None:
         return refused
     if _settled(wire, on_wait).get("rdb_last_bgsave_status") != "ok":
         raise StoreUnavailable(
             "Redis could not write its dump, and the one before may still hold words; look at its log and its disk, and run"
-            " `engramlog seal` again",
+            f" `{again}` again",
             retry_after=10,
         )
     return "written"

@@ -67,7 +67,7 @@ class Oracle:
         self.owners: dict[str, WorkingOwner] = {}
         self.kept: dict[str, ExpectedKeys] = {}
         self.locked: set[str] = set()
-        """Owners whose keys cannot be had: nothing of them is folded."""
+        """Owners whose keys cannot be had, or were destroyed: nothing of them is folded."""
         self._waiting: dict[str, dict[int, Stored]] = {}
         """Events of owners that stand still: a discard folds them."""
         self._of: dict[str, list[Stored]] = {}

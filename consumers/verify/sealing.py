@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from consumers.verify.verdict import LIES_OPEN, Findings
 from events.entry import SECRET_BYTES
 from events.envelope import Stored
-from events.errors import DamagedState, KeyUnavailable, StoreMismatch
+from events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch
 from events.partitions import LogKeys, position_text
 from events.redis.opening import open_entry, opened_where_it_can_be
 from events.redis.wire import Wire
@@ -30,6 +30,10 @@ class Opening:
         self.is_on = wire.seals.is_on
         self.locked = set[str]()
         """Owners whose keys cannot be had: told, and compared with nothing."""
+        self.erased = set[str]()
+        """Owners whose keys were destroyed: of them there must be nothing beside the log."""
+        self.shut = set[str]()
+        """Both: of these nothing is folded."""
         self._told = 0
         """The seq up to which entries were told of: some are read again."""
 
@@ -37,7 +41,7 @@ class Opening:
         """What opens the values of each of these owners; nothing of who has no secret, or none that an append made."""
         held = self._wire.call("HMGET", self._keys.secrets, *owners) if owners else ()
         found = self._opened({one: line for one, line in zip(owners, held, strict=True) if line})
-        return {owner: one for owner, one in found.items() if owner not in self.locked}
+        return {owner: one for owner, one in found.items() if owner not in self.shut}
 
     def secrets(self, batch: Iterable[Stored]) -> dict[str, bytes]:
         """The secrets of a batch's owners, as far as they can be had."""
@@ -54,8 +58,12 @@ class Opening:
         for owner, one in self._each(usable):
             if isinstance(one, ValueCipher):
                 found[owner] = one
+            elif isinstance(one, OwnerErased):
+                self.erased.add(owner)
+                self.shut.add(owner)
             elif owner not in self.locked:
                 self.locked.add(owner)
+                self.shut.add(owner)
                 self._verdict.differs(
                     "an owner's key that cannot be had: nothing of it was compared, nor what is counted over all owners",
                     owner=owner,
@@ -98,8 +106,8 @@ class Opening:
             return one, f"an entry that {LIES_OPEN}" if salt == NO_SALT else "a salt of an entry that lies open"
         if one.salt:
             return one, "a sealed entry with the salt of its commitment beside it"
-        if salt == NO_SALT:
-            return one, "a sealed entry without its salt"
+        if (one.owner in self.erased) != (salt == NO_SALT):
+            return one, "a sealed entry without its salt" if salt == NO_SALT else "a salt of an owner who was erased"
         if cipher is None or not one.beside:
             return one, ""  # it was told
         try:

@@ -111,7 +111,7 @@ class _Verification:
         if found is None:
             return
         self._opening = Opening(wire, keys.log, verdict)
-        oracle.locked = self._opening.locked
+        oracle.locked = self._opening.shut
         mark = believed_mark(wire, keys.log)
         stored = self._checkpoint()
         try:
@@ -122,9 +122,11 @@ class _Verification:
         self._compare_checkpoint(stored)
         self._compare_owners(found.owners)
         compare_vectors(wire, keys, found, oracle, self._opening, verdict)
-        compare_deletions(wire, keys, oracle.locked, self._memories, lambda: self._fold_to(self._head()), verdict)
+        compare_deletions(
+            wire, keys, self._opening.locked, self._memories, lambda: self._fold_to(self._head()), verdict
+        )
         compare_levels(wire, keys.log, self._head(), verdict)
-        compare_fields(wire, keys, [*oracle.owners, *oracle.locked], verdict)
+        compare_fields(wire, keys, [*oracle.owners, *self._opening.locked], verdict)
         compare_builds(wire, keys, found.builds, redis_ms(wire), verdict)
         secrets = dict(pairs(wire, keys.log.secrets))
         for batch in self._read(ledger.seq, self._head()):
@@ -218,8 +220,10 @@ class _Verification:
         names = scanned | set(self._oracle.owners)
         for table in (self._keys.owners, self._keys.quarantine):
             names.update(filter(None, (self._owner(table, raw) for raw, _ in pairs(self._wire, table))))
-        for name, index, found, cipher in self._found(sorted(names - self._opening.locked)):
-            if name in self._opening.locked:
+        for name in sorted(names & self._opening.erased):
+            self._verdict.differs("something of an owner who was erased", owner=name)
+        for name, index, found, cipher in self._found(sorted(names - self._opening.shut)):
+            if name in self._opening.shut:
                 continue
             if found is None:
                 self._verdict.differs(

@@ -33,7 +33,7 @@ def compare_vectors(
         model = unquote(named.decode())
         key = tables.changes(model) if mark == b"ven" else tables.seen(model)
         for raw, value in pairs(wire, key):
-            known = (owner := raw.decode("utf-8", "replace")) in oracle.owners or owner in oracle.locked
+            known = (owner := raw.decode("utf-8", "replace")) in oracle.owners or owner in opening.locked
             if not (known and (_is_count(value) if mark == b"ven" else _is_mark(value))):
                 verdict.differs("a mark of vectors that nothing writes", key=key, owner=_text(raw))
     models = {unquote(named.decode()).encode() for _, named in found.models} | {b""}
@@ -44,11 +44,11 @@ def compare_vectors(
             verdict.differs("a mark of vectors that nothing writes", key=tables.models, model=_text(model_raw))
     walks = [unquote(named.decode()) for mark, named in sorted(found.models) if mark == b"vea"]
     for table, named, owner in sorted(found.vectors):
-        if owner in oracle.locked:
+        if owner in opening.locked:
             continue
         looks = [mark.split(b"\t") for walk in walks if (mark := wire.call("HGET", tables.seen(walk), owner))]
         cipher = opening.ciphers([owner]).get(owner) if opening.is_on else None
-        if owner not in oracle.locked:  # its key may have gone since
+        if owner not in opening.locked:  # its key may have gone since
             _compare_owner(wire, keys, (table, unquote(named.decode())), owner, looks, oracle, cipher, verdict)
 
 

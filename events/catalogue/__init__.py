@@ -14,6 +14,7 @@ from events.catalogue.conversation import BroughtUp as BroughtUp
 from events.catalogue.conversation import Hit as Hit
 from events.catalogue.conversation import MemoriesAccessed, ToolResultRecorded, TurnRecorded, TurnsExtracted
 from events.catalogue.conversation import StableMade as StableMade
+from events.catalogue.erasing import OwnerErasure
 from events.catalogue.memory import (
     MemoryCompressed,
     MemoryCreated,
@@ -89,6 +90,7 @@ EventData = (  # in the order in which they came to be: it only grows at its end
     | KeyRevoked
     | GrantsSet
     | ReadRecorded
+    | OwnerErasure
 )
 EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in EventData.__args__}
 LATEST_VERSION: dict[str, int] = dict.fromkeys(EVENT_TYPES, 1) | {"MemoriesAccessed": 2}

@@ -13,11 +13,14 @@ ACCESS = ":access"
 """Under whom keys and grants stand."""
 READS = ":reads"
 """Under whom it stands who looked at what."""
+ERASURES = ":erasures"
+"""Under whom it stands what was erased for good, and why."""
 SYSTEM_TYPES: Mapping[str, str] = {
     "KeyIssued": ACCESS,
     "KeyRevoked": ACCESS,
     "GrantsSet": ACCESS,
     "ReadRecorded": READS,
+    "OwnerErasure": ERASURES,
 }
 """Each type that is said of the store itself, and under whom."""
 SYSTEM_OWNERS = frozenset(SYSTEM_TYPES.values())

@@ -16,7 +16,7 @@ from events.errors import KeyUnavailable, StoreError, StoreMismatch
 from events.partitions import LogKeys, partition_of
 from events.redis.wire import Argument, Wire
 from events.sealing.cipher import ValueCipher
-from events.sealing.seals import Seals
+from events.sealing.seals import Seals, erased, is_tombstone
 
 MOST_KEPT = 50_000
 """Secrets that one process keeps at most, of the owners asked for last: about 10 MB."""
@@ -93,6 +93,12 @@ def read_cipher(wire: Wire, keys: LogKeys, owner: str) -> ValueCipher | None:
     if isinstance(found, KeyUnavailable):
         raise found
     return found
+
+
+def refuse_erased(wire: Wire, keys: LogKeys, owner: str) -> None:
+    """Raise OwnerErased where an owner's key was destroyed; of an open store nothing is asked. Raises StoreError."""
+    if wire.seals.is_on and (line := wire.call("HGET", keys.secrets, owner)) is not None and is_tombstone(line):
+        raise erased(owner)
 
 
 class Secrets:

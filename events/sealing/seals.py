@@ -45,6 +45,18 @@ def is_tombstone(line: bytes) -> bool:
     return len(line) != SECRET_BYTES and line.startswith(ERASED)
 
 
+def erasure_of(line: bytes) -> str:
+    """By what a tombstone says that its owner was erased."""
+    return line.removeprefix(ERASED).rstrip(b"\0").decode("utf-8", "replace")
+
+
+def erased(owner: str) -> OwnerErased:
+    """What is told to whoever asks for an owner whose key was destroyed."""
+    return OwnerErased(
+        f"owner {owner!r} was erased: its key was destroyed, and nothing is said under its name", owner=owner
+    )
+
+
 class SealingStanding(NamedTuple):
     """Whether and under what a store is sealed, as one process finds it."""
 
@@ -243,10 +255,7 @@ class Seals:
         wrapped = list[str]()
         for owner in unknown:
             if is_tombstone(lines[owner]):
-                found[owner] = OwnerErased(
-                    f"owner {owner!r} was erased: its key was destroyed, and nothing is said under its name",
-                    owner=owner,
-                )
+                found[owner] = erased(owner)
             elif not self.is_on:
                 found[owner] = self._keep(owner, lines[owner], ValueCipher(whole_secret(owner, lines[owner])))
             elif (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from events.errors import StoreUnavailable
 from ops.embedded.file_lock import FileLock
-from ops.kept.values import KeptValue, Line, ValueBook, read_values, with_secret, write_lines
+from ops.kept.values import KeptValue, Line, ValueBook, owner_of, read_values, with_secret, write_lines
 from ops.settings import Settings
 
 MOST_BYTES = 16 * 1024 * 1024
@@ -66,18 +66,28 @@ class ValueFile:
 
         Raises StoreUnavailable where the file cannot be written; it is then as it was.
         """
+        return self._rewritten(lambda line: with_secret(line, self.store, secrets))
+
+    def forget(self, owner: str) -> int:
+        """Take out the lines of an owner who was erased: they hold its secret. How many went; on disk then. Raises as `rewrite`."""
+        if not self.path.exists():
+            return 0
+        return self._rewritten(lambda line: b"" if owner_of(line, self.store) == owner else None)
+
+    def _rewritten(self, anew: Callable[[bytes], bytes | None]) -> int:
+        """Write the file with what is made of each line: None leaves it as it is, nothing takes it out."""
         try:
             with FileLock(self.path):
-                raw, changed = self.path.read_bytes(), 0
+                raw, changed, kept = self.path.read_bytes(), 0, list[bytes]()
                 *whole, rest = raw.split(b"\n")
-                for at, line in enumerate(whole):
-                    found = with_secret(line, self.store, secrets)
-                    if found is not None:
-                        whole[at], changed = found, changed + 1
+                for line in whole:
+                    found = anew(line)
+                    changed += found is not None
+                    kept += [line] if found is None else [found] if found else []
                 beside = self.path.with_name(f".{self.path.name}.new")
                 descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
                 with os.fdopen(descriptor, "wb") as file:
-                    file.write(b"\n".join([*whole, rest]))
+                    file.write(b"\n".join([*kept, rest]))
                     file.flush()
                     os.fsync(file.fileno())
                 beside.replace(self.path)

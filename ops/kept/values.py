@@ -186,6 +186,15 @@ def with_secret(raw: bytes, store: str, secrets: Mapping[str, str]) -> bytes | N
     return None if told is None else _WRITE.encode(msgspec.structs.replace(line, secret=told))
 
 
+def owner_of(raw: bytes, store: str) -> str | None:
+    """Whose rejection a line of this store keeps; None where it keeps none, or cannot be read."""
+    try:
+        line = _READ.decode(raw)
+    except UNREADABLE:
+        return None
+    return line.owner if isinstance(line, KeptValue) and line.store == store else None
+
+
 def write_lines(lines: Iterable[Line]) -> bytes:
     """The lines with their ends."""
     return b"".join(_WRITE.encode(one) + b"\n" for one in lines)

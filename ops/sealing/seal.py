@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from secrets import token_bytes
-from time import monotonic, sleep
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,18 +16,18 @@ from consumers.fold.rebuild import rebuild_partition
 from consumers.fold.rebuild_run import RebuildRun
 from consumers.jobs.leader import queue_name
 from consumers.sealing.copying import bring_over, is_taken, look
-from consumers.sealing.leaving import Rewritten, drop_failures, drop_other_builds, rewrite_files
+from consumers.sealing.leaving import drop_failures, drop_other_builds
 from consumers.sealing.marks import close, finish, mark
 from consumers.upgrade.alone import Company, company
 from consumers.upgrade.steps import count_vectors, drop_vectors
 from events.admission import APPEND_FULL
-from events.errors import BadSetting, StoreError, StoreFull, StoreUnavailable
+from events.errors import BadSetting, StoreError, StoreFull
 from events.partitions import FORMAT, LogKeys
 from events.redis.wire import StoreClient, Wire, connect
 from events.sealing.key_ring import KEY_BYTES, KeyRing
 from events.sealing.seals import MasterKey
 from ops.embedded import disk
-from ops.embedded.aof import DIRECTORY, SINGLE
+from ops.embedded.rewriting import rewrite_all
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import refuse_changed_log
 from ops.kept.value_file import ValueFile, values_path
@@ -47,8 +46,6 @@ MARGIN = 1.5
 """A sealed log takes more than an open one: 33 bytes a body and 16 of salt an event."""
 WRITTEN_SHARE = 2.5
 """Bytes that the append-only file may grow by, for each byte in memory: copies, builds, and the file that takes its place."""
-GONE_SECONDS = 60.0
-"""How long files that Redis let go may take to leave its folder."""
 CURE = "restore a copy, or, where the change is known and meant, put that file away; nothing was changed"
 Progress = Callable[[int, int], None]
 
@@ -169,7 +166,7 @@ def carry_out(
         wrap_kept(wire, tags, file)  # it holds owners' secrets, which open all that is sealed now
         unseen = _drop_failures(store, wire)
         probe("before files are rewritten")
-        rewritten = _rewrite(store, wire, on_wait)
+        rewritten = rewrite_all(store.embedded, wire, on_wait, "engramlog seal")
         rewritten.not_proven.extend(unseen)
         probe("before the end")
         run.end(wire)  # first: what stayed would have a later rebuild believe that it was done
@@ -271,38 +268,6 @@ def _drop_failures(store: OldStore, wire: Wire) -> list[str]:
     return [
         "the Redis of the queue (ENGRAMLOG_QUEUE_URL) writes its own files: run BGREWRITEAOF there, and BGSAVE where it dumps"
     ]
-
-
-def _rewrite(store: OldStore, wire: Wire, on_wait: Callable[[str], None]) -> Rewritten:
-    """Have Redis write its files anew; of an embedded one see to it that none of before is left. Raises StoreUnavailable."""
-    if store.embedded is None:
-        return rewrite_files(wire, on_wait=on_wait)
-    folder = store.embedded.folder
-    before = _files(folder)
-    done = rewrite_files(wire, on_wait=on_wait)
-    for left in (*folder.glob("temp-*"), *(folder / DIRECTORY).glob("temp-*")):
-        left.unlink(missing_ok=True)  # what a killed Redis was writing
-    end = monotonic() + GONE_SECONDS
-    while left_over := sorted(str(path) for _, path in before & _files(folder)):
-        if monotonic() > end:
-            raise StoreUnavailable(
-                f"{left_over[0]} was to go when Redis wrote its append-only file anew, and still holds words; look at"
-                f" {folder / 'redis.log'}, and run `engramlog seal` again",
-                retry_after=10,
-            )
-        sleep(0.05)
-    return done
-
-
-def _files(folder: Path) -> set[tuple[int, Path]]:
-    """The append-only files of a folder by what they are, not by their names alone; a manifest holds none of the log."""
-    found = set[tuple[int, Path]]()
-    for path in (folder / SINGLE, *(folder / DIRECTORY).glob(f"{SINGLE}.*.*.*")):
-        try:
-            found.add((path.stat().st_ino, path))
-        except FileNotFoundError:
-            continue
-    return found
 
 
 class _Bar:

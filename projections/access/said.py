@@ -51,6 +51,7 @@ VERBS_OF_TYPES: Mapping[str, Verb] = {
     "KeyRevoked": "admin",
     "GrantsSet": "admin",
     "ReadRecorded": "admin",
+    "OwnerErasure": "admin",
 }
 """By type."""
 

@@ -15,7 +15,7 @@ import msgspec
 from events.catalogue import EventDiscarded
 from events.entry import keyed
 from events.envelope import Stored, decode
-from events.errors import KeyUnavailable, UndecodableEvent
+from events.errors import KeyUnavailable, OwnerErased, UndecodableEvent
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import parse_position
 from events.sealing.cipher import ValueCipher
@@ -94,8 +94,8 @@ class WorkingOwner:
     cipher: ValueCipher | None = None
     """What seals its records; None where the store lies open."""
     locked: KeyUnavailable | None = None
-    """Why its key cannot be had, so that nothing of it is read: its events are parked until it can, or for good where it was
-    destroyed."""
+    """Why its key cannot be had, so that nothing of it is read: its events are parked until it can. OwnerErased where it was
+    destroyed: then they are passed over."""
     counted: int = 0
     """How many of its memories whoever keeps working sets small has counted."""
 
@@ -263,7 +263,10 @@ def apply_or_park(
     base: Parameters,
     on_failure: Callable[[Stored, Exception], None],
 ) -> None:
-    """Fold one event; one that cannot be folded, and all of its owner after it, is parked."""
+    """Fold one event; one that cannot be folded, and all of its owner after it, is parked. One of an owner who was erased is passed
+    over: nothing is kept of it."""
+    if isinstance(owner.locked, OwnerErased):
+        return
     if owner.quarantine is None:
         try:
             _refuse_locked(owner)
@@ -278,7 +281,7 @@ def apply_or_park(
 
 
 def _refuse_locked(owner: WorkingOwner) -> None:
-    """Raise KeyUnavailable where an owner's key cannot be had, OwnerErased where it was destroyed."""
+    """Raise KeyUnavailable where an owner's key cannot be had."""
     if owner.locked is not None:
         raise type(owner.locked)(owner.locked.message)
 

@@ -28,6 +28,7 @@ from events.errors import (
 )
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import LogKeys, partition_of, position_text
+from events.redis.secrets import refuse_erased
 from events.redis.wire import Wire, WirePool, as_store_error, server_run
 from events.text.unreadable import UNREADABLE
 from projections.checks import UNBOUNDED, Bounds, Check, unchecked
@@ -340,6 +341,8 @@ class RedisViews:
             if kind == b"same" and held.view is not None:
                 return standing
             if not token:
+                held.view = None
+                refuse_erased(wire, LogKeys(self._tags[partition]), owner)
                 held.view, held.found = OwnerView(owner, OwnerState(), (), self._base), "nothing"
                 return standing
             self._refuse_large(wire, BuildKeys(self._tags[partition], held.build), owner, held)

@@ -67,6 +67,7 @@ WITHOUT_INVERSE: Mapping[str, str] = {
     "KeyRevoked": "a key that was revoked stays so; another is made",
     "GrantsSet": "grants are set anew (`grant`)",
     "ReadRecorded": "that somebody looked stays recorded",
+    "OwnerErasure": "a key that was destroyed is nowhere",
 }
 """Types that no event undoes, and why."""
 

@@ -1,0 +1,136 @@
+"""The steps by which an owner's words become unreadable. Each can be done again: one that was killed is done anew, wholly.
+
+The fence comes first: the owner's line, its secret wrapped under the master key, becomes a tombstone by one write. From then on
+nothing is appended under its name, nothing is folded of it, and nobody opens what lies there. What comes after takes away what
+could open it all the same, and what was made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from consumers.verify.scan import PAGE, keys_like
+from events.envelope import Stored
+from events.partitions import LogKeys
+from events.redis.log import entries
+from events.redis.wire import Script, Wire
+from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES
+from events.sealing.seals import erasure_of, is_tombstone, tombstone
+from projections.embedding.vectors import VectorKeys
+from projections.fold.builds import BuildKeys, is_build
+
+READ_COUNT = 1_000
+FENCE = Script(
+    "fence",
+    """
+-- KEYS: secrets, deletions, control. ARGV: owner, line that was read, tombstone
+-- Answer: 1; 0 where another line stands there by now, and nothing was changed.
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+redis.call('HDEL', KEYS[2], ARGV[1])
+redis.call('HDEL', KEYS[3], 'retry:' .. ARGV[1])
+return 1
+""",
+)
+OnProgress = Callable[[int, int], None]
+
+
+class Entries(NamedTuple):
+    """What the log has of an owner."""
+
+    total: int = 0
+    last: int = 0
+    """Seq of the newest; 0 where there is none."""
+    sealed: int = 0
+    open: int = 0
+    """Entries that lie open: no key that goes makes them unreadable."""
+
+
+def standing_of(wire: Wire, tag: str, owner: str) -> tuple[bytes | None, str | None]:
+    """The owner's line, and by what it was erased where it was. Raises StoreError."""
+    line = wire.call("HGET", LogKeys(tag).secrets, owner)
+    return line, erasure_of(line) if line is not None and is_tombstone(line) else None
+
+
+def fence(wire: Wire, tag: str, owner: str, erasure: str) -> str:
+    """Destroy the owner's key, which fences it too; gives by what it is erased, which may be an earlier erasure. Raises StoreError.
+
+    An owner without a line has nothing that could be destroyed: it is fenced all the same.
+    """
+    keys = LogKeys(tag)
+    while True:
+        line, known = standing_of(wire, tag, owner)
+        if known is not None:
+            return known
+        mine = tombstone(erasure.encode())
+        if line is None:
+            if wire.call("HSETNX", keys.secrets, owner, mine):
+                return erasure
+        elif wire.run(FENCE, [keys.secrets, keys.deletions, keys.control], [owner, line, mine]):
+            return erasure
+
+
+def count_entries(wire: Wire, tag: str, owner: str, *, on_progress: OnProgress = lambda _done, _all: None) -> Entries:
+    """What the log has of an owner. Reads the whole partition, without opening anything."""
+    found = Entries()
+    for one in _of(wire, tag, owner, on_progress):
+        sealed = one.body[:1] == BODY_MARK
+        found = Entries(found.total + 1, one.seq, found.sealed + sealed, found.open + (not sealed))
+    return found
+
+
+def drop_salts(wire: Wire, tag: str, owner: str, *, on_progress: OnProgress = lambda _done, _all: None) -> Entries:
+    """Write zero bytes over the salts of the owner's entries: whoever has an old copy of its key opens none of them with it."""
+    keys, found = LogKeys(tag), Entries()
+    of = _of(wire, tag, owner, on_progress)
+    while some := list(islice(of, PAGE)):
+        sealed = [one.seq for one in some if one.body[:1] == BODY_MARK]
+        if sealed:
+            wire.answers([["SETRANGE", keys.salts, SALT_BYTES * seq, NO_SALT] for seq in sealed])
+        found = Entries(
+            found.total + len(some), some[-1].seq, found.sealed + len(sealed), found.open + len(some) - len(sealed)
+        )
+    return found
+
+
+def drop_vectors_of(wire: Wire, tag: str, owner: str) -> int:
+    """Drop the owner's vectors under every model, with the marks of the job that made them; how many tables went."""
+    dropped, tables, prefix = 0, VectorKeys(tag), f"{{{tag}}}:".encode()
+    for key, _ in list(keys_like(wire, f"{{{tag}}}:ve?:*")):
+        table, _, rest = key.removeprefix(prefix).partition(b":")
+        model = unquote(rest.partition(b":")[0].decode("utf-8", "replace"))
+        if table in (b"ven", b"vea"):
+            wire.call("HDEL", key, owner)
+        elif key.decode("utf-8", "replace") in (tables.wholes(model, owner), tables.pieces(model, owner)):
+            dropped += wire.call("UNLINK", key)
+    return dropped
+
+
+def drop_from_builds(wire: Wire, tag: str, owner: str, *, but: str) -> int:
+    """Take the owner out of every build but the one that was folded without it; how many keys went.
+
+    By the names of builds in the whole store, not by those that a partition tells: nothing may be left in one that was forgotten.
+    """
+    prefix, builds, dropped = f"{{{tag}}}:".encode(), set[str](), 0
+    for key, _ in keys_like(wire, f"{{{tag}}}:v*"):
+        name = key.removeprefix(prefix).partition(b":")[0].decode("utf-8", "replace")
+        if is_build(name):
+            builds.add(name)
+    for build in sorted(builds - {but}):
+        keys = BuildKeys(tag, build)
+        dropped += wire.call("UNLINK", *keys.of_owner(owner))
+        wire.answers([["HDEL", keys.owners, owner], ["HDEL", keys.quarantine, owner]])
+    return dropped
+
+
+def _of(wire: Wire, tag: str, owner: str, on_progress: OnProgress) -> Iterator[Stored]:
+    """The owner's entries as they lie in the log, sealed."""
+    keys, after = LogKeys(tag), 0
+    head = int(wire.call("HGET", keys.meta, "head") or 0)
+    while found := entries(wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", READ_COUNT), tag):
+        after = found[-1].seq
+        on_progress(after, max(head, after))
+        yield from (one for one in found if one.owner == owner)

@@ -1,0 +1,193 @@
+"""The command that forgets a person for good."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from api.cli.app import Json, app, err, out, progress, show
+from events.errors import InputError
+
+if TYPE_CHECKING:
+    from ops.store import OpenStore
+
+GROUNDS = (
+    "consent_withdrawn",
+    "no_longer_needed",
+    "objection",
+    "unlawful",
+    "legal_obligation",
+    "child",
+    "contract_ended",
+    "other",
+)
+
+
+@app.command(
+    epilog="Example: `engramlog erase alice` tells what it would do and asks; `engramlog erase alice --ground objection --yes"
+    " --certificate alice.json` from a script"
+)
+def erase(
+    owner: Annotated[
+        str | None, typer.Argument(help="Whose memory is erased, with all that was said.", show_default=False)
+    ] = None,
+    ground: Annotated[
+        str,
+        typer.Option("--ground", metavar="GROUND", help=f"On what ground: {', '.join(GROUNDS)}."),
+    ] = "other",
+    reason: Annotated[
+        str,
+        typer.Option("--reason", help="Why, for the certificate: name nobody in it, for it stays.", show_default=False),
+    ] = "",
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            "--certificate", metavar="FILE", help="Write the certificate there too; a new file.", show_default=False
+        ),
+    ] = None,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Finish with everybody who was erased and came back with an older copy of the store."
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+    json: Json = False,
+) -> None:
+    """Forget an owner for good: its key is destroyed, what was made of its words goes, a certificate says so. Tells first.
+
+    The log keeps its order, ids and times, and its chain still verifies; nobody can read what was said. Works while the store is
+    used; killed anywhere, run it again: it goes on. There is no way back. docs/erasure.md says what it does not reach.
+    """
+    from ops.commands.notices import patient
+    from ops.settings import load_settings
+    from ops.store import open_the_store
+
+    if ground not in GROUNDS:
+        raise InputError(f"ground: got {ground[:40]!r}; allowed: {', '.join(GROUNDS)}", field="ground", got=ground[:40])
+    if (owner is None) == (not again):
+        raise InputError(
+            "owner: got nothing; allowed: an owner, or --again alone"
+            if owner is None
+            else "owner: got one beside --again; allowed: one of both",
+            field="owner",
+        )
+    if certificate is not None and certificate.exists():
+        raise InputError(
+            f"certificate: got {str(certificate)!r}, which is there; allowed: a new file", field="certificate"
+        )
+    settings = load_settings()
+    with open_the_store(settings, on_wait=patient(err)) as store:
+        owners = _came_back(store) if owner is None else [owner]
+        done = [_erase_one(store, settings, one, ground, reason, yes=yes or again, json=json) for one in owners]
+        if again:
+            store.alarms.cleared("erased_came_back", "")
+    if again:
+        show({"certificates": done}, json, _render_all)
+        return
+    if certificate is not None:
+        _write(certificate, done[0])
+    show(done[0], json, _render_done)
+    if not done[0]["verified"]:
+        raise typer.Exit(1)
+
+
+def _erase_one(
+    store: OpenStore, settings: Any, owner: str, ground: Any, reason: str, *, yes: bool, json: bool
+) -> dict[str, Any]:
+    import msgspec
+
+    from ops.commands.notices import patient
+    from ops.erasing.owner import Plan, carry_out, told_beforehand
+
+    told = told_beforehand(store, settings, owner)
+    if not json:
+        _render_plan(told)
+    if not yes:
+        if json or not sys.stdin.isatty():
+            raise InputError(
+                "yes: got nothing; allowed: --yes, once you have read what it does", field="yes", plan=told
+            )
+        if typer.prompt("There is no way back. Type the owner's name to erase it", err=True) != owner:
+            raise typer.Exit(1)
+    with progress("erase", json, long=0) as advance:
+        done = carry_out(store, settings, Plan(owner, ground, reason), on_progress=advance, on_wait=patient(err))
+    found: dict[str, Any] = msgspec.to_builtins(done)
+    return found
+
+
+def _came_back(store: OpenStore) -> list[str]:
+    """Owners who are fenced, and of whom something lies there all the same."""
+    from ops.erasing.left import left_behind
+
+    wire = store.wire()
+    try:
+        return left_behind(wire, store.identity.tags)
+    finally:
+        wire.close()
+
+
+def _write(path: Path, told: dict[str, Any]) -> None:
+    import msgspec
+
+    from events.errors import OutputCut
+
+    try:
+        with path.open("xb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n")
+    except OSError as error:
+        raise OutputCut(
+            f"the owner is erased, and the certificate could not be written to {path}: {error.strerror}; `engramlog erase` of the"
+            " same owner certifies it again"
+        ) from error
+
+
+def _render_plan(told: dict[str, Any]) -> None:
+    out.print(
+        f"Owner [bold]{escape(told['owner'])}[/]: {_many(told['events'], 'event')},"
+        f" {_many(told['memories'], 'memory', 'memories')},"
+        f" {_many(told['parked'], 'parked event')}, {_many(told['moments'], 'kept moment')},"
+        f" {_many(told['kept_rejections'], 'kept rejection')}."
+        + (
+            "" if told["erasure"] is None else f" It was erased before ({told['erasure']}); this does it again, wholly."
+        ),
+        soft_wrap=True,
+    )
+    out.print("  - Its key is destroyed: nobody can read its words any more, here or in a copy that has no older key.")
+    for one in told["stays"]:
+        out.print(f"  - stays: {escape(one)}", soft_wrap=True)
+    if told["open_entries"]:
+        out.print(
+            f"[bold yellow]  - {_many(told['open_entries'], 'entry', 'entries')} of the log lie open and stay readable[/]:"
+            " they were written before the store was sealed",
+            soft_wrap=True,
+        )
+
+
+def _render_done(done: dict[str, Any]) -> None:
+    out.print(
+        f"[bold green]erased[/] {_many(done['events'], 'event')} can be read by nobody; certificate {done['erasure']} at"
+        f" {done['position']}, the log up to {done['until']} {'verifies' if done['verified'] else '[bold red]differs[/]'};"
+        f" append-only file: {escape(done['aof'])}, dump: {escape(done['dump'])}.",
+        soft_wrap=True,
+    )
+    for one in done["not_proven"]:
+        out.print(f"[yellow]not proven[/] {escape(one)}", soft_wrap=True)
+    for one in done["differences"]:
+        out.print(f"[red]differs[/] {escape(str(one))}", soft_wrap=True)
+    out.print("[dim]Copies and backups made before still hold its key: let them go (docs/erasure.md)[/]")
+
+
+def _render_all(told: dict[str, Any]) -> None:
+    for one in told["certificates"]:
+        _render_done(one)
+    if not told["certificates"]:
+        out.print("Nobody who was erased came back: there is nothing to do.")
+
+
+def _many(number: int, one: str, more: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else more or one + 's'}"

@@ -1,0 +1,175 @@
+"""The list of what was erased, kept beside the store: a copy that is brought back is fenced by it again, before it answers.
+
+It names nobody: an owner stands there by a label, a hash of its name under the store's id. Whoever knows the name finds it, and so
+does whoever has the store.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from consumers.erasing.steps import fence
+from events.catalogue.erasing import Ground
+from events.door.of_the_store import ERASURES
+from events.errors import StoreUnavailable
+from events.partitions import LogKeys, partition_of
+from events.redis.wire import Wire
+from events.sealing.seals import is_tombstone
+from events.text.unreadable import UNREADABLE
+from ops.embedded.file_lock import FileLock
+from ops.settings import Settings
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Of a file that is read: some 300,000 erasures."""
+LABEL_BYTES = 32
+_KEY_BYTES = 64
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """A step of an erasure, as the list has it."""
+
+    store: str
+    erasure: str
+    label: str
+    step: Literal["began", "ended"]
+    at: str
+    """RFC 3339, UTC."""
+    seq: int
+    """Of its event under `:erasures`, in that owner's partition."""
+    ground: Ground = "other"
+    reason: str = ""
+
+
+_READ = msgspec.json.Decoder(Listed)
+
+
+def label_of(store_id: str, owner: str) -> str:
+    """What an owner is called where its name must not stand: 64 hexadecimal digits."""
+    return blake2b(owner.encode(), digest_size=LABEL_BYTES, key=store_id.encode()[:_KEY_BYTES]).hexdigest()
+
+
+def list_path(settings: Settings, store_id: str) -> Path:
+    """Where a store's list is kept on this machine."""
+    told = "".join(one for one in store_id if (one.isascii() and one.isalnum()) or one == "-")[:_KEY_BYTES]
+    name = "erasures.jsonl" if settings.redis_url is None else f"erasures-{told}.jsonl"
+    return settings.data.expanduser() / name
+
+
+class FenceList:
+    """The list of one store in its data folder. Several processes may append: each does under the file's lock."""
+
+    def __init__(self, path: Path, store_id: str) -> None:
+        self.path = path
+        self.store_id = store_id
+
+    def read(self) -> list[Listed]:
+        """What it says of this store, oldest first; nothing where there is no file. Raises StoreUnavailable: a list that cannot be
+        read fences nobody, and may not be passed over."""
+        try:
+            with self.path.open("rb") as file:
+                raw = file.read(MOST_BYTES + 1)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self._unusable(f"cannot be read: {error.strerror}") from error
+        if len(raw) > MOST_BYTES:
+            raise self._unusable(f"has more than {MOST_BYTES:,} bytes")
+        *whole, _torn = raw.split(b"\n")
+        found = list[Listed]()
+        for number, line in enumerate(whole, 1):
+            try:
+                one = _READ.decode(line)
+            except UNREADABLE as error:
+                raise self._unusable(f"cannot be read at line {number}: {error}") from error
+            if one.store == self.store_id:
+                found.append(one)
+        return found
+
+    def append(self, one: Listed) -> None:
+        """Write a line, on disk when this returns. Raises StoreUnavailable."""
+        line = msgspec.json.encode(one) + b"\n"
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with FileLock(self.path):
+                descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+                try:
+                    at = _whole(descriptor)
+                    os.ftruncate(descriptor, at)  # what a dying writer left is no line
+                    os.pwrite(descriptor, line, at)
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+                folder = os.open(self.path.parent, os.O_RDONLY)
+                try:
+                    os.fsync(folder)
+                finally:
+                    os.close(folder)
+        except OSError as error:
+            raise self._unusable(f"cannot be written: {error.strerror}") from error
+
+    def _unusable(self, what: str) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"the list of what was erased {what} ({self.path}); bring it back from where it was copied to: without it an owner"
+            " who was erased could come back with an old copy of the store",
+            file=str(self.path),
+        )
+
+
+def _whole(descriptor: int) -> int:
+    """How many bytes of a file are whole lines."""
+    size = os.fstat(descriptor).st_size
+    while size and os.pread(descriptor, 1, size - 1) != b"\n":
+        size -= 1
+    return size
+
+
+def fence_again(wire: Wire, tags: Sequence[str], listed: Iterable[Listed]) -> list[str]:
+    """Fence those owners of the list whom this store does not know as erased: it is an older copy. Gives who they are; none where
+    the store has said all that the list has. Raises StoreError."""
+    wanted = dict[str, str]()
+    newest = 0
+    for one in listed:
+        wanted[one.label] = one.erasure
+        newest = max(newest, one.seq)
+    if not wanted:
+        return []
+    number = partition_of(ERASURES, len(tags))
+    head = int(wire.call("HGET", LogKeys(tags[number]).heads, ERASURES) or 0)
+    if head >= newest:
+        return []
+    store_id = (wire.call("HGET", "engramlog:store", "store_id") or b"").decode()
+    found = list[str]()
+    for tag in tags:
+        for owner, line in secret_lines(wire, tag):
+            erasure = wanted.get(label_of(store_id, owner))
+            if erasure is not None and not is_tombstone(line):
+                fence(wire, tag, owner, erasure)
+                found.append(owner)
+    return found
+
+
+def secret_lines(wire: Wire, tag: str) -> Iterator[tuple[str, bytes]]:
+    """Each owner of a partition that has a line, and the line. Raises StoreError."""
+    cursor = b"0"
+    while True:
+        cursor, page = wire.call("HSCAN", LogKeys(tag).secrets, cursor, "COUNT", 1_000)
+        yield from ((name.decode("utf-8", "replace"), line) for name, line in zip(page[::2], page[1::2], strict=True))
+        if cursor == b"0":
+            return
+
+
+def open_erasures(listed: Iterable[Listed]) -> Mapping[str, Listed]:
+    """Erasures that began and did not end, by their ids."""
+    found = dict[str, Listed]()
+    for one in listed:
+        if one.step == "began":
+            found[one.erasure] = one
+        else:
+            found.pop(one.erasure, None)
+    return found

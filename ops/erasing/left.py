@@ -1,0 +1,31 @@
+"""Owners who are fenced, and of whom something lies in the store all the same: they came back with an older copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from events.partitions import LogKeys
+from events.redis.wire import Wire
+from events.sealing.cipher import NO_SALT, SALT_BYTES
+from events.sealing.seals import is_tombstone
+from ops.erasing.fence_list import secret_lines
+from projections.fold.builds import BuildKeys
+
+
+def left_behind(wire: Wire, tags: Sequence[str]) -> list[str]:
+    """Those of them of whom the live build has something, or the newest entry has its salt. Raises StoreError."""
+    found = list[str]()
+    for tag in tags:
+        keys = LogKeys(tag)
+        live = BuildKeys(tag, (wire.call("HGET", keys.meta, "live") or b"").decode())
+        for owner, line in secret_lines(wire, tag):
+            if not is_tombstone(line):
+                continue
+            state, stuck, head = wire.answers(
+                [["HEXISTS", live.owners, owner], ["HEXISTS", live.quarantine, owner], ["HGET", keys.heads, owner]]
+            )
+            seq = int(head or 0)
+            salt = wire.call("GETRANGE", keys.salts, SALT_BYTES * seq, SALT_BYTES * (seq + 1) - 1) if seq else b""
+            if state or stuck or salt.strip(NO_SALT):
+                found.append(owner)
+    return found

@@ -1,0 +1,309 @@
+"""Erasing an owner: what it would do, what it refuses, and doing it. The steps are in `consumers.erasing`.
+
+The order is what makes it safe to be killed anywhere: what is meant is written down first, then the owner is fenced and its key
+destroyed by one write, then all that was made of its words goes, then Redis writes its files anew, then it is certified. Every step
+can be done again, and a run that finds the fence goes on behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from consumers.erasing.steps import (
+    Entries,
+    count_entries,
+    drop_from_builds,
+    drop_salts,
+    drop_vectors_of,
+    fence,
+    standing_of,
+)
+from consumers.fold.folder import Probe, unprobed
+from consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
+from consumers.sealing.leaving import Rewritten
+from consumers.verify.store_and_log import verify_partition
+from events.catalogue import OwnerErasure
+from events.catalogue.erasing import Ground
+from events.door.of_the_store import ERASURES
+from events.envelope import from_micros, new_event_id, utc_text
+from events.errors import NotFound, StoreUnavailable, refused
+from events.partitions import LogKeys, parse_position, partition_of, position_text
+from events.redis.wire import Wire
+from events.standing import Speaker
+from events.validation import make_event, ready
+from events.vocabulary import is_id
+from ops.embedded.rewriting import rewrite_all
+from ops.erasing.fence_list import FenceList, Listed, label_of, list_path
+from ops.kept.value_file import ValueFile, values_path
+from ops.settings import Settings
+from ops.store import OpenStore
+from ops.worker_id import new_worker_id
+from projections.fold.builds import BuildKeys
+from projections.redis.store import read_checkpoint
+
+ALARM = "erasure_left"
+AGAIN = "engramlog erase"
+STEPS = 5
+"""Of which progress is told: reading the log, folding anew, taking away, writing files, proving."""
+Progress = Callable[[int, int], None]
+
+
+class Plan(NamedTuple):
+    """What is to be erased, and why."""
+
+    owner: str
+    ground: Ground
+    reason: str = ""
+
+
+class Certificate(msgspec.Struct, frozen=True, kw_only=True):
+    """That an owner was erased: what, when, by whom, on what ground. It names nobody: `label` is known again by the name."""
+
+    erasure: str
+    store_id: str
+    label: str
+    ground: str
+    reason: str
+    by: str
+    began_at: str
+    ended_at: str
+    events: int
+    """Entries of the log that nobody can read any more."""
+    open_entries: int
+    """Of them those that lay open, and so can still be read: 0 in a store that was sealed wholly."""
+    until: str
+    """Up to where the partition was folded without it."""
+    chain: str
+    """The log's chain there: what an auditor noted before still meets it."""
+    position: str
+    """Of the event that says so, in the log's own chain."""
+    verified: bool
+    """Whether the partition's log, chains and state agreed afterwards."""
+    differences: list[dict[str, Any]]
+    aof: str
+    dump: str
+    not_proven: list[str]
+    """What could not be seen to from here, and what to do about it, a sentence each."""
+
+
+def told_beforehand(store: OpenStore, settings: Settings, owner: str) -> dict[str, Any]:
+    """What erasing the owner would do, JSON-ready. Reads only. Raises InputError where it cannot be erased, NotFound for nobody."""
+    tag, number = _partition(store, owner)
+    wire = store.wire()
+    try:
+        line, erasure = standing_of(wire, tag, owner)
+        entries = count_entries(wire, tag, owner)
+        if line is None and not entries.total:
+            raise NotFound(f"owner: got {owner!r}; allowed: one of whom the store has anything", owner=owner)
+        live = (wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
+        keys = BuildKeys(tag, live)
+        counts = wire.answers(
+            [
+                ["HLEN", keys.records(owner)],
+                ["LLEN", keys.parked(owner)],
+                ["HLEN", keys.moments(owner)],
+            ]
+        )
+    finally:
+        wire.close()
+    listed = FenceList(list_path(settings, store.identity.store_id), store.identity.store_id).read()
+    kept = _values(store, settings).read().kept.values()
+    memories, parked, moments = map(int, counts)
+    return {
+        "owner": owner,
+        "label": label_of(store.identity.store_id, owner),
+        "partition": number,
+        "erasure": erasure,
+        "ended": erasure is not None and any(one.erasure == erasure and one.step == "ended" for one in listed),
+        "events": entries.total,
+        "open_entries": entries.open,
+        "last": position_text(number, entries.last) if entries.last else None,
+        "memories": memories,
+        "parked": parked,
+        "moments": moments,
+        "kept_rejections": sum(one.owner == owner for one in kept),
+        "stays": [
+            "the owner's name, and ids, types, times, levels and order of its entries in the log: the chain runs over them",
+            "that it was erased, when, by whom and on what ground, under `:erasures`, without its name",
+            "what other owners were told about it: that is theirs",
+        ],
+    }
+
+
+def carry_out(
+    store: OpenStore,
+    settings: Settings,
+    plan: Plan,
+    *,
+    gather: Callable[[str], None] = lambda _erasure: None,
+    probe: Probe = unprobed,
+    on_progress: Progress = lambda _done, _all: None,
+    on_wait: Callable[[str], None] = lambda _told: None,
+    lease_ms: int = LEASE_MS,
+) -> Certificate:
+    """Erase the owner, or go on where an earlier run was killed; gives the certificate.
+
+    `gather` is told the erasure's id before anything is destroyed, to note what must not be found afterwards. Raises InputError,
+    NotFound, StoreFull before the first change; whatever is raised later leaves an owner that is fenced or as it was, and another
+    run goes on.
+    """
+    told = told_beforehand(store, settings, plan.owner)
+    tag, number = _partition(store, plan.owner)
+    label, run = told["label"], _Run(store, settings, plan, told["erasure"])
+    with _wire(store) as wire:
+        refuse_without_room(wire, [tag])
+        erasure = told["erasure"]
+        if erasure is None:
+            erasure = run.begun(label) or new_event_id()
+            probe("before it is written down")
+            run.say(erasure, "began", label)
+            store.alarms.raised(
+                ALARM, erasure, f"an erasure began and did not end: `{AGAIN}` of the same owner goes on with it"
+            )
+            gather(erasure)
+            probe("before the fence")
+            erasure = fence(wire, tag, plan.owner, erasure)
+        elif run.began_at(erasure) is None:
+            run.say(erasure, "began", label)  # by a list that a copy brought back
+        on_progress(1, STEPS)
+        probe("after the fence")
+        store.views.forget(plan.owner)
+        entries = drop_salts(wire, tag, plan.owner)
+        on_progress(2, STEPS)
+        probe("after its salts")
+        build = rebuild_partition(
+            store.client, tag, holder=new_worker_id(), probe=probe, on_wait=on_wait, lease_ms=lease_ms, anew=True
+        ).new
+        on_progress(3, STEPS)
+        probe("after it was folded without the owner")
+        drop_from_builds(wire, tag, plan.owner, but=build)
+        drop_vectors_of(wire, tag, plan.owner)
+        if store.kept_views is not None:
+            store.kept_views.erase(plan.owner)
+        _values(store, settings).forget(plan.owner)
+        probe("before files are rewritten")
+        rewritten = rewrite_all(store.embedded, wire, on_wait, AGAIN)
+        on_progress(4, STEPS)
+        probe("before it is proved")
+        done = run.ended(erasure, label, wire, (number, tag, build), entries, rewritten)
+        probe("after the end")
+        store.alarms.cleared(ALARM, erasure)
+        on_progress(5, STEPS)
+    return done
+
+
+class _Run:
+    """What is said of an erasure: events of `:erasures`, and the list beside the store."""
+
+    def __init__(self, store: OpenStore, settings: Settings, plan: Plan, erasure: str | None) -> None:
+        """`erasure`: the one that is gone on with, on the ground that was told when it began."""
+        store_id = store.identity.store_id
+        self._list = FenceList(list_path(settings, store_id), store_id)
+        for one in self._list.read():
+            if one.erasure == erasure:
+                plan = plan._replace(ground=one.ground, reason=one.reason)
+        self._store, self._plan = store, plan
+
+    def begun(self, label: str) -> str | None:
+        """An erasure of the same owner that began, and was killed before the fence stood."""
+        ended, found = set[str](), None
+        for one in self._list.read():
+            if one.label == label and one.step == "began":
+                found = one.erasure
+            elif one.label == label:
+                ended.add(one.erasure)
+        return None if found in ended else found
+
+    def began_at(self, erasure: str) -> str | None:
+        """When it began, by the list."""
+        return next((one.at for one in self._list.read() if one.erasure == erasure and one.step == "began"), None)
+
+    def say(self, erasure: str, step: Literal["began", "ended"], label: str, **more: Any) -> tuple[str, str]:
+        """Say it in the log, then in the list; gives when, and its position. Raises StoreError."""
+        log = self._store.log
+        now, by = log.now(), Speaker("job", log.principal)
+        data = OwnerErasure(
+            erasure=erasure, step=step, label=label, ground=self._plan.ground, reason=self._plan.reason, **more
+        )
+        event = make_event(data, owner=ERASURES, occurred_at=from_micros(now), actor="system", now=now, by=by)
+        (receipt,) = log.append([ready(event, by)])
+        if not receipt.written or receipt.position is None:
+            raise StoreUnavailable(f"that an owner is erased could not be written down: {receipt.error}")
+        at = utc_text(from_micros(now))
+        _, seq = parse_position(receipt.position)
+        plan, store_id = self._plan, self._store.identity.store_id
+        self._list.append(Listed(store_id, erasure, label, step, at, seq, plan.ground, plan.reason))
+        return at, receipt.position
+
+    def ended(
+        self, erasure: str, label: str, wire: Wire, where: tuple[int, str, str], entries: Entries, rewritten: Rewritten
+    ) -> Certificate:
+        """Prove the partition, say that it is done, and certify it."""
+        number, tag, build = where
+        began = self.began_at(erasure) or ""
+        verdict = verify_partition(self._store.client, number, tag)
+        checkpoint = read_checkpoint(wire, BuildKeys(tag, build))
+        until, chain = position_text(number, checkpoint.seq), checkpoint.head.hex()
+        unproven = [*rewritten.not_proven]
+        if entries.open:
+            unproven.append(
+                f"{entries.open} entries of the log lay open before the store was sealed, and can still be read: no key goes that"
+                " they were sealed under"
+            )
+        at, position = self.say(
+            erasure, "ended", label, events=entries.total, until=until, chain=chain, unproven=len(unproven)
+        )
+        return Certificate(
+            erasure=erasure,
+            store_id=self._store.identity.store_id,
+            label=label,
+            ground=self._plan.ground,
+            reason=self._plan.reason,
+            by=self._store.log.principal,
+            began_at=began,
+            ended_at=at,
+            events=entries.total,
+            open_entries=entries.open,
+            until=until,
+            chain=chain,
+            position=position,
+            verified=not verdict.differences,
+            differences=verdict.differences[:20],
+            aof=rewritten.aof,
+            dump=rewritten.dump,
+            not_proven=unproven,
+        )
+
+
+@contextmanager
+def _wire(store: OpenStore) -> Iterator[Wire]:
+    wire = store.wire()
+    try:
+        yield wire
+    finally:
+        wire.close()
+
+
+def _values(store: OpenStore, settings: Settings) -> ValueFile:
+    identity = store.identity
+    return ValueFile(values_path(settings, identity.store_id), identity.store_id, identity.partitions)
+
+
+def _partition(store: OpenStore, owner: str) -> tuple[str, int]:
+    """The owner's partition: tag and number. Raises InputError where no key could be destroyed."""
+    if not is_id(owner) or owner.startswith(":"):
+        raise refused(
+            "owner", owner[:80], "an owner's name that does not begin with a colon: those are the store's own"
+        )
+    if not store.client.seals.is_on:
+        raise refused(
+            "owner",
+            owner[:80],
+            "an owner of a sealed store: this one lies open, so there is no key that could be destroyed; `engramlog seal` first",
+        )
+    number = partition_of(owner, store.identity.partitions)
+    return store.identity.tags[number], number
