@@ -10,6 +10,7 @@ from events.errors import EngramlogError
 from ops.catch_up import FoldCatchUp, Tell
 from ops.embedded.folder import Role
 from ops.embedders import meanings_of
+from ops.erasing.watch import ErasedWatch
 from ops.joined import JoinedApplication
 from ops.models import model_of
 from ops.settings import Settings
@@ -87,6 +88,9 @@ def application_on(
     if store.embedded is not None and store.embedded.owned:
         catch_up.fold_leftovers(on_wait)
     application.restored = ask_kept_values(store, catch_up, tell)
+    erased = ErasedWatch(store)
+    if stays:
+        erased.start()
     try:
         yield application
         application.settle()
@@ -96,6 +100,7 @@ def application_on(
 
             keep_quietly(store, settings)
     finally:
+        erased.stop()
         application.close()
         model.close()
         catch_up.end()

@@ -66,6 +66,8 @@ class Ledger:
         self.outdated: dict[str, int] = {}
         """Owner -> seq of its newest entry of format 2 of which older rules of sensitivity than today's judged the words."""
         self.unopened_at: list[str] = []
+        self.erased = 0
+        """Entries of owners who were erased."""
         self.unopened = 0
         """Entries whose body cannot be held against their commitment: the salt is gone."""
         self.left_out: dict[bytes, int] = {}
@@ -77,10 +79,15 @@ class Ledger:
         self._partition, self._partitions = partition, partitions
 
     def feed(
-        self, batch: Iterable[Stored], secrets: Mapping[str, bytes], differs: Differs, locked: Collection[str] = ()
+        self,
+        batch: Iterable[Stored],
+        secrets: Mapping[str, bytes],
+        differs: Differs,
+        locked: Collection[str] = (),
+        erased: Collection[str] = (),
     ) -> None:
         """Take entries that follow on the last; what contradicts itself is told. `secrets`: of the owners in the batch; `locked`:
-        owners whose keys cannot be had, which was told."""
+        owners whose keys cannot be had, which was told, or were destroyed; `erased`: the latter."""
         for one in batch:
             self.chain = event_link(self.chain, one)
             self.seq = one.seq
@@ -102,12 +109,12 @@ class Ledger:
                 self.outdated[one.owner] = one.seq
             if moves_head(one):
                 self.heads[one.owner] = one.seq
-            if problem := self._contradicts(one) + self._beside(one):
+            if problem := self._contradicts(one) + self._beside(one, erased):
                 differs(
                     "an entry of the log that contradicts its own body", position=one.seq, fields=sorted(set(problem))
                 )
 
-    def _beside(self, one: Stored) -> list[str]:
+    def _beside(self, one: Stored, erased: Collection[str]) -> list[str]:
         """The fields beside the body that no append of this format could have written after the entries before."""
         if not one.beside:
             return ["r"] if one.seq > self._first_format else []
@@ -132,7 +139,9 @@ class Ledger:
             read(digests)
         except ValueError:
             wrong.append("d")
-        if not one.salt:
+        if not one.salt and one.owner in erased:
+            self.erased += 1
+        elif not one.salt:
             self.unopened += 1
             if len(self.unopened_at) < MOST_UNOPENED_NAMED:
                 self.unopened_at.append(position_text(self._partition, one.seq))

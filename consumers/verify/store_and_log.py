@@ -130,14 +130,14 @@ class _Verification:
         compare_builds(wire, keys, found.builds, redis_ms(wire), verdict)
         secrets = dict(pairs(wire, keys.log.secrets))
         for batch in self._read(ledger.seq, self._head()):
-            ledger.feed(batch, self._secrets_of(batch), self._contradiction, oracle.locked)
+            ledger.feed(batch, self._secrets_of(batch), self._contradiction, oracle.locked, self._opening.erased)
         compare_log_keys(wire, keys.log, found.buckets, ledger, self._read, self._secrets_of, verdict)
         compare_read(keys, mark, ledger, oracle, self._opening, verdict)
         compare_secrets(self._opening, secrets, ledger.owners, verdict)
         if self._opening.is_on:
             compare_salts(wire, keys.log, self._head, verdict)
         compare_recorded(wire, keys, ledger, verdict)
-        verdict.unopened, verdict.unopened_at = ledger.unopened, ledger.unopened_at
+        verdict.unopened, verdict.unopened_at, verdict.erased = ledger.unopened, ledger.unopened_at, ledger.erased
         verdict.events, verdict.memories = oracle.checkpoint.seq, oracle.checkpoint.memories
         verdict.digest, verdict.head = oracle.checkpoint.digest, oracle.checkpoint.head.hex()
 
@@ -164,7 +164,7 @@ class _Verification:
     def _fold_to(self, seq: int) -> None:
         for batch in self._read(self._oracle.checkpoint.seq, seq):
             secrets = self._secrets_of(batch)
-            self._ledger.feed(batch, secrets, self._contradiction, self._oracle.locked)
+            self._ledger.feed(batch, secrets, self._contradiction, self._oracle.locked, self._opening.erased)
             self._oracle.feed(batch, secrets, self._ledger.chain)
             self._on_progress(self._ledger.seq, seq)
         self._oracle.settle()

@@ -27,6 +27,8 @@ class Findings:
     """Entries whose body could not be held against its commitment: the salt is gone."""
     unopened_at: list[str] = field(default_factory=list)
     """Positions of the first of them."""
+    erased: int = 0
+    """Entries of owners who were erased: nobody can read them, and their commitments stand."""
     untold: int = 0
     """Differences beyond the first hundred."""
 

@@ -315,6 +315,10 @@ class RedisEventLog:
         with self._wires.wire() as wire:
             return read_lines(wire, [keys.tag for keys in self._keys], owners)
 
+    def forget(self, owner: str) -> None:
+        """Hold nothing of an owner who was erased."""
+        self._secrets.forget(owner)
+
     @property
     def seals(self) -> Seals:
         """What opens and seals in this store."""

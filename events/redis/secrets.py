@@ -146,6 +146,11 @@ class Secrets:
                 self._kept.pop(owner, None)
         self._keep({owner: OwnerSecret(secret, lines[owner]) for owner, secret in usable.items()})
 
+    def forget(self, owner: str) -> None:
+        """Hold an owner's secret no more."""
+        with self._lock:
+            self._kept.pop(owner, None)
+
     @staticmethod
     def _usable(seals: Seals, lines: Mapping[str, bytes]) -> dict[str, bytes]:
         found = dict[str, bytes]()

@@ -275,6 +275,17 @@ class Seals:
                 )
         return found
 
+    def held_owners(self) -> list[str]:
+        """Owners whose secrets are held opened."""
+        with self._lock:
+            return list({owner for owner, _ in self._kept})
+
+    def forget(self, owner: str) -> None:
+        """Hold an owner's secret no more: it is asked for again."""
+        with self._lock:
+            for kept in [one for one in self._kept if one[0] == owner]:
+                del self._kept[kept]
+
     def _keep(self, owner: str, line: bytes, cipher: ValueCipher) -> ValueCipher:
         with self._lock:
             self._kept[owner, line] = cipher

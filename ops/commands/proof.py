@@ -274,6 +274,7 @@ def verified(verdicts: list[Findings]) -> dict[str, Any]:
         "digest": f"{sum(v.digest for v in verdicts) % DIGEST_MODULUS:032x}",
         "differences": differences,
         "untold": sum(v.untold for v in verdicts),
+        "erased": sum(v.erased for v in verdicts),
         "unopened": sum(v.unopened for v in verdicts),
         "unopened_at": [position for v in verdicts for position in v.unopened_at][:MOST_UNOPENED_NAMED],
         "chains": {str(v.partition): v.head for v in verdicts if v.partition >= 0},
@@ -282,6 +283,10 @@ def verified(verdicts: list[Findings]) -> dict[str, Any]:
 
 def render_verified(answer: dict[str, Any]) -> None:
     """The same for people."""
+    if answer["erased"]:
+        out.print(
+            f"[dim]{answer['erased']:,} of owners who were erased: nobody can read them, and the chain runs over them[/]"
+        )
     if answer["unopened"]:
         first, more = ", ".join(answer["unopened_at"]), answer["unopened"] > len(answer["unopened_at"])
         out.print(

@@ -172,6 +172,8 @@ def carry_out(
         on_progress(1, STEPS)
         probe("after the fence")
         store.views.forget(plan.owner)
+        store.client.seals.forget(plan.owner)
+        store.log.forget(plan.owner)
         entries = drop_salts(wire, tag, plan.owner)
         on_progress(2, STEPS)
         probe("after its salts")

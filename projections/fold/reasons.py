@@ -175,6 +175,7 @@ REASONS: Mapping[str, str] = {
     "undo_revocation": "cannot be undone by an event: a key that was revoked stays so; another is made",
     "undo_grants": "cannot be undone by an event: grants are set anew (`grant`)",
     "undo_look": "cannot be undone by an event: that somebody looked stays recorded",
+    "undo_erasure": "cannot be undone by an event: a key that was destroyed is nowhere",
     "undo_dropped": "cannot be undone by an event: what was dropped is not folded",
     "undo_spared": (
         "cannot be undone by an event: core and system memories are left alone where their own events are not named"

@@ -170,6 +170,10 @@ class RedisViews:
         """Close idle connections."""
         self._wires.close()
 
+    def held_owners(self) -> list[str]:
+        """Owners of whom a view is held now."""
+        return [owner for owner, _ in self._kept.all()]
+
     def forget(self, owner: str) -> None:
         """Drop what is held of an owner: the next question loads it."""
         self._kept.let_go(owner)

@@ -143,6 +143,7 @@ words({
   "why.undo_key": ["cannot be undone by an event: a key is revoked (`key revoke`)", "无法用事件撤销：密钥用 `key revoke` 吊销"],
   "why.undo_revocation": ["cannot be undone by an event: a key that was revoked stays so; another is made", "无法用事件撤销：吊销的密钥不再恢复；另签发一把"],
   "why.undo_grants": ["cannot be undone by an event: grants are set anew (`grant`)", "无法用事件撤销：权限须重新设定（`grant`）"],
+  "why.undo_erasure": ["cannot be undone by an event: a key that was destroyed is nowhere", "无法用事件撤销：已销毁的密钥不复存在"],
   "why.undo_look": ["cannot be undone by an event: that somebody looked stays recorded", "无法用事件撤销：曾有人查看的记录仍然保留"],
   "why.undo_dropped": ["cannot be undone by an event: what was dropped is not folded", "无法用事件撤销：已丢弃的不再折叠"],
   "why.undo_spared": ["cannot be undone by an event: core and system memories are left alone where their own events are not named", "无法用事件撤销：未指名其自身事件时，核心与系统记忆予以保留"],
