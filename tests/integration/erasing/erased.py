@@ -45,7 +45,7 @@ WORD = "zebrafinch"
 BRIEF_MS = 50
 
 
-class _Killed(BaseException):
+class Killed(BaseException):
     """Ends an erasure where it stands: nothing is handed over."""
 
 
@@ -117,9 +117,9 @@ class Erasing:
             nonlocal left
             left -= at == point
             if not left:
-                raise _Killed
+                raise Killed
 
-        with pytest.raises(_Killed):
+        with pytest.raises(Killed):
             self.erase(owner, probe=probe)
 
     def tag(self, owner: str = ADA) -> str:

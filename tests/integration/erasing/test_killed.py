@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ops.erasing.left import left_behind
+from ops.erasing.fence_list import FenceList, Listed
 from tests.acceptance.helpers.cli import Cli, event, lines
-from tests.integration.erasing.erased import ADA, NEIGHBOURS, Erasing
+from tests.integration.erasing.erased import ADA, NEIGHBOURS, Erasing, Killed
 from tests.patience import PATIENCE
 from tests.places import ROOT
 from tests.servers import RedisServer
@@ -110,6 +110,51 @@ def test_killed_three_times_it_is_one_erasure(store: Erasing) -> None:
     ]
 
 
+@pytest.mark.parametrize("step", ["began", "ended"])
+def test_killed_between_the_log_and_the_list_both_tell_the_same_afterwards(
+    store: Erasing, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = FenceList.append
+
+    def killed(self: FenceList, one: Listed) -> None:
+        if one.step == step:
+            raise Killed
+        written(self, one)
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(FenceList, "append", killed)
+        store.erase()
+    assert [one["step"] for one in store.told()] == ["began", "ended"][: 1 + (step == "ended")]
+    ends_well(store)
+    assert len({one["erasure"] for one in store.told()}) == 1
+
+
+def test_a_list_that_was_lost_is_written_anew_from_the_log_by_the_next_erasure(store: Erasing) -> None:
+    store.erase()
+    listed = store.listed()
+    store.fences.path.unlink()
+    store.erase("bob")
+    assert [(one.erasure, one.label, one.step, one.seq) for one in store.listed()[:2]] == [
+        (one.erasure, one.label, one.step, one.seq) for one in listed
+    ]
+    store.agree()
+
+
+def test_another_run_that_was_quicker_is_gone_on_with(store: Erasing) -> None:
+    """Two erasures of the same owner at once: the one that comes second to the fence takes over the other's."""
+    first = list[str]()
+
+    def quicker(point: str) -> None:
+        if point == "before the fence" and not first:
+            first.append("")
+            first[0] = store.erase().erasure
+
+    assert store.erase(probe=quicker).erasure == first[0]
+    assert not store.alarm_stands
+    assert store.differences() == []
+    store.agree()
+
+
 def test_erased_again_it_is_certified_again_under_the_same_erasure(store: Erasing) -> None:
     first, second = store.erase(), store.erase()
     assert (second.erasure, second.label, second.events) == (first.erasure, first.label, first.events)
@@ -122,8 +167,8 @@ def test_two_erasures_of_one_partition_each_go_on_with_their_own(store: Erasing)
     """Another owner of the same partition is erased while the first one's erasure did not end."""
     neighbour = next(one for one in NEIGHBOURS if store.tag(one) == store.tag())
     store.kill("after its salts")
-    assert store.erase(neighbour).verified is False  # ada's is not done: what is left of her is told
-    assert store.alarm_stands
+    assert store.erase(neighbour).verified
+    assert store.alarm_stands  # of ada's
     ends_well(store)
     assert {one["label"] for one in store.told()} == {store.label(), store.label(neighbour)}
     assert store.left_of(neighbour) == []
