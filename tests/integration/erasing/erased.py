@@ -22,7 +22,8 @@ from events.redis.wire import StoreClient, Wire, connect
 from events.sealing.seals import is_tombstone
 from ops.erasing.fence_list import FenceList, Listed, label_of, list_path
 from ops.erasing.owner import ALARM, Certificate, Plan, carry_out
-from ops.sealing.key_file import KeyFile, make_key_file
+from ops.sealing.key_file import make_key_file
+from ops.sealing.master import master_of
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from projections.fold.builds import BuildKeys
@@ -52,10 +53,23 @@ class Killed(BaseException):
 class Erasing:
     """A sealed store with some memories folded; its owners, and erasures of them."""
 
-    def __init__(self, server: RedisServer, folder: Path, memories: int = 5, partitions: int = PARTITIONS) -> None:
-        self.server, self.key, self.partitions, self.memories = server, folder / "key", partitions, memories
-        make_key_file(self.key)
-        self.settings = Settings(redis_url=server.url, data=folder / "data", sealed_by=str(self.key))
+    def __init__(
+        self,
+        server: RedisServer,
+        folder: Path,
+        memories: int = 5,
+        partitions: int = PARTITIONS,
+        service: tuple[str, Path] | None = None,
+    ) -> None:
+        """`service`: the setting of a key service, and the file of its token; else a key file of its own."""
+        self.server, self.partitions, self.memories = server, partitions, memories
+        key = folder / "key"
+        if service is None:
+            make_key_file(key)
+        sealed_by, token = service or (str(key), None)
+        self.settings = Settings(
+            redis_url=server.url, data=folder / "data", sealed_by=sealed_by, vault_token_file=token
+        )
         with self.live() as live:
             self.identity = live.identity
             for number in range(memories):
@@ -67,7 +81,7 @@ class Erasing:
     @contextmanager
     def live(self) -> Iterator[Live]:
         """As a process that appends and folds."""
-        live = Live(self.server.url, self.partitions, master=KeyFile(self.key))
+        live = Live(self.server.url, self.partitions, master=master_of(self.settings))
         try:
             yield live
         finally:
@@ -75,7 +89,7 @@ class Erasing:
 
     def client(self) -> StoreClient:
         """A process with the key, which knows no owner's yet."""
-        client = connect(self.server.url, timeout=10.0, master=KeyFile(self.key))
+        client = connect(self.server.url, timeout=10.0, master=master_of(self.settings))
         known_identity(Wire(client))
         return client
 

@@ -92,7 +92,7 @@ def silence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Silence]:
         world.store.tell(SIBLING, created(SONG, "s1", world.store.yesterday, category="fact"))
         made = Asking(**vars(world))
         before = {name: face.ask(made) for name, face in FACES.items()}
-        settings = Settings(data=folder, partitions=2)
+        settings = Settings(redis_url=made.url, data=folder.parent / "another", sealed_by=str(folder / "master-key"))
         with open_the_store(settings) as another:
             done = carry_out(another, settings, Plan(OWNER, "consent_withdrawn"))
         yield Silence(made, done, before, {name: face.ask(made) for name, face in FACES.items()})
