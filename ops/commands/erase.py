@@ -191,3 +191,35 @@ def _render_all(told: dict[str, Any]) -> None:
 
 def _many(number: int, one: str, more: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
+@app.command(epilog="Example: `engramlog readmit alice --reason 'signed up anew'`")
+def readmit(
+    owner: Annotated[str, typer.Argument(help="Who was erased, and may be spoken of again.", show_default=False)],
+    reason: Annotated[
+        str,
+        typer.Option("--reason", help="Why, for the log: name nobody in it, for it stays.", show_default=False),
+    ] = "",
+    json: Json = False,
+) -> None:
+    """Have an owner who was erased be spoken of again, under a new key. Nothing of before comes back: its key is nowhere.
+
+    Refused while the erasure has not ended. What was sent before the erasure is still refused under its old event ids.
+    """
+    from ops.commands.notices import patient
+    from ops.erasing.owner import readmit_owner
+    from ops.settings import load_settings
+    from ops.store import open_the_store
+
+    settings = load_settings()
+    with open_the_store(settings, on_wait=patient(err)) as store:
+        answer = readmit_owner(store, settings, owner, reason)
+    show(
+        answer,
+        json,
+        lambda told: out.print(
+            f"[bold green]readmitted[/] {escape(told['owner'])} at {told['position']}: what is said from here on is remembered;"
+            " of before there is nothing",
+            soft_wrap=True,
+        ),
+    )
