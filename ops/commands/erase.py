@@ -13,6 +13,8 @@ from api.cli.app import Json, app, err, out, progress, show
 from events.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ops.store import OpenStore
 
 GROUNDS = (
@@ -43,6 +45,16 @@ def erase(
         str,
         typer.Option("--reason", help="Why, for the certificate: name nobody in it, for it stays.", show_default=False),
     ] = "",
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="A name by which others may have told of this person: their memories that have it are listed, and stay. As often"
+            " as needed.",
+            show_default=False,
+        ),
+    ] = None,
     certificate: Annotated[
         Path | None,
         typer.Option(
@@ -83,7 +95,9 @@ def erase(
     settings = load_settings()
     with open_the_store(settings, on_wait=patient(err)) as store:
         owners = _came_back(store) if owner is None else [owner]
-        done = [_erase_one(store, settings, one, ground, reason, yes=yes or again, json=json) for one in owners]
+        done = [
+            _erase_one(store, settings, one, ground, reason, names or (), yes=yes or again, json=json) for one in owners
+        ]
         if again:
             store.alarms.cleared("erased_came_back", "")
     if again:
@@ -97,7 +111,15 @@ def erase(
 
 
 def _erase_one(
-    store: OpenStore, settings: Any, owner: str, ground: Any, reason: str, *, yes: bool, json: bool
+    store: OpenStore,
+    settings: Any,
+    owner: str,
+    ground: Any,
+    reason: str,
+    names: Sequence[str],
+    *,
+    yes: bool,
+    json: bool,
 ) -> dict[str, Any]:
     import msgspec
 
@@ -105,6 +127,8 @@ def _erase_one(
     from ops.erasing.owner import Plan, carry_out, told_beforehand
 
     told = told_beforehand(store, settings, owner)
+    if names:
+        told["elsewhere"] = _elsewhere(store, names, owner, json)
     if not json:
         _render_plan(told)
     if not yes:
@@ -118,6 +142,24 @@ def _erase_one(
         done = carry_out(store, settings, Plan(owner, ground, reason), on_progress=advance, on_wait=patient(err))
     found: dict[str, Any] = msgspec.to_builtins(done)
     return found
+
+
+def _elsewhere(store: OpenStore, names: Sequence[str], owner: str, json: bool) -> dict[str, Any]:
+    """Others' memories that have one of the names."""
+    from ops.erasing.elsewhere import elsewhere
+
+    wire = store.wire()
+    try:
+        with progress("look through others' memories", json, long=0) as advance:
+            found = elsewhere(wire, store.identity.tags, names, but=owner, on_progress=advance)
+    finally:
+        wire.close()
+    return {
+        "memories": [{"owner": one, "id": memory_id} for one, memory_id in found.found],
+        "total": found.total,
+        "owners": found.owners,
+        "shut": found.shut,
+    }
 
 
 def _came_back(store: OpenStore) -> list[str]:
@@ -160,6 +202,16 @@ def _render_plan(told: dict[str, Any]) -> None:
     out.print("  - Its key is destroyed: nobody can read its words any more, here or in a copy that has no older key.")
     for one in told["stays"]:
         out.print(f"  - stays: {escape(one)}", soft_wrap=True)
+    if (others := told.get("elsewhere")) is not None:
+        out.print(
+            f"  - others tell of this person in {_many(others['total'], 'memory', 'memories')} of"
+            f" {_many(others['owners'], 'owner')} looked through; they stay, and are theirs to delete:",
+            soft_wrap=True,
+        )
+        for one in others["memories"]:
+            out.print(f"    {escape(one['owner'])} {escape(one['id'])}", soft_wrap=True)
+        for one in others["shut"]:
+            out.print(f"    [yellow]not looked through[/] {escape(one)}: its key cannot be had", soft_wrap=True)
     if told["open_entries"]:
         out.print(
             f"[bold yellow]  - {_many(told['open_entries'], 'entry', 'entries')} of the log lie open and stay readable[/]:"
