@@ -123,6 +123,11 @@ class LogKeys:
         return f"{{{self.tag}}}:salts"
 
     @property
+    def readmitted(self) -> str:
+        """Hash: owner who was erased and may be spoken of again -> seq up to which nothing of it can be read, and the erasure."""
+        return f"{{{self.tag}}}:readm"
+
+    @property
     def levels(self) -> str:
         """Hash: how far entries were read again under newer rules of sensitivity."""
         return f"{{{self.tag}}}:lvl"

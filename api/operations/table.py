@@ -420,6 +420,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Forget an owner for good: its key is destroyed, what was made of its words goes, a certificate says so. Tells first.",
         ),
         OperationRow(
+            "readmit",
+            "ops.commands.erase",
+            "Have an owner who was erased be spoken of again, under a new key. Nothing of before comes back: its key is nowhere.",
+        ),
+        OperationRow(
             "rebuild",
             "ops.commands.proof",
             "Fold the log anew into a fresh build, while the live one goes on, then switch; the old one goes after ten minutes.",

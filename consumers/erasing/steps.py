@@ -36,6 +36,17 @@ redis.call('HDEL', KEYS[3], 'retry:' .. ARGV[1])
 return 1
 """,
 )
+READMIT = Script(
+    "readmit",
+    """
+-- KEYS: secrets, readmitted, meta. ARGV: owner, tombstone that was read, erasure
+-- Answer: 1; 0 where another line stands there by now, and nothing was changed.
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[2], ARGV[1], (redis.call('HGET', KEYS[3], 'head') or '0') .. ' ' .. ARGV[3])
+redis.call('HDEL', KEYS[1], ARGV[1])
+return 1
+""",
+)
 OnProgress = Callable[[int, int], None]
 
 
@@ -71,6 +82,20 @@ def fence(wire: Wire, tag: str, owner: str, erasure: str) -> str:
             if wire.call("HSETNX", keys.secrets, owner, mine):
                 return erasure
         elif wire.run(FENCE, [keys.secrets, keys.deletions, keys.control], [owner, line, mine]):
+            return erasure
+
+
+def readmit(wire: Wire, tag: str, owner: str) -> str | None:
+    """Lift the fence: who is spoken of under that name from here on gets a key of its own, and nothing of before can be read.
+
+    Gives by what the owner was erased; None where it is not. Raises StoreError.
+    """
+    keys = LogKeys(tag)
+    while True:
+        line, erasure = standing_of(wire, tag, owner)
+        if line is None or erasure is None:
+            return None
+        if wire.run(READMIT, [keys.secrets, keys.readmitted, keys.meta], [owner, line, erasure]):
             return erasure
 
 

@@ -6,13 +6,13 @@ successor starts again from the checkpoint: no state outlives the lease under wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
 from consumers.fold.figures import FoldFigures
 from events.envelope import Stored
-from events.errors import UndecodableEvent
+from events.errors import OwnerErased, UndecodableEvent
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import STORE_KEY, partition_of
 from events.redis.gap import refuse_holes
@@ -172,6 +172,7 @@ class PartitionFolder:
         refuse_holes(stored, self.at, self.lease.keys.tag)
         self._ready = decode_all(self._opened(stored))
         names = {one.owner for one in stored}
+        self._let_go_of_erased(names)
         if self._whole:
             for name in names:
                 if name not in self._owners:
@@ -185,6 +186,12 @@ class PartitionFolder:
         if any(self._opens_now(one) for one, event in self._ready if isinstance(event, UndecodableEvent)):
             self._ready = decode_all(self._opened(stored))  # a key came back in between
             load_owners(self._load, self.lease.keys, named_memories(self._ready), self._owners)
+
+    def _let_go_of_erased(self, names: Iterable[str]) -> None:
+        """Ask anew for owners whose keys were destroyed: they may have been readmitted, and what is said of them since counts."""
+        for name in names:
+            if (held := self._owners.get(name)) is not None and isinstance(held.locked, OwnerErased):
+                del self._owners[name]
 
     def _opens_now(self, stored: Stored) -> bool:
         """Whether a body is still sealed although its owner's key is at hand."""

@@ -122,6 +122,7 @@ class WindowFolder(PartitionFolder):
     def _load_for(self, decoded: Sequence[Decoded]) -> dict[str, None]:
         """Load whom these events are about, and what they reach; gives their names."""
         names = dict.fromkeys(stored.owner for stored, _ in decoded)
+        self._let_go_of_erased(names)
         if self._whole:
             for name in names:
                 if name not in self._owners:

@@ -19,7 +19,7 @@ from projections.fold.builds import BuildKeys, is_build
 LOG_TABLES = {b"meta": b"hash", b"ev": b"stream"} | dict.fromkeys(
     (b"heads", b"ctl", b"del", b"vem", b"keys", b"lvl"), b"hash"
 )
-SALTS = {b"salts": b"string"}
+SALTS = {b"salts": b"string", b"readm": b"hash"}
 """What only a sealed store has."""
 META_NUMBERS = (b"head", b"rec", b"format2", b"format2_at")
 IS_SEALED = (SEALED_META.encode(), MOVED.encode())

@@ -84,18 +84,19 @@ class Ledger:
         secrets: Mapping[str, bytes],
         differs: Differs,
         locked: Collection[str] = (),
-        erased: Collection[str] = (),
+        is_gone: Callable[[Stored], bool] = lambda _one: False,
     ) -> None:
         """Take entries that follow on the last; what contradicts itself is told. `secrets`: of the owners in the batch; `locked`:
-        owners whose keys cannot be had, which was told, or were destroyed; `erased`: the latter."""
+        owners whose keys cannot be had, which was told, or were destroyed; `is_gone`: whether an entry is
+        of an owner who was erased after it."""
         for one in batch:
             self.chain = event_link(self.chain, one)
             self.seq = one.seq
             self.owners.add(one.owner)
             if one.seq in self._wanted:
                 self.chains[one.seq] = self.chain
-            secret = secrets.get(one.owner)
-            if secret is None and one.owner in locked:
+            secret, gone = secrets.get(one.owner), is_gone(one)
+            if gone or (secret is None and one.owner in locked):
                 self.left_out[dedupe_field(one.owner, one.raw_id)] = one.seq
             elif secret is None:
                 if one.owner not in self._nameless:  # once: of a long log it would leave no place for other differences
@@ -109,12 +110,12 @@ class Ledger:
                 self.outdated[one.owner] = one.seq
             if moves_head(one):
                 self.heads[one.owner] = one.seq
-            if problem := self._contradicts(one) + self._beside(one, erased):
+            if problem := self._contradicts(one) + self._beside(one, gone):
                 differs(
                     "an entry of the log that contradicts its own body", position=one.seq, fields=sorted(set(problem))
                 )
 
-    def _beside(self, one: Stored, erased: Collection[str]) -> list[str]:
+    def _beside(self, one: Stored, gone: bool) -> list[str]:
         """The fields beside the body that no append of this format could have written after the entries before."""
         if not one.beside:
             return ["r"] if one.seq > self._first_format else []
@@ -139,7 +140,7 @@ class Ledger:
             read(digests)
         except ValueError:
             wrong.append("d")
-        if not one.salt and one.owner in erased:
+        if not one.salt and gone:
             self.erased += 1
         elif not one.salt:
             self.unopened += 1

@@ -116,7 +116,7 @@ def _name_wrong(
     if expected:
         for batch in read(0, ledger.seq):
             for _, field, value in _deduped(batch, secrets_of(batch)):
-                if (bucket := dedupe_bucket(field)) in expected:
+                if (bucket := dedupe_bucket(field)) in expected and field not in ledger.left_out:
                     expected[bucket][field] = value
     for bucket, mine in expected.items():
         found = pairs(wire, keys.dedupe_of(bucket))

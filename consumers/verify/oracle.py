@@ -7,7 +7,7 @@ beside the records, so that every number can be compared without holding the log
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -68,6 +68,8 @@ class Oracle:
         self.kept: dict[str, ExpectedKeys] = {}
         self.locked: set[str] = set()
         """Owners whose keys cannot be had, or were destroyed: nothing of them is folded."""
+        self.is_gone: Callable[[Stored], bool] = lambda _one: False
+        """Whether an entry is of an owner who was erased after it: it is passed over."""
         self._waiting: dict[str, dict[int, Stored]] = {}
         """Events of owners that stand still: a discard folds them."""
         self._of: dict[str, list[Stored]] = {}
@@ -78,11 +80,11 @@ class Oracle:
 
     def feed(self, batch: Sequence[Stored], secrets: Mapping[str, bytes], head: bytes) -> None:
         """Take what follows on the last. `secrets`: of the owners in the batch that have one; `head`: the log's chain behind it."""
-        for name in {one.owner for one in batch} - self.locked:
+        for name in {one.owner for one in batch if not self.is_gone(one)} - self.locked:
             self.owners.setdefault(name, WorkingOwner()).secret = secrets.get(name, b"")
         of = self._of
         for one in batch:
-            if one.owner in self.locked:
+            if one.owner in self.locked or self.is_gone(one):
                 continue
             mine = of.get(one.owner)
             if mine is None:

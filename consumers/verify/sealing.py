@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+from consumers.verify.scan import pairs
 from consumers.verify.verdict import LIES_OPEN, Findings
 from events.entry import SECRET_BYTES
 from events.envelope import Stored
 from events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch
 from events.partitions import LogKeys, position_text
 from events.redis.opening import open_entry, opened_where_it_can_be
+from events.redis.secrets import readmission
 from events.redis.wire import Wire
 from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
 from events.vocabulary import is_id
@@ -32,10 +34,26 @@ class Opening:
         """Owners whose keys cannot be had: told, and compared with nothing."""
         self.erased = set[str]()
         """Owners whose keys were destroyed: of them there must be nothing beside the log."""
+        self.erased_to = dict[str, int]()
+        """Owners who were erased and readmitted -> the seq up to which nothing of them can be read."""
         self.shut = set[str]()
         """Both: of these nothing is folded."""
+        if self.is_on:
+            self._read_readmitted()
         self._told = 0
         """The seq up to which entries were told of: some are read again."""
+
+    def _read_readmitted(self) -> None:
+        for raw, line in pairs(self._wire, self._keys.readmitted):
+            owner = raw.decode("utf-8", "backslashreplace")
+            try:
+                self.erased_to[owner] = readmission(owner, line)[0]
+            except StoreMismatch as error:
+                self._verdict.differs("a readmission that nothing wrote", owner=owner, problem=error.message)
+
+    def is_gone(self, one: Stored) -> bool:
+        """Whether an entry is of an owner who was erased after it."""
+        return one.owner in self.erased or one.seq <= self.erased_to.get(one.owner, 0)
 
     def ciphers(self, owners: Sequence[str]) -> dict[str, ValueCipher]:
         """What opens the values of each of these owners; nothing of who has no secret, or none that an append made."""
@@ -106,10 +124,10 @@ class Opening:
             return one, f"an entry that {LIES_OPEN}" if salt == NO_SALT else "a salt of an entry that lies open"
         if one.salt:
             return one, "a sealed entry with the salt of its commitment beside it"
-        if (one.owner in self.erased) != (salt == NO_SALT):
+        if self.is_gone(one) != (salt == NO_SALT):
             return one, "a sealed entry without its salt" if salt == NO_SALT else "a salt of an owner who was erased"
-        if cipher is None or not one.beside:
-            return one, ""  # it was told
+        if salt == NO_SALT or cipher is None or not one.beside:
+            return one, ""  # it was told, or there is nothing that could open it
         try:
             return open_entry(self._wire, self._keys, one, cipher, salt), ""
         except DamagedState:

@@ -111,7 +111,7 @@ class _Verification:
         if found is None:
             return
         self._opening = Opening(wire, keys.log, verdict)
-        oracle.locked = self._opening.shut
+        oracle.locked, oracle.is_gone = self._opening.shut, self._opening.is_gone
         mark = believed_mark(wire, keys.log)
         stored = self._checkpoint()
         try:
@@ -130,7 +130,7 @@ class _Verification:
         compare_builds(wire, keys, found.builds, redis_ms(wire), verdict)
         secrets = dict(pairs(wire, keys.log.secrets))
         for batch in self._read(ledger.seq, self._head()):
-            ledger.feed(batch, self._secrets_of(batch), self._contradiction, oracle.locked, self._opening.erased)
+            ledger.feed(batch, self._secrets_of(batch), self._contradiction, oracle.locked, self._opening.is_gone)
         compare_log_keys(wire, keys.log, found.buckets, ledger, self._read, self._secrets_of, verdict)
         compare_read(keys, mark, ledger, oracle, self._opening, verdict)
         compare_secrets(self._opening, secrets, ledger.owners, verdict)
@@ -164,7 +164,7 @@ class _Verification:
     def _fold_to(self, seq: int) -> None:
         for batch in self._read(self._oracle.checkpoint.seq, seq):
             secrets = self._secrets_of(batch)
-            self._ledger.feed(batch, secrets, self._contradiction, self._oracle.locked, self._opening.erased)
+            self._ledger.feed(batch, secrets, self._contradiction, self._oracle.locked, self._opening.is_gone)
             self._oracle.feed(batch, secrets, self._ledger.chain)
             self._on_progress(self._ledger.seq, seq)
         self._oracle.settle()

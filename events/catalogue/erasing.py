@@ -31,10 +31,11 @@ ErasureId = Annotated[
 
 
 class OwnerErasure(Shape, frozen=True, kw_only=True):
-    """An owner is being erased, or was. `label`: of its name under the store's id; who knows the name knows it again."""
+    """An owner is being erased, or was, or may be spoken of again. `label`: of its name under the store's id, by which who knows
+    the name knows it again."""
 
     erasure: ErasureId
-    step: Literal["began", "ended"]
+    step: Literal["began", "ended", "readmitted"]
     label: Hex
     ground: Ground
     reason: Reason = ""

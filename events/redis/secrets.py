@@ -101,6 +101,26 @@ def refuse_erased(wire: Wire, keys: LogKeys, owner: str) -> None:
         raise erased(owner)
 
 
+def read_readmitted(wire: Wire, keys: LogKeys, owners: Sequence[str]) -> dict[str, int]:
+    """Owners of a partition who were erased and readmitted -> seq up to which nothing of them can be read. Raises StoreError, and
+    StoreMismatch for a line that no readmission wrote."""
+    if not wire.seals.is_on or not owners:
+        return {}
+    told = zip(owners, wire.call("HMGET", keys.readmitted, *owners), strict=True)
+    return {owner: readmission(owner, line)[0] for owner, line in told if line is not None}
+
+
+def readmission(owner: str, line: bytes) -> tuple[int, str]:
+    """Up to where an owner stays erased, and by what. Raises StoreMismatch for a line that no readmission wrote."""
+    seq, space, erasure = line.partition(b" ")
+    if not (space and seq.isdigit() and erasure):
+        raise StoreMismatch(
+            f"up to where owner {owner!r} stays erased cannot be read: no readmission wrote it; bring back the backup that has it",
+            owner=owner,
+        )
+    return int(seq), erasure.decode("utf-8", "replace")
+
+
 class Secrets:
     """Owners' secrets as one process knows them. Safe for threads."""
 

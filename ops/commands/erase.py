@@ -14,6 +14,8 @@ from api.cli.app import Json, app, err, out, progress, show
 from events.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ops.store import OpenStore
 
 GROUNDS = (
@@ -26,6 +28,8 @@ GROUNDS = (
     "contract_ended",
     "other",
 )
+MOST_REASON = 2_000
+"""Characters, as `events.vocabulary.Reason` has it."""
 
 
 @app.command(
@@ -44,6 +48,16 @@ def erase(
         str,
         typer.Option("--reason", help="Why, for the certificate: name nobody in it, for it stays.", show_default=False),
     ] = "",
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="A name by which others may have told of this person: their memories that have it are listed, and stay. As often"
+            " as needed.",
+            show_default=False,
+        ),
+    ] = None,
     certificate: Annotated[
         Path | None,
         typer.Option(
@@ -70,6 +84,10 @@ def erase(
 
     if ground not in GROUNDS:
         raise InputError(f"ground: got {ground[:40]!r}; allowed: {', '.join(GROUNDS)}", field="ground", got=ground[:40])
+    if len(reason) > MOST_REASON:
+        raise InputError(
+            f"reason: got {len(reason):,} characters; allowed: at most {MOST_REASON:,}", field="reason", got=len(reason)
+        )
     if (owner is None) == (not again):
         raise InputError(
             "owner: got nothing; allowed: an owner, or --again alone"
@@ -82,7 +100,9 @@ def erase(
     settings = load_settings()
     with open_the_store(settings, on_wait=patient(err)) as store:
         owners = _came_back(store) if owner is None else [owner]
-        done = [_erase_one(store, settings, one, ground, reason, yes=yes or again, json=json) for one in owners]
+        done = [
+            _erase_one(store, settings, one, ground, reason, names or (), yes=yes or again, json=json) for one in owners
+        ]
         if again:
             store.alarms.cleared("erased_came_back", "")
     if again:
@@ -112,7 +132,15 @@ def _refuse_path(path: Path, *, again: bool) -> None:
 
 
 def _erase_one(
-    store: OpenStore, settings: Any, owner: str, ground: Any, reason: str, *, yes: bool, json: bool
+    store: OpenStore,
+    settings: Any,
+    owner: str,
+    ground: Any,
+    reason: str,
+    names: Sequence[str],
+    *,
+    yes: bool,
+    json: bool,
 ) -> dict[str, Any]:
     import msgspec
 
@@ -120,6 +148,8 @@ def _erase_one(
     from ops.erasing.owner import Plan, carry_out, told_beforehand
 
     told = told_beforehand(store, settings, owner)
+    if names:
+        told["elsewhere"] = _elsewhere(store, names, owner, json)
     if not json:
         _render_plan(told)
     if not yes:
@@ -133,6 +163,24 @@ def _erase_one(
         done = carry_out(store, settings, Plan(owner, ground, reason), on_progress=advance, on_wait=patient(err))
     found: dict[str, Any] = msgspec.to_builtins(done)
     return found
+
+
+def _elsewhere(store: OpenStore, names: Sequence[str], owner: str, json: bool) -> dict[str, Any]:
+    """Others' memories that have one of the names."""
+    from ops.erasing.elsewhere import elsewhere
+
+    wire = store.wire()
+    try:
+        with progress("look through others' memories", json, long=0) as advance:
+            found = elsewhere(wire, store.identity.tags, names, but=owner, on_progress=advance)
+    finally:
+        wire.close()
+    return {
+        "memories": [{"owner": one, "id": memory_id} for one, memory_id in found.found],
+        "total": found.total,
+        "owners": found.owners,
+        "shut": found.shut,
+    }
 
 
 def _came_back(store: OpenStore) -> list[str]:
@@ -175,6 +223,16 @@ def _render_plan(told: dict[str, Any]) -> None:
     out.print("  - Its key is destroyed: nobody can read its words any more, here or in a copy that has no older key.")
     for one in told["stays"]:
         out.print(f"  - stays: {escape(one)}", soft_wrap=True)
+    if (others := told.get("elsewhere")) is not None:
+        out.print(
+            f"  - others tell of this person in {_many(others['total'], 'memory', 'memories')} of"
+            f" {_many(others['owners'], 'owner')} looked through; they stay, and are theirs to delete:",
+            soft_wrap=True,
+        )
+        for one in others["memories"]:
+            out.print(f"    {escape(one['owner'])} {escape(one['id'])}", soft_wrap=True)
+        for one in others["shut"]:
+            out.print(f"    [yellow]not looked through[/] {escape(one)}: its key cannot be had", soft_wrap=True)
     if told["open_entries"]:
         out.print(
             f"[bold yellow]  - {_many(told['open_entries'], 'entry', 'entries')} of the log lie open and stay readable[/]:"
@@ -206,3 +264,35 @@ def _render_all(told: dict[str, Any]) -> None:
 
 def _many(number: int, one: str, more: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
+@app.command(epilog="Example: `engramlog readmit alice --reason 'signed up anew'`")
+def readmit(
+    owner: Annotated[str, typer.Argument(help="Who was erased, and may be spoken of again.", show_default=False)],
+    reason: Annotated[
+        str,
+        typer.Option("--reason", help="Why, for the log: name nobody in it, for it stays.", show_default=False),
+    ] = "",
+    json: Json = False,
+) -> None:
+    """Have an owner who was erased be spoken of again, under a new key. Nothing of before comes back: its key is nowhere.
+
+    Refused while the erasure has not ended. What was sent before the erasure is still refused under its old event ids.
+    """
+    from ops.commands.notices import patient
+    from ops.erasing.owner import readmit_owner
+    from ops.settings import load_settings
+    from ops.store import open_the_store
+
+    settings = load_settings()
+    with open_the_store(settings, on_wait=patient(err)) as store:
+        answer = readmit_owner(store, settings, owner, reason)
+    show(
+        answer,
+        json,
+        lambda told: out.print(
+            f"[bold green]readmitted[/] {escape(told['owner'])} at {told['position']}: what is said from here on is remembered;"
+            " of before there is nothing",
+            soft_wrap=True,
+        ),
+    )

@@ -19,6 +19,7 @@ from events.catalogue.erasing import Ground
 from events.door.of_the_store import ERASURES
 from events.errors import StoreUnavailable
 from events.partitions import LogKeys, partition_of
+from events.redis.secrets import readmission
 from events.redis.wire import Wire
 from events.sealing.seals import is_tombstone
 from events.text.unreadable import UNREADABLE
@@ -37,7 +38,7 @@ class Listed(msgspec.Struct, frozen=True):
     store: str
     erasure: str
     label: str
-    step: Literal["began", "ended"]
+    step: Literal["began", "ended", "readmitted"]
     at: str
     """RFC 3339, UTC."""
     seq: int
@@ -148,10 +149,15 @@ def fence_again(wire: Wire, tags: Sequence[str], listed: Iterable[Listed]) -> li
     for tag in tags:
         for owner, line in secret_lines(wire, tag):
             erasure = wanted.get(label_of(store_id, owner))
-            if erasure is not None and not is_tombstone(line):
+            if erasure is not None and not is_tombstone(line) and not _readmitted(wire, tag, owner, erasure):
                 fence(wire, tag, owner, erasure)
                 found.append(owner)
     return found
+
+
+def _readmitted(wire: Wire, tag: str, owner: str, erasure: str) -> bool:
+    line = wire.call("HGET", LogKeys(tag).readmitted, owner)
+    return line is not None and readmission(owner, line)[1] == erasure
 
 
 def secret_lines(wire: Wire, tag: str) -> Iterator[tuple[str, bytes]]:

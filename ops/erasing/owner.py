@@ -21,6 +21,7 @@ from consumers.erasing.steps import (
     drop_vectors_of,
     fence,
     opened_of,
+    readmit,
     standing_of,
 )
 from consumers.fold.folder import Probe, unprobed
@@ -38,7 +39,8 @@ from events.standing import Speaker
 from events.validation import make_event, ready
 from events.vocabulary import is_id
 from ops.embedded.rewriting import rewrite_all
-from ops.erasing.fence_list import FenceList, Listed, label_of, list_path
+from ops.erasing.fence_list import FenceList, Listed, label_of, list_path, open_erasures
+from ops.erasing.left import left_behind
 from ops.kept.value_file import ValueFile, values_path
 from ops.settings import Settings
 from ops.store import OpenStore
@@ -205,6 +207,32 @@ def carry_out(
     return done
 
 
+def readmit_owner(store: OpenStore, settings: Settings, owner: str, reason: str = "") -> dict[str, Any]:
+    """Have an owner who was erased be spoken of again, under a new key; nothing of before comes back. JSON-ready.
+
+    Raises InputError where it was not erased, or that did not end.
+    """
+    tag, number = _partition(store, owner)
+    store_id = store.identity.store_id
+    with _wire(store) as wire:
+        _, erasure = standing_of(wire, tag, owner)
+        if erasure is None:
+            raise refused("owner", owner[:80], "an owner who was erased: of this one everything stands")
+        if erasure in open_erasures(FenceList(list_path(settings, store_id), store_id).read()) or owner in left_behind(
+            wire, (tag,)
+        ):
+            raise refused(
+                "owner", owner[:80], f"one whose erasure has ended: `{AGAIN}` of the same owner goes on with it"
+            )
+        run = _Run(store, settings, Plan(owner, "other", reason))
+        at, position = run.say(erasure, "readmitted", label_of(store_id, owner))
+        readmit(wire, tag, owner)
+    store.views.forget(owner)
+    store.client.seals.forget(owner)
+    store.log.forget(owner)
+    return {"owner": owner, "erasure": erasure, "partition": number, "readmitted_at": at, "position": position}
+
+
 class _Run:
     """What is said of an erasure: events of `:erasures`, and the list beside the store."""
 
@@ -249,7 +277,9 @@ class _Run:
         """When it began, by the list."""
         return next((one.at for one in self._list.read() if one.erasure == erasure and one.step == "began"), None)
 
-    def say(self, erasure: str, step: Literal["began", "ended"], label: str, **more: Any) -> tuple[str, str]:
+    def say(
+        self, erasure: str, step: Literal["began", "ended", "readmitted"], label: str, **more: Any
+    ) -> tuple[str, str]:
         """Say it in the log, then in the list; gives when, and its position. Raises StoreError."""
         log = self._store.log
         now, by = log.now(), Speaker("job", log.principal)

@@ -96,6 +96,8 @@ class WorkingOwner:
     locked: KeyUnavailable | None = None
     """Why its key cannot be had, so that nothing of it is read: its events are parked until it can. OwnerErased where it was
     destroyed: then they are passed over."""
+    erased_to: int = 0
+    """The seq up to which its events are passed over: it was erased, and readmitted after."""
     counted: int = 0
     """How many of its memories whoever keeps working sets small has counted."""
 
@@ -265,7 +267,7 @@ def apply_or_park(
 ) -> None:
     """Fold one event; one that cannot be folded, and all of its owner after it, is parked. One of an owner who was erased is passed
     over: nothing is kept of it."""
-    if isinstance(owner.locked, OwnerErased):
+    if isinstance(owner.locked, OwnerErased) or stored.seq <= owner.erased_to:
         return
     if owner.quarantine is None:
         try:

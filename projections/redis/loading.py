@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from events.errors import DamagedState, KeyUnavailable, StoreMismatch
+from events.redis.secrets import read_readmitted
 from events.redis.wire import Wire
 from events.sealing.cipher import ValueCipher
 from projections.fold.builds import BuildKeys
@@ -34,12 +35,14 @@ def load_owners(
     for names in slices(unknown, MOST_VALUES):
         tables = (keys.owners, keys.quarantine, keys.log.secrets)
         states, stuck, secrets = wire.answers([["HMGET", table, *names] for table in tables])
+        back = read_readmitted(wire, keys.log, names)
         opened = _ciphers(
             wire, keys, {name: line for name, line in zip(names, secrets, strict=True) if line is not None}
         )
         for name, state, why in zip(names, states, stuck, strict=True):
             owner = owners[name] = WorkingOwner(complete=state is None)
             _hold(wire, owner, opened.get(name))
+            owner.erased_to = back.get(name, 0)
             if owner.locked is not None:
                 owner.complete = True  # nothing of it can be read
             elif state is not None:
@@ -67,8 +70,10 @@ def load_secrets(wire: Wire, keys: BuildKeys, owners: Mapping[str, WorkingOwner]
     for some in slices(unknown, MOST_VALUES):
         found = zip(some, wire.call("HMGET", keys.log.secrets, *some), strict=True)
         opened = _ciphers(wire, keys, {name: line for name, line in found if line is not None})
+        back = read_readmitted(wire, keys.log, some)
         for name in some:
             _hold(wire, owners[name], opened.get(name))
+            owners[name].erased_to = back.get(name, 0)
 
 
 def _hold(wire: Wire, owner: WorkingOwner, found: ValueCipher | KeyUnavailable | None) -> None:

@@ -234,6 +234,8 @@ class RedisViews:
                         held.build = token.decode()
                         continue
                     keys = BuildKeys(self._tags[partition], held.build)
+                    if not token:
+                        refuse_erased(wire, keys.log, owner)
                     cipher = cipher_of(wire, keys, owner) if token or stuck else None
                     state = read_owner(keys, owner, token, cipher) if token else None
                     held.view = OwnerView(owner, state or OwnerState(), (), self._base)

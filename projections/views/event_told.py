@@ -10,6 +10,7 @@ from events.envelope import AnyEvent, Stored, decode, from_micros, micros, utc_t
 from events.errors import UndecodableEvent
 from events.lateness import lateness
 from events.partitions import position_text
+from events.sealing.cipher import BODY_MARK
 from events.trust import lowest
 from projections.fold.changelog import id_text
 from projections.shapes import LoggedEvent
@@ -17,9 +18,10 @@ from projections.views.event_words import OwnerToday, words_of
 
 MODELS_DECIDE = frozenset({"extract", "review", "sessions"})
 """What a correlation begins with that names the model behind it."""
-UNKNOWN, DAMAGED = (
+UNKNOWN, DAMAGED, SHUT = (
     "of no type or version that this release knows",
     "its bytes cannot be read",
+    "it is sealed, and its key was destroyed or cannot be had now",
 )
 UNDECODABLE = "undecodable"
 
@@ -55,7 +57,7 @@ def event_told(stored: Stored, partition: int, today: Callable[[], OwnerToday], 
         "data": None,
         "withheld": UNDECODABLE,
         "folded": folded,
-        "problem": UNKNOWN if version.isdigit() and _unknown(kind, int(version)) else DAMAGED,
+        "problem": _problem(stored, kind, version),
         "bytes": len(stored.body),
     }
     event = event_of(stored)
@@ -76,6 +78,13 @@ def event_told(stored: Stored, partition: int, today: Callable[[], OwnerToday], 
         "withheld": words.withheld,
         "problem": None,
     }
+
+
+def _problem(stored: Stored, kind: str, version: str) -> str:
+    """Why an entry cannot be read."""
+    if stored.body[:1] == BODY_MARK:
+        return SHUT
+    return UNKNOWN if version.isdigit() and _unknown(kind, int(version)) else DAMAGED
 
 
 def _unknown(kind: str, version: int) -> bool:

@@ -63,6 +63,7 @@ class Erasing:
     ) -> None:
         """`service`: the setting of a key service, and the file of its token; else a key file of its own."""
         self.server, self.partitions, self.memories = server, partitions, memories
+        self._lives = 0
         key = folder / "key"
         if service is None:
             make_key_file(key)
@@ -82,6 +83,8 @@ class Erasing:
     def live(self) -> Iterator[Live]:
         """As a process that appends and folds."""
         live = Live(self.server.url, self.partitions, master=master_of(self.settings))
+        self._lives += 1
+        live._count = 10_000 * self._lives  # noqa: SLF001 - its events have ids of their own
         try:
             yield live
         finally:

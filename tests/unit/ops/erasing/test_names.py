@@ -1,0 +1,33 @@
+"""By which names others may have told of somebody."""
+
+from __future__ import annotations
+
+import pytest
+
+from events.errors import InputError
+from ops.erasing.elsewhere import pattern_of
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "found"),
+    [
+        (("Ada",), "I met ada yesterday", True),
+        (("Ada",), "the adage holds", False),
+        (("Ada Lovelace",), "Ada  Lovelace", False),
+        (("O'Brien",), "said O'Brien.", True),
+        (("王芳",), "昨天和王芳吃饭", True),
+        (("王芳",), "昨天和王方吃饭", False),
+        (("José",), "Jose\u0301 called", False),
+        (("Jose\u0301",), "José called", True),
+        (("a.c",), "abc", False),
+        (("Ada", "艾达"), "艾达来了", True),
+    ],
+)
+def test_a_name_is_found_as_people_write_it(names: tuple[str, ...], text: str, found: bool) -> None:
+    assert (pattern_of(names).search(text) is not None) == found
+
+
+@pytest.mark.parametrize("names", [("",), ("x",), ("  ",), ("n" * 101,), ("ab",) * 21])
+def test_what_cannot_be_looked_for_is_refused(names: tuple[str, ...]) -> None:
+    with pytest.raises(InputError, match="name"):
+        pattern_of(names)
