@@ -26,7 +26,7 @@ def prepared(owner: str, memory_id: str, now: int) -> Prepared:
 
 def test_views_and_keys_go_and_those_of_others_stay(tmp_path: Path) -> None:
     settings = Settings(data=tmp_path / "data", redis_url=None, partitions=2)
-    with open_the_store(settings) as stays, open_the_store(settings) as other:
+    with open_the_store(settings, "up") as stays, open_the_store(settings) as other:
         for owner in ("ada", "bob"):
             (receipt,) = stays.log.append([prepared(owner, "bees", stays.log.now())])
             assert receipt.written
