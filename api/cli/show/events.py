@@ -15,8 +15,8 @@ from projections.shapes import LogEvents, LoggedEvent
 
 WORDS = 160
 """Characters of an event's words at the most."""
-_TOLD_FIRST = ("text", "content", "summary", "correction", "reason", "because", "query", "subject", "keyword")
-_ABOUT = ("memory_id", "into", "turn_id", "profile", "position")
+_TOLD_FIRST = ("text", "content", "summary", "correction", "reason", "because", "query", "subject", "keyword", "ground")
+_ABOUT = ("memory_id", "into", "turn_id", "profile", "position", "step")
 
 
 def events(answer: LogEvents) -> None:

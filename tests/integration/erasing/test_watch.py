@@ -1,0 +1,50 @@
+"""A process that stays lets go of what it held of an owner whom another process erased."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from events.envelope import Prepared, prepare
+from events.errors import OwnerErased
+from events.partitions import partition_of
+from events.validation import make_event
+from ops.catch_up import FoldCatchUp
+from ops.erasing.owner import Plan, carry_out
+from ops.erasing.watch import ErasedWatch
+from ops.settings import Settings
+from ops.store import open_the_store, silent
+from tests.given.events import created, moment
+
+
+def prepared(owner: str, memory_id: str, now: int) -> Prepared:
+    """A memory of an owner, ready to append."""
+    told = created(f"{owner} keeps bees", memory_id, 0)
+    return prepare(make_event(told.data, owner=owner, occurred_at=moment(0), actor="user", now=now))
+
+
+def test_views_and_keys_go_and_those_of_others_stay(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "data", redis_url=None, partitions=2)
+    with open_the_store(settings, "up") as stays, open_the_store(settings) as other:
+        for owner in ("ada", "bob"):
+            (receipt,) = stays.log.append([prepared(owner, "bees", stays.log.now())])
+            assert receipt.written
+        fold = FoldCatchUp(stays, silent)
+        fold({number: stays.log.head(number) for number in {partition_of(one, 2) for one in ("ada", "bob")}})
+        fold.end()
+        for owner in ("ada", "bob"):
+            with stays.views.view(owner) as (view, _):
+                assert len(view) == 1
+        watch, seals = ErasedWatch(stays), stays.client.seals
+        assert watch.look() == []
+        assert {"ada", "bob"} <= {*stays.views.held_owners()} & {*seals.held_owners()}
+        carry_out(other, settings, Plan("ada", "objection"))
+        assert "ada" in stays.views.held_owners()
+        assert watch.look() == ["ada"]
+        assert "ada" not in {*stays.views.held_owners(), *seals.held_owners()}
+        assert "bob" in {*stays.views.held_owners()} & {*seals.held_owners()}
+        with pytest.raises(OwnerErased), stays.views.view("ada"):
+            pass
+        with pytest.raises(OwnerErased):
+            stays.log.append([prepared("ada", "again", stays.log.now())])
