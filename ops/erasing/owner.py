@@ -32,7 +32,7 @@ from events.catalogue import OwnerErasure
 from events.catalogue.erasing import Ground
 from events.door.of_the_store import ERASURES
 from events.envelope import decode, from_micros, new_event_id, utc_text
-from events.errors import NotFound, StoreUnavailable, refused
+from events.errors import KeyUnavailable, NotFound, StoreUnavailable, refused
 from events.partitions import LogKeys, parse_position, partition_of, position_text
 from events.redis.wire import Wire
 from events.standing import Speaker
@@ -159,6 +159,7 @@ def carry_out(
     label, run = told["label"], _Run(store, settings, plan)
     with _wire(store) as wire:
         refuse_without_room(wire, [tag])
+        _refuse_without_key(store)
         run.catch_up(wire)
         erasure = told["erasure"] or run.begun(label)
         if erasure is None:
@@ -186,6 +187,7 @@ def carry_out(
         entries = drop_salts(wire, tag, plan.owner)
         on_progress(2, STEPS)
         probe("after its salts")
+        _refuse_without_key(store)
         build = rebuild_partition(
             store.client, tag, holder=new_worker_id(), probe=probe, on_wait=on_wait, lease_ms=lease_ms, anew=True
         ).new
@@ -343,6 +345,16 @@ def _wire(store: OpenStore) -> Iterator[Wire]:
         yield wire
     finally:
         wire.close()
+
+
+def _refuse_without_key(store: OpenStore) -> None:
+    """Raise KeyUnavailable where the master key cannot be had: folded anew without it, everybody else would stand still."""
+    standing = store.client.seals.look()
+    if not standing.reachable:
+        raise KeyUnavailable(
+            f"the master key {standing.key} cannot be had, which everybody else of the partition is folded anew with:"
+            f" {standing.reason}; run `{AGAIN}` again once it can"
+        )
 
 
 def _values(store: OpenStore, settings: Settings) -> ValueFile:

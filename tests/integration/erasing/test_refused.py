@@ -232,16 +232,41 @@ def test_while_the_key_service_is_away_it_is_refused_with_nothing_changed(
     assert served.erase().verified
 
 
-@pytest.mark.parametrize("point", ["after the fence", "after its salts", "before files are rewritten"])
-def test_a_key_service_that_goes_away_in_between_stops_nothing(
+@pytest.mark.parametrize("point", ["after the fence", "after its salts"])
+def test_a_key_service_that_goes_away_before_the_fold_takes_nothing_from_others(
     served: Erasing, service: FakeKeyService, point: str
 ) -> None:
-    """The process knows the key of what it says of erasures; whose key is destroyed is asked for by nobody."""
+    """Folded anew without their keys, they would stand still."""
     others = served.neighbourhood()
-    done = served.erase(probe=lambda at: service.says(503) if at == point else None)
+    with pytest.raises(KeyUnavailable, match="everybody else of the partition"):
+        served.erase(probe=lambda at: service.says(503) if at == point else None)
     service.answers()
-    assert (done.verified, served.left_of(), served.differences()) == (False, [], [])
-    assert "an owner's key that cannot be had" in str(done.differences)  # of others: it could not compare them
+    assert served.is_fenced()
+    assert served.alarm_stands
+    assert served.neighbourhood() == others
+    assert served.erase().verified
+    assert served.neighbourhood() == others
+
+
+def test_a_key_service_that_goes_away_while_it_is_folded_is_told_and_the_next_run_has_everybody_back(
+    served: Erasing, service: FakeKeyService
+) -> None:
+    """Whoever's key was not at hand stands still, as after any fold without it."""
+    others = served.neighbourhood()
+    done = served.erase(probe=lambda at: service.says(503) if at == "between prefetch and commit" else None)
+    service.answers()
+    assert not done.verified
+    assert served.left_of() == []
+    assert served.erase().verified
+    assert served.differences() == []
+    assert served.neighbourhood() == others
+
+
+def test_a_key_service_that_goes_away_behind_the_fold_stops_nothing(served: Erasing, service: FakeKeyService) -> None:
+    others = served.neighbourhood()
+    served.erase(probe=lambda at: service.says(503) if at == "before files are rewritten" else None)
+    service.answers()
+    assert (served.left_of(), served.differences()) == ([], [])
     assert served.neighbourhood() == others
 
 
