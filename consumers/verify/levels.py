@@ -19,6 +19,7 @@ from events.envelope import Stored
 from events.log import EventLog
 from events.partitions import LogKeys
 from events.redis.wire import Wire
+from events.sealing.seals import is_tombstone
 from events.text.unreadable import UNREADABLE
 from projections.checks import Check, unchecked
 from projections.fold.builds import BuildKeys
@@ -120,7 +121,8 @@ class Levels:
         self._partition = partition
 
     def waiting(self, check: Check = unchecked) -> Waiting:
-        """Owners with an outdated entry since the mark, and those that it left out; sorted. Raises StoreError."""
+        """Owners with an outdated entry since the mark, and those that it left out, but those who were erased; sorted. Raises
+        StoreError."""
         mark, head = believed_mark(self._wire, self._keys), self._log.head(self._partition)
         found, seq = set(mark.left), min(mark.seq, head)
         while seq < head:
@@ -130,7 +132,12 @@ class Levels:
                 break
             found.update(one.owner for one in page if is_outdated(one))
             seq = page[-1].seq
-        return Waiting(sorted(found), seq)
+        return Waiting([owner for owner in sorted(found) if not self._is_erased(owner)], seq)
+
+    def _is_erased(self, owner: str) -> bool:
+        """Whether nobody can read its entries again."""
+        line = self._wire.call("HGET", self._keys.secrets, owner) if self._wire.seals.is_on else None
+        return line is not None and is_tombstone(line)
 
     def read(self, seq: int, left: Iterable[str]) -> None:
         """All owners that waited were looked at up to `seq`, but for those `left` out. Raises StoreError."""
