@@ -99,7 +99,7 @@ def erase(
         _refuse_path(certificate, again=again)
     settings = load_settings()
     with open_the_store(settings, on_wait=patient(err)) as store:
-        owners = _came_back(store) if owner is None else [owner]
+        owners = _came_back(store, settings) if owner is None else [owner]
         done = [
             _erase_one(store, settings, one, ground, reason, names or (), yes=yes or again, json=json) for one in owners
         ]
@@ -183,13 +183,17 @@ def _elsewhere(store: OpenStore, names: Sequence[str], owner: str, json: bool) -
     }
 
 
-def _came_back(store: OpenStore) -> list[str]:
-    """Owners who are fenced, and of whom something lies there all the same."""
+def _came_back(store: OpenStore, settings: Any) -> list[str]:
+    """Owners who are fenced, and of whom something lies there all the same, or whose erasure did not end."""
+    from ops.erasing.fence_list import FenceList, list_path, open_erasures
     from ops.erasing.left import left_behind
+    from ops.erasing.owner import ALARM
 
-    wire = store.wire()
+    store_id, wire = store.identity.store_id, store.wire()
+    unended = {one.subject for one in store.alarms.standing() if one.name == ALARM}
+    unended |= open_erasures(FenceList(list_path(settings, store_id), store_id).read()).keys()
     try:
-        return left_behind(wire, store.identity.tags)
+        return left_behind(wire, store.identity.tags, unended)
     finally:
         wire.close()
 

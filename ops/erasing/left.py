@@ -1,19 +1,23 @@
-"""Owners who are fenced, and of whom something lies in the store all the same: they came back with an older copy."""
+"""Owners who are fenced, and of whom something lies in the store all the same: they came back with an older copy, or their erasure
+did not end."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from events.partitions import LogKeys
 from events.redis.wire import Wire
 from events.sealing.cipher import NO_SALT, SALT_BYTES
-from events.sealing.seals import is_tombstone
+from events.sealing.seals import erasure_of, is_tombstone
 from ops.erasing.fence_list import secret_lines
 from projections.fold.builds import BuildKeys
 
 
-def left_behind(wire: Wire, tags: Sequence[str]) -> list[str]:
-    """Those of them of whom the live build has something, or the newest entry has its salt. Raises StoreError."""
+def left_behind(wire: Wire, tags: Sequence[str], unended: Collection[str] = ()) -> list[str]:
+    """Those of them of whom the live build has something, or the newest entry has its salt, or whose erasure is one of these.
+
+    Raises StoreError.
+    """
     found = list[str]()
     for tag in tags:
         keys = LogKeys(tag)
@@ -26,6 +30,6 @@ def left_behind(wire: Wire, tags: Sequence[str]) -> list[str]:
             )
             seq = int(head or 0)
             salt = wire.call("GETRANGE", keys.salts, SALT_BYTES * seq, SALT_BYTES * (seq + 1) - 1) if seq else b""
-            if state or stuck or salt.strip(NO_SALT):
+            if state or stuck or salt.strip(NO_SALT) or erasure_of(line) in unended:
                 found.append(owner)
     return found

@@ -26,7 +26,7 @@ from ops.sealing.key_file import make_key_file
 from ops.sealing.master import master_of
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
-from projections.fold.builds import BuildKeys
+from projections.fold.builds import BuildKeys, next_build
 from projections.fold.changelog import FIRST_LINK
 from projections.redis.create import known_identity
 from projections.redis.heads import chain_on
@@ -217,6 +217,11 @@ class Erasing:
     def build(wire: Wire, tag: str) -> BuildKeys:
         """The live one."""
         return BuildKeys(tag, (wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode())
+
+    def next_build(self) -> str:
+        """What the next rebuild of her partition makes."""
+        with self.wire() as wire:
+            return next_build(self.build(wire, self.tag()).build)
 
     def records(self, *owners: str) -> dict[str, dict[str, Any]]:
         """Every record of these owners, opened."""

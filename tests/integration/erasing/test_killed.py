@@ -46,6 +46,17 @@ with open_the_store(settings) as store:
 """
 
 
+def sigkill(point: str) -> int:
+    """Have a process erase her, which kills itself at a point; how it ended."""
+    killed = subprocess.run(
+        [sys.executable, "-P", "-c", KILLED, point],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        timeout=4 * PATIENCE,
+        check=False,
+    )
+    return killed.returncode
+
+
 @pytest.fixture
 def store(redis_server: RedisServer, tmp_path: Path) -> Erasing:
     return Erasing(redis_server, tmp_path)
@@ -174,6 +185,21 @@ def test_two_erasures_of_one_partition_each_go_on_with_their_own(store: Erasing)
     assert store.left_of(neighbour) == []
 
 
+@pytest.mark.parametrize("point", ["after the fence", "before it is proved"])
+def test_again_ends_an_erasure_that_was_killed_without_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], point: str
+) -> None:
+    cli = Cli(monkeypatch, capsys)
+    monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)
+    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
+    assert cli.json("append", "-", stdin=lines([event(1), event(2, "bob")]))["appended"] == 2
+    assert sigkill(point) == -signal.SIGKILL
+    (done,) = cli.json("erase", "--again")["certificates"]
+    assert (done["verified"], done["ground"]) == (True, "objection")
+    assert cli.json("alarms")["alarms"] == []
+    assert cli.json("verify")["ok"]
+
+
 @pytest.mark.parametrize("point", ["before the fence", "after the fence", "before a switch", "before files are rewritten"])
 def test_an_erasure_that_gets_sigkill_with_its_redis_is_ended_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], point: str
@@ -184,20 +210,14 @@ def test_an_erasure_that_gets_sigkill_with_its_redis_is_ended_by_the_next(
     told = [event(at, ("ada", "bob")[at % 2], content=f"the key word is {at} today") for at in range(10)]
     assert cli.json("append", "-", stdin=lines(told))["appended"] == len(told)
     others = cli.json("list", "bob", "--at", "2026-02-01T00:00:00Z"), cli.json("events", "bob")
-    killed = subprocess.run(
-        [sys.executable, "-P", "-c", KILLED, point],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        timeout=4 * PATIENCE,
-        check=False,
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert sigkill(point) == -signal.SIGKILL
     assert "erasure_left" in {one["name"] for one in cli.json("alarms")["alarms"]}
     if point != "before the fence":
         assert cli.json("list", "ada", code=1)["error"] == "OwnerErased"
     done = cli.json("erase", "ada", "--yes")
     assert (done["verified"], done["events"], done["ground"], done["aof"]) == (True, 5, "objection", "rewritten")
     assert cli.json("list", "ada", code=1)["error"] == "OwnerErased"
+    assert cli.json("erase", "--again")["certificates"] == []
     assert (cli.json("list", "bob", "--at", "2026-02-01T00:00:00Z"), cli.json("events", "bob")) == others
     assert "erasure_left" not in {one["name"] for one in cli.json("alarms")["alarms"]}
     assert cli.json("verify")["ok"]
