@@ -1,4 +1,4 @@
-"""An owner is erased while producers append, workers fold, readers ask and a rebuild runs: nothing of it is left, nobody loses any."""
+"""An owner is erased while producers append, workers fold, readers ask and a rebuild runs: nothing of it is left, others lose nothing."""
 
 from __future__ import annotations
 
@@ -84,11 +84,11 @@ def test_while_it_is_used_nobody_else_loses_anything_and_nothing_of_the_owner_is
         def read(stop: Flag) -> None:
             gone = False
             while not stop.is_set():
-                for owner in views:
+                for owner, seen in views.items():
                     try:
                         with reader.views.view(owner) as (view, _):
                             assert not (gone and owner == ADA), "she was gone, and is back"
-                            views[owner].add(len(view))
+                            seen.add(len(view))
                     except OwnerErased:
                         assert owner == ADA
                         gone = True
