@@ -1,4 +1,4 @@
-"""An owner is erased while producers append, workers fold, readers ask and a rebuild runs: nothing of it is left, others lose nothing."""
+"""An owner is erased in use: producers append, workers fold, readers ask, a rebuild runs; nothing is left, nobody loses any."""
 
 from __future__ import annotations
 
