@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from events.errors import EngramlogError
-from ops.private_file import NotPrivate, read_private
+from ops.embedded.private_file import NotPrivate, read_private
 
 NAME = "token"
 LONGEST = 1_024

@@ -14,7 +14,7 @@ from threading import Lock
 from events.errors import BadSetting, KeyUnavailable
 from events.sealing.key_ring import KEY_BYTES, KeyRing, key_id
 from events.sealing.seals import Wrapped
-from ops.private_file import NotPrivate, read_private
+from ops.embedded.private_file import NotPrivate, read_private
 
 NAME = "master-key"
 """What it is called in a data folder."""
@@ -124,7 +124,9 @@ def make_key_file(path: Path) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        raise _unusable(path, f"cannot be made ({error.strerror})") from None
+        raise KeyFileUnusable(
+            f"no master key file can be made at {path} ({error.strerror}); nothing was made"
+        ) from None
     _sync_folder(path)
     return True
 

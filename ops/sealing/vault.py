@@ -21,7 +21,7 @@ import orjson
 from events.alarms import one_line
 from events.errors import BadSetting, KeyUnavailable
 from events.sealing.seals import Wrapped
-from ops.private_file import NotPrivate, read_private
+from ops.embedded.private_file import NotPrivate, read_private
 from ops.sealing.exchanging import NotAnswered, exchanged
 from ops.sealing.place import ServiceKey
 

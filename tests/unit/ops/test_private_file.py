@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from events.errors import EngramlogError
-from ops.private_file import NotPrivate, read_private
+from ops.embedded.private_file import NotPrivate, read_private
 from ops.sealing.key_file import read_key_file
 from ops.sealing.vault import token_in
 from ops.token_file import NAME, read_token

@@ -21,7 +21,8 @@ def read_private(path: Path, most: int, *, ours: bool = True, cure: str = "; mak
     """What a plain file of at most `most` bytes holds, which no other user can read. Raises NotPrivate.
 
     `ours`: it belongs to this user, and its name is no link, so nobody else can have put it there. Without, a link is followed,
-    as the secrets of a container are mounted, and another program of this machine may own it. `cure`: what mends one that others could have read.
+    as the secrets of a container are mounted, and another program of this machine may own it. `cure`: what mends one that others
+    could have read.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (os.O_NOFOLLOW if ours else 0))
