@@ -27,7 +27,7 @@ Alone = Annotated[
 ]
 
 
-class Work(NamedTuple):
+class Bringing(NamedTuple):
     """What one of these commands does."""
 
     name: str
@@ -40,7 +40,7 @@ class Work(NamedTuple):
     render_done: Callable[[dict[str, Any]], None]
 
 
-def bring_over(work: Work, *, yes: bool, alone: bool, json: bool) -> None:
+def bring_over(work: Bringing, *, yes: bool, alone: bool, json: bool) -> None:
     """Tell, ask unless `yes`, refuse while others use the store, do it, and tell. What is asked about is looked at anew once it is
     answered: others may have come meanwhile. Raises InputError without an answer, with the `plan`."""
     from ops.bringing.frame import old_store, refuse_others

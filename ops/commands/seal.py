@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from api.cli.app import Json, app, out
-from ops.commands.bringing import Alone, Work, Yes, bring_over, many, print_copy, print_others, time_told
+from ops.commands.bringing import Alone, Bringing, Yes, bring_over, many, print_copy, print_others, time_told
 
 if TYPE_CHECKING:
     from ops.settings import Settings
@@ -29,7 +29,7 @@ def seal(
     """
     from ops.sealing.seal import carry_out, told_beforehand
 
-    work = Work("seal", "Seal it now?", told_beforehand, carry_out, _render_plan, _render_done)
+    work = Bringing("seal", "Seal it now?", told_beforehand, carry_out, _render_plan, _render_done)
     bring_over(work, yes=yes, alone=alone, json=json)
 
 

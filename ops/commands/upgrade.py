@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from api.cli.app import Json, app, out
-from ops.commands.bringing import Alone, Work, Yes, bring_over, many, print_copy, print_others, time_told
+from ops.commands.bringing import Alone, Bringing, Yes, bring_over, many, print_copy, print_others, time_told
 
 if TYPE_CHECKING:
     from ops.settings import Settings
@@ -26,7 +26,7 @@ def upgrade(
     """
     from ops.bringing.upgrade import carry_out, told_beforehand
 
-    work = Work("upgrade", "Bring it over now?", told_beforehand, carry_out, _render_plan, _render_done)
+    work = Bringing("upgrade", "Bring it over now?", told_beforehand, carry_out, _render_plan, _render_done)
     bring_over(work, yes=yes, alone=alone, json=json)
 
 
