@@ -35,7 +35,7 @@ def test_every_package_of_a_lock_is_pinned_by_hashes_and_from_no_address(lock: P
         ("redis>=8.1.0 \\\n    " + HASH, "a name, `==` and a version"),
         ("redis==8.1.0 \\\n    --hash=md5:" + "0" * 32, "SHA-256 hashes alone"),
         ("redis==8.1.0 \\\n    --hash=sha256:00", "SHA-256 hashes alone"),
-        ("--index-url https://example.org/simple\n", "a name, `==` and a version"),
+        ("--find-links https://example.org/wheels\n", "a name, `==` and a version"),
         ("redis @ https://example.org/redis.whl \\\n    " + HASH, "a name, `==` and a version"),
         ("-e .\n", "a name, `==` and a version"),
         ("redis==8.1.0 \\\n    " + HASH + " \\\n    --no-binary=redis", "SHA-256 hashes alone"),
