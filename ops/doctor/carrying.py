@@ -1,0 +1,58 @@
+"""Checks side by side, each bounded in time: one that fails or hangs is told as unknown, and the others go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Thread
+from time import monotonic
+from typing import NamedTuple
+
+from events.errors import EngramlogError
+from ops.doctor.finding import Finding, Group
+
+Look = Callable[[], list[Finding]]
+
+
+class Check(NamedTuple):
+    """Something to look at."""
+
+    group: Group
+    name: str
+    """What is told where it cannot be carried out."""
+    look: Look
+
+
+def carried_out(checks: Sequence[Check], seconds: float) -> list[Finding]:
+    """What all of them found, in their order, no later than after so many seconds."""
+    found: list[list[Finding] | None] = [None] * len(checks)
+
+    def carry_out(number: int, check: Check) -> None:
+        found[number] = _looked(check)
+
+    threads = [
+        Thread(target=carry_out, args=(number, check), name=f"doctor {check.name}", daemon=True)
+        for number, check in enumerate(checks)
+    ]
+    ends = monotonic() + seconds
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(ends - monotonic(), 0.0))
+    told = list[Finding]()
+    for check, one in zip(checks, list(found), strict=True):
+        told += [check.group.failed(check.name, f"no answer within {seconds:g} s")] if one is None else one
+    return told
+
+
+def _looked(check: Check) -> list[Finding]:
+    try:
+        return check.look()
+    except EngramlogError as error:
+        why = error.message
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+    except (
+        Exception
+    ) as error:  # a check that is at fault hides no other; its kind alone is told, for its text may be anybody's
+        why = f"{type(error).__name__} in the check itself"
+    return [check.group.failed(check.name, why)]

@@ -1,0 +1,85 @@
+"""Who can ask: listeners by the settings, keys and grants by the log."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from api.services.access.following import AccessFollower
+from events.door.of_the_store import READS
+from events.errors import BadSetting
+from events.partitions import LogKeys, partition_of
+from events.redis.recorded import recorded_of
+from ops.beyond.listeners import Listeners, how_it_listens, listeners_of, require_key
+from ops.beyond.watch import SOON
+from ops.clock import now_micros
+from ops.doctor.deciding import access
+from ops.doctor.deciding.access import ListeningFacts
+from ops.doctor.finding import Finding
+from ops.doctor.reaching import Reached
+from ops.settings import Settings
+from projections.access.book import AccessBook
+
+
+def listeners(settings: Settings) -> tuple[Listeners | None, str | None]:
+    """What would listen by these settings, or why nothing would."""
+    try:
+        return listeners_of(settings, settings.host), None
+    except BadSetting as error:
+        return None, error.message
+
+
+def is_public(settings: Settings) -> bool:
+    """Whether the service is, or is meant to be, open to others."""
+    found, _ = listeners(settings)
+    return found is None or found.main.public
+
+
+def look_at_listening(settings: Settings, now: datetime) -> list[Finding]:
+    """How the service listens by these settings."""
+    found, trouble = listeners(settings)
+    told = None if found is None else how_it_listens(found)
+    certificate = None if found is None else found.certificate
+    facts = ListeningFacts(
+        told, trouble, settings.host, settings.port, None if certificate is None else certificate.ends
+    )
+    several = [access.listening(facts, now, SOON), access.metrics(settings.metrics_host, settings.metrics_port)]
+    return [one for one in several if one is not None]
+
+
+def look_at_keys(reached: Reached) -> list[Finding]:
+    """Keys and grants. Raises StoreError."""
+    log = reached.log()
+    try:
+        book, now = AccessFollower(log).book(), now_micros()
+    finally:
+        log.close()
+    needed = access.first_key(_lacks_key(reached.settings, book))
+    return [*([] if needed is None else [needed]), *access.keys(book, now, SOON), *access.grants(book, now)]
+
+
+def _lacks_key(settings: Settings, book: AccessBook) -> str | None:
+    found, _ = listeners(settings)
+    if found is None:
+        return None
+    try:
+        require_key(found, lambda: book)
+    except BadSetting as error:
+        return error.message
+    return None
+
+
+def look_at_audit(reached: Reached, stuck: list[str]) -> list[Finding]:
+    """What was recorded of reads. `stuck`: owners of the store's own that stand still. Raises StoreError."""
+    log, newest = reached.log(), None
+    try:
+        head = log.owner_head(READS)
+    finally:
+        log.close()
+    if head:
+        wire = reached.wire()
+        try:
+            tag = reached.known.tags[partition_of(READS, reached.known.partitions)]
+            (newest,) = recorded_of(wire, [(LogKeys(tag).stream, head)])
+        finally:
+            wire.close()
+    return [access.audit(newest, stuck)]
