@@ -25,6 +25,7 @@ from ops.doctor.finding import (
 )
 from ops.doctor.gathering import access, files, redis, store
 from ops.doctor.reaching import SECONDS, Reached, reach
+from ops.embedded.process import NotInTime
 from ops.settings import Settings
 
 CHECK_SECONDS = 2 * SECONDS
@@ -64,6 +65,8 @@ def _unreached(reached: Reached) -> list[Finding]:
     """That Redis does not answer, where it does not."""
     if reached.client is not None or reached.trouble is None:
         return []
+    if isinstance(reached.trouble, NotInTime):  # a long command may be at work there
+        return [REDIS.failed("answers", reached.trouble.message)]
     where = "ENGRAMLOG_REDIS_URL" if reached.folder is None else f"the private Redis of {reached.folder}"
     return [
         REDIS.wrong(

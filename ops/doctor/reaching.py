@@ -114,11 +114,17 @@ def _served(reached: Reached, folder: Path, on_wait: Callable[[str], None] | Non
     settings = reached.settings
     try:
         found = entry(folder)
-        if found is None or (is_safe_to_open(found, os.geteuid()) and not holds_store(folder)):
-            raise NothingToCheck(f"{folder} holds no store yet (ENGRAMLOG_DATA): {FIRST}", folder=str(folder))
-        if not is_safe_to_open(found, os.geteuid()):
-            reached.trouble = StoreError("the data folder is not this user's alone, so nothing in it was opened")
-            return None
+        is_safe = found is not None and is_safe_to_open(found, os.geteuid())
+        is_there = found is not None and (not is_safe or holds_store(folder))
+    except OSError as error:
+        reached.trouble = StoreError(f"the data folder {folder} cannot be read: {error.strerror}")
+        return None
+    if not is_there:
+        raise NothingToCheck(f"{folder} holds no store yet (ENGRAMLOG_DATA): {FIRST}", folder=str(folder))
+    if not is_safe:
+        reached.trouble = StoreError("the data folder is not this user's alone, so nothing in it was opened")
+        return None
+    try:
         return open_folder(
             folder,
             "command",
@@ -128,12 +134,10 @@ def _served(reached: Reached, folder: Path, on_wait: Callable[[str], None] | Non
             on_wait=on_wait,
             create=False,
         )
-    except NothingToCheck:
-        raise
     except EngramlogError as error:
         reached.trouble = error
     except OSError as error:
-        reached.trouble = StoreError(f"the data folder {folder} cannot be read: {error.strerror}")
+        reached.trouble = StoreError(f"the data folder {folder} cannot be used: {error.strerror}")
     return None
 
 

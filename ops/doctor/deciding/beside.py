@@ -68,7 +68,7 @@ def copies(folder: Path | None) -> Finding:
         return BACKUPS.unseen(
             "copies",
             "copies of your Redis cannot be seen from here",
-            "docs/operating.md, `Backup`; prove one by `engramlog verify`",
+            "make them, and prove one: `engramlog verify`",
         )
     return BACKUPS.unseen("copies", f"whether there is a copy of {folder} cannot be seen from here", COPY)
 
@@ -116,5 +116,7 @@ def disk(folder: Path, found: Disk) -> Finding:
 def disk_elsewhere() -> Finding:
     """Of a Redis of one's own."""
     return DISK.unseen(
-        "disk", "the disk of your Redis cannot be seen from here", "watch it: a rewrite takes as much again as the file"
+        "disk",
+        "the disk of your Redis cannot be seen from here",
+        "watch it: a rewrite of the log takes as much again as the log",
     )

@@ -1,0 +1,462 @@
+"""What `engramlog doctor` makes of facts: each fact that is wrong is told as such, with what to do; sound ones are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from threading import Event as Flag
+from typing import Any
+
+import pytest
+
+from events.alarms import KNOWN, Alarm
+from events.catalogue import Grant
+from events.errors import StoreUnavailable
+from events.redis.clock import APART_MICROS
+from events.redis.durability import KEPT_BY
+from events.sealing.seals import SealingStanding
+from ops.doctor.carrying import Check, carried_out
+from ops.doctor.deciding import access, beside, permissions, processes, redis, sealing
+from ops.doctor.deciding.access import ListeningFacts
+from ops.doctor.deciding.beside import HeadFacts, ValueFacts
+from ops.doctor.deciding.permissions import Entry, Kind
+from ops.doctor.deciding.processes import JobFacts, WorkFacts
+from ops.doctor.deciding.redis import MemoryFacts, WayFacts, WritesFacts
+from ops.doctor.deciding.sealing import SealingFacts
+from ops.doctor.finding import DISK, REDIS, STORE, Finding, Result, exit_code, told
+from ops.doctor.gathering.redis import without_password
+from ops.embedded.disk import MIB, Disk
+from projections.access.book import AccessBook, Key
+from tests.given.access.certificates import NOW
+from tests.patience import PATIENCE
+
+ME, OTHER = 1_000, 1_001
+FOLDER = Path("/data")
+DAY = 86_400_000_000
+SOON = timedelta(days=14)
+GOOD = {name: "noeviction" if name == "maxmemory-policy" else next(iter(good)) for name, good in KEPT_BY.items()}
+
+
+def an_entry(mode: int = 0o700, uid: int = ME, kind: Kind = "folder", name: str = "") -> Entry:
+    return Entry(FOLDER / name, kind, uid, mode)
+
+
+def results(found: list[Finding]) -> list[tuple[str, Result]]:
+    return [(one.check, one.result) for one in found]
+
+
+def test_everything_that_is_wrong_or_advised_says_what_to_do() -> None:
+    for one in [
+        *permissions.kept_files(FOLDER, [an_entry(uid=OTHER)], ME),
+        *redis.durability(GOOD | {"appendonly": "no"}, True),
+    ]:
+        assert one.result == "wrong"
+        assert one.advice
+
+
+@pytest.mark.parametrize(
+    ("folder", "result", "told"),
+    [
+        (an_entry(), "ok", "this user's alone"),
+        (None, "ok", "not there yet"),
+        (an_entry(0o750), "wrong", "others can enter"),
+        (an_entry(0o770), "wrong", "others can write"),
+        (an_entry(0o702), "wrong", "others can write"),
+        (an_entry(uid=OTHER), "wrong", f"belongs to user {OTHER}"),
+        (an_entry(kind="file"), "wrong", "is no folder"),
+    ],
+)
+def test_a_data_folder_is_its_users_alone(folder: Entry | None, result: Result, told: str) -> None:
+    found = permissions.data_folder(FOLDER, folder, ME)
+    assert found.result == result
+    assert told in found.found
+
+
+def test_a_data_folder_by_a_link_is_told_as_such() -> None:
+    assert "by the link /var/data" in permissions.data_folder(Path("/var/data"), an_entry(), ME).found
+
+
+@pytest.mark.parametrize(
+    ("folder", "safe"),
+    [(an_entry(), True), (an_entry(0o755), True), (an_entry(0o720), False), (an_entry(uid=OTHER), False)],
+)
+def test_nothing_is_opened_in_a_folder_that_others_could_write_to(folder: Entry, safe: bool) -> None:
+    assert permissions.is_safe_to_open(folder, ME) == safe
+
+
+def test_files_of_others_links_and_open_files_are_told_apart() -> None:
+    entries = [
+        an_entry(0o600, kind="file", name="store.json"),
+        an_entry(0o644, kind="file", name="redis.log"),
+        an_entry(0o777, kind="link", name="views"),
+        an_entry(0o600, OTHER, "file", "token"),
+    ]
+    found = permissions.kept_files(FOLDER, entries, ME)
+    assert results(found) == [("files", "wrong"), ("files", "advice"), ("files", "advice")]
+    assert [name in one.found for name, one in zip(("token", "views", "redis.log"), found, strict=True)] == [True] * 3
+    assert results(permissions.kept_files(FOLDER, entries[:1], ME)) == [("files", "ok")]
+
+
+@pytest.mark.parametrize(
+    ("found", "closed", "result"),
+    [
+        (an_entry(kind="socket"), True, "ok"),
+        (an_entry(kind="socket"), False, "wrong"),
+        (an_entry(kind="socket", uid=OTHER), True, "wrong"),
+        (an_entry(kind="file"), True, "wrong"),
+        (None, True, "wrong"),
+    ],
+)
+def test_the_socket_is_this_users_alone(found: Entry | None, closed: bool, result: Result) -> None:
+    assert permissions.socket(found, ME, closed=closed).result == result
+
+
+def test_a_token_that_others_could_have_read_is_wrong_and_none_is_not() -> None:
+    assert permissions.token(False, None, given=False).result == "ok"
+    assert permissions.token(False, "it could be read by others; make a new one", given=False) == Finding(
+        "permissions", "token", "wrong", "it could be read by others", "make a new one"
+    )
+    assert "ENGRAMLOG_TOKEN" in permissions.token(False, None, given=True).found
+
+
+@pytest.mark.parametrize(
+    ("found", "result"),
+    [
+        (None, "ok"),
+        (an_entry(), "ok"),
+        (an_entry(0o755), "advice"),
+        (an_entry(0o777), "wrong"),
+        (an_entry(uid=OTHER), "wrong"),
+    ],
+)
+def test_a_folder_of_ours_elsewhere(found: Entry | None, result: Result) -> None:
+    assert permissions.kept_elsewhere("ENGRAMLOG_REJECTIONS", FOLDER, found, ME).result == result
+
+
+HAD = SealingStanding(True, "abc (/data/master-key)", True, "")
+
+
+@pytest.mark.parametrize(
+    ("facts", "found"),
+    [
+        (SealingFacts(True, HAD), [("contents", "ok"), ("master key", "ok"), ("copy of the key", "ok")]),
+        (
+            SealingFacts(True, HAD, file=FOLDER / "master-key", inside=True),
+            [("contents", "ok"), ("master key", "ok"), ("copy of the key", "advice")],
+        ),
+        (
+            SealingFacts(True, HAD._replace(reachable=False, reason="gone")),
+            [("contents", "ok"), ("master key", "wrong")],
+        ),
+        (SealingFacts(True, None, "another key"), [("contents", "ok"), ("master key", "wrong")]),
+        (SealingFacts(False, None), [("contents", "advice")]),
+        (SealingFacts(False, None, is_set=True), [("contents", "advice")]),
+        (SealingFacts(False, None, open_chosen=True), [("contents", "ok")]),
+    ],
+)
+def test_how_a_store_is_sealed(facts: SealingFacts, found: list[tuple[str, Result]]) -> None:
+    assert results([sealing.contents(facts), *sealing.master_key(facts)]) == found
+
+
+def test_old_keys_are_dropped_once_nothing_needs_them_and_rewrapped_before() -> None:
+    assert sealing.old_keys(["b"], "b", []).result == "ok"
+    assert "master-key rewrap" in (sealing.old_keys(["a", "b"], "b", ["a"]).advice or "")
+    assert "master-key drop a" in (sealing.old_keys(["a", "b"], "b", ["b"]).advice or "")
+
+
+def listens(by: Any, **facts: Any) -> Finding:
+    told_of: Any = {"by": by, "certificate_ends": None, "operating": "here"}
+    return access.listening(ListeningFacts(told_of, None, "127.0.0.1", 8733, **facts), NOW, SOON)
+
+
+def test_how_a_service_listens() -> None:
+    assert listens("loopback").result == "ok"
+    assert listens("proxy").result == "ok"
+    assert listens("tls", ends=NOW + SOON).result == "ok"
+    assert listens("tls", ends=NOW + SOON - timedelta(seconds=1)).result == "advice"
+    refused = access.listening(ListeningFacts(None, "ENGRAMLOG_HOST: got 0; allowed: 127.0.0.1", "0", 1), NOW, SOON)
+    assert (refused.result, refused.advice) == ("wrong", "allowed: 127.0.0.1")
+    assert access.metrics("127.0.0.1", 9) is None
+    assert access.metrics("0.0.0.0", None) is None
+    assert access.metrics("0.0.0.0", 9) is not None
+
+
+def a_key(name: str, expires_at: int | None = 100 * DAY, revoked_at: int | None = None) -> Key:
+    return Key(f"id-{name}", name, b"", "", 0, expires_at, revoked_at)
+
+
+def a_book(*keys: Key, **grants: Grant) -> AccessBook:
+    return AccessBook(9, {one.key_id: one for one in keys}, {name: (one,) for name, one in grants.items()})
+
+
+def test_keys_that_end_soon_or_never_are_told_and_those_that_are_over_are_not() -> None:
+    assert results(access.keys(a_book(), 0, SOON)) == [("keys", "ok")]
+    assert results(access.keys(a_book(a_key("a")), 0, SOON)) == [("keys", "ok")]
+    assert results(access.keys(a_book(a_key("a", 14 * DAY)), 0, SOON)) == [("keys", "ok")]
+    assert results(access.keys(a_book(a_key("a", 14 * DAY - 1)), 0, SOON)) == [("keys that end", "advice")]
+    assert results(access.keys(a_book(a_key("a", None)), 0, SOON)) == [("keys without an end", "advice")]
+    over = a_book(a_key("a", 1), a_key("b", None, revoked_at=1))
+    assert results(access.keys(over, 2, SOON)) == [("keys", "ok")]
+
+
+def test_who_makes_keys_and_who_is_told_every_secret() -> None:
+    admin = Grant(verbs=("admin",), owners=("*",))
+    wide = Grant(verbs=("read", "reveal"), owners=("*",), sensitivity=3)
+    narrow = Grant(verbs=("read", "reveal"), owners=("team/*",), sensitivity=3)
+    assert access.grants(a_book(a=wide), 0) == []  # nobody has a key
+    assert results(access.grants(a_book(a_key("a"), a=narrow), 0)) == [("admin keys", "ok"), ("grants over all", "ok")]
+    assert results(access.grants(a_book(a_key("a"), a=wide), 0))[1] == ("grants over all", "advice")
+    assert results(access.grants(a_book(a_key("a"), a=admin), 0))[0] == ("admin keys", "ok")
+    assert results(access.grants(a_book(a_key("a", None), a=admin), 0))[0] == ("admin keys", "advice")
+    provided = AccessBook(1, {}, {"oidc/anna": (wide,)})
+    assert results(access.grants(provided, 0))[1] == ("grants over all", "advice")
+
+
+def test_the_audit_log_goes_on() -> None:
+    assert access.audit(None, []).result == "ok"
+    assert "1970-01-02" in access.audit(DAY, []).found
+    assert access.audit(DAY, [":reads"]).result == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("version", "result"), [("6.2.14", "ok"), ("7.0.15", "ok"), ("6.0.9", "wrong"), ("unknown", "unknown")]
+)
+def test_redis_is_new_enough(version: str, result: Result) -> None:
+    assert redis.version(version).result == result
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "limited", "result"),
+    [
+        ("appendonly", "no", True, "wrong"),
+        ("appendfsync", "no", True, "wrong"),
+        ("appendfsync", "everysec", True, "advice"),
+        ("no-appendfsync-on-rewrite", "yes", True, "advice"),
+        ("aof-load-truncated", "yes", True, "advice"),
+        ("maxmemory-policy", "allkeys-lru", True, "wrong"),
+        ("maxmemory-policy", "allkeys-lru", False, "advice"),
+        ("maxmemory-policy", "volatile-lru", True, "advice"),
+    ],
+)
+def test_a_setting_that_loses_what_was_answered(name: str, value: str, limited: bool, result: Result) -> None:
+    assert results(redis.durability(GOOD | {name: value}, limited)) == [(name, result)]
+
+
+def test_sound_settings_are_one_line_and_settings_that_are_not_told_are_unknown() -> None:
+    assert results(redis.durability(GOOD, True)) == [("durability", "ok")]
+    (hidden,) = redis.durability(None, True)
+    assert (hidden.result, hidden.failed) == ("unknown", False)
+
+
+def test_writes_that_failed() -> None:
+    assert redis.writes(WritesFacts(True, True, True)).result == "ok"
+    for one in range(3):
+        facts = [True] * 3
+        facts[one] = False
+        assert redis.writes(WritesFacts(*facts)).result == "wrong"
+
+
+def test_memory_that_is_nearly_full_or_much_fragmented() -> None:
+    assert redis.memory(MemoryFacts(None, 1 << 20, 20 << 20, None)).result == "ok"  # a small one always is
+    assert redis.memory(MemoryFacts(None, 1 << 30, 2 << 30, None)).result == "advice"
+    assert redis.memory(MemoryFacts("Redis uses 71%", 1, 1, 2)) == REDIS.advice(
+        "memory", "Redis uses 71%", "raise maxmemory (ENGRAMLOG_REDIS_MAXMEMORY), or `engramlog capacity`"
+    )
+
+
+@pytest.mark.parametrize(
+    ("role", "online", "wanted", "result"),
+    [
+        ("master", 0, 0, "ok"),
+        ("master", 1, 0, "ok"),
+        ("master", 1, 1, "ok"),
+        ("master", 0, 1, "wrong"),
+        ("slave", 0, 0, "wrong"),
+    ],
+)
+def test_replicas(role: str, online: int, wanted: int, result: Result) -> None:
+    assert redis.replicas(role, online, wanted).result == result
+
+
+@pytest.mark.parametrize(
+    ("facts", "found"),
+    [
+        (WayFacts("127.0.0.1", False, True, True), [("password", "advice")]),
+        (WayFacts("127.0.0.1", False, False, True), [("password", "ok")]),
+        (WayFacts("10.0.0.1", False, True, True), [("password", "wrong"), ("tls", "advice")]),
+        (WayFacts("10.0.0.1", False, False, False), [("password", "ok"), ("tls", "wrong")]),
+        (WayFacts("10.0.0.1", True, False, False), [("password", "ok"), ("tls", "ok")]),
+        (WayFacts("10.0.0.1", True, None, False), [("password", "unknown"), ("tls", "ok")]),
+    ],
+)
+def test_the_way_to_a_redis_of_ones_own(facts: WayFacts, found: list[tuple[str, Result]]) -> None:
+    assert results(redis.way(facts)) == found
+
+
+@pytest.mark.parametrize(
+    ("url", "bare"),
+    [
+        ("redis://me:se%40cret@10.0.0.1:6379/3", "redis://10.0.0.1:6379/3"),
+        ("rediss://10.0.0.1?password=x&ssl_cert_reqs=none", "rediss://10.0.0.1?ssl_cert_reqs=none"),
+        ("redis://[::1]:6379", "redis://[::1]:6379"),
+    ],
+)
+def test_a_redis_is_tried_without_who_one_is(url: str, bare: str) -> None:
+    assert without_password(url) == bare
+
+
+def test_kept_heads_and_rejections() -> None:
+    facts = HeadFacts(3, FOLDER / "heads.jsonl", 0, None)
+    assert beside.heads(facts, public=False).result == "ok"
+    assert beside.heads(facts, public=True).result == "advice"
+    assert beside.heads(facts._replace(sinks=1), public=True).result == "ok"
+    assert beside.heads(facts._replace(trouble="it was changed"), public=False).result == "wrong"
+    kept = ValueFacts(3, FOLDER / "rejections.jsonl", None, False)
+    assert beside.rejections(kept).result == "ok"
+    assert beside.rejections(kept._replace(trouble="line 3 cannot be read")).result == "wrong"
+
+
+def test_copies_cannot_be_seen_and_that_is_no_failure() -> None:
+    for folder in (FOLDER, None):
+        found = beside.copies(folder)
+        assert (found.result, found.failed) == ("unknown", False)
+
+
+def test_clocks() -> None:
+    assert beside.redis_clock(0, 0).result == "ok"
+    for sign in (1, -1):
+        assert beside.redis_clock(sign * (beside.FAR_MICROS + 1), 0).result == "advice"
+        assert beside.redis_clock(sign * (APART_MICROS + 1), 0).result == "wrong"
+    assert beside.newest_event(None, 0).result == "ok"
+    assert beside.newest_event(DAY, DAY).result == "ok"
+    assert beside.newest_event(DAY + 2_000_000, DAY).result == "wrong"
+
+
+def test_disks() -> None:
+    assert beside.disk(FOLDER, Disk(4_096 * MIB, 8_192 * MIB, 10 * MIB)).result == "ok"
+    assert beside.disk(FOLDER, Disk(70 * MIB, 8_192 * MIB, 10 * MIB)).result == "advice"
+    assert beside.disk(FOLDER, Disk(20 * MIB, 8_192 * MIB, 10 * MIB)).result == "wrong"
+
+
+IDLE = WorkFacts(0, (), 0, 0.0, private=True)
+
+
+@pytest.mark.parametrize(
+    ("facts", "workers", "backlog"),
+    [
+        (IDLE, "ok", "ok"),
+        (IDLE._replace(private=False), "advice", "ok"),
+        (IDLE._replace(private=False, lag=3, waited=90.0), "wrong", "advice"),
+        (IDLE._replace(lag=3, waited=90.0), "ok", "ok"),
+        (IDLE._replace(workers=2, lag=3, waited=1.0), "ok", "ok"),
+        (IDLE._replace(workers=2, lag=3, waited=90.0), "ok", "advice"),
+    ],
+)
+def test_workers_and_what_waits_for_them(facts: WorkFacts, workers: Result, backlog: Result) -> None:
+    assert results(processes.workers(facts)) == [("workers", workers)]
+    assert processes.backlog(facts).result == backlog
+
+
+def test_workers_that_fell_silent() -> None:
+    assert results(processes.workers(IDLE._replace(workers=1, silent=["a"])))[1] == ("silent workers", "advice")
+
+
+def test_alarms_are_as_bad_as_they_are_and_say_what_to_do() -> None:
+    meanings = {name: kind.meaning for name, kind in KNOWN.items()}
+    assert results(processes.alarms([], meanings)) == [("alarms", "ok")]
+    standing = [
+        Alarm(name, "", "it happened", 0, 0, 1, "me") for name in ("disk_full", "clock_back", "of a newer release")
+    ]
+    found = processes.alarms(standing, meanings)
+    assert [one.result for one in found] == ["wrong", "advice", "advice"]
+    assert found[0].advice == meanings["disk_full"]
+
+
+def test_owners_that_stand_still() -> None:
+    assert results(processes.owners([], 0)) == [("owners", "ok")]
+    assert results(processes.owners(["ada"], 0)) == [("quarantined owners", "wrong")]
+    assert results(processes.owners(["ada"], 1)) == [("locked owners", "wrong")]
+    assert results(processes.owners(["ada", "bob"], 1)) == [("locked owners", "wrong"), ("quarantined owners", "wrong")]
+
+
+@pytest.mark.parametrize(
+    ("facts", "result"),
+    [
+        (JobFacts(None, "me"), "ok"),
+        (JobFacts(None, wanted=False), "ok"),
+        (JobFacts(None), "advice"),
+        (JobFacts(None, "me", failed=1), "advice"),
+        (JobFacts(None, "me", stopped=["sweep"]), "advice"),
+        (JobFacts("no connection"), "wrong"),
+    ],
+)
+def test_jobs(facts: JobFacts, result: Result) -> None:
+    assert processes.jobs(facts).result == result
+
+
+def test_a_store_of_another_format_says_what_brings_it_over() -> None:
+    assert processes.store_format("2", None).result == "ok"
+    found = processes.store_format("1", "it is older: run `engramlog upgrade`")
+    assert (found.result, found.advice) == ("wrong", "run `engramlog upgrade`")
+
+
+OK, ADVISED = STORE.ok("a", "."), STORE.advice("a", ".", ".")
+WRONG, FAILED, UNSEEN = STORE.wrong("a", ".", "."), STORE.failed("a", "."), STORE.unseen("a", ".", ".")
+
+
+@pytest.mark.parametrize(
+    ("found", "code", "strict", "worst"),
+    [
+        ([OK], 0, 0, "ok"),
+        ([OK, UNSEEN], 0, 0, "ok"),
+        ([OK, ADVISED, UNSEEN], 0, 1, "advice"),
+        ([OK, FAILED], 3, 3, "unknown"),
+        ([ADVISED, FAILED], 3, 1, "advice"),
+        ([WRONG, FAILED], 1, 1, "wrong"),
+    ],
+)
+def test_exit_codes(found: list[Finding], code: int, strict: int, worst: Result) -> None:
+    assert exit_code(found) == code
+    assert exit_code(found, strict=True) == strict
+    assert told("s", "now", found)["result"] == worst
+
+
+def test_findings_are_told_by_group_and_counted() -> None:
+    answer = told(None, "now", [WRONG, DISK.ok("disk", "."), REDIS.ok("version", ".")])
+    assert [one["group"] for one in answer["checks"]] == ["redis", "disk", "store"]
+    assert answer["counts"] == {"wrong": 1, "advice": 0, "unknown": 0, "ok": 2}
+
+
+def fails(error: Exception) -> Callable[[], list[Finding]]:
+    def look() -> list[Finding]:
+        raise error
+
+    return look
+
+
+def test_a_check_that_fails_is_unknown_and_the_others_go_on() -> None:
+    checks = [
+        Check(REDIS, "refused", fails(StoreUnavailable("no connection"))),
+        Check(REDIS, "no file", fails(FileNotFoundError(2, "No such file"))),
+        Check(REDIS, "at fault", fails(KeyError("somebody's words"))),
+        Check(STORE, "fine", lambda: [OK]),
+    ]
+    found = carried_out(checks, PATIENCE)
+    assert [one.result for one in found] == ["unknown"] * 3 + ["ok"]
+    assert all(one.failed for one in found[:3])
+    assert "no connection" in found[0].found
+    assert "KeyError" in found[2].found
+    assert "words" not in found[2].found
+
+
+def test_a_check_that_hangs_is_not_waited_for() -> None:
+    never = Flag()
+
+    def hangs() -> list[Finding]:
+        never.wait()
+        return [OK]
+
+    (found,) = carried_out([Check(REDIS, "hangs", hangs)], 0.05)
+    never.set()
+    assert found == REDIS.failed("hangs", "no answer within 0.05 s")
