@@ -31,13 +31,13 @@ def doctor(
     """
     from ops.commands.notices import patient
     from ops.doctor.checking import examine
-    from ops.doctor.finding import Finding, exit_code
+    from ops.doctor.finding import CheckFinding, exit_code
     from ops.settings import load_settings
 
     answer = examine(load_settings(), on_wait=patient(err))
     show(answer, json, lambda told: _render(told, every=every))
     findings = [
-        Finding(one["group"], one["check"], one["result"], one["found"], one["advice"], one["failed"])
+        CheckFinding(one["group"], one["check"], one["result"], one["found"], one["advice"], one["failed"])
         for one in answer["checks"]
     ]
     if code := exit_code(findings, strict=strict):

@@ -8,23 +8,23 @@ from time import monotonic
 from typing import NamedTuple
 
 from events.errors import EngramlogError
-from ops.doctor.finding import Finding, Group
+from ops.doctor.finding import CheckFinding, CheckGroup
 
-Look = Callable[[], list[Finding]]
+Look = Callable[[], list[CheckFinding]]
 
 
 class Check(NamedTuple):
     """Something to look at."""
 
-    group: Group
+    group: CheckGroup
     name: str
     """What is told where it cannot be carried out."""
     look: Look
 
 
-def carried_out(checks: Sequence[Check], seconds: float) -> list[Finding]:
+def carried_out(checks: Sequence[Check], seconds: float) -> list[CheckFinding]:
     """What all of them found, in their order, no later than after so many seconds."""
-    found: list[list[Finding] | None] = [None] * len(checks)
+    found: list[list[CheckFinding] | None] = [None] * len(checks)
 
     def carry_out(number: int, check: Check) -> None:
         found[number] = _looked(check)
@@ -38,13 +38,13 @@ def carried_out(checks: Sequence[Check], seconds: float) -> list[Finding]:
         thread.start()
     for thread in threads:
         thread.join(max(ends - monotonic(), 0.0))
-    told = list[Finding]()
+    told = list[CheckFinding]()
     for check, one in zip(checks, list(found), strict=True):
         told += [check.group.failed(check.name, f"no answer within {seconds:g} s")] if one is None else one
     return told
 
 
-def _looked(check: Check) -> list[Finding]:
+def _looked(check: Check) -> list[CheckFinding]:
     try:
         return check.look()
     except EngramlogError as error:

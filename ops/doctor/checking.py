@@ -19,12 +19,12 @@ from ops.doctor.finding import (
     REDIS,
     SEALING,
     STORE,
+    CheckFinding,
     DoctorTold,
-    Finding,
     told,
 )
 from ops.doctor.gathering import access, files, redis, store
-from ops.doctor.reaching import SECONDS, Reached, reach
+from ops.doctor.reaching import SECONDS, ReachedStore, reach
 from ops.embedded.process import NotInTime
 from ops.settings import Settings
 
@@ -61,7 +61,7 @@ def _of_this_machine(settings: Settings, own: Callable[[], int]) -> list[Check]:
     ]
 
 
-def _unreached(reached: Reached) -> list[Finding]:
+def _unreached(reached: ReachedStore) -> list[CheckFinding]:
     """That Redis does not answer, where it does not."""
     if reached.client is not None or reached.trouble is None:
         return []
@@ -75,7 +75,7 @@ def _unreached(reached: Reached) -> list[Finding]:
     ]
 
 
-def _of_the_store(reached: Reached, own: Callable[[], int]) -> list[Check]:
+def _of_the_store(reached: ReachedStore, own: Callable[[], int]) -> list[Check]:
     told_of = [
         Check(BACKUPS, "copies", lambda: [beside.copies(reached.folder)]),
         Check(DISK, "disk", partial(store.look_at_disk, reached.folder)),

@@ -35,7 +35,7 @@ class DoctorTold(TypedDict):
     checks: list[FindingTold]
 
 
-class Finding(NamedTuple):
+class CheckFinding(NamedTuple):
     """What one check found, in one sentence, and what to do, in another."""
 
     group: str
@@ -58,39 +58,49 @@ class Finding(NamedTuple):
         }
 
 
-class Group(NamedTuple):
+class CheckGroup(NamedTuple):
     """Checks that belong together; it makes their findings."""
 
     name: str
 
-    def ok(self, check: str, found: str) -> Finding:
+    def ok(self, check: str, found: str) -> CheckFinding:
         """As it should be."""
-        return Finding(self.name, check, "ok", found)
+        return CheckFinding(self.name, check, "ok", found)
 
-    def advice(self, check: str, found: str, advice: str) -> Finding:
+    def advice(self, check: str, found: str, advice: str) -> CheckFinding:
         """Sound, and could be better."""
-        return Finding(self.name, check, "advice", found, advice)
+        return CheckFinding(self.name, check, "advice", found, advice)
 
-    def wrong(self, check: str, found: str, advice: str) -> Finding:
+    def wrong(self, check: str, found: str, advice: str) -> CheckFinding:
         """To be mended before others are let in."""
-        return Finding(self.name, check, "wrong", found, advice)
+        return CheckFinding(self.name, check, "wrong", found, advice)
 
-    def unseen(self, check: str, found: str, advice: str) -> Finding:
+    def unseen(self, check: str, found: str, advice: str) -> CheckFinding:
         """What nobody can see from here."""
-        return Finding(self.name, check, "unknown", found, advice)
+        return CheckFinding(self.name, check, "unknown", found, advice)
 
-    def failed(self, check: str, why: str) -> Finding:
+    def failed(self, check: str, why: str) -> CheckFinding:
         """A check that could not be carried out."""
-        return Finding(self.name, check, "unknown", f"not looked at: {why}", None, failed=True)
+        return CheckFinding(self.name, check, "unknown", f"not looked at: {why}", None, failed=True)
 
 
-PERMISSIONS, SEALING, ACCESS, REDIS = Group("permissions"), Group("sealing"), Group("access"), Group("redis")
-BACKUPS, CLOCK, DISK, PROCESSES = Group("backups"), Group("clock"), Group("disk"), Group("processes")
-STORE = Group("store")
+PERMISSIONS, SEALING, ACCESS, REDIS = (
+    CheckGroup("permissions"),
+    CheckGroup("sealing"),
+    CheckGroup("access"),
+    CheckGroup("redis"),
+)
+BACKUPS, CLOCK, DISK, PROCESSES = (
+    CheckGroup("backups"),
+    CheckGroup("clock"),
+    CheckGroup("disk"),
+    CheckGroup("processes"),
+)
+STORE = CheckGroup("store")
 ORDER = (PERMISSIONS, SEALING, ACCESS, REDIS, BACKUPS, CLOCK, DISK, PROCESSES, STORE)
 
 
-def exit_code(findings: Iterable[Finding], *, strict: bool = False) -> int:
+def exit_code(findings: Iterable[CheckFinding], *, strict: bool = False) -> int:
     """1 where something is wrong, or under `strict` advised; else 3 where a check could not be carried out; else 0."""
     found = list(findings)
     if any(one.result == "wrong" or (strict and one.result == "advice") for one in found):
@@ -98,7 +108,7 @@ def exit_code(findings: Iterable[Finding], *, strict: bool = False) -> int:
     return 3 if any(one.failed for one in found) else 0
 
 
-def told(store_id: str | None, at: str, findings: Sequence[Finding]) -> DoctorTold:
+def told(store_id: str | None, at: str, findings: Sequence[CheckFinding]) -> DoctorTold:
     """All that was found, in the order of the groups."""
     place = {group.name: number for number, group in enumerate(ORDER)}
     ordered = sorted(findings, key=lambda one: place[one.group])

@@ -41,7 +41,7 @@ class NothingToCheck(StoreMismatch):
 
 
 @dataclass(slots=True)
-class Reached:
+class ReachedStore:
     """A store that was reached, as far as it was."""
 
     settings: Settings
@@ -81,10 +81,10 @@ class Reached:
 
 
 @contextmanager
-def reach(settings: Settings, *, on_wait: Callable[[str], None] | None = None) -> Iterator[Reached]:
+def reach(settings: Settings, *, on_wait: Callable[[str], None] | None = None) -> Iterator[ReachedStore]:
     """The store of these settings as far as it can be reached. Raises NothingToCheck where there is none."""
     if settings.redis_url is not None:
-        reached = Reached(settings, None)
+        reached = ReachedStore(settings, None)
         try:
             _open(reached, settings.redis_url, on_wait)
             yield reached
@@ -92,7 +92,7 @@ def reach(settings: Settings, *, on_wait: Callable[[str], None] | None = None) -
             _close(reached)
         return
     folder = folder_of(settings)
-    reached = Reached(settings, folder)
+    reached = ReachedStore(settings, folder)
     embedded = _served(reached, folder, on_wait)
     if embedded is None:
         yield reached
@@ -109,7 +109,7 @@ def reach(settings: Settings, *, on_wait: Callable[[str], None] | None = None) -
             _close(reached)
 
 
-def _served(reached: Reached, folder: Path, on_wait: Callable[[str], None] | None) -> EmbeddedRedis | None:
+def _served(reached: ReachedStore, folder: Path, on_wait: Callable[[str], None] | None) -> EmbeddedRedis | None:
     """The folder's Redis; None where it cannot be had, and then `reached` tells why. Raises NothingToCheck."""
     settings = reached.settings
     try:
@@ -141,7 +141,7 @@ def _served(reached: Reached, folder: Path, on_wait: Callable[[str], None] | Non
     return None
 
 
-def _open(reached: Reached, url: str, on_wait: Callable[[str], None] | None) -> None:
+def _open(reached: ReachedStore, url: str, on_wait: Callable[[str], None] | None) -> None:
     """Read which store it is, and have what opens it begin. Raises NothingToCheck."""
     settings = reached.settings
     try:
@@ -167,6 +167,6 @@ def _open(reached: Reached, url: str, on_wait: Callable[[str], None] | None) -> 
         reached.trouble = error
 
 
-def _close(reached: Reached) -> None:
+def _close(reached: ReachedStore) -> None:
     if reached.client is not None:
         reached.client.close()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from events.envelope import from_micros, utc_text
 from events.text.origins import is_loopback
-from ops.doctor.finding import ACCESS, Finding, many, named
+from ops.doctor.finding import ACCESS, CheckFinding, many, named
 from projections.access.grants import ALL
 from projections.access.provider import OF_PROVIDER
 
@@ -32,7 +32,7 @@ class ListeningFacts(NamedTuple):
     """When the certificate does."""
 
 
-def listening(facts: ListeningFacts, now: datetime, soon: timedelta) -> Finding:
+def listening(facts: ListeningFacts, now: datetime, soon: timedelta) -> CheckFinding:
     """Whether others can reach it, and how. `soon`: what a certificate must last at least."""
     check = "listening"
     if facts.told is None:
@@ -53,7 +53,7 @@ def listening(facts: ListeningFacts, now: datetime, soon: timedelta) -> Finding:
     return ACCESS.ok(check, f"others ask {way}{lasts}")
 
 
-def metrics(host: str, port: int | None) -> Finding | None:
+def metrics(host: str, port: int | None) -> CheckFinding | None:
     """A metrics port that others reach; None where there is none, or it is this machine's alone."""
     if port is None or is_loopback(host):
         return None
@@ -64,7 +64,7 @@ def metrics(host: str, port: int | None) -> Finding | None:
     )
 
 
-def first_key(trouble: str | None) -> Finding | None:
+def first_key(trouble: str | None) -> CheckFinding | None:
     """A service that is open to others and has no key that lives; None else."""
     if trouble is None:
         return None
@@ -72,12 +72,12 @@ def first_key(trouble: str | None) -> Finding | None:
     return ACCESS.wrong("first key", found, cure)
 
 
-def keys(book: AccessBook, now: int, soon: timedelta) -> list[Finding]:
+def keys(book: AccessBook, now: int, soon: timedelta) -> list[CheckFinding]:
     """Keys that live: those that end soon, and those that have no end. `now`: microseconds since 1970."""
     live = [one for one in book.keys.values() if one.state(now) == "live"]
     if not live:
         return [ACCESS.ok("keys", "there is no key that lives: the folder's token alone opens the store")]
-    found = list[Finding]()
+    found = list[CheckFinding]()
     ending = sorted(
         (one for one in live if one.expires_at is not None and one.expires_at - now < soon.total_seconds() * 1_000_000),
         key=lambda one: one.expires_at or 0,
@@ -93,18 +93,20 @@ def keys(book: AccessBook, now: int, soon: timedelta) -> list[Finding]:
                 "keys without an end", f"by no date end: {_keys(endless)}", f"{ROTATE}; `--days 90` gives it an end"
             )
         )
-    return found or [ACCESS.ok("keys", f"{many(len(live), 'key')} live, and each has an end")]
+    return found or [
+        ACCESS.ok("keys", f"{many(len(live), 'key')} that live{'s' if len(live) == 1 else ''}, each with an end")
+    ]
 
 
 def _keys(found: list[Key]) -> str:
     return named([f"{one.key_id} of {one.principal}" for one in found])
 
 
-def grants(book: AccessBook, now: int) -> list[Finding]:
+def grants(book: AccessBook, now: int) -> list[CheckFinding]:
     """Who may make keys, and who is told everybody's secrets."""
     reached = [one for one in book.grants if one.startswith(OF_PROVIDER) or book.live(one, now)]
     admins = [name for name in reached if any("admin" in one.verbs for one in book.grants[name])]
-    told = list[Finding]()
+    told = list[CheckFinding]()
     if endless := [name for name in admins if any(key.expires_at is None for key in book.live(name, now))]:
         told.append(
             ACCESS.advice(
@@ -137,7 +139,7 @@ def grants(book: AccessBook, now: int) -> list[Finding]:
     return told
 
 
-def audit(newest: int | None, stuck: list[str]) -> Finding:
+def audit(newest: int | None, stuck: list[str]) -> CheckFinding:
     """Whether what is recorded of reads goes on. `newest`: when the last was recorded, microseconds; None: none was. `stuck`:
     owners of the store's own that stand still."""
     check = "audit log"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from events.envelope import from_micros, utc_text
 from events.redis.clock import APART_MICROS, BACK_MICROS
-from ops.doctor.finding import BACKUPS, CLOCK, DISK, Finding, many
+from ops.doctor.finding import BACKUPS, CLOCK, DISK, CheckFinding, many
 from ops.embedded.disk import Disk
 
 FAR_MICROS = 5_000_000
@@ -25,7 +25,7 @@ class HeadFacts(NamedTuple):
     """What is wrong with the file, or where the log does not meet it."""
 
 
-def heads(facts: HeadFacts, public: bool) -> Finding:
+def heads(facts: HeadFacts, public: bool) -> CheckFinding:
     """Whether what proves that the log was not changed lies where whoever changes it cannot write. `public`: whether others are let
     in."""
     check = "kept heads"
@@ -51,7 +51,7 @@ class ValueFacts(NamedTuple):
     """Whether they lie outside of the data folder."""
 
 
-def rejections(facts: ValueFacts) -> Finding:
+def rejections(facts: ValueFacts) -> CheckFinding:
     """Whether a restored copy will know what was rejected since."""
     check = "kept rejections"
     if facts.trouble is not None:
@@ -62,7 +62,7 @@ def rejections(facts: ValueFacts) -> Finding:
     return BACKUPS.ok(check, told)
 
 
-def copies(folder: Path | None) -> Finding:
+def copies(folder: Path | None) -> CheckFinding:
     """What nobody can see from here."""
     if folder is None:
         return BACKUPS.unseen(
@@ -73,7 +73,7 @@ def copies(folder: Path | None) -> Finding:
     return BACKUPS.unseen("copies", f"whether there is a copy of {folder} cannot be seen from here", COPY)
 
 
-def redis_clock(redis: int, own: int) -> Finding:
+def redis_clock(redis: int, own: int) -> CheckFinding:
     """Redis's clock against this machine's, microseconds since 1970."""
     check, apart = "redis clock", redis - own
     told = f"Redis's clock is {abs(apart) / 1e6:,.1f} s {'ahead of' if apart > 0 else 'behind'} this machine's"
@@ -86,7 +86,7 @@ def redis_clock(redis: int, own: int) -> Finding:
     return CLOCK.ok(check, "Redis's clock and this machine's agree")
 
 
-def newest_event(recorded: int | None, redis: int) -> Finding:
+def newest_event(recorded: int | None, redis: int) -> CheckFinding:
     """The newest event's recorded time against Redis's clock. None: there is no event, or it tells none."""
     check = "newest event"
     if recorded is None:
@@ -101,7 +101,7 @@ def newest_event(recorded: int | None, redis: int) -> Finding:
     return CLOCK.ok(check, f"recorded {when}")
 
 
-def disk(folder: Path, found: Disk) -> Finding:
+def disk(folder: Path, found: Disk) -> CheckFinding:
     """The disk under a data folder."""
     check = "disk"
     if found.is_full:
@@ -113,7 +113,7 @@ def disk(folder: Path, found: Disk) -> Finding:
     return DISK.ok(check, found.told(folder, found.wanted))
 
 
-def disk_elsewhere() -> Finding:
+def disk_elsewhere() -> CheckFinding:
     """Of a Redis of one's own."""
     return DISK.unseen(
         "disk",

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ops.doctor.finding import PERMISSIONS, Finding, many, named
+from ops.doctor.finding import PERMISSIONS, CheckFinding, many, named
 from ops.owned import OTHERS
 
 WRITE = 0o022
 Kind = Literal["folder", "file", "link", "socket", "other"]
 
 
-class Entry(NamedTuple):
+class FileEntry(NamedTuple):
     """A name in a folder, links not followed."""
 
     path: Path
@@ -28,12 +28,12 @@ class Entry(NamedTuple):
         return f"{self.mode & 0o7777:04o}"
 
 
-def is_safe_to_open(folder: Entry, me: int) -> bool:
+def is_safe_to_open(folder: FileEntry, me: int) -> bool:
     """Whether nobody else can have put there what a server would be started on, or asked at."""
     return folder.kind == "folder" and folder.uid == me and not folder.mode & WRITE
 
 
-def data_folder(told: Path, folder: Entry | None, me: int) -> Finding:
+def data_folder(told: Path, folder: FileEntry | None, me: int) -> CheckFinding:
     """The data folder; `told`: as it is set, which may be a link to it. `folder`: None where there is none."""
     check = "data folder"
     if folder is None:
@@ -60,7 +60,7 @@ def data_folder(told: Path, folder: Entry | None, me: int) -> Finding:
     return PERMISSIONS.ok(check, f"{folder.path} is this user's alone ({folder.octal}){by}")
 
 
-def token(there: bool, trouble: str | None, *, given: bool) -> Finding:
+def token(there: bool, trouble: str | None, *, given: bool) -> CheckFinding:
     """The API's token; `given`: by the environment, and then no file counts."""
     check = "token"
     if given:
@@ -73,7 +73,7 @@ def token(there: bool, trouble: str | None, *, given: bool) -> Finding:
     )
 
 
-def key_file(path: Path, trouble: str | None) -> Finding:
+def key_file(path: Path, trouble: str | None) -> CheckFinding:
     """The file of the master key."""
     check = "master key file"
     if trouble is not None:
@@ -83,7 +83,7 @@ def key_file(path: Path, trouble: str | None) -> Finding:
     return PERMISSIONS.ok(check, f"only this user can read {path}")
 
 
-def socket(found: Entry | None, me: int, *, closed: bool) -> Finding:
+def socket(found: FileEntry | None, me: int, *, closed: bool) -> CheckFinding:
     """The socket of the private Redis; `closed`: whether its folder is this user's alone."""
     check = "redis socket"
     if found is None or found.kind != "socket":
@@ -99,18 +99,18 @@ def socket(found: Entry | None, me: int, *, closed: bool) -> Finding:
     return PERMISSIONS.ok(check, f"only this user reaches {found.path}")
 
 
-def kept_files(folder: Path, found: Sequence[Entry], me: int, *, cut: bool = False) -> list[Finding]:
+def kept_files(folder: Path, found: Sequence[FileEntry], me: int, *, cut: bool = False) -> list[CheckFinding]:
     """What lies in the data folder and below; `cut`: whether there is more than was looked at."""
     check = "files"
     foreign = [one.path.name for one in found if one.uid != me]
     links = [one.path.name for one in found if one.kind == "link"]
     open_ = [one.path.name for one in found if one.kind in ("file", "folder") and one.mode & OTHERS]
-    told = list[Finding]()
+    told = list[CheckFinding]()
     if foreign:
         told.append(
             PERMISSIONS.wrong(
                 check,
-                f"{many(len(foreign), 'thing')} in the data folder belong to another user: {named(foreign)}",
+                f"another user's, in the data folder: {named(foreign)}",
                 "find out who put it there; where a command was run as root, give it back: `chown`",
             )
         )
@@ -118,7 +118,7 @@ def kept_files(folder: Path, found: Sequence[Entry], me: int, *, cut: bool = Fal
         told.append(
             PERMISSIONS.advice(
                 check,
-                f"{named(links)} in the data folder lead elsewhere",
+                f"links in the data folder: {named(links)}",
                 "put the files themselves there: what a link leads to is in no copy of the folder, and has its own permissions",
             )
         )
@@ -138,7 +138,7 @@ def kept_files(folder: Path, found: Sequence[Entry], me: int, *, cut: bool = Fal
     return told
 
 
-def kept_elsewhere(setting: str, path: Path, found: Entry | None, me: int) -> Finding:
+def kept_elsewhere(setting: str, path: Path, found: FileEntry | None, me: int) -> CheckFinding:
     """A folder of ours outside of the data folder."""
     check = setting
     if found is None:

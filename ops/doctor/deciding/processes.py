@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ops.doctor.finding import PROCESSES, STORE, Finding, many, named
+from ops.doctor.finding import PROCESSES, STORE, CheckFinding, many, named
 from ops.processes.standstill import STILL_SECONDS
 
 if TYPE_CHECKING:
@@ -19,15 +19,15 @@ class WorkFacts(NamedTuple):
     silent: Sequence[str]
     """Workers that ended without a word."""
     lag: int
-    waited: float
-    """Seconds that the oldest of it has waited."""
+    waited: float | None
+    """Seconds that the oldest of it has waited; None where the log does not tell."""
     private: bool
     """Whether the store is one of a data folder: commands fold by themselves there."""
 
 
-def workers(facts: WorkFacts) -> list[Finding]:
+def workers(facts: WorkFacts) -> list[CheckFinding]:
     """Whether anybody folds."""
-    found = list[Finding]()
+    found = list[CheckFinding]()
     if facts.workers:
         found.append(PROCESSES.ok("workers", f"{many(facts.workers, 'fold worker')} at work"))
     elif facts.private:
@@ -51,20 +51,22 @@ def workers(facts: WorkFacts) -> list[Finding]:
     return found
 
 
-def backlog(facts: WorkFacts) -> Finding:
+def backlog(facts: WorkFacts) -> CheckFinding:
     """What waits to be folded."""
     check = "backlog"
     if not facts.lag:
         return PROCESSES.ok(check, "everything that was appended is folded")
-    told = f"{many(facts.lag, 'event')} wait to be folded, the oldest for {facts.waited:,.0f} s"
-    if facts.waited < STILL_SECONDS or (facts.private and not facts.workers):
+    waited = facts.waited or 0.0
+    since = "" if facts.waited is None else f", the oldest for {waited:,.0f} s"
+    told = f"{many(facts.lag, 'event')} {'waits' if facts.lag == 1 else 'wait'} to be folded{since}"
+    if waited < STILL_SECONDS or (facts.private and not facts.workers):
         return PROCESSES.ok(check, told)
     return PROCESSES.advice(
         check, told, "`engramlog status` tells the partition and who holds it; one more worker helps"
     )
 
 
-def alarms(standing: Sequence[Alarm], meanings: dict[str, str]) -> list[Finding]:
+def alarms(standing: Sequence[Alarm], meanings: dict[str, str]) -> list[CheckFinding]:
     """What stands. `meanings`: of alarms by name, with what to do."""
     found = [
         (PROCESSES.wrong if one.severity == "stopped" else PROCESSES.advice)(
@@ -77,10 +79,10 @@ def alarms(standing: Sequence[Alarm], meanings: dict[str, str]) -> list[Finding]
     return found or [PROCESSES.ok("alarms", "none stands")]
 
 
-def owners(quarantined: Sequence[str], locked: int) -> list[Finding]:
+def owners(quarantined: Sequence[str], locked: int) -> list[CheckFinding]:
     """Owners whose fold stands still. `locked`: how many of them for want of their key."""
     stuck = len(quarantined)
-    found = list[Finding]()
+    found = list[CheckFinding]()
     if locked:
         found.append(
             PROCESSES.wrong(
@@ -113,7 +115,7 @@ class JobFacts(NamedTuple):
     """Whether a service is at work that should schedule them."""
 
 
-def jobs(facts: JobFacts) -> Finding:
+def jobs(facts: JobFacts) -> CheckFinding:
     """Whether forgetting, merging and purging are done by themselves."""
     check = "jobs"
     if facts.problem:
@@ -131,7 +133,7 @@ def jobs(facts: JobFacts) -> Finding:
     return PROCESSES.ok(check, "scheduled" if facts.leader else "scheduled while `engramlog up` runs")
 
 
-def store_format(number: str, trouble: str | None) -> Finding:
+def store_format(number: str, trouble: str | None) -> CheckFinding:
     """Whether this release can write to the store."""
     if trouble is not None:
         found, _, cure = trouble.partition(": ")

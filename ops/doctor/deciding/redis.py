@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from events.redis.durability import KEPT_BY
 from events.text.origins import is_loopback
-from ops.doctor.finding import REDIS, Finding, many
+from ops.doctor.finding import REDIS, CheckFinding, many
 from ops.embedded.binary import OLDEST, release_of
 
 POLICY = "maxmemory-policy"
@@ -27,7 +27,7 @@ GRAVE = frozenset({("appendonly", "no"), ("appendfsync", "no")})
 """Settings under which it is lost without a crash of the machine, or by more than the last second."""
 
 
-def version(told: str) -> Finding:
+def version(told: str) -> CheckFinding:
     """Which Redis."""
     try:
         known = release_of(told) >= OLDEST
@@ -39,7 +39,7 @@ def version(told: str) -> Finding:
     return REDIS.ok("version", f"Redis {told}")
 
 
-def durability(settings: Mapping[str, str] | None, limited: bool) -> list[Finding]:
+def durability(settings: Mapping[str, str] | None, limited: bool) -> list[CheckFinding]:
     """Whether an answered write is on disk and stays (`events.redis.durability`). `settings`: None where Redis does not tell them.
     `limited`: whether it has a maxmemory."""
     if settings is None:
@@ -63,7 +63,7 @@ def durability(settings: Mapping[str, str] | None, limited: bool) -> list[Findin
     return found or [REDIS.ok("durability", "every answered write is on disk, and nothing is evicted")]
 
 
-def _setting(name: str, value: str, limited: bool) -> Finding:
+def _setting(name: str, value: str, limited: bool) -> CheckFinding:
     allowed = NO_EVICTION if name == POLICY else "".join(sorted(KEPT_BY[name]))
     cure = f"`CONFIG SET {name} {allowed}`, and in its file"
     if (name, value) in GRAVE or (name == POLICY and limited):
@@ -79,7 +79,7 @@ class WritesFacts(NamedTuple):
     save_ok: bool
 
 
-def writes(facts: WritesFacts) -> Finding:
+def writes(facts: WritesFacts) -> CheckFinding:
     """How the last writes to disk ended."""
     check, cure = "last writes", "look at Redis's log and its disk: full, read-only, or another user's"
     failed = {
@@ -103,7 +103,7 @@ class MemoryFacts(NamedTuple):
     limit: int | None
 
 
-def memory(facts: MemoryFacts) -> Finding:
+def memory(facts: MemoryFacts) -> CheckFinding:
     """How much of it is left."""
     check = "memory"
     if facts.warning:
@@ -120,7 +120,7 @@ def memory(facts: MemoryFacts) -> Finding:
     return REDIS.ok(check, f"{facts.used / 1e6:,.1f} MB in use, {of}")
 
 
-def replicas(role: str, online: int, wanted: int) -> Finding:
+def replicas(role: str, online: int, wanted: int) -> CheckFinding:
     """Whether it is the primary, and as many replicas follow as appends wait for."""
     check = "replicas"
     if role != "master":
@@ -150,13 +150,13 @@ class WayFacts(NamedTuple):
     sealed: bool
 
 
-def way(facts: WayFacts) -> list[Finding]:
+def way(facts: WayFacts) -> list[CheckFinding]:
     """Who else can reach it, and who reads what passes."""
     near = is_loopback(facts.host)
     return [_password(facts, near), *([] if near else [_encrypted(facts)])]
 
 
-def _password(facts: WayFacts, near: bool) -> Finding:
+def _password(facts: WayFacts, near: bool) -> CheckFinding:
     check = "password"
     if facts.lets_anybody_in is None:
         return REDIS.failed(check, "it could not be tried whether Redis answers without one")
@@ -170,7 +170,7 @@ def _password(facts: WayFacts, near: bool) -> Finding:
     return REDIS.wrong(check, f"Redis at {facts.host} answers without one: who reaches it can read and write", cure)
 
 
-def _encrypted(facts: WayFacts) -> Finding:
+def _encrypted(facts: WayFacts) -> CheckFinding:
     check = "tls"
     if facts.encrypted:
         return REDIS.ok(check, "what passes is encrypted (rediss://)")

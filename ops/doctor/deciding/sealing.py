@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ops.doctor.finding import SEALING, Finding, many, named
+from ops.doctor.finding import SEALING, CheckFinding, named
 from ops.sealing.watch import OPEN_STORE
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class SealingFacts(NamedTuple):
     """Whether it lies in the data folder."""
 
 
-def contents(facts: SealingFacts) -> Finding:
+def contents(facts: SealingFacts) -> CheckFinding:
     """Whether words lie open."""
     check = "contents"
     if facts.sealed:
@@ -50,7 +50,7 @@ def contents(facts: SealingFacts) -> Finding:
     )
 
 
-def master_key(facts: SealingFacts) -> list[Finding]:
+def master_key(facts: SealingFacts) -> list[CheckFinding]:
     """Whether it answers, and where it lies; nothing of a store that lies open."""
     if not facts.sealed:
         return []
@@ -60,7 +60,7 @@ def master_key(facts: SealingFacts) -> list[Finding]:
     return [SEALING.ok("master key", f"it opens the store: {facts.standing.key}"), _copy(facts)]
 
 
-def _copy(facts: SealingFacts) -> Finding:
+def _copy(facts: SealingFacts) -> CheckFinding:
     check = "copy of the key"
     if facts.file is None:
         return SEALING.ok(check, "a key service has the key; its own backups are its operator's")
@@ -73,7 +73,7 @@ def _copy(facts: SealingFacts) -> Finding:
     return SEALING.ok(check, f"the key lies apart from the data folder, in {facts.file}; keep a copy of it too")
 
 
-def old_keys(names: Sequence[str], wraps_now: str, needed: Sequence[str]) -> Finding:
+def old_keys(names: Sequence[str], wraps_now: str, needed: Sequence[str]) -> CheckFinding:
     """Keys in the file beside the one that wraps now; `needed`: those by which something is wrapped still."""
     check = "old keys"
     if len(names) <= 1:
@@ -86,5 +86,5 @@ def old_keys(names: Sequence[str], wraps_now: str, needed: Sequence[str]) -> Fin
             f"`engramlog master-key drop {idle[0]}`, once no backup needs it",
         )
     return SEALING.advice(
-        check, f"{many(len(old), 'older key')} still wrap what is here: {named(old)}", "`engramlog master-key rewrap`"
+        check, f"by an older key is still wrapped what is here: {named(old)}", "`engramlog master-key rewrap`"
     )

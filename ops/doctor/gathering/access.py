@@ -14,8 +14,8 @@ from ops.beyond.watch import SOON
 from ops.clock import now_micros
 from ops.doctor.deciding import access
 from ops.doctor.deciding.access import ListeningFacts
-from ops.doctor.finding import Finding
-from ops.doctor.reaching import Reached
+from ops.doctor.finding import CheckFinding
+from ops.doctor.reaching import ReachedStore
 from ops.settings import Settings
 from projections.access.book import AccessBook
 
@@ -34,7 +34,7 @@ def is_public(settings: Settings) -> bool:
     return found is None or found.main.public
 
 
-def look_at_listening(settings: Settings, now: datetime) -> list[Finding]:
+def look_at_listening(settings: Settings, now: datetime) -> list[CheckFinding]:
     """How the service listens by these settings."""
     found, trouble = listeners(settings)
     told = None if found is None else how_it_listens(found)
@@ -46,7 +46,7 @@ def look_at_listening(settings: Settings, now: datetime) -> list[Finding]:
     return [one for one in several if one is not None]
 
 
-def look_at_keys(reached: Reached) -> list[Finding]:
+def look_at_keys(reached: ReachedStore) -> list[CheckFinding]:
     """Keys and grants. Raises StoreError."""
     log = reached.log()
     try:
@@ -68,7 +68,7 @@ def _lacks_key(settings: Settings, book: AccessBook) -> str | None:
     return None
 
 
-def look_at_audit(reached: Reached, stuck: list[str]) -> list[Finding]:
+def look_at_audit(reached: ReachedStore, stuck: list[str]) -> list[CheckFinding]:
     """What was recorded of reads. `stuck`: owners of the store's own that stand still. Raises StoreError."""
     log, newest = reached.log(), None
     try:

@@ -14,15 +14,15 @@ from events.redis.durability import read_settings
 from events.redis.wire import Wire, connect
 from ops.doctor.deciding import redis as decide
 from ops.doctor.deciding.redis import MemoryFacts, WayFacts, WritesFacts
-from ops.doctor.finding import Finding
-from ops.doctor.reaching import SECONDS, Reached
+from ops.doctor.finding import CheckFinding
+from ops.doctor.reaching import SECONDS, ReachedStore
 from projections.redis.debt import FoldDebt
 
 SECRETS = frozenset({"username", "password"})
 """What a URL may tell behind its `?` of who one is."""
 
 
-def look_at_redis(reached: Reached) -> list[Finding]:
+def look_at_redis(reached: ReachedStore) -> list[CheckFinding]:
     """Version, durability, how the last writes ended, memory and replicas. Raises StoreError."""
     kept = Supervision(reached.wire).kept()
     wire = reached.wire()
@@ -42,7 +42,7 @@ def look_at_redis(reached: Reached) -> list[Finding]:
     ]
 
 
-def _memory(wire: Wire, reached: Reached) -> MemoryFacts:
+def _memory(wire: Wire, reached: ReachedStore) -> MemoryFacts:
     identity, told = reached.identity, info(wire, "memory")
     if identity is None:
         room, events = read_room(wire), 0
@@ -54,7 +54,7 @@ def _memory(wire: Wire, reached: Reached) -> MemoryFacts:
     return MemoryFacts(warning, room.used, int(told.get("used_memory_rss", "0")), room.limit)
 
 
-def look_at_way(reached: Reached) -> list[Finding]:
+def look_at_way(reached: ReachedStore) -> list[CheckFinding]:
     """Who else can reach a Redis of one's own over TCP, and who reads what passes."""
     url = reached.settings.redis_url
     if url is None or url.startswith("unix:"):

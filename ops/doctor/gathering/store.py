@@ -19,9 +19,9 @@ from ops.doctor.deciding import beside, processes, sealing
 from ops.doctor.deciding.beside import HeadFacts, ValueFacts
 from ops.doctor.deciding.processes import JobFacts, WorkFacts
 from ops.doctor.deciding.sealing import SealingFacts
-from ops.doctor.finding import Finding
+from ops.doctor.finding import CheckFinding
 from ops.doctor.gathering.access import is_public
-from ops.doctor.reaching import SECONDS, Reached
+from ops.doctor.reaching import SECONDS, ReachedStore
 from ops.embedded.disk import look
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import refuse_changed_log
@@ -43,7 +43,7 @@ class _Log(NamedTuple):
     """A log as it is compared with heads."""
 
     identity: StoreIdentity
-    reached: Reached
+    reached: ReachedStore
 
     def wire(self) -> Wire:
         """A connection of one's own."""
@@ -53,7 +53,7 @@ class _Log(NamedTuple):
 CURE = "restore a copy, or, where the change is known and meant, `--accept-changed-log REASON`"
 
 
-def look_at_seals(reached: Reached) -> list[Finding]:
+def look_at_seals(reached: ReachedStore) -> list[CheckFinding]:
     """Whether the store is sealed, and whether its key answers. Raises StoreError."""
     settings, seals, identity = reached.settings, reached.reached.seals, reached.known
     sealed = identity.sealed is not None
@@ -74,7 +74,7 @@ def _is_inside(file: Path, folder: Path) -> bool:
     return file.resolve().is_relative_to(folder.resolve())
 
 
-def look_at_old_keys(reached: Reached) -> list[Finding]:
+def look_at_old_keys(reached: ReachedStore) -> list[CheckFinding]:
     """Keys in the file beside the one that wraps now. Raises StoreError."""
     file, master = key_in(reached.folder, reached.settings), reached.reached.seals.master
     if file is None or master is None or reached.known.sealed is None:
@@ -90,7 +90,7 @@ def look_at_old_keys(reached: Reached) -> list[Finding]:
     return [sealing.old_keys(ring.names, ring.name, [one for one in ring.names if found.need(one)])]
 
 
-def look_at_heads(reached: Reached) -> list[Finding]:
+def look_at_heads(reached: ReachedStore) -> list[CheckFinding]:
     """Kept heads, and whether the log meets them. Raises StoreError."""
     identity, settings = reached.known, reached.settings
     file = HeadFile(heads_path(settings, identity.store_id))
@@ -103,7 +103,7 @@ def look_at_heads(reached: Reached) -> list[Finding]:
     return [beside.heads(HeadFacts(kept, file.path, len(settings.head_sinks), trouble), is_public(settings))]
 
 
-def look_at_rejections(reached: Reached) -> list[Finding]:
+def look_at_rejections(reached: ReachedStore) -> list[CheckFinding]:
     """Kept rejections. Raises StoreError."""
     identity, settings = reached.known, reached.settings
     file = ValueFile(values_path(settings, identity.store_id), identity.store_id, identity.partitions)
@@ -117,7 +117,7 @@ def look_at_rejections(reached: Reached) -> list[Finding]:
     return [beside.rejections(ValueFacts(kept, file.path, trouble, settings.rejections is not None))]
 
 
-def look_at_clocks(reached: Reached, own: Callable[[], int]) -> list[Finding]:
+def look_at_clocks(reached: ReachedStore, own: Callable[[], int]) -> list[CheckFinding]:
     """Redis's clock. `own`: this machine's, microseconds since 1970. Raises StoreError."""
     wire = reached.wire()
     try:
@@ -132,12 +132,12 @@ def look_at_clocks(reached: Reached, own: Callable[[], int]) -> list[Finding]:
     return found
 
 
-def look_at_disk(folder: Path | None) -> list[Finding]:
+def look_at_disk(folder: Path | None) -> list[CheckFinding]:
     """The disk of a data folder. Raises OSError."""
     return [beside.disk_elsewhere() if folder is None else beside.disk(folder, look(folder))]
 
 
-def look_at_work(reached: Reached) -> list[Finding]:
+def look_at_work(reached: ReachedStore) -> list[CheckFinding]:
     """Fold workers, what waits for them, and owners that stand still. Raises StoreError."""
     identity, wire = reached.known, reached.wire()
     try:
@@ -151,7 +151,10 @@ def look_at_work(reached: Reached) -> list[Finding]:
         len(live),
         sorted(silent_ones),
         sum(one["lag"] for one in partitions),
-        max((one["checkpoint_age"] or 0.0 for one in partitions), default=0.0),
+        max(
+            (one["checkpoint_age"] for one in partitions if one["lag"] and one["checkpoint_age"] is not None),
+            default=None,
+        ),
         reached.embedded is not None,
     )
     quarantined = sorted(name for one in partitions for name in one["quarantined"])
@@ -163,7 +166,7 @@ def look_at_work(reached: Reached) -> list[Finding]:
     ]
 
 
-def own_that_stand_still(reached: Reached) -> list[str]:
+def own_that_stand_still(reached: ReachedStore) -> list[str]:
     """Owners of the store's own (keys, reads) whose fold stands still. Raises StoreError."""
     wire = reached.wire()
     try:
@@ -173,7 +176,7 @@ def own_that_stand_still(reached: Reached) -> list[str]:
     return sorted(name for one in partitions for name in one["quarantined"] if name in SYSTEM_OWNERS)
 
 
-def _jobs(reached: Reached, *, wanted: bool) -> JobFacts:
+def _jobs(reached: ReachedStore, *, wanted: bool) -> JobFacts:
     queue, identity = reached.settings.queue_url, reached.known
     client = connect(queue, timeout=SECONDS) if queue else reached.reached
     wires = WirePool(client)
@@ -191,7 +194,7 @@ def _jobs(reached: Reached, *, wanted: bool) -> JobFacts:
     return JobFacts(None, told["leader"], told["failed"], sorted(told["stopped"]), wanted)
 
 
-def look_at_alarms(reached: Reached) -> list[Finding]:
+def look_at_alarms(reached: ReachedStore) -> list[CheckFinding]:
     """What stands. Raises StoreError."""
     alarms = RedisAlarms(WirePool(reached.reached), "doctor", silent)
     try:
@@ -200,7 +203,7 @@ def look_at_alarms(reached: Reached) -> list[Finding]:
         alarms.close()
 
 
-def look_at_format(reached: Reached) -> list[Finding]:
+def look_at_format(reached: ReachedStore) -> list[CheckFinding]:
     """Which store it is, and whether this release can write to it. Raises StoreError."""
     trouble = None
     try:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from events.errors import StoreMismatch
-from ops.clock import now_micros
+from events.partitions import LogKeys, partition_of
+from events.redis.alarms import RedisAlarms
+from events.redis.wire import Wire, WirePool, connect
+from ops.clock import now, now_micros
 from ops.doctor.checking import examine
 from ops.doctor.reaching import NothingToCheck
 from ops.embedded import disk
 from ops.embedded.server import open_folder
 from ops.sealing.key_file import read_key_file
 from ops.settings import load_settings
+from projections.redis.create import read_identity
 from tests.acceptance.helpers.cli import Cli
+from tests.given.access.certificates import certificate
+from tests.given.client import APPEND
 from tests.integration.ops.test_up import Up
 from tests.patience import PATIENCE
 
@@ -234,9 +243,10 @@ def test_a_setting_that_cannot_be_right_is_bad_input(store: Cli, monkeypatch: py
 
 def test_a_log_that_does_not_meet_its_kept_heads_is_wrong(store: Cli, folder: Path) -> None:
     file = folder / "heads.jsonl"
-    line = file.read_text()
-    at = line.index('"chain":"') + len('"chain":"')
-    file.write_text(line[:at] + ("0" if line[at] != "0" else "1") + line[at + 1 :])
+    line = json.loads(file.read_text().splitlines()[0])
+    partition, seq, chain = line["heads"][0]
+    line["heads"] = [[partition, seq, "0" * len(chain)]]
+    file.write_text(json.dumps(line, separators=(",", ":")) + "\n")
     assert found(store, code=1)["backups", "kept heads"]["result"] == "wrong"
 
 
@@ -264,8 +274,6 @@ def served(store: Cli, folder: Path) -> Iterator[Any]:
     """The private Redis, held open as a service holds it, and what speaks to it."""
     with open_folder(folder, "shared") as embedded:
         embedded._set_ready()
-        from events.redis.wire import connect
-
         with connect(f"unix://{embedded.socket_path}") as client:
             yield client
 
@@ -283,14 +291,45 @@ def test_a_private_redis_that_was_set_otherwise(served: Any, store: Cli, setting
     assert found(store, code=int(result == "wrong"))["redis", setting]["result"] == result
 
 
-def test_an_owner_that_stands_still_and_an_alarm(served: Any, store: Cli) -> None:
-    from events.redis.alarms import RedisAlarms
-    from events.redis.wire import WirePool
-
+def test_an_alarm_that_stands(served: Any, store: Cli) -> None:
     RedisAlarms(WirePool(served), "me", lambda *_told, **_facts: None).raised("receipt_lost", "3", "it is gone")
     told = found(store, code=1)["processes", "alarm receipt_lost"]
     assert told["found"] == "3: it is gone"
     assert "Restore it" in told["advice"]
+
+
+def test_an_owner_that_stands_still(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGRAMLOG_SEALED_BY", "none")
+    cli("add", "ada", "Ada likes coffee")
+    with open_folder(folder, "command") as embedded, connect(f"unix://{embedded.socket_path}") as client:
+        wire = Wire(client)
+        identity = read_identity(wire)
+        assert identity is not None
+        keys = LogKeys(identity.tags[partition_of("ada", identity.partitions)])
+        entry = ("t", "MemoryMentioned.99", "i", uuid4().bytes, "o", "ada", "e", b"{}")
+        wire.call("EVAL", APPEND, 2, keys.meta, keys.stream, *entry)
+        wire.close()
+    assert "1 event waits to be folded" in found(cli)["processes", "backlog"]["found"]  # and looking folds nothing
+    assert "1 event waits to be folded" in found(cli)["processes", "backlog"]["found"]
+    cli("stats")
+    told = found(cli, code=1)["processes", "quarantined owners"]
+    assert "1 owner stands still" in told["found"]
+    assert "ada" in told["found"]
+    assert "engramlog dead list" in told["advice"]
+
+
+def test_a_certificate_that_ends_soon_and_one_whose_key_others_read(
+    store: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = certificate(tmp_path, "memory.example.org", begins=now() - timedelta(days=1), ends=now() + timedelta(days=3))
+    store("key", "new", "first", "--can", "use", "--owners", "*", "--days", "90")
+    monkeypatch.setenv("ENGRAMLOG_TLS_CERT_FILE", str(pair.chain))
+    monkeypatch.setenv("ENGRAMLOG_TLS_KEY_FILE", str(pair.key))
+    told = found(store)["access", "listening"]
+    assert told["result"] == "advice"
+    assert "renew it" in told["advice"]
+    pair.key.chmod(0o644)
+    assert found(store, code=1)["access", "listening"]["result"] == "wrong"
 
 
 def test_a_damaged_folder_is_told_with_its_cure(store: Cli, folder: Path) -> None:

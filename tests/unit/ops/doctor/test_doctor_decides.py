@@ -20,11 +20,11 @@ from ops.doctor.carrying import Check, carried_out
 from ops.doctor.deciding import access, beside, permissions, processes, redis, sealing
 from ops.doctor.deciding.access import ListeningFacts
 from ops.doctor.deciding.beside import HeadFacts, ValueFacts
-from ops.doctor.deciding.permissions import Entry, Kind
+from ops.doctor.deciding.permissions import FileEntry, Kind
 from ops.doctor.deciding.processes import JobFacts, WorkFacts
 from ops.doctor.deciding.redis import MemoryFacts, WayFacts, WritesFacts
 from ops.doctor.deciding.sealing import SealingFacts
-from ops.doctor.finding import DISK, REDIS, STORE, Finding, Result, exit_code, told
+from ops.doctor.finding import DISK, REDIS, STORE, CheckFinding, Result, exit_code, told
 from ops.doctor.gathering.redis import without_password
 from ops.embedded.disk import MIB, Disk
 from projections.access.book import AccessBook, Key
@@ -38,11 +38,11 @@ SOON = timedelta(days=14)
 GOOD = {name: "noeviction" if name == "maxmemory-policy" else next(iter(good)) for name, good in KEPT_BY.items()}
 
 
-def an_entry(mode: int = 0o700, uid: int = ME, kind: Kind = "folder", name: str = "") -> Entry:
-    return Entry(FOLDER / name, kind, uid, mode)
+def an_entry(mode: int = 0o700, uid: int = ME, kind: Kind = "folder", name: str = "") -> FileEntry:
+    return FileEntry(FOLDER / name, kind, uid, mode)
 
 
-def results(found: list[Finding]) -> list[tuple[str, Result]]:
+def results(found: list[CheckFinding]) -> list[tuple[str, Result]]:
     return [(one.check, one.result) for one in found]
 
 
@@ -67,7 +67,7 @@ def test_everything_that_is_wrong_or_advised_says_what_to_do() -> None:
         (an_entry(kind="file"), "wrong", "is no folder"),
     ],
 )
-def test_a_data_folder_is_its_users_alone(folder: Entry | None, result: Result, told: str) -> None:
+def test_a_data_folder_is_its_users_alone(folder: FileEntry | None, result: Result, told: str) -> None:
     found = permissions.data_folder(FOLDER, folder, ME)
     assert found.result == result
     assert told in found.found
@@ -81,7 +81,7 @@ def test_a_data_folder_by_a_link_is_told_as_such() -> None:
     ("folder", "safe"),
     [(an_entry(), True), (an_entry(0o755), True), (an_entry(0o720), False), (an_entry(uid=OTHER), False)],
 )
-def test_nothing_is_opened_in_a_folder_that_others_could_write_to(folder: Entry, safe: bool) -> None:
+def test_nothing_is_opened_in_a_folder_that_others_could_write_to(folder: FileEntry, safe: bool) -> None:
     assert permissions.is_safe_to_open(folder, ME) == safe
 
 
@@ -108,13 +108,13 @@ def test_files_of_others_links_and_open_files_are_told_apart() -> None:
         (None, True, "wrong"),
     ],
 )
-def test_the_socket_is_this_users_alone(found: Entry | None, closed: bool, result: Result) -> None:
+def test_the_socket_is_this_users_alone(found: FileEntry | None, closed: bool, result: Result) -> None:
     assert permissions.socket(found, ME, closed=closed).result == result
 
 
 def test_a_token_that_others_could_have_read_is_wrong_and_none_is_not() -> None:
     assert permissions.token(False, None, given=False).result == "ok"
-    assert permissions.token(False, "it could be read by others; make a new one", given=False) == Finding(
+    assert permissions.token(False, "it could be read by others; make a new one", given=False) == CheckFinding(
         "permissions", "token", "wrong", "it could be read by others", "make a new one"
     )
     assert "ENGRAMLOG_TOKEN" in permissions.token(False, None, given=True).found
@@ -130,7 +130,7 @@ def test_a_token_that_others_could_have_read_is_wrong_and_none_is_not() -> None:
         (an_entry(uid=OTHER), "wrong"),
     ],
 )
-def test_a_folder_of_ours_elsewhere(found: Entry | None, result: Result) -> None:
+def test_a_folder_of_ours_elsewhere(found: FileEntry | None, result: Result) -> None:
     assert permissions.kept_elsewhere("ENGRAMLOG_REJECTIONS", FOLDER, found, ME).result == result
 
 
@@ -165,7 +165,7 @@ def test_old_keys_are_dropped_once_nothing_needs_them_and_rewrapped_before() -> 
     assert "master-key drop a" in (sealing.old_keys(["a", "b"], "b", ["b"]).advice or "")
 
 
-def listens(by: Any, **facts: Any) -> Finding:
+def listens(by: Any, **facts: Any) -> CheckFinding:
     told_of: Any = {"by": by, "certificate_ends": None, "operating": "here"}
     return access.listening(ListeningFacts(told_of, None, "127.0.0.1", 8733, **facts), NOW, SOON)
 
@@ -416,7 +416,7 @@ WRONG, FAILED, UNSEEN = STORE.wrong("a", ".", "."), STORE.failed("a", "."), STOR
         ([WRONG, FAILED], 1, 1, "wrong"),
     ],
 )
-def test_exit_codes(found: list[Finding], code: int, strict: int, worst: Result) -> None:
+def test_exit_codes(found: list[CheckFinding], code: int, strict: int, worst: Result) -> None:
     assert exit_code(found) == code
     assert exit_code(found, strict=True) == strict
     assert told("s", "now", found)["result"] == worst
@@ -428,8 +428,8 @@ def test_findings_are_told_by_group_and_counted() -> None:
     assert answer["counts"] == {"wrong": 1, "advice": 0, "unknown": 0, "ok": 2}
 
 
-def fails(error: Exception) -> Callable[[], list[Finding]]:
-    def look() -> list[Finding]:
+def fails(error: Exception) -> Callable[[], list[CheckFinding]]:
+    def look() -> list[CheckFinding]:
         raise error
 
     return look
@@ -453,7 +453,7 @@ def test_a_check_that_fails_is_unknown_and_the_others_go_on() -> None:
 def test_a_check_that_hangs_is_not_waited_for() -> None:
     never = Flag()
 
-    def hangs() -> list[Finding]:
+    def hangs() -> list[CheckFinding]:
         never.wait()
         return [OK]
 
