@@ -85,12 +85,18 @@ def keys(book: AccessBook, now: int, soon: timedelta) -> list[CheckFinding]:
     if ending:
         when = utc_text(from_micros(ending[0].expires_at or 0))
         found.append(
-            ACCESS.advice("keys that end", f"within {soon.days} days end: {_keys(ending)}; the first {when}", ROTATE)
+            ACCESS.advice(
+                "keys that end",
+                f"{_keys(ending)} {'ends' if len(ending) == 1 else 'end'} within {soon.days} days, the first {when}",
+                ROTATE,
+            )
         )
     if endless := [one for one in live if one.expires_at is None]:
         found.append(
             ACCESS.advice(
-                "keys without an end", f"by no date end: {_keys(endless)}", f"{ROTATE}; `--days 90` gives it an end"
+                "keys without an end",
+                f"{_keys(endless)} {'has' if len(endless) == 1 else 'have'} no end",
+                f"{ROTATE}; `--days 90` gives it an end",
             )
         )
     return found or [
