@@ -23,7 +23,7 @@ from ops.doctor.finding import (
     DoctorTold,
     told,
 )
-from ops.doctor.gathering import access, files, redis, store
+from ops.doctor.gathering import access, files, redis, service, store
 from ops.doctor.reaching import SECONDS, ReachedStore, reach
 from ops.embedded.process import NotInTime
 from ops.settings import Settings
@@ -58,6 +58,7 @@ def _of_this_machine(settings: Settings, own: Callable[[], int]) -> list[Check]:
         Check(PERMISSIONS, "files", partial(files.look_at_files, settings)),
         Check(PERMISSIONS, "folders elsewhere", partial(files.look_elsewhere, settings)),
         Check(ACCESS, "listening", lambda: access.look_at_listening(settings, from_micros(own()))),
+        Check(ACCESS, "running service", partial(service.look_at_service, settings)),
     ]
 
 

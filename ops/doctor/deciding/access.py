@@ -53,6 +53,20 @@ def listening(facts: ListeningFacts, now: datetime, soon: timedelta) -> CheckFin
     return ACCESS.ok(check, f"others ask {way}{lasts}")
 
 
+def running(told: str | None, by_settings: str) -> CheckFinding | None:
+    """The service that runs now, beside these settings: by what each is asked. `told`: None where none runs, or none tells."""
+    check = "running service"
+    if told is None:
+        return None
+    if told != by_settings:
+        return ACCESS.advice(
+            check,
+            f"the service that runs is asked by {told}, and these settings say {by_settings}: what is told here is not of it",
+            "run this with the settings that the service was started with, or start it again with these",
+        )
+    return ACCESS.ok(check, f"it is asked by {told}, as these settings say")
+
+
 def metrics(host: str, port: int | None) -> CheckFinding | None:
     """A metrics port that others reach; None where there is none, or it is this machine's alone."""
     if port is None or is_loopback(host):

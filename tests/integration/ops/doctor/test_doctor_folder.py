@@ -105,17 +105,24 @@ def test_nothing_is_changed_by_looking(store: Cli, folder: Path) -> None:
     assert lying(folder) == before
 
 
-def test_beside_a_running_service_it_looks_at_the_service(store: Cli, folder: Path) -> None:
+def test_beside_a_running_service_it_looks_at_the_service(
+    store: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     up = Up(folder)
     try:
         up.ready()
         before = set(lying(folder))
         told = found(store)
         assert "1 fold worker at work" in told["processes", "workers"]["found"]
+        assert told["access", "running service"]["result"] == "ok"
         assert told["permissions", "redis socket"]["result"] == "ok"
         assert told["permissions", "files"]["result"] == "ok"
         assert not any(one["result"] == "wrong" for one in told.values())
         assert set(lying(folder)) == before
+        monkeypatch.setenv("ENGRAMLOG_TRUSTED_PROXIES", "10.0.0.1")
+        monkeypatch.setenv("ENGRAMLOG_PUBLIC_NAMES", "memory.example.org")
+        other = found(store, code=1)["access", "running service"]
+        assert "asked by loopback, and these settings say proxy" in other["found"]
     finally:
         up.process.terminate()
         up.process.wait(PATIENCE)

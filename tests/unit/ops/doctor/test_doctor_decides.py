@@ -159,6 +159,14 @@ def test_how_a_service_listens() -> None:
     assert access.metrics("0.0.0.0", 9) is not None
 
 
+def test_a_service_that_runs_by_other_settings() -> None:
+    assert access.running(None, "loopback") is None
+    for told, result in (("loopback", "ok"), ("tls", "advice")):
+        found = access.running(told, "loopback")
+        assert found is not None
+        assert found.result == result
+
+
 def a_key(name: str, expires_at: int | None = 100 * DAY, revoked_at: int | None = None) -> Key:
     return Key(f"id-{name}", name, b"", "", 0, expires_at, revoked_at)
 
