@@ -73,11 +73,16 @@ class ReachedStore:
             raise StoreError("the store could not be opened")
         return self.identity
 
-    def log(self) -> RedisEventLog:
-        """The log, for reading. Raises StoreError where the store was not opened."""
+    @property
+    def opened(self) -> StoreIdentity:
+        """The same of a store that was opened, so that what is sealed can be read. Raises StoreError where it was not."""
         if self.trouble is not None:
             raise StoreError("the store could not be opened")
-        return RedisEventLog(self.reached, self.known.tags, own_clock=now_micros)
+        return self.known
+
+    def log(self) -> RedisEventLog:
+        """The log, for reading. Raises StoreError where the store was not opened."""
+        return RedisEventLog(self.reached, self.opened.tags, own_clock=now_micros)
 
 
 @contextmanager

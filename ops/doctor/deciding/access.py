@@ -168,5 +168,5 @@ def audit(newest: int | None, stuck: list[str]) -> CheckFinding:
             check, f"{named(stuck)} stand still: what was recorded is not folded", "`engramlog dead show` tells why"
         )
     if newest is None:
-        return ACCESS.ok(check, "nothing was recorded yet: what is read by a key is")
+        return ACCESS.ok(check, "no look by a key is recorded in what is folded")
     return ACCESS.ok(check, f"it goes on; the newest was recorded {utc_text(from_micros(newest))}")

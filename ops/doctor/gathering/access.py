@@ -5,10 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 
 from api.services.access.following import AccessFollower
-from events.door.of_the_store import READS
+from api.services.looking.standing import read_partitions
+from events.door.of_the_store import READS, SYSTEM_OWNERS
 from events.errors import BadSetting
-from events.partitions import LogKeys, partition_of
+from events.partitions import partition_of
+from events.redis.clock import redis_ms
 from events.redis.recorded import recorded_of
+from events.redis.secrets import read_ciphers
+from events.redis.wire import Wire
 from ops.beyond.listeners import Listeners, how_it_listens, listeners_of, require_key
 from ops.beyond.watch import SOON
 from ops.clock import now_micros
@@ -18,6 +22,9 @@ from ops.doctor.finding import CheckFinding
 from ops.doctor.reaching import ReachedStore
 from ops.settings import Settings
 from projections.access.book import AccessBook
+from projections.fold.builds import BuildKeys
+from projections.redis.sealed import opens
+from projections.redis.store import read_owner
 
 
 def listeners(settings: Settings) -> tuple[Listeners | None, str | None]:
@@ -68,18 +75,25 @@ def _lacks_key(settings: Settings, book: AccessBook) -> str | None:
     return None
 
 
-def look_at_audit(reached: ReachedStore, stuck: list[str]) -> list[CheckFinding]:
-    """What was recorded of reads. `stuck`: owners of the store's own that stand still. Raises StoreError."""
-    log, newest = reached.log(), None
+def look_at_audit(reached: ReachedStore) -> list[CheckFinding]:
+    """What was recorded of reads, and whether the store's own owners are folded. Raises StoreError."""
+    identity, wire = reached.opened, reached.wire()
     try:
-        head = log.owner_head(READS)
+        partitions = read_partitions(wire, identity.tags, redis_ms(wire))
+        stuck = sorted(name for one in partitions for name in one["quarantined"] if name in SYSTEM_OWNERS)
+        number = partition_of(READS, identity.partitions)
+        keys = BuildKeys(identity.tags[number], partitions[number]["build"])
+        newest = _newest(wire, keys)
     finally:
-        log.close()
-    if head:
-        wire = reached.wire()
-        try:
-            tag = reached.known.tags[partition_of(READS, reached.known.partitions)]
-            (newest,) = recorded_of(wire, [(LogKeys(tag).stream, head)])
-        finally:
-            wire.close()
+        wire.close()
     return [access.audit(newest, stuck)]
+
+
+def _newest(wire: Wire, keys: BuildKeys) -> int | None:
+    """When the newest read was recorded that is folded, microseconds since 1970; None where none is."""
+    raw = wire.call("HGET", keys.owners, READS)
+    if raw is None:
+        return None
+    cipher = opens(read_ciphers(wire, keys.log, [READS]).get(READS))
+    (at,) = recorded_of(wire, [(keys.log.stream, read_owner(keys, READS, raw, cipher).seq)])
+    return at

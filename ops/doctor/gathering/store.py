@@ -9,7 +9,6 @@ from api.services.looking.standing import count_locked, read_partitions
 from consumers.fold.presence import LEASE_MS, known_workers
 from consumers.jobs.leader import schedule_told
 from events.alarms import KNOWN
-from events.door.of_the_store import SYSTEM_OWNERS
 from events.errors import EngramlogError, OtherFormat, StoreError
 from events.partitions import LogKeys
 from events.redis.alarms import RedisAlarms
@@ -35,8 +34,6 @@ from projections.redis.create import StoreIdentity, check_format
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from projections.shapes import PartitionStatus
 
 
 class _Log(NamedTuple):
@@ -164,16 +161,6 @@ def look_at_work(reached: ReachedStore) -> list[CheckFinding]:
         *processes.owners(quarantined, locked),
         processes.jobs(_jobs(reached, wanted=bool(live) and reached.settings.job_workers > 0)),
     ]
-
-
-def own_that_stand_still(reached: ReachedStore) -> list[str]:
-    """Owners of the store's own (keys, reads) whose fold stands still. Raises StoreError."""
-    wire = reached.wire()
-    try:
-        partitions: list[PartitionStatus] = read_partitions(wire, reached.known.tags, redis_ms(wire))
-    finally:
-        wire.close()
-    return sorted(name for one in partitions for name in one["quarantined"] if name in SYSTEM_OWNERS)
 
 
 def _jobs(reached: ReachedStore, *, wanted: bool) -> JobFacts:
