@@ -17,6 +17,7 @@ from events.errors import EmbeddedRedisError, StoreError, StoreMismatch
 from events.redis.wire import Wire, connect
 from ops.embedded.folder import read_server_file
 from ops.embedded.server import EmbeddedRedis
+from ops.embedded.store import holds_store
 from ops.settings import Settings
 from ops.store import reach_the_store
 from projections.redis.create import StoreIdentity, read_identity
@@ -88,7 +89,7 @@ def _refuse_empty_folder(settings: Settings) -> None:
     """Raises NoStore where the data folder holds neither a store's name nor anything of Redis."""
     folder = settings.data.expanduser()
     try:
-        there = (folder / "store.json").exists() or any(folder.glob("appendonly*"))
+        there = holds_store(folder)
     except OSError as error:
         raise EmbeddedRedisError(
             f"the data folder {folder} cannot be read: {error.strerror}", folder=str(folder)
