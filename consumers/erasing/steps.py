@@ -16,6 +16,7 @@ from consumers.verify.scan import PAGE, keys_like
 from events.envelope import Stored
 from events.partitions import LogKeys
 from events.redis.log import entries
+from events.redis.opening import opened
 from events.redis.wire import Script, Wire
 from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES
 from events.sealing.seals import erasure_of, is_tombstone, tombstone
@@ -131,6 +132,10 @@ def drop_vectors_of(wire: Wire, tag: str, owner: str) -> int:
             wire.call("HDEL", key, owner)
         elif key.decode("utf-8", "replace") in (tables.wholes(model, owner), tables.pieces(model, owner)):
             dropped += wire.call("UNLINK", key)
+    for raw in wire.call("HKEYS", tables.models):  # one that nobody is marked under any more: the next walk marks it anew
+        model = raw.decode("utf-8", "replace")
+        if model and not wire.call("EXISTS", tables.changes(model), tables.seen(model)):
+            wire.call("HDEL", tables.models, raw)
     return dropped
 
 
@@ -149,6 +154,13 @@ def drop_from_builds(wire: Wire, tag: str, owner: str, *, but: str) -> int:
         dropped += wire.call("UNLINK", *keys.of_owner(owner))
         wire.answers([["HDEL", keys.owners, owner], ["HDEL", keys.quarantine, owner]])
     return dropped
+
+
+def opened_of(wire: Wire, tag: str, owner: str) -> Iterator[Stored]:
+    """The owner's entries with their bodies open, oldest first. Raises StoreError, KeyUnavailable too."""
+    of = _of(wire, tag, owner, lambda _done, _all: None)
+    while some := list(islice(of, PAGE)):
+        yield from opened(wire, LogKeys(tag), some)
 
 
 def _of(wire: Wire, tag: str, owner: str, on_progress: OnProgress) -> Iterator[Stored]:

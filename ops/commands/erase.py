@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,6 +28,8 @@ GROUNDS = (
     "contract_ended",
     "other",
 )
+MOST_REASON = 2_000
+"""Characters, as `events.vocabulary.Reason` has it."""
 
 
 @app.command(
@@ -81,6 +84,10 @@ def erase(
 
     if ground not in GROUNDS:
         raise InputError(f"ground: got {ground[:40]!r}; allowed: {', '.join(GROUNDS)}", field="ground", got=ground[:40])
+    if len(reason) > MOST_REASON:
+        raise InputError(
+            f"reason: got {len(reason):,} characters; allowed: at most {MOST_REASON:,}", field="reason", got=len(reason)
+        )
     if (owner is None) == (not again):
         raise InputError(
             "owner: got nothing; allowed: an owner, or --again alone"
@@ -88,10 +95,8 @@ def erase(
             else "owner: got one beside --again; allowed: one of both",
             field="owner",
         )
-    if certificate is not None and certificate.exists():
-        raise InputError(
-            f"certificate: got {str(certificate)!r}, which is there; allowed: a new file", field="certificate"
-        )
+    if certificate is not None:
+        _refuse_path(certificate, again=again)
     settings = load_settings()
     with open_the_store(settings, on_wait=patient(err)) as store:
         owners = _came_back(store) if owner is None else [owner]
@@ -108,6 +113,22 @@ def erase(
     show(done[0], json, _render_done)
     if not done[0]["verified"]:
         raise typer.Exit(1)
+
+
+def _refuse_path(path: Path, *, again: bool) -> None:
+    """Raise InputError where no certificate could be written to: once the owner is erased it is too late to say so."""
+    if again:
+        raise InputError(
+            f"certificate: got {str(path)!r} beside --again; allowed: one of both, --json tells all certificates",
+            field="certificate",
+        )
+    if os.path.lexists(path):
+        raise InputError(f"certificate: got {str(path)!r}, which is there; allowed: a new file", field="certificate")
+    if not os.access(path.parent, os.W_OK | os.X_OK) or not path.parent.is_dir():
+        raise InputError(
+            f"certificate: got {str(path)!r}, and nothing can be written to that folder; allowed: a new file in one that is there",
+            field="certificate",
+        )
 
 
 def _erase_one(

@@ -20,6 +20,7 @@ from consumers.erasing.steps import (
     drop_salts,
     drop_vectors_of,
     fence,
+    opened_of,
     readmit,
     standing_of,
 )
@@ -30,8 +31,8 @@ from consumers.verify.store_and_log import verify_partition
 from events.catalogue import OwnerErasure
 from events.catalogue.erasing import Ground
 from events.door.of_the_store import ERASURES
-from events.envelope import from_micros, new_event_id, utc_text
-from events.errors import NotFound, StoreUnavailable, refused
+from events.envelope import decode, from_micros, new_event_id, utc_text
+from events.errors import KeyUnavailable, NotFound, StoreUnavailable, refused
 from events.partitions import LogKeys, parse_position, partition_of, position_text
 from events.redis.wire import Wire
 from events.standing import Speaker
@@ -155,22 +156,29 @@ def carry_out(
     """
     told = told_beforehand(store, settings, plan.owner)
     tag, number = _partition(store, plan.owner)
-    label, run = told["label"], _Run(store, settings, plan, told["erasure"])
+    label, run = told["label"], _Run(store, settings, plan)
     with _wire(store) as wire:
         refuse_without_room(wire, [tag])
-        erasure = told["erasure"]
+        _refuse_without_key(store)
+        run.catch_up(wire)
+        erasure = told["erasure"] or run.begun(label)
         if erasure is None:
-            erasure = run.begun(label) or new_event_id()
+            erasure = new_event_id()
             probe("before it is written down")
             run.say(erasure, "began", label)
-            store.alarms.raised(
-                ALARM, erasure, f"an erasure began and did not end: `{AGAIN}` of the same owner goes on with it"
-            )
-            gather(erasure)
-            probe("before the fence")
-            erasure = fence(wire, tag, plan.owner, erasure)
         elif run.began_at(erasure) is None:
             run.say(erasure, "began", label)  # by a list that a copy brought back
+        run.goes_on_with(erasure)
+        store.alarms.raised(
+            ALARM, erasure, f"an erasure began and did not end: `{AGAIN}` of the same owner goes on with it"
+        )
+        if told["erasure"] is None:
+            gather(erasure)
+            probe("before the fence")
+            mine, erasure = erasure, fence(wire, tag, plan.owner, erasure)
+            if erasure != mine:  # another run was quicker, and this one goes on with its erasure
+                store.alarms.cleared(ALARM, mine)
+                run.goes_on_with(erasure)
         on_progress(1, STEPS)
         probe("after the fence")
         store.views.forget(plan.owner)
@@ -179,6 +187,7 @@ def carry_out(
         entries = drop_salts(wire, tag, plan.owner)
         on_progress(2, STEPS)
         probe("after its salts")
+        _refuse_without_key(store)
         build = rebuild_partition(
             store.client, tag, holder=new_worker_id(), probe=probe, on_wait=on_wait, lease_ms=lease_ms, anew=True
         ).new
@@ -217,7 +226,7 @@ def readmit_owner(store: OpenStore, settings: Settings, owner: str, reason: str 
             raise refused(
                 "owner", owner[:80], f"one whose erasure has ended: `{AGAIN}` of the same owner goes on with it"
             )
-        run = _Run(store, settings, Plan(owner, "other", reason), None)
+        run = _Run(store, settings, Plan(owner, "other", reason))
         at, position = run.say(erasure, "readmitted", label_of(store_id, owner))
         readmit(wire, tag, owner)
     store.views.forget(owner)
@@ -229,14 +238,32 @@ def readmit_owner(store: OpenStore, settings: Settings, owner: str, reason: str 
 class _Run:
     """What is said of an erasure: events of `:erasures`, and the list beside the store."""
 
-    def __init__(self, store: OpenStore, settings: Settings, plan: Plan, erasure: str | None) -> None:
-        """`erasure`: the one that is gone on with, on the ground that was told when it began."""
+    def __init__(self, store: OpenStore, settings: Settings, plan: Plan) -> None:
         store_id = store.identity.store_id
         self._list = FenceList(list_path(settings, store_id), store_id)
+        self._store, self._plan = store, plan
+
+    def catch_up(self, wire: Wire) -> None:
+        """Have the list say all that the log says: a run may have been killed between the two, or the list was lost."""
+        number = partition_of(ERASURES, self._store.identity.partitions)
+        listed = {(one.erasure, one.step) for one in self._list.read()}
+        for one in opened_of(wire, self._store.identity.tags[number], ERASURES):
+            told, at = decode(one.kind, one.body).data, one.recorded or 0
+            if isinstance(told, OwnerErasure) and (told.erasure, told.step) not in listed:
+                listed.add((told.erasure, told.step))
+                self._list.append(
+                    Listed(
+                        *(self._store.identity.store_id, told.erasure, told.label, told.step, utc_text(from_micros(at))),
+                        *(one.seq, told.ground, told.reason),
+                    )
+                )
+
+    def goes_on_with(self, erasure: str) -> None:
+        """From here on the ground is the one that was told when this erasure began."""
         for one in self._list.read():
             if one.erasure == erasure:
-                plan = plan._replace(ground=one.ground, reason=one.reason)
-        self._store, self._plan = store, plan
+                self._plan = self._plan._replace(ground=one.ground, reason=one.reason)
+                return
 
     def begun(self, label: str) -> str | None:
         """An erasure of the same owner that began, and was killed before the fence stood."""
@@ -318,6 +345,16 @@ def _wire(store: OpenStore) -> Iterator[Wire]:
         yield wire
     finally:
         wire.close()
+
+
+def _refuse_without_key(store: OpenStore) -> None:
+    """Raise KeyUnavailable where the master key cannot be had: folded anew without it, everybody else would stand still."""
+    standing = store.client.seals.look()
+    if not standing.reachable:
+        raise KeyUnavailable(
+            f"the master key {standing.key} cannot be had, which everybody else of the partition is folded anew with:"
+            f" {standing.reason}; run `{AGAIN}` again once it can"
+        )
 
 
 def _values(store: OpenStore, settings: Settings) -> ValueFile:

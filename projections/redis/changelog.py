@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 from events.errors import DamagedState, StoreUnavailable
 from events.partitions import LogKeys, partition_of
 from events.redis.wire import Wire, WirePool
+from events.sealing.seals import erased, is_tombstone
 from events.text.unreadable import UNREADABLE
 from projections.checks import Check, unchecked
 from projections.fold.builds import FIRST_BUILD, BuildKeys
@@ -186,10 +187,13 @@ class ChangeLogs:
         return BuildKeys(self._tags[partition_of(owner, len(self._tags))], build)
 
     def live(self, owner: str) -> str:
-        """The build that an owner's questions are answered from."""
+        """The build that an owner's questions are answered from. Raises OwnerErased: of such an owner there is none."""
         with self._wires.wire() as wire:
-            tag = self._tags[partition_of(owner, len(self._tags))]
-            return (wire.call("HGET", LogKeys(tag).meta, "live") or FIRST_BUILD.encode()).decode()
+            keys = LogKeys(self._tags[partition_of(owner, len(self._tags))])
+            live, line = wire.answers([["HGET", keys.meta, "live"], ["HGET", keys.secrets, owner]])
+        if line is not None and wire.seals.is_on and is_tombstone(line):
+            raise erased(owner)
+        return (live or FIRST_BUILD.encode()).decode()
 
     def _packs(
         self,
