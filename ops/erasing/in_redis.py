@@ -110,7 +110,7 @@ class RedisLook:
                 self._key(client, key, client.type(key))
         return len(seen)
 
-    def _key(self, client: redis.Redis, key: bytes, kind: bytes) -> None:
+    def _key(self, client: redis.Redis, key: bytes, kind: Any) -> None:
         name = self._report.name_of(key)
         self._report.hits(self._where, name, self._needles.in_value(key))
         reader = _READERS.get(kind)
@@ -212,7 +212,7 @@ def _chunks(value: bytes) -> list[bytes]:
         return []
 
 
-def _long(client: redis.Redis, key: bytes) -> Iterator[bytes]:
+def _long(client: Any, key: bytes) -> Iterator[bytes]:
     """A long string, a page at a time."""
     at = 0
     while page := client.getrange(key, at, at + STRING_PAGE - 1):
@@ -221,30 +221,30 @@ def _long(client: redis.Redis, key: bytes) -> Iterator[bytes]:
         at += len(page)
 
 
-def _string(client: redis.Redis, key: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _string(client: Any, key: bytes) -> Iterator[tuple[bytes, bytes]]:
     yield b"", _bytes(client.get(key) or b"")
 
 
-def _hash(client: redis.Redis, key: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _hash(client: Any, key: bytes) -> Iterator[tuple[bytes, bytes]]:
     yield from client.hscan_iter(key, count=HASH_PAGE)
 
 
-def _list(client: redis.Redis, key: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _list(client: Any, key: bytes) -> Iterator[tuple[bytes, bytes]]:
     at = 0
     while page := client.lrange(key, at, at + HASH_PAGE - 1):
         yield from ((b"", _bytes(one)) for one in page)
         at += len(page)
 
 
-def _set(client: redis.Redis, key: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _set(client: Any, key: bytes) -> Iterator[tuple[bytes, bytes]]:
     yield from ((one, b"") for one in client.sscan_iter(key, count=PAGE))
 
 
-def _zset(client: redis.Redis, key: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _zset(client: Any, key: bytes) -> Iterator[tuple[bytes, bytes]]:
     yield from ((one, b"") for one, _ in client.zscan_iter(key, count=PAGE))
 
 
-def _stream(client: redis.Redis, key: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _stream(client: Any, key: bytes) -> Iterator[tuple[bytes, bytes]]:
     after, page = "-", list[Any]()
     while page := client.xrange(key, after, "+", count=PAGE):
         after = f"({page[-1][0].decode()}"
@@ -252,7 +252,7 @@ def _stream(client: redis.Redis, key: bytes) -> Iterator[tuple[bytes, bytes]]:
             yield from (held or {}).items()
 
 
-_READERS: dict[bytes, Callable[[redis.Redis, bytes], Iterator[tuple[bytes, bytes]]]] = {
+_READERS: dict[bytes, Callable[[Any, bytes], Iterator[tuple[bytes, bytes]]]] = {
     b"string": _string,
     b"hash": _hash,
     b"list": _list,

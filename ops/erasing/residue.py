@@ -147,8 +147,8 @@ def _copies(where: str, client: redis.Redis, places: Places, report: Report) -> 
 
 
 def _files(where: str, client: redis.Redis, report: Report) -> list[Path]:
-    """What it writes: its append-only files, its dump, what it was writing when it was killed, and its log; none where they cannot be
-    seen from here."""
+    """What it writes: its append-only files, its dump, what it was writing when it was killed, and its log; none where these cannot
+    be seen from here."""
     persists: dict[str, Any] = client.info("persistence")
     if any(persists.get(one) for one in _BUSY):
         report.unreached(where, "it is writing its files anew: audit again once it has")
