@@ -16,10 +16,10 @@ from events.envelope import Stored
 from events.errors import NotFound
 from events.partitions import LogKeys, partition_of
 from events.redis.log import entries
-from events.redis.opening import opened, opened_where_it_can_be
+from events.redis.opening import opened_where_it_can_be
 from events.redis.secrets import read_lines
 from events.redis.wire import Wire
-from events.sealing.cipher import NO_SALT, SALT_BYTES
+from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
 from ops.erasing.needles import Kind, Needles, forms_of_key
 from ops.erasing.pieces import Evenly, distinct, forms_of_piece, pieces_of, spread, texts_of
 from projections.embedding.vectors import VectorKeys
@@ -51,6 +51,8 @@ class Probes(msgspec.Struct, frozen=True, kw_only=True):
     """How many texts the pieces were chosen from."""
     shared: int
     """Pieces that were left out, since others have them too."""
+    unopened: int
+    """Entries that did not open though their salts were there: what they say is not looked for."""
     secret: bytes
     line: bytes
     """As it stood in `{tag}:keys`."""
@@ -83,16 +85,18 @@ def gather(
     """What is to be looked for once this owner was erased. Reads only: the owner's partition once, and its newest entries again.
 
     `most`: needles in all, from 300 on. Raises NotFound where the owner has no key, OwnerErased where that is destroyed already,
-    KeyUnavailable where it cannot be had, DamagedState where an entry does not open, and StoreError.
+    KeyUnavailable where it cannot be had, and StoreError.
     """
     line = read_lines(wire, tags, [owner]).get(owner)
     if line is None:
         raise NotFound(f"owner {owner!r} has no key: nothing was ever said under its name", owner=owner)
     secret = wire.seals.secrets({owner: line})[owner]
     keys = LogKeys(tags[partition_of(owner, len(tags))])
-    pieces, seqs, events, texts = Evenly[str](most), Evenly[int](SALTS), 0, 0
+    pieces, seqs, events, texts, shut, cipher = Evenly[str](most), Evenly[int](SALTS), 0, 0, 0, ValueCipher(secret)
     for page in _pages(wire, keys):
-        for one in opened(wire, keys, [one for one in page if one.owner == owner]):
+        mine = opened_where_it_can_be(wire, keys, [one for one in page if one.owner == owner], {owner: cipher})
+        shut += len(_salts(wire, keys, [one.seq for one in mine if one.body[:1] == BODY_MARK]))
+        for one in mine:
             events += 1
             seqs.add(one.seq)
             for text in _texts(one):
@@ -110,6 +114,7 @@ def gather(
         events=events,
         texts=texts,
         shared=len(candidates) - len(own),
+        unopened=shut,
         secret=secret,
         line=line,
         salts=_salts(wire, keys, seqs.chosen),

@@ -92,6 +92,10 @@ def audit(probes: Probes, places: Places) -> Audit:
             files.look(folder)
     for path in [*places.backups, *places.replicas.values()]:
         files.look(path)
+    if probes.unopened:
+        report.unreached(
+            "probes", f"{probes.unopened:,} entries did not open before the erasure: their words are not looked for"
+        )
     findings, unreached = report.findings, report.not_reached
     return Audit(
         exit_code=exit_code(findings, unreached),
