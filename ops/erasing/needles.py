@@ -19,6 +19,8 @@ from ahocorasick_rs import BytesAhoCorasick
 Kind = Literal["word", "secret", "line", "salt", "derived"]
 CARRY_BYTES = 64 << 10
 """What of a stream is kept while its next bytes come: a needle may lie across, and what zlib packed is read from its beginning."""
+STEP_BYTES = 4 * CARRY_BYTES
+"""What of a stream is looked at in one step at least."""
 UNPACKED_BYTES = 4 << 20
 """What one packed value gives at most."""
 DEEP = 3
@@ -67,9 +69,7 @@ class Needles:
     def in_stream(self, chunks: Iterable[bytes]) -> Hits:
         """The same of a stream that comes in chunks of whatever length. What zlib packed is followed for 64 KiB at least."""
         found, kept = Hits(), b""
-        for chunk in chunks:
-            if not chunk:
-                continue
+        for chunk in _gathered(chunks):
             self.looked += len(chunk)
             whole = kept + chunk
             found += self._hits(whole, len(kept))
@@ -93,6 +93,19 @@ class Needles:
         start = max(after - self._longest, 0)
         hits = self._any.find_matches_as_indexes(raw[start:] if start else raw, overlapping=True)
         return Hits(self._kinds[at] for at, _, end in hits if end + start > after)
+
+
+def _gathered(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Small chunks joined: each step costs as much as what is kept is long."""
+    some, size = list[bytes](), 0
+    for chunk in chunks:
+        some.append(chunk)
+        size += len(chunk)
+        if size >= STEP_BYTES:
+            yield b"".join(some)
+            some, size = [], 0
+    if size:
+        yield b"".join(some)
 
 
 def _unpacked(raw: bytes) -> Iterator[bytes]:

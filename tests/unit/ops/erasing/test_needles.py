@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ops.erasing.needles import CARRY_BYTES, Kind, Needles, forms_of_key
+from ops.erasing.needles import CARRY_BYTES, STEP_BYTES, Kind, Needles, forms_of_key
 from ops.erasing.pieces import forms_of_piece
 
 NEEDLES: list[tuple[Kind, bytes]] = [
@@ -33,14 +33,21 @@ def test_needles_are_found_across_whatever_borders_chunks_have(chunks: list[byte
     assert Needles(NEEDLES).in_stream(chunks) == counted(b"".join(chunks))
 
 
-@given(st.integers(-20, 20), st.integers(1, 70_000), st.integers(0, 3))
+@given(st.integers(-20, 20), st.integers(1_000, 400_000), st.integers(0, 6))
 def test_needles_are_found_around_what_is_kept_of_a_long_stream(shift: int, size: int, times: int) -> None:
-    raw = bytes(b"-" * (CARRY_BYTES * times + max(size + shift, 0))) + b"abcabcabcabc" + b"-" * (CARRY_BYTES + 100)
+    raw = b"-" * max(CARRY_BYTES * times + shift, 0) + b"abcabcabcabc" + b"-" * (CARRY_BYTES + 100)
     found = Needles(NEEDLES).in_stream([raw[at : at + size] for at in range(0, len(raw), size)])
     assert found == {"secret": 1}
 
 
-@given(st.integers(0, 200_000), st.integers(1_000, 300_000))
+@given(st.integers(-20, 20), st.integers(STEP_BYTES - 20, STEP_BYTES + 20))
+def test_needles_are_found_where_one_step_follows_another(shift: int, size: int) -> None:
+    raw = b"-" * (STEP_BYTES + shift) + b"abcabcabcabc" + b"-" * STEP_BYTES
+    found = Needles(NEEDLES).in_stream([raw[at : at + size] for at in range(0, len(raw), size)])
+    assert found == {"secret": 1}
+
+
+@given(st.integers(0, 600_000), st.integers(1_000, 300_000))
 def test_what_zlib_packed_is_found_wherever_it_begins_in_a_stream(before: int, size: int) -> None:
     raw = b"-" * before + zlib.compress(b"-" * 500 + b"abcabcabcabc") + b"-" * 300
     found = Needles(NEEDLES).in_stream([raw[at : at + size] for at in range(0, len(raw), size)])
