@@ -27,7 +27,7 @@ from ops.embedded.binary import RedisBinary
 from ops.erasing.in_redis import RedisLook
 from ops.erasing.needles import Needles
 from ops.erasing.probes import Probes
-from ops.erasing.report import Report
+from ops.erasing.report import AuditReport
 from ops.erasing.scratch import NotLoaded, is_rdb, loaded
 
 CHUNK = 1 << 20
@@ -73,7 +73,7 @@ class FileLook:
     """Looks through files; each is looked through once, by whatever name it is come upon."""
 
     def __init__(
-        self, probes: Probes, needles: Needles, report: Report, binary: RedisBinary | None, view_name: str
+        self, probes: Probes, needles: Needles, report: AuditReport, binary: RedisBinary | None, view_name: str
     ) -> None:
         """`binary`: what loads files of Redis; where there is none they are told as not reached. `view_name`: of the file in which
         the owner's view would be kept."""

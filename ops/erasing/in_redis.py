@@ -29,7 +29,7 @@ from events.sealing.cipher import (
 from events.sealing.seals import is_tombstone
 from ops.erasing.needles import Needles
 from ops.erasing.probes import Probes
-from ops.erasing.report import Report
+from ops.erasing.report import AuditReport
 from projections.fold.changelog import chunks_of
 from projections.redis.sealed import CHANGES, MOMENT, PIECES, RECORD, SYNONYMS, VECTOR, place
 
@@ -52,7 +52,7 @@ _LEAST_NAME = 3
 class RedisLook:
     """One look through one Redis."""
 
-    def __init__(self, where: str, client: redis.Redis, probes: Probes, needles: Needles, report: Report) -> None:
+    def __init__(self, where: str, client: redis.Redis, probes: Probes, needles: Needles, report: AuditReport) -> None:
         """`where`: what it is called in the report. `client`: whose replies are bytes."""
         self._where, self._client = where, client
         self._probes, self._needles, self._report = probes, needles, report
@@ -128,7 +128,9 @@ class RedisLook:
             return
         with_owners = _WITH_OWNERS.fullmatch(text) is not None
         for field, value in reader(client, key):
-            self._report.hits(self._where, name, self._needles.in_value(field) + self._needles.in_value(value))
+            for part in (field, value):
+                if hits := self._needles.in_value(part):
+                    self._report.hits(self._where, name, hits)
             if with_owners and field == self._owner:
                 self._report.found(self._where, name, "place")
             if opens is not None and opens(field, value):

@@ -28,6 +28,8 @@ DEEP = 3
 _ZLIB = re.compile(rb"\x78[\x01\x5e\x9c\xda]")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_\-\s]{16,}={0,2}\s*\Z")
 Hits = Counter[Kind]
+_NONE = Hits()
+"""Of the many values in which there is nothing; never added to."""
 
 
 def forms_of_key(raw: bytes) -> list[bytes]:
@@ -46,6 +48,7 @@ class Needles:
         """`needles`: up to some thousands, none empty, none longer than 4,096 bytes."""
         self._kinds = [kind for kind, _ in needles]
         self._longest = max((len(one) for _, one in needles), default=1)
+        self._shortest = min((len(one) for _, one in needles), default=1)
         self._any = BytesAhoCorasick([one for _, one in needles]) if needles else None
         self.looked = 0
         """Bytes that were looked at, unpacked ones too."""
@@ -60,10 +63,12 @@ class Needles:
     def in_value(self, raw: bytes, deep: int = DEEP) -> Hits:
         """How often needles stand in bytes that are at hand as a whole, also where they are packed by zlib or in base64."""
         self.looked += len(raw)
+        if len(raw) < self._shortest:
+            return _NONE
         found = self._hits(raw, 0)
         if deep:
             for inner in _unpacked(raw):
-                found += self.in_value(inner, deep - 1)
+                found = found + self.in_value(inner, deep - 1)
         return found
 
     def in_stream(self, chunks: Iterable[bytes]) -> Hits:
@@ -89,10 +94,10 @@ class Needles:
     def _hits(self, raw: bytes, after: int) -> Hits:
         """Needles that end behind a place."""
         if self._any is None:
-            return Hits()
+            return _NONE
         start = max(after - self._longest, 0)
         hits = self._any.find_matches_as_indexes(raw[start:] if start else raw, overlapping=True)
-        return Hits(self._kinds[at] for at, _, end in hits if end + start > after)
+        return Hits(self._kinds[at] for at, _, end in hits if end + start > after) if hits else _NONE
 
 
 def _gathered(chunks: Iterable[bytes]) -> Iterator[bytes]:

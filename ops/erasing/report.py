@@ -34,7 +34,7 @@ _OURS = re.compile(r"\{e\d+\}:|engramlog[:-]|rq:")
 _SHOWN = 200
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Residue(msgspec.Struct, frozen=True):
     """Something of the owner's that is still there."""
 
     where: str
@@ -46,7 +46,7 @@ class Finding(msgspec.Struct, frozen=True):
     count: int
 
 
-class Looked(msgspec.Struct, frozen=True):
+class LookedThrough(msgspec.Struct, frozen=True):
     """What was looked through."""
 
     where: str
@@ -73,12 +73,12 @@ class Audit(msgspec.Struct, frozen=True):
     needles: int
     events: int
     """Of the owner, before the erasure."""
-    findings: list[Finding]
+    findings: list[Residue]
     more_findings: int
     """That are not told one by one."""
     unreached: list[Unreached]
     more_unreached: int
-    looked: list[Looked]
+    looked: list[LookedThrough]
     seconds: float
 
     @property
@@ -102,7 +102,7 @@ class Audit(msgspec.Struct, frozen=True):
         return f"clean: nothing of owner {self.owner!r} was found ({what})"
 
 
-class Report:
+class AuditReport:
     """Takes what is found, place by place."""
 
     def __init__(self, needles: Needles) -> None:
@@ -146,9 +146,9 @@ class Report:
         return name.encode("utf-8", "backslashreplace").decode()
 
     @property
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[Residue]:
         """All that was found."""
-        return [Finding(*place, count) for place, count in self._found.items()]
+        return [Residue(*place, count) for place, count in self._found.items()]
 
     @property
     def not_reached(self) -> list[Unreached]:
@@ -156,15 +156,15 @@ class Report:
         return [Unreached(*one) for one in self._unreached]
 
     @property
-    def looked_through(self) -> list[Looked]:
+    def looked_through(self) -> list[LookedThrough]:
         """All that was looked through."""
-        return [Looked(where, items, size) for where, (items, size) in self._looked.items()]
+        return [LookedThrough(where, items, size) for where, (items, size) in self._looked.items()]
 
 
-def exit_code(findings: Sequence[Finding], unreached: Sequence[Unreached]) -> int:
+def exit_code(findings: Sequence[Residue], unreached: Sequence[Unreached]) -> int:
     """What is there is told first: a search that found something needs no proof that it is whole."""
     return FOUND if findings else UNPROVEN if unreached else CLEAN
 
 
-def _at(one: Finding) -> str:
+def _at(one: Residue) -> str:
     return f"{one.where}, {one.place}" if one.place else one.where

@@ -22,7 +22,7 @@ from ops.erasing.in_files import FileLook
 from ops.erasing.in_redis import RedisLook
 from ops.erasing.needles import Needles
 from ops.erasing.probes import Probes
-from ops.erasing.report import MOST_TOLD, Audit, Report, exit_code
+from ops.erasing.report import MOST_TOLD, Audit, AuditReport, exit_code
 from ops.kept.view_files import view_name
 from ops.settings import Settings
 
@@ -81,7 +81,7 @@ def places_of(
 def audit(probes: Probes, places: Places) -> Audit:
     """Look everywhere. Reads only; raises nothing of Redis or of files: what cannot be reached is told."""
     began, needles = monotonic(), probes.needles()
-    report = Report(needles)
+    report = AuditReport(needles)
     files = FileLook(probes, needles, report, places.binary, view_name(probes.store_id, probes.owner))
     _look(STORE, places.client, probes, places, report, files, needles)
     if places.queue_url:
@@ -117,7 +117,7 @@ def _look(
     client: redis.Redis,
     probes: Probes,
     places: Places,
-    report: Report,
+    report: AuditReport,
     files: FileLook,
     needles: Needles,
 ) -> None:
@@ -133,7 +133,7 @@ def _look(
         files.look(path)
 
 
-def _copies(where: str, client: redis.Redis, places: Places, report: Report) -> None:
+def _copies(where: str, client: redis.Redis, places: Places, report: AuditReport) -> None:
     """Redis servers that have the same, and write files of their own."""
     told = client.info("replication")
     if told.get("role") != "master":
@@ -150,7 +150,7 @@ def _copies(where: str, client: redis.Redis, places: Places, report: Report) -> 
         report.unreached(where, "it is one node of a cluster, and the others were not looked through")
 
 
-def _files(where: str, client: redis.Redis, report: Report) -> list[Path]:
+def _files(where: str, client: redis.Redis, report: AuditReport) -> list[Path]:
     """What it writes: its append-only files, its dump, what it was writing when it was killed, and its log; none where these cannot
     be seen from here."""
     persists: dict[str, Any] = client.info("persistence")

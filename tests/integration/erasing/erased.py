@@ -14,6 +14,7 @@ from consumers.fold.worker import FoldWorker
 from consumers.sealing.leaving import rewrite_files
 from events.catalogue import SynonymDefined, TurnRecorded
 from events.partitions import LogKeys, partition_of
+from events.redis.log import entries
 from events.redis.wire import Wire, WirePool
 from events.sealing.cipher import SALT_BYTES
 from events.sealing.key_ring import KeyRing
@@ -88,7 +89,10 @@ class Store:
 
     def seqs(self) -> list[int]:
         """Of the owner's entries."""
-        return [one.seq for one in self.live.log.read(partition_of(OWNER, 2), 0) if one.owner == OWNER]
+        wire = self.wire()
+        answer = entries(wire.call("XRANGE", self.keys.stream, "-", "+"))
+        wire.close()
+        return [one.seq for one in answer if one.owner == OWNER]
 
     def erase(self) -> None:
         """By hand, as the founder's eraser leaves it."""
