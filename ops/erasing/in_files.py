@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import NamedTemporaryFile
 from typing import IO, Any, Protocol
 
 import msgspec
@@ -28,7 +28,7 @@ from ops.erasing.in_redis import RedisLook
 from ops.erasing.needles import Needles
 from ops.erasing.probes import Probes
 from ops.erasing.report import AuditReport
-from ops.erasing.scratch import NotLoaded, is_rdb, loaded
+from ops.erasing.scratch import NotLoaded, is_rdb, loaded, most_loaded
 
 CHUNK = 1 << 20
 HEAD_BYTES = 512
@@ -93,8 +93,10 @@ class FileLook:
         if stat.S_ISDIR(found.st_mode):
             for one in self._below(path):
                 files += self._file(one)
-        else:
+        elif stat.S_ISREG(found.st_mode):
             files += self._file(path.resolve())
+        else:
+            self._report.unreached(where, "it is no file and no folder")
         self._report.looked(where, files, self._needles.looked - before)
 
     def _below(self, folder: Path) -> Iterator[Path]:
@@ -212,10 +214,16 @@ class FileLook:
             self._report.hits(where, "", self._needles.in_stream(self._chunks(where, file)))
             self._load(where, path, path.stat().st_size)
             return
-        with _in_memory() as kept:  # one that comes out of an archive lies in no file of its own
-            self._report.hits(where, "", self._needles.in_stream(_written(self._chunks(where, file), kept)))
+        room = most_loaded()
+        with _in_memory() as (kept, lies):  # one that comes out of an archive lies in no file of its own
+            self._report.hits(where, "", self._needles.in_stream(_written(self._chunks(where, file), kept, room)))
             kept.flush()
-            self._load(where, Path(f"/proc/{os.getpid()}/fd/{kept.fileno()}"), os.fstat(kept.fileno()).st_size)
+            size = os.fstat(kept.fileno()).st_size
+            if room is not None and size > room:
+                why = f"it is larger than the {room:,} bytes that can be loaded out of an archive here: unpack it"
+                self._report.unreached(where, f"Redis packs what is in it, and {why}")
+            else:
+                self._load(where, lies, size)
 
     def _load(self, where: str, path: Path, size: int) -> None:
         if self._binary is None:
@@ -283,18 +291,22 @@ class _Owned(msgspec.Struct):
     owner: str = ""
 
 
-def _written(chunks: Iterator[bytes], file: IO[bytes]) -> Iterator[bytes]:
+def _written(chunks: Iterator[bytes], file: IO[bytes], most: int | None) -> Iterator[bytes]:
+    """The same chunks, which are written to a file until that is larger than `most`."""
+    size = 0
     for chunk in chunks:
-        file.write(chunk)
+        if most is None or size <= most:
+            file.write(chunk)
+        size += len(chunk)
         yield chunk
 
 
 @contextmanager
-def _in_memory() -> Iterator[IO[bytes]]:
-    """A file without a name: in memory where the system knows such."""
-    if hasattr(os, "memfd_create"):
+def _in_memory() -> Iterator[tuple[IO[bytes], Path]]:
+    """A file of this process, and a path by which others of this user may open it: in memory where the system knows such files."""
+    if hasattr(os, "memfd_create") and (own := Path(f"/proc/{os.getpid()}/fd")).is_dir():
         with open(os.memfd_create("engramlog"), "w+b") as file:  # noqa: PTH123 - it is a descriptor
-            yield file
+            yield file, own / str(file.fileno())
     else:
-        with TemporaryFile() as file:
-            yield file
+        with NamedTemporaryFile() as named:
+            yield named.file, Path(named.name)

@@ -24,13 +24,16 @@ from events.redis.wire import StoreClient, connect
 from ops.embedded import launch
 from ops.embedded.binary import RedisBinary
 
-MAGIC = b"REDIS"
+MAGICS = (b"REDIS", b"VALKEY")
+"""What an RDB begins with; digits of its version follow."""
 GROWS = 6
 """Times its size that a file may take in memory: what is left of a machine's memory is asked for it."""
 LOAD_SECONDS = 3_600.0
 ANSWER_SECONDS = 600.0
 LOOK_SECONDS = 0.02
 CHUNK = 1 << 20
+_LOADED = b"DB loaded from disk"
+"""What Redis notes once it has loaded a file."""
 _MARK_BYTES = 40
 _FALLBACK = "/tmp"  # noqa: S108 - the folder below it is private
 _LONGEST = 60
@@ -45,7 +48,7 @@ class NotLoaded(Exception):
 
 def is_rdb(head: bytes) -> bool:
     """Whether a file that begins so is an RDB, or an append-only file with one in front."""
-    return head[:5] == MAGIC and head[5:9].isdigit() and len(head) >= 9
+    return any(head.startswith(one) and head[len(one) : len(one) + 3].isdigit() for one in MAGICS)
 
 
 @contextmanager
@@ -68,11 +71,17 @@ def loaded(path: Path, size: int, binary: RedisBinary) -> Iterator[Scratch]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def most_loaded() -> int | None:
+    """The size of what can be loaded out of an archive, where it lies in memory besides; None where nobody knows."""
+    there = _memory()
+    return None if there is None else there // (GROWS + 1)
+
+
 class Scratch:
     """A running Redis."""
 
     def __init__(self, folder: Path, binary: RedisBinary) -> None:
-        self._socket, self._binary = folder / "s", binary
+        self._socket, self._log, self._binary = folder / "s", folder / "log", binary
         options = {
             "port": "0",
             "unixsocket": str(self._socket),
@@ -87,7 +96,8 @@ class Scratch:
             "client-output-buffer-limit": "replica 0 0 0",
             "slave-read-only": "yes",
             "maxmemory": "0",
-            "logfile": "",
+            "logfile": str(self._log),
+            "loglevel": "notice",
             **({"enable-debug-command": "yes"} if binary.release >= _SWITCHED else {}),
         }
         words = [part for name, value in options.items() for part in (f"--{name}", *_values(name, value))]
@@ -119,6 +129,8 @@ class Scratch:
             if time.monotonic() > end:
                 raise NotLoaded(f"it was not loaded within {LOAD_SECONDS:,.0f} s")
             time.sleep(LOOK_SECONDS)
+        if _LOADED not in self._log.read_bytes():  # a file that it does not find it takes for none
+            raise NotLoaded(f"Redis {self._binary.version} did not find it: it went meanwhile, or cannot be read")
         with self.client() as client:
             client.execute_command("DEBUG", "SET-ACTIVE-EXPIRE", "0")
             client.execute_command("REPLICAOF", "NO", "ONE")

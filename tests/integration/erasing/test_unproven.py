@@ -15,6 +15,7 @@ from ops.embedded.binary import RedisBinary, find_redis_server
 from ops.erasing.probes import Probes
 from ops.erasing.report import Audit
 from ops.erasing.residue import audit, places_of
+from ops.erasing.scratch import NotLoaded, loaded
 from tests.integration.erasing.erased import Store, made, served
 from tests.integration.live import wait_until
 from tests.servers import RedisServer, wheel_server
@@ -143,15 +144,36 @@ def test_an_archive_that_breaks_off_is_not_proven(store: Store, probes: Probes, 
 def test_a_link_and_a_path_that_is_not_there_are_not_proven(store: Store, probes: Probes, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (store.folder / "linked").symlink_to(tmp_path / "elsewhere")
-    told = unproven(store.audit(probes, backups=[tmp_path / "missing"]))
+    told = unproven(store.audit(probes, backups=[tmp_path / "missing", Path("/dev/null")]))
     assert "not followed" in told[str(store.folder / "linked")]
     assert "cannot be looked at" in told[str(tmp_path / "missing")]
+    assert "no file" in told["/dev/null"]
 
 
 def test_without_a_redis_server_nothing_that_redis_packed_is_proven(store: Store, probes: Probes) -> None:
     places = places_of(store.settings, store.client)
     places.binary = None
     assert any("no redis-server" in why for why in unproven(audit(probes, places)).values())
+
+
+def test_a_file_that_redis_does_not_find_is_no_empty_one(
+    erased: tuple[Path, RedisBinary, Probes], tmp_path: Path
+) -> None:
+    with pytest.raises(NotLoaded, match="did not find it"), loaded(tmp_path / "gone.rdb", 100, erased[1]):
+        pass
+
+
+def test_a_file_that_memory_is_too_small_for_is_not_loaded(
+    store: Store, probes: Probes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert store.client.save()
+    dump, archive = store.folder / "dump.rdb", tmp_path / "a.tar.gz"
+    with tarfile.open(archive, "w:gz") as out:
+        out.add(dump, "dump.rdb")
+    monkeypatch.setattr("ops.erasing.scratch._memory", lambda: 2 * dump.stat().st_size)
+    told = unproven(store.audit(probes, backups=[archive]))
+    assert "of memory to be loaded" in told[str(dump)]
+    assert "unpack it" in told[f"{archive} > dump.rdb"]
 
 
 def test_what_is_found_is_told_before_what_was_not_reached(store: Store, probes: Probes, tmp_path: Path) -> None:
