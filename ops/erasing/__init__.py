@@ -1,1 +1,1 @@
-"""Erasing owners for good: what it would do, doing it, its certificate, and the list by which a restored copy is fenced again."""
+"""Erasing owners for good: doing it and its certificate, a list by which a restored copy is fenced again, proof that all is gone."""

@@ -253,7 +253,13 @@ class _Run:
                 listed.add((told.erasure, told.step))
                 self._list.append(
                     Listed(
-                        *(self._store.identity.store_id, told.erasure, told.label, told.step, utc_text(from_micros(at))),
+                        *(
+                            self._store.identity.store_id,
+                            told.erasure,
+                            told.label,
+                            told.step,
+                            utc_text(from_micros(at)),
+                        ),
                         *(one.seq, told.ground, told.reason),
                     )
                 )

@@ -84,7 +84,7 @@ class Erasing:
         """As a process that appends and folds."""
         live = Live(self.server.url, self.partitions, master=master_of(self.settings))
         self._lives += 1
-        live._count = 10_000 * self._lives  # noqa: SLF001 - its events have ids of their own
+        live._count = 10_000 * self._lives
         try:
             yield live
         finally:
@@ -124,7 +124,9 @@ class Erasing:
     def erase(self, owner: str = ADA, **options: Any) -> Certificate:
         """As `engramlog erase` does."""
         with self.opened() as store:
-            return carry_out(store, self.settings, Plan(owner, "objection", "asked"), **{"lease_ms": BRIEF_MS} | options)
+            return carry_out(
+                store, self.settings, Plan(owner, "objection", "asked"), **{"lease_ms": BRIEF_MS} | options
+            )
 
     def kill(self, point: str, passes: int = 1, owner: str = ADA) -> None:
         """Begin, and end as SIGKILL would at the n-th pass of a point."""
@@ -274,4 +276,3 @@ class Erasing:
             assert not [one for one in receipts if one.written]
             assert store.log.head(partition_of(owner, self.partitions)) == before
         return True
-

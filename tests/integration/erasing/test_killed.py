@@ -174,7 +174,9 @@ def test_two_erasures_of_one_partition_each_go_on_with_their_own(store: Erasing)
     assert store.left_of(neighbour) == []
 
 
-@pytest.mark.parametrize("point", ["before the fence", "after the fence", "before a switch", "before files are rewritten"])
+@pytest.mark.parametrize(
+    "point", ["before the fence", "after the fence", "before a switch", "before files are rewritten"]
+)
 def test_an_erasure_that_gets_sigkill_with_its_redis_is_ended_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], point: str
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from events.catalogue import TurnRecorded
-from events.errors import InputError, KeyUnavailable, NotFound, OwnerErased, StoreFull
+from events.errors import KeyUnavailable, OwnerErased, StoreFull
 from ops.commands.erase import MOST_REASON
 from ops.erasing.owner import Plan, carry_out, told_beforehand
 from ops.store import open_the_store
@@ -17,9 +17,7 @@ from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service
 from tests.integration.erasing.erased import ADA, Erasing
 from tests.integration.unsealed import Unsealed
-from tests.release_0_2_0 import dump
 from tests.servers import RedisServer
-
 
 
 @pytest.fixture
@@ -43,10 +41,16 @@ def standing(cli: Cli) -> tuple[object, ...]:
 
 
 REFUSED = {
-    "a ground that is none": (("ada", "--ground", "spite", "--yes"), "ground: got 'spite'; allowed: consent_withdrawn,"),
+    "a ground that is none": (
+        ("ada", "--ground", "spite", "--yes"),
+        "ground: got 'spite'; allowed: consent_withdrawn,",
+    ),
     "nobody named": (("--yes",), "owner: got nothing; allowed: an owner, or --again alone"),
     "a name beside --again": (("ada", "--again", "--yes"), "owner: got one beside --again; allowed: one of both"),
-    "the store's own keys": ((":access", "--yes"), "owner: got ':access'; allowed: an owner's name that does not begin with"),
+    "the store's own keys": (
+        (":access", "--yes"),
+        "owner: got ':access'; allowed: an owner's name that does not begin with",
+    ),
     "the store's own reads": ((":reads", "--yes"), "owner: got ':reads'"),
     "what was erased": ((":erasures", "--yes"), "owner: got ':erasures'"),
     "a colon of one's own": ((":me", "--yes"), "owner: got ':me'"),
@@ -54,7 +58,10 @@ REFUSED = {
     "an empty name": (("", "--yes"), "owner: got ''"),
     "no --yes where nobody can be asked": (("ada",), "yes: got nothing; allowed: --yes"),
     "a certificate of --again": (("--again", "--certificate", "c.json"), "certificate: got"),
-    "a reason that is too long": (("ada", "--yes", "--reason", "x" * (MOST_REASON + 1)), "reason: got 2,001 characters; allowed: at most"),
+    "a reason that is too long": (
+        ("ada", "--yes", "--reason", "x" * (MOST_REASON + 1)),
+        "reason: got 2,001 characters; allowed: at most",
+    ),
 }
 
 
@@ -98,7 +105,13 @@ def test_a_certificate_that_cannot_be_written_there_is_refused_before_anything_i
 
 def test_without_yes_it_tells_what_it_would_do(cli: Cli, folder: Path) -> None:
     plan = cli.json("erase", "ada", code=2)["plan"]
-    assert (plan["owner"], plan["events"], plan["memories"], plan["open_entries"], plan["ended"]) == ("ada", 3, 3, 0, False)
+    assert (plan["owner"], plan["events"], plan["memories"], plan["open_entries"], plan["ended"]) == (
+        "ada",
+        3,
+        3,
+        0,
+        False,
+    )
     assert "There is no way back" not in cli("erase", "ada", code=2).err
 
 
@@ -117,7 +130,13 @@ def test_a_store_that_lies_open_is_told_to_seal_first(
 
 def alike() -> list[tuple[str, str]]:
     """Two owners each who look the same to a person, and are not."""
-    return [("ada", "Ada"), ("josé", "jose"), ("ada", "\u0430da"), ("straße", "strasse"), ("李", unicodedata.lookup("CJK UNIFIED IDEOGRAPH-674F"))]
+    return [
+        ("ada", "Ada"),
+        ("josé", "jose"),
+        ("ada", "\u0430da"),
+        ("straße", "strasse"),
+        ("李", unicodedata.lookup("CJK UNIFIED IDEOGRAPH-674F")),
+    ]
 
 
 @pytest.mark.parametrize(("one", "other"), alike())
