@@ -1,1 +1,1 @@
-"""Erasing owners for good: doing it and its certificate, a list by which a restored copy is fenced again, proof that all is gone."""
+"""Erasing owners for good: doing it, its certificate, the list by which a restored copy is fenced again, proof that it is gone."""
