@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=# hundreds of commands that tests start would each compile all they load
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rest test-all check format bench bench-browser bench-peers mutants house client chaos lock pictures clean
+.PHONY: help setup demo test test-rest test-all check format bench bench-browser bench-peers mutants house client chaos lock audit pictures clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,7 +78,12 @@ lock: ## Pin every dependency anew, with hashes and without any registry's addre
 	$(VENV)-lock/bin/python -m pip install --quiet uv
 	$(VENV)-lock/bin/uv pip compile pyproject.toml --extra dev --extra meaning --universal --generate-hashes --python-version 3.11 \
 		--custom-compile-command "make lock" --quiet --output-file requirements.lock
+	$(VENV)-lock/bin/uv pip compile tests/audit/requirements.in --universal --generate-hashes --python-version 3.11 \
+		--custom-compile-command "make lock" --quiet --output-file tests/audit/requirements.lock
 	rm -rf $(VENV)-lock
+
+audit: $(READY) ## Look what the locks pin up in the lists of known weaknesses; says what could not be looked up
+	@$(BIN)/python -P -m tests.audit
 
 pictures: $(READY) ## Make the pictures of the console anew, in a browser of this machine
 	CONSOLE_PICTURES=docs/pictures/console $(BIN)/python -P -m pytest -q tests/browser/test_pictures.py

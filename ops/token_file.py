@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 
 from events.errors import EngramlogError
-from ops.owned import OTHERS
+from ops.embedded.private_file import NotPrivate, read_private
 
 NAME = "token"
 LONGEST = 1_024
@@ -25,22 +23,11 @@ def read_token(folder: Path) -> str | None:
     """The token of a data folder, None where it has none yet. Raises TokenFileUnusable where it cannot be trusted."""
     path = folder / NAME
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise unusable_token(path, f"is a link, or cannot be read ({error.strerror})") from None
-    try:
-        found = os.fstat(descriptor)
-        text = os.read(descriptor, LONGEST).decode("ascii", "replace").strip() if stat.S_ISREG(found.st_mode) else ""
-    finally:
-        os.close(descriptor)
-    if not stat.S_ISREG(found.st_mode):
-        raise unusable_token(path, "is no plain file")
-    if found.st_uid != os.geteuid():
-        raise unusable_token(path, f"belongs to user {found.st_uid}, not to this one")
-    if stat.S_IMODE(found.st_mode) & OTHERS:
-        raise unusable_token(path, f"could be read by others ({stat.S_IMODE(found.st_mode):04o})")
+        text = read_private(path, LONGEST, cure="").decode("ascii", "replace").strip()
+    except NotPrivate as error:
+        if error.missing:
+            return None
+        raise unusable_token(path, error.what) from None
     if len(text) < 32 or not text.isprintable():
         raise unusable_token(path, "holds no token")
     return text

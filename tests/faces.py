@@ -310,7 +310,7 @@ CLI_UNASKED = {
     **dict.fromkeys(("up", "console", "token", "upgrade", "seal", "erase", "readmit", "worker", "rebuild", "verify", "bench",
                      "demo", "eval", "eval-pairs", "eval-facts", "eval-obedience"), OWN_PROCESS),
     **dict.fromkeys(("status", "owners", "alarms", "heads", "jobs", "capacity", "models",
-                     "master-key new", "master-key show", "master-key rotate", "master-key rewrap", "master-key drop",
+                     "doctor", "master-key new", "master-key show", "master-key rotate", "master-key rewrap", "master-key drop",
                      "key new", "key list", "key revoke", "key narrow", "grant", "access", "audit",
                      "schema", "laws", "parameters", "dead list", "dead show", "dead retry",
                      "dead discard"),

@@ -367,6 +367,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Partitions with head, checkpoint, lag, lease and quarantine; workers; memory.",
         ),
         OperationRow(
+            "doctor",
+            "ops.commands.doctor",
+            "Look at a deployment and say what to do: permissions, keys, access, Redis, backups, clock, disk. Changes nothing.",
+        ),
+        OperationRow(
             "jobs",
             "api.operations.looking.operate",
             "The lifecycle jobs: when each kind last ran and is due, what waits, and why one failed or stopped.",

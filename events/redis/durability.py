@@ -21,7 +21,13 @@ and no key of ours (none has an expiry) is evicted. docs/operating.md says what 
 
 def read_durability(wire: Wire) -> bool | None:
     """Whether every answered write is on disk and stays; None where the server does not tell."""
+    settings = read_settings(wire)
+    return None if settings is None else all(value in KEPT_BY[name] for name, value in settings.items())
+
+
+def read_settings(wire: Wire) -> dict[str, str] | None:
+    """The settings of `KEPT_BY` as they are; None where the server does not tell."""
     answers = wire.pipeline([["CONFIG", "GET", name] for name in KEPT_BY])
     if any(isinstance(answer, redis.ResponseError) or len(answer) != 2 for answer in answers):
         return None
-    return all(value.decode() in KEPT_BY[name.decode()] for name, value in answers)
+    return {name.decode(): value.decode() for name, value in answers}

@@ -8,6 +8,7 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import Any
 
+from events.door.of_the_store import SYSTEM_OWNERS
 from events.envelope import Stored
 from events.errors import DamagedState, KeyUnavailable, OwnerErased
 from events.partitions import LogKeys
@@ -25,8 +26,11 @@ _NEAR = 512
 
 def opened(wire: Wire, keys: LogKeys, found: Sequence[Stored]) -> list[Stored]:
     """The entries with their bodies open. Raises StoreError, KeyUnavailable where an owner's key cannot be had, and DamagedState
-    where a body does not open under the right key. One whose salt or owner was erased stays sealed."""
+    where a body does not open under the right key, or what is said of keys and grants lies open in a sealed store: whoever can
+    write to Redis would make himself a key. One whose salt or owner was erased stays sealed."""
     sealed = [at for at, one in enumerate(found) if one.body[:1] == BODY_MARK]
+    if len(sealed) != len(found) and wire.seals.is_on:
+        _refuse_planted(keys, found)
     if not sealed:
         return list(found)
     ciphers = read_ciphers(wire, keys, list({found[at].owner: None for at in sealed}))
@@ -39,6 +43,19 @@ def opened(wire: Wire, keys: LogKeys, found: Sequence[Stored]) -> list[Stored]:
         if isinstance(cipher, ValueCipher) and salt != NO_SALT:
             answer[at] = open_entry(wire, keys, one, cipher, salt)
     return answer
+
+
+def _refuse_planted(keys: LogKeys, found: Sequence[Stored]) -> None:
+    """Raises DamagedState where an event of the store's own owners is not sealed."""
+    for one in found:
+        if one.owner in SYSTEM_OWNERS and one.body[:1] != BODY_MARK:
+            raise DamagedState(
+                f"the event at seq {one.seq} of partition {{{keys.tag}}} is said of {one.owner} and lies open in a sealed store: no"
+                " append wrote it, so somebody else can write to this Redis; see `engramlog verify`, and bring back the backup"
+                " from before",
+                partition=keys.tag,
+                seq=one.seq,
+            )
 
 
 def opened_where_it_can_be(

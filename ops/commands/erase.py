@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.markup import escape
@@ -14,8 +15,7 @@ from api.cli.app import Json, app, err, out, progress, show
 from events.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from ops.settings import Settings
     from ops.store import OpenStore
 
 GROUNDS = (
@@ -64,6 +64,21 @@ def erase(
             "--certificate", metavar="FILE", help="Write the certificate there too; a new file.", show_default=False
         ),
     ] = None,
+    backup: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--backup",
+            metavar="PATH",
+            help="A copy in which nothing of it may be left either: a file, a folder, a tar. As often as needed.",
+            show_default=False,
+        ),
+    ] = None,
+    audit: Annotated[
+        bool,
+        typer.Option(
+            "--audit", help="Only look whether anything is left of an owner who was erased: exit code 0, 1 or 3."
+        ),
+    ] = False,
     again: Annotated[
         bool,
         typer.Option(
@@ -76,7 +91,9 @@ def erase(
     """Forget an owner for good: its key is destroyed, what was made of its words goes, a certificate says so. Tells first.
 
     The log keeps its order, ids and times, and its chain still verifies; nobody can read what was said. Works while the store is
-    used; killed anywhere, run it again: it goes on. There is no way back. docs/erasure.md says what it does not reach.
+    used; killed anywhere, run it again: it goes on. There is no way back. docs/erasure.md says what it does not reach. At its end
+    everything is looked through for what was the owner's: exit code 0 where nothing is left, 1 where something is, 3 where not all
+    could be looked through.
     """
     from ops.commands.notices import patient
     from ops.settings import load_settings
@@ -99,20 +116,39 @@ def erase(
         _refuse_path(certificate, again=again)
     settings = load_settings()
     with open_the_store(settings, on_wait=patient(err)) as store:
+        _let_go(store, settings)
+        if audit and owner is not None:
+            raise typer.Exit(_audit_only(store, settings, owner, backup or (), json))
         owners = _came_back(store, settings) if owner is None else [owner]
-        done = [
-            _erase_one(store, settings, one, ground, reason, names or (), yes=yes or again, json=json) for one in owners
-        ]
+        asked = _Asked(ground, reason, names or (), backup or (), yes=yes or again, json=json)
+        done = [_erase_one(store, settings, one, asked) for one in owners]
         if again:
             store.alarms.cleared("erased_came_back", "")
     if again:
         show({"certificates": done}, json, _render_all)
-        return
+        raise typer.Exit(max((_exit_code(one) for one in done), default=0))
     if certificate is not None:
         _write(certificate, done[0])
     show(done[0], json, _render_done)
-    if not done[0]["verified"]:
-        raise typer.Exit(1)
+    raise typer.Exit(_exit_code(done[0]))
+
+
+class _Asked(NamedTuple):
+    """What is wanted besides whom."""
+
+    ground: Any
+    reason: str
+    names: Sequence[str]
+    backups: Sequence[Path]
+    yes: bool
+    json: bool
+
+
+def _exit_code(done: dict[str, Any]) -> int:
+    audit = done["audit"]
+    if not done["verified"]:
+        return 1
+    return 3 if audit is None else int(audit["exit_code"])
 
 
 def _refuse_path(path: Path, *, again: bool) -> None:
@@ -131,38 +167,89 @@ def _refuse_path(path: Path, *, again: bool) -> None:
         )
 
 
-def _erase_one(
-    store: OpenStore,
-    settings: Any,
-    owner: str,
-    ground: Any,
-    reason: str,
-    names: Sequence[str],
-    *,
-    yes: bool,
-    json: bool,
-) -> dict[str, Any]:
+def _erase_one(store: OpenStore, settings: Settings, owner: str, asked: _Asked) -> dict[str, Any]:
     import msgspec
 
     from ops.commands.notices import patient
     from ops.erasing.owner import Plan, carry_out, told_beforehand
+    from ops.erasing.proof import note
 
     told = told_beforehand(store, settings, owner)
-    if names:
-        told["elsewhere"] = _elsewhere(store, names, owner, json)
-    if not json:
+    if asked.names:
+        told["elsewhere"] = _elsewhere(store, asked.names, owner, asked.json)
+    if not asked.json:
         _render_plan(told)
-    if not yes:
-        if json or not sys.stdin.isatty():
+    if not asked.yes:
+        if asked.json or not sys.stdin.isatty():
             raise InputError(
                 "yes: got nothing; allowed: --yes, once you have read what it does", field="yes", plan=told
             )
         if typer.prompt("There is no way back. Type the owner's name to erase it", err=True) != owner:
             raise typer.Exit(1)
-    with progress("erase", json, long=0) as advance:
-        done = carry_out(store, settings, Plan(owner, ground, reason), on_progress=advance, on_wait=patient(err))
+    with progress("erase", asked.json, long=0) as advance:
+        why: list[str] = []
+
+        def gather(erasure: str) -> None:
+            why.extend(one for one in [note(store, settings, owner, erasure)] if one is not None)
+
+        plan = Plan(owner, asked.ground, asked.reason)
+        done = carry_out(store, settings, plan, gather=gather, on_progress=advance, on_wait=patient(err))
     found: dict[str, Any] = msgspec.to_builtins(done)
+    found["audit"] = _audited(store, settings, done.erasure, asked.backups, found["not_proven"])
+    found["not_proven"] += [f"what must not be left could not be noted before: {one}" for one in why]
     return found
+
+
+def _audited(
+    store: OpenStore, settings: Settings, erasure: str, backups: Sequence[Path], not_proven: list[str]
+) -> dict[str, Any] | None:
+    """What an audit found, JSON-ready and without the owner's name; None where nothing was noted that it could look for."""
+    import msgspec
+
+    from events.errors import NotFound
+    from ops.erasing.proof import prove
+
+    try:
+        found = prove(store, settings, erasure, backups)
+    except NotFound:
+        not_proven.append(
+            "whether anything is left was not looked for: nothing is noted of this erasure, or it was proven before"
+        )
+        return None
+    told: dict[str, Any] = msgspec.to_builtins(found)
+    del told["owner"]
+    return told
+
+
+def _audit_only(store: OpenStore, settings: Settings, owner: str, backups: Sequence[Path], json: bool) -> int:
+    from consumers.erasing.steps import standing_of
+    from events.errors import NotFound
+    from events.partitions import partition_of
+
+    wire = store.wire()
+    try:
+        _, erasure = standing_of(wire, store.identity.tags[partition_of(owner, store.identity.partitions)], owner)
+    finally:
+        wire.close()
+    if erasure is None:
+        raise NotFound(f"owner: got {owner[:80]!r}; allowed: one who was erased", owner=owner[:80])
+    missing: list[str] = []
+    told = _audited(store, settings, erasure, backups, missing)
+    if told is None:
+        raise NotFound(f"{missing[0]} ({erasure})", erasure=erasure)
+    show(told, json, _render_audit)
+    return int(told["exit_code"])
+
+
+def _let_go(store: OpenStore, settings: Settings) -> None:
+    """Destroy what was noted of erasures too long ago."""
+    from ops.clock import now
+    from ops.erasing.proof import let_go
+
+    for erasure in let_go(settings, store.identity.store_id, now().timestamp()):
+        err.print(
+            f"[yellow]what was noted of erasure {erasure} to look for was kept for 30 days, and is destroyed now[/]"
+        )
 
 
 def _elsewhere(store: OpenStore, names: Sequence[str], owner: str, json: bool) -> dict[str, Any]:
@@ -256,7 +343,35 @@ def _render_done(done: dict[str, Any]) -> None:
         out.print(f"[yellow]not proven[/] {escape(one)}", soft_wrap=True)
     for one in done["differences"]:
         out.print(f"[red]differs[/] {escape(str(one))}", soft_wrap=True)
+    if (audit := done["audit"]) is not None:
+        _render_audit(audit)
     out.print("[dim]Copies and backups made before still hold its key: let them go (docs/erasure.md)[/]")
+
+
+def _render_audit(audit: dict[str, Any]) -> None:
+    from ops.erasing.report import WHAT
+
+    for one in audit["findings"]:
+        out.print(
+            f"[bold red]left[/] {escape(one['where'])} {escape(one['place'])}: {WHAT[one['what']]}"
+            f" ({one['count']:,} times)",
+            soft_wrap=True,
+        )
+    if audit["more_findings"]:
+        out.print(f"[bold red]left[/] and {audit['more_findings']:,} more")
+    for one in audit["unreached"]:
+        out.print(f"[yellow]not looked through[/] {escape(one['where'])}: {escape(one['why'])}", soft_wrap=True)
+    looked = sum(one["bytes"] for one in audit["looked"])
+    told = {0: "[bold green]nothing is left[/]", 1: "[bold red]something is left[/]", 3: "[yellow]not proven[/]"}
+    out.print(
+        f"{told[audit['exit_code']]}: {audit['needles']:,} things looked for in {looked:,} bytes of"
+        f" {_many(len(audit['looked']), 'place')}, {audit['seconds']:.1f} s",
+        soft_wrap=True,
+    )
+    if audit["exit_code"]:
+        out.print(
+            "[dim]What was looked for is kept, sealed: mend that, then `engramlog erase --audit` of the same owner[/]"
+        )
 
 
 def _render_all(told: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,6 +90,12 @@ def new(
     from ops.sealing.key_file import make_key_file, read_key_file
 
     path = file.expanduser().absolute()
+    if not (path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)):
+        raise InputError(
+            f"file: got {str(path)!r}; allowed: a new name in a folder that is there and that this user may write to. Nothing was"
+            " made",
+            field="file",
+        )
     if not make_key_file(path):
         raise InputError(
             f"file: got {str(path)!r}, where something lies already; allowed: a new name. `engramlog master-key rotate` puts a"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.markup import escape
 
-from api.cli.app import Json, app, err, out, progress, show
-from events.errors import InputError
+from api.cli.app import Json, app, out
+from ops.commands.bringing import Alone, Bringing, Yes, bring_over, many, print_copy, print_others, time_told
 
 if TYPE_CHECKING:
     from ops.settings import Settings
@@ -17,14 +15,8 @@ if TYPE_CHECKING:
 
 @app.command(epilog="Example: `engramlog upgrade` tells and asks; `engramlog upgrade --yes --json` from a script")
 def upgrade(
-    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
-    alone: Annotated[
-        bool,
-        typer.Option(
-            "--alone",
-            help="Connections to your own Redis that it lists, or does not list, are none of Engramlog's: you answer for it.",
-        ),
-    ] = False,
+    yes: Yes = False,
+    alone: Alone = False,
     json: Json = False,
 ) -> None:
     """Bring a store of release 0.2 over to the log format of this one. Tells first what it does; events stay byte for byte.
@@ -32,34 +24,10 @@ def upgrade(
     Refused while others use the store. Killed anywhere, run it again: it goes on. Afterwards release 0.2 refuses the store, and
     the way back is a copy made before.
     """
-    from ops.commands.notices import patient
-    from ops.settings import load_settings
-    from ops.upgrade import carry_out, old_store, refuse_others, told_beforehand
+    from ops.bringing.upgrade import carry_out, told_beforehand
 
-    settings, waiting = load_settings(), patient(err)
-    if not yes:
-        with old_store(settings, on_wait=waiting) as store:
-            plan = told_beforehand(store)
-            if not plan["done"]:
-                if not json:
-                    _render_plan(plan, settings)
-                refuse_others(store, alone=alone, on_wait=waiting)
-        if plan["done"]:
-            show(plan, json, _render_done)
-            return
-        if json or not sys.stdin.isatty():
-            raise InputError(
-                "yes: got nothing; allowed: --yes, once you have read what it does", field="yes", plan=plan
-            )
-        if not typer.confirm("Bring it over now?", err=True):
-            raise typer.Exit(1)
-    with old_store(settings, on_wait=waiting) as store:
-        plan = told_beforehand(store)
-        if yes and not json and not plan["done"]:
-            _render_plan(plan, settings)
-        with progress("upgrade", json, long=0) as advance:
-            answer = carry_out(store, alone=alone, on_progress=advance, on_wait=waiting)
-    show(answer, json, _render_done)
+    work = Bringing("upgrade", "Bring it over now?", told_beforehand, carry_out, _render_plan, _render_done)
+    bring_over(work, yes=yes, alone=alone, json=json)
 
 
 def _render_plan(plan: dict[str, Any], settings: Settings) -> None:
@@ -67,10 +35,9 @@ def _render_plan(plan: dict[str, Any], settings: Settings) -> None:
     from events.partitions import FORMAT
 
     going_on = plan["found"] != "1"
-    minutes = max(1, round(plan["about_seconds"] / 60))
     out.print(
-        f"Store {escape(plan['store_id'])}: {plan['events']:,} event{'' if plan['events'] == 1 else 's'} in"
-        f" {plan['partitions']} partition{'' if plan['partitions'] == 1 else 's'}, of log format {escape(plan['found'])}."
+        f"Store {escape(plan['store_id'])}: {many(plan['events'], 'event')} in"
+        f" {many(plan['partitions'], 'partition')}, of log format {escape(plan['found'])}."
         + (" An upgrade was begun and did not end; this goes on with it." if going_on else "")
     )
     out.print(
@@ -79,12 +46,12 @@ def _render_plan(plan: dict[str, Any], settings: Settings) -> None:
         "  - What is read is folded anew from the log, as `engramlog rebuild` does. The chain over each owner's change log"
         " (`chain` of `engramlog history`) is another then.\n"
         + (
-            f"  - The vectors of {plan['vectors']:,} text{'' if plan['vectors'] == 1 else 's'} are dropped, for what they are kept"
+            f"  - The vectors of {many(plan['vectors'], 'text')} are dropped, for what they are kept"
             " under let a text be guessed; the embedder computes them anew, under `engramlog up` or by `engramlog embed`.\n"
             if plan["vectors"]
             else ""
         )
-        + f"  - About {minutes} minute{'' if minutes == 1 else 's'}; meanwhile nothing can be asked or appended. Killed, it goes on"
+        + f"  - {time_told(plan)}; meanwhile nothing can be asked or appended. Killed, it goes on"
         " when run again.\n"
         + (
             "  - Release 0.2 refuses the store since its first step. There is no way back but a copy made before that."
@@ -93,12 +60,7 @@ def _render_plan(plan: dict[str, Any], settings: Settings) -> None:
         )
     )
     if not going_on:  # a copy of what was begun is no way back
-        copy = (
-            "    copy your Redis's own files (or its backup) while nothing writes"
-            if settings.redis_url
-            else f"    cp -a {escape(str(settings.data.expanduser()))} {escape(str(settings.data.expanduser()))}-format-1"
-        )
-        out.print(copy, highlight=False, soft_wrap=True)
+        print_copy(settings, "format-1")
     if plan["reserved_owners"]:
         more = plan["reserved_owners"] - len(plan["reserved_owners_named"])
         named = ", ".join(map(escape, plan["reserved_owners_named"])) + (f" and {more:,} more" if more else "")
@@ -107,10 +69,7 @@ def _render_plan(plan: dict[str, Any], settings: Settings) -> None:
             " exported and deleted, and jobs carry on for them; nothing new begins under such a name.",
             soft_wrap=True,
         )
-    for one in plan["others"]:
-        out.print(
-            f"  - connected now: {escape(one['what'])} {escape(one['name'])} ({escape(one['told'])})", soft_wrap=True
-        )
+    print_others(plan)
 
 
 def _render_done(answer: dict[str, Any]) -> None:
@@ -120,6 +79,6 @@ def _render_done(answer: dict[str, Any]) -> None:
     begun = sum(1 for one in answer["boundaries"] if one["seq"])
     out.print(
         f"[bold green]done[/] {answer['events']:,} events kept as they were; format {answer['writes']} begins behind them in"
-        f" {begun} partition{'' if begun == 1 else 's'} with events."
+        f" {many(begun, 'partition')} with events."
     )
     out.print("[dim]Next: `engramlog verify`, then `engramlog up`. Old records go after ten minutes of `up`[/]")

@@ -24,6 +24,10 @@ _LOG_KEPT = 1 << 20
 """Bytes of redis.log beyond which a start puts it aside as redis.log.1."""
 
 
+class NotInTime(EmbeddedRedisError):
+    """Another process did not leave, or a server did not get on, within the time that is waited."""
+
+
 class ProgressBound:
     """Waiting with a bound: `seconds` without progress, told through `on_wait` whenever what we wait for changes."""
 
@@ -37,9 +41,9 @@ class ProgressBound:
         self._deadline = self._now() + self._seconds
 
     def wait(self, waiting_for: str | None, given_up: str) -> None:
-        """Sleep a moment; None is not told. Raises EmbeddedRedisError with `given_up` when the bound has passed."""
+        """Sleep a moment; None is not told. Raises NotInTime with `given_up` when the bound has passed."""
         if self._now() >= self._deadline:
-            raise EmbeddedRedisError(f"{given_up} (waited {self._seconds:g} s)")
+            raise NotInTime(f"{given_up} (waited {self._seconds:g} s)")
         if waiting_for not in {None, self._told} and self._on_wait is not None:
             self._on_wait(waiting_for)
         self._told = waiting_for
@@ -100,7 +104,9 @@ class ServerProcess:
 
     def _keep(self, started: Future[subprocess.Popen[bytes]]) -> None:
         try:
-            with self.plan.log.open("ab") as log:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            with os.fdopen(os.open(self.plan.log, flags, 0o600), "ab") as log:
+                os.fchmod(log.fileno(), 0o600)  # as an earlier release made it others could read it
                 process = subprocess.Popen(
                     self.plan.command(),
                     cwd=self.plan.folder,

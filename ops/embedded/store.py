@@ -48,6 +48,11 @@ def read_store_file(folder: Path) -> StoreFile | None:
     return store
 
 
+def holds_store(folder: Path) -> bool:
+    """Whether a folder holds a store's name, or anything of its Redis. Raises OSError."""
+    return (folder / "store.json").exists() or any(folder.glob("appendonly*"))
+
+
 def write_store_file(folder: Path, store: StoreFile) -> None:
     """Replace store.json as a whole: after a crash it is the old one or the new one."""
     replace_file(folder / "store.json", msgspec.json.format(msgspec.json.encode(store), indent=2) + b"\n")

@@ -1,1 +1,1 @@
-"""Erasing owners for good: what it would do, doing it, its certificate, and the list by which a restored copy is fenced again."""
+"""Erasing owners for good: doing it, its certificate, the list by which a restored copy is fenced again, proof that it is gone."""

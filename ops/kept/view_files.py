@@ -71,6 +71,12 @@ def drop_views(settings: Settings) -> None:
             ) from error
 
 
+def view_name(store_id: str, owner: str) -> str:
+    """What the file of an owner's kept view is called: nobody tells the owner by it who does not know the store's id."""
+    key = blake2b(store_id.encode()).digest()
+    return blake2b(owner.encode("utf-8", "surrogatepass"), key=key, digest_size=20).hexdigest() + SUFFIX
+
+
 class ViewFolder:
     """The kept views of one store on this machine. Safe for threads and between processes; nothing it is asked raises."""
 
@@ -79,7 +85,7 @@ class ViewFolder:
     ) -> None:
         self.folder = folder
         self.least = least
-        self._key = blake2b(store_id.encode()).digest()
+        self._store_id = store_id
         self._most = most_bytes
         self._tell = tell
         self.code = view_code()
@@ -237,9 +243,7 @@ class ViewFolder:
                 self._tell("a view cannot be kept", reason=reason_of(error))
 
     def _path(self, owner: str) -> Path:
-        return self.folder / (
-            blake2b(owner.encode("utf-8", "surrogatepass"), key=self._key, digest_size=20).hexdigest() + SUFFIX
-        )
+        return self.folder / view_name(self._store_id, owner)
 
     def _make_folder(self) -> None:
         """Raises OSError where it is not this user's alone."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from threading import Lock
 from events.errors import BadSetting, KeyUnavailable
 from events.sealing.key_ring import KEY_BYTES, KeyRing, key_id
 from events.sealing.seals import Wrapped
-from ops.owned import OTHERS
+from ops.embedded.private_file import NotPrivate, read_private
 
 NAME = "master-key"
 """What it is called in a data folder."""
@@ -93,22 +92,9 @@ class KeyFile:
 def read_key_file(path: Path) -> KeyRing:
     """The keys in a file. Raises KeyFileUnusable, which tells nothing of what is in it."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError as error:
-        raise _unusable(path, f"cannot be read ({error.strerror}), or is a link") from None
-    try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise _unusable(path, "is no plain file")
-        if found.st_uid != os.geteuid():
-            raise _unusable(path, f"belongs to user {found.st_uid}, not to this one")
-        if stat.S_IMODE(found.st_mode) & OTHERS:
-            raise _unusable(path, f"could be read by others ({stat.S_IMODE(found.st_mode):04o}); make it 0600")
-        if found.st_size > LONGEST:
-            raise _unusable(path, f"has {found.st_size:,} bytes; {LONGEST:,} are allowed")
-        raw = os.read(descriptor, LONGEST)
-    finally:
-        os.close(descriptor)
+        raw = read_private(path, LONGEST)
+    except NotPrivate as error:
+        raise _unusable(path, error.what) from None
     keys = list[bytes]()
     for number, line in enumerate(raw.decode("ascii", "replace").splitlines(), 1):
         words = line.split()
@@ -138,7 +124,9 @@ def make_key_file(path: Path) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        raise _unusable(path, f"cannot be made ({error.strerror})") from None
+        raise KeyFileUnusable(
+            f"no master key file can be made at {path} ({error.strerror}); nothing was made"
+        ) from None
     _sync_folder(path)
     return True
 

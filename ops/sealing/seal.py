@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from secrets import token_bytes
 from typing import Any, NamedTuple
@@ -10,7 +11,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from consumers.fold.folder import Probe, unprobed
-from consumers.fold.presence import LEASE_MS
 from consumers.fold.rebuild import LEASE_MS as REBUILD_LEASE_MS
 from consumers.fold.rebuild import rebuild_partition
 from consumers.fold.rebuild_run import RebuildRun
@@ -18,14 +18,14 @@ from consumers.jobs.leader import queue_name
 from consumers.sealing.copying import bring_over, is_taken, look
 from consumers.sealing.leaving import drop_failures, drop_other_builds
 from consumers.sealing.marks import close, finish, mark
-from consumers.upgrade.alone import Company, company
-from consumers.upgrade.steps import count_vectors, drop_vectors
+from consumers.upgrade.steps import drop_vectors
 from events.admission import APPEND_FULL
-from events.errors import BadSetting, StoreError, StoreFull
+from events.errors import BadSetting, StoreError, StoreFull, StoreMismatch
 from events.partitions import FORMAT, LogKeys
 from events.redis.wire import StoreClient, Wire, connect
 from events.sealing.key_ring import KEY_BYTES, KeyRing
 from events.sealing.seals import MasterKey
+from ops.bringing.frame import ALONE_SECONDS, CURE, Bar, OldStore, Progress, brought_over, what_is_there
 from ops.embedded import disk
 from ops.embedded.rewriting import rewrite_all
 from ops.kept.head_file import HeadFile, heads_path
@@ -36,7 +36,6 @@ from ops.kept.wrapping import wrap_kept
 from ops.sealing.key_file import NAME, lies_there, make_key_file
 from ops.sealing.master import master_of
 from ops.store import folder_of
-from ops.upgrade import ALONE_SECONDS, OldStore, refuse_others
 from ops.worker_id import new_worker_id
 from projections.redis.create import BEING_SEALED, check_format
 
@@ -46,8 +45,6 @@ MARGIN = 1.5
 """A sealed log takes more than an open one: 33 bytes a body and 16 of salt an event."""
 WRITTEN_SHARE = 2.5
 """Bytes that the append-only file may grow by, for each byte in memory: copies, builds, and the file that takes its place."""
-CURE = "restore a copy, or, where the change is known and meant, put that file away; nothing was changed"
-Progress = Callable[[int, int], None]
 
 
 class NoMasterKey(BadSetting):
@@ -80,35 +77,23 @@ def _file_to_make(store: OldStore) -> Path | None:
 
 
 def told_beforehand(store: OldStore) -> dict[str, Any]:
-    """What sealing would do, JSON-ready. Reads only. Raises OtherFormat, NoMasterKey, StoreMismatch under another key."""
+    """What sealing would do, JSON-ready. Reads only. Raises OtherFormat, NoMasterKey, StoreMismatch under another key, or
+    where the key of one that is sealed, or half sealed, is gone."""
     identity, master = store.identity, _master(store)
     if identity.format != BEING_SEALED:
         check_format(identity)
     done = identity.sealed is not None
     _begin(store, master, identity.sealed or identity.sealing)
-    wire = store.wire()
-    try:
-        heads = _heads(wire, identity.tags)
-        others = company(wire, LEASE_MS) if store.embedded is None else Company(())
-        vectors = 0 if done else count_vectors(wire, identity.tags)
+    with closing(store.wire()) as wire:
+        events = sum(_heads(wire, identity.tags))
+        told = what_is_there(store, wire, events=events, seconds=events // EVENTS_A_SECOND, done=done)
         owners = sum(wire.answers([["HLEN", LogKeys(tag).secrets] for tag in identity.tags]))
         room = None if done else _room(store, wire)
-    finally:
-        wire.close()
-    events = sum(heads)
-    return {
-        "store_id": identity.store_id,
+    return told | {
         "found": "sealed" if done else "half sealed" if identity.format == BEING_SEALED else "open",
         "key": master.name if (made := _file_to_make(store)) is None else f"a new one, in {made}",
-        "partitions": identity.partitions,
-        "events": events,
         "owners": owners,
-        "vectors": vectors,
-        "about_seconds": 1 + events // EVENTS_A_SECOND,
         "room": None if room is None else room._asdict(),
-        "others": [one._asdict() for one in others.others],
-        "others_hidden": others.hidden,
-        "done": done,
     }
 
 
@@ -127,13 +112,9 @@ def carry_out(
     Raises before the first change: NoMasterKey, OtherFormat, InUse, LogGap, LogChanged, DamagedState, StoreFull. Whatever is raised
     later leaves a store that another run goes on with.
     """
-    told = told_beforehand(store)
-    if told["done"]:
-        return told
-    refuse_others(store, alone=alone, seconds=seconds, on_wait=on_wait)
-    wire, tags = store.wire(), store.identity.tags
-    bar = _Bar(on_progress, 4 * told["events"])
-    try:
+
+    def steps(wire: Wire, told: Mapping[str, Any]) -> dict[str, Any]:
+        tags, bar = store.identity.tags, Bar(on_progress, 4 * told["events"])
         _refuse_without_room(store, wire)
         _look_at_all(store, wire, bar)
         line = store.identity.sealing
@@ -151,12 +132,12 @@ def carry_out(
         probe("after vectors are dropped")
         run = RebuildRun.begin(wire, list(range(store.identity.partitions)), anew=False)
         for number, tag in enumerate(tags):
-            bring_over(wire, tag, token_bytes, probe=probe, on_progress=bar.more)
+            bring_over(wire, tag, token_bytes, probe=probe, on_progress=bar.passed)
             if number in run.rest:
                 done = rebuild_partition(
                     store.client, tag, holder=new_worker_id(), probe=probe, on_wait=on_wait, lease_ms=lease_ms
                 )
-                bar.more(done.seq)
+                bar.passed(done.seq)
                 drop_other_builds(wire, tag)
                 probe("before a partition is noted")
                 run.finished(wire, number)
@@ -172,20 +153,24 @@ def carry_out(
         run.end(wire)  # first: what stayed would have a later rebuild believe that it was done
         finish(wire)
         probe("after the end")
-    finally:
-        wire.close()
-    store.identity = store.identity._replace(sealed=line, sealing=None, format=str(FORMAT))
-    return told_beforehand(store) | {
-        "found": told["found"],
-        "vectors": told["vectors"],
-        **msgspec.to_builtins(rewritten),
-    }
+        store.identity = identity._replace(sealed=line, sealing=None, format=str(FORMAT))
+        answer: dict[str, Any] = msgspec.to_builtins(rewritten)
+        return answer
+
+    return brought_over(store, told_beforehand, steps, alone=alone, seconds=seconds, on_wait=on_wait)
 
 
 def _master(store: OldStore) -> MasterKey:
     found = master_of(store.settings, folder_of(store.embedded))
     if found is None and _file_to_make(store) is not None:
         return KeyRing([token_bytes(KEY_BYTES)])  # it is told of, and seals nothing
+    if found is None and (store.identity.sealed or store.identity.sealing) is not None:
+        raise StoreMismatch(
+            f"this store is {'sealed' if store.identity.sealed else 'half sealed'}, and no master key was given: set"
+            " ENGRAMLOG_SEALED_BY to the file, or the key service, that it was sealed under, or put the file master-key back into"
+            " its data folder. Nothing was changed",
+            setting="ENGRAMLOG_SEALED_BY",
+        )
     if found is None:
         raise NoMasterKey(
             "sealed_by: got none; allowed: the whole path of a file with a master key, under which the store is sealed; set"
@@ -208,11 +193,11 @@ def _heads(wire: Wire, tags: Sequence[str]) -> list[int]:
     return [int(head or 0) for head in wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in tags])]
 
 
-def _look_at_all(store: OldStore, wire: Wire, bar: _Bar) -> None:
+def _look_at_all(store: OldStore, wire: Wire, bar: Bar) -> None:
     """Every partition that is not sealed yet, from its first entry to its last, and the heads that were kept of all."""
     for tag in store.identity.tags:
         if not is_taken(wire, tag):
-            look(wire, tag, on_progress=bar.more)
+            look(wire, tag, on_progress=bar.passed)
     file = HeadFile(heads_path(store.settings, store.identity.store_id))
     refuse_changed_log(store, file, range(store.identity.partitions), CURE)
 
@@ -268,15 +253,3 @@ def _drop_failures(store: OldStore, wire: Wire) -> list[str]:
     return [
         "the Redis of the queue (ENGRAMLOG_QUEUE_URL) writes its own files: run BGREWRITEAOF there, and BGSAVE where it dumps"
     ]
-
-
-class _Bar:
-    """How far all of it is: every entry is read when it is looked at, copied, proved and folded."""
-
-    def __init__(self, tell: Progress, total: int) -> None:
-        self._tell, self._total, self._done = tell, total, 0
-
-    def more(self, entries: int) -> None:
-        """So many entries more."""
-        self._done += entries
-        self._tell(min(self._done, self._total), self._total)

@@ -6,10 +6,8 @@ Secrets go there to be wrapped and lines to be unwrapped, some hundred in one re
 
 from __future__ import annotations
 
-import os
 import re
 import ssl
-import stat
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil
@@ -23,7 +21,7 @@ import orjson
 from events.alarms import one_line
 from events.errors import BadSetting, KeyUnavailable
 from events.sealing.seals import Wrapped
-from ops.owned import OTHERS
+from ops.embedded.private_file import NotPrivate, read_private
 from ops.sealing.exchanging import NotAnswered, exchanged
 from ops.sealing.place import ServiceKey
 
@@ -231,18 +229,9 @@ def token_in(path: Path) -> str:
     """The token that lies in a file which others cannot read: looked at anew each time, for tokens end and are renewed.
     Raises BadSetting."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except OSError as error:
-        raise _unusable(path, f"cannot be read ({error.strerror})") from None
-    try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise _unusable(path, "is no plain file")
-        if stat.S_IMODE(found.st_mode) & OTHERS:
-            raise _unusable(path, f"could be read by others ({stat.S_IMODE(found.st_mode):04o}); make it 0600")
-        text = os.read(descriptor, MOST_TOKEN + 1).decode("ascii", "replace").strip()
-    finally:
-        os.close(descriptor)
+        text = read_private(path, MOST_TOKEN + 1, ours=False).decode("ascii", "replace").strip()
+    except NotPrivate as error:
+        raise _unusable(path, error.what) from None
     if not fits_a_header(text):
         raise _unusable(path, f"holds no token: 1 to {MOST_TOKEN:,} printable ASCII characters without a space")
     return text

@@ -12,6 +12,7 @@ from events.parameters import PARAMETER_SET
 from events.partitions import FORMAT, MAX_PARTITIONS, MOVED, SEALED_META, STORE_KEY, LogKeys, spread_tags
 from events.redis.clock import redis_micros
 from events.redis.wire import Argument, Wire
+from events.sealing.cipher import BODY_MARK
 from events.sealing.seals import SEALED_FIELD
 from events.text.embedder_names import NONE
 from projections.fold.builds import FIRST_BUILD
@@ -87,7 +88,11 @@ def _begin(wire: Wire, identity: StoreIdentity) -> None:
     if identity.sealed is None:
         keys = [LogKeys(tag) for tag in identity.tags]
         asked: list[list[Argument]] = [["EXISTS", *(one.salts for one in keys)]]
-        if any(wire.answers([*asked, *(["HGET", one.meta, SEALED_META] for one in keys)])):
+        asked += (["HGET", one.meta, SEALED_META] for one in keys)
+        logs: list[list[Argument]] = [["XRANGE", one.stream, "-", "+", "COUNT", 1] for one in keys]
+        marks = wire.answers([*asked, *logs])
+        firsts = [dict(zip(held[::2], held[1::2], strict=True)) for rows in marks[len(asked) :] for _, held in rows]
+        if any(marks[: len(asked)]) or any(one.get(b"e", b"")[:1] == BODY_MARK for one in firsts):
             raise StoreMismatch(
                 f"this store was sealed, and the field `{SEALED}` of {STORE_KEY}, by which its master key is known, is gone: bring"
                 " back the backup that has it; nothing was read or written"

@@ -26,7 +26,7 @@ HEAVY = {
         "plotext",
         "resvg_py",
     ),
-    *("Stemmer", "rjieba", "rapidfuzz", "fsrs", "uuid_utils", "prometheus_client", "platformdirs", "asyncio", "httpx2"),
+    *("Stemmer", "rjieba", "fsrs", "uuid_utils", "prometheus_client", "platformdirs", "asyncio", "httpx2"),
     *(
         "api.application",
         "api.requests.checks",

@@ -13,8 +13,9 @@ from consumers.verify.store_and_log import verify_partition
 from events.envelope import Prepared, Stored, prepare_body
 from events.redis.log import RedisEventLog, entries
 from events.redis.wire import Wire
+from ops.bringing.frame import OldStore
+from ops.bringing.upgrade import carry_out
 from ops.settings import Settings
-from ops.upgrade import OldStore, carry_out
 from projections.redis.create import read_identity
 from tests.release_0_2_0 import let_go, pinned, restore
 from tests.servers import RedisServer

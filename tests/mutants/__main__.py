@@ -14,7 +14,10 @@ from tests.mutants.mutants import EQUAL, MUTANTS, Mutant
 from tests.places import ROOT
 
 PACKAGES = ("events", "projections", "consumers", "api", "ops", "client", "tests", "docs", ".ci")
-FILES = ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "Makefile", "requirements.lock")
+FILES = (
+    *("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "LICENSE"),
+    *("pyproject.toml", "Makefile", "requirements.lock"),
+)
 NEAR = ("--part=quick", "-p", "no:randomly", "-p", "no:xdist")
 """The nearest tests that `make test` runs, in their order, in one process."""
 NO_TESTS = 5

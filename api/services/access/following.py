@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from events.door.of_the_store import ACCESS, access_id
 from events.envelope import decode, micros
-from events.errors import StoreError, StoreUnavailable, UndecodableEvent
+from events.errors import DamagedState, StoreError, StoreUnavailable, UndecodableEvent
 from events.log import EventLog
 from events.partitions import partition_of, position_text
 from projections.access.book import AccessBook
@@ -85,11 +85,12 @@ class AccessFollower:
                 with self._lock:
                     self._said, self._book, self._seen_at = [], AccessBook(), None
                 found = self._new()
-        except StoreError:
+        except (StoreError, DamagedState) as error:
             if self._seen_at is not None and self._clock() - self._seen_at < MOST_STALE:
                 return self._book
+            why = f" ({error.message})" if isinstance(error, DamagedState) else ""
             raise StoreUnavailable(
-                "access: the log does not tell who may do what; nobody with a key is admitted until it does",
+                f"access: the log does not tell who may do what; nobody with a key is admitted until it does{why}",
                 retry_after=1,
             ) from None
         book = self._book.after_all((one.data, one.at) for one in found) if found else self._book

@@ -61,7 +61,7 @@ class Supervision:
         """How it stands now. Raises StoreError where Redis does not answer."""
         wire = self._wire()
         try:
-            server, persistence = _info(wire, "server"), _info(wire, "persistence")
+            server, persistence = info(wire, "server"), info(wire, "persistence")
         finally:
             wire.close()
         disk, trouble = None, None
@@ -72,7 +72,8 @@ class Supervision:
         return Kept(server.get("redis_version", "unknown"), _aof(persistence), disk, trouble)
 
 
-def _info(wire: Wire, section: str) -> dict[str, str]:
+def info(wire: Wire, section: str) -> dict[str, str]:
+    """A section of what Redis tells of itself, by field. Raises StoreError."""
     answer: Any = wire.call("INFO", section)
     return dict(line.split(":", 1) for line in answer.decode("utf-8", "replace").splitlines() if ":" in line)
 

@@ -10,6 +10,7 @@ from events.partitions import LogKeys
 from events.redis.recorded import recorded_in
 from events.redis.wire import Argument, Wire
 from projections.fold.builds import BuildKeys, is_build, next_build
+from projections.redis.store import read_locked
 from projections.shapes import PartitionStatus
 
 _CHECKPOINT = (
@@ -94,6 +95,12 @@ def _tell_waits(wire: Wire, keys: Sequence[BuildKeys], told: Sequence[PartitionS
         recorded = recorded_in(answer, keys[one["partition"]].tag)
         waited = None if recorded is None else round(max(now_ms / 1_000 - recorded / 1_000_000, 0.0), 3)
         one["checkpoint_age"] = waited
+
+
+def count_locked(wire: Wire, tags: Sequence[str], partitions: Sequence[PartitionStatus]) -> int:
+    """How many owners of a sealed store stand still for want of their key."""
+    stuck = [one for one in partitions if one["quarantined"]]
+    return sum(len(read_locked(wire, BuildKeys(tags[one["partition"]], one["build"]))) for one in stuck)
 
 
 def workers_told(workers: Mapping[str, Mapping[str, Any]], now_ms: int) -> list[dict[str, object]]:

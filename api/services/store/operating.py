@@ -11,7 +11,7 @@ from api.requests.checks import check_owner, position_of
 from api.requests.speaking import speaker
 from api.requests.timelines import TimesAsked
 from api.services.auditing.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
-from api.services.looking.standing import read_partitions, workers_told
+from api.services.looking.standing import count_locked, read_partitions, workers_told
 from api.services.writing import Writer
 from api.work.outlook import outlook
 from api.work.patience import current_check
@@ -36,7 +36,7 @@ from projections.fold.builds import BuildKeys
 from projections.redis.create import StoreIdentity
 from projections.redis.debt import FoldDebt
 from projections.redis.sealed import opens
-from projections.redis.store import decode_quarantine, read_entries, read_locked, read_parked
+from projections.redis.store import decode_quarantine, read_entries, read_parked
 from projections.shapes import EmbedderStanding, ListeningTold, PartitionStatus, SealingTold
 
 RETRY_SECONDS = 15.0
@@ -127,12 +127,8 @@ class Operator:
 
     def _sealing_told(self, wire: Wire, partitions: Sequence[PartitionStatus]) -> SealingTold:
         """Whether the store is sealed, whether its master key can be had, and how many owners stand still for want of theirs."""
-        found, locked = self._sealing(), 0
-        if found.is_on:
-            stuck = [one for one in partitions if one["quarantined"]]
-            locked = sum(
-                len(read_locked(wire, BuildKeys(self._identity.tags[one["partition"]], one["build"]))) for one in stuck
-            )
+        found = self._sealing()
+        locked = count_locked(wire, self._identity.tags, partitions) if found.is_on else 0
         return {
             "on": found.is_on,
             "key": found.key,

@@ -29,7 +29,8 @@ AT = "2026-02-01T00:00:00Z"
 KILLED = """
 import sys
 from ops.settings import load_settings
-from ops.upgrade import carry_out, old_store
+from ops.bringing.frame import old_store
+from ops.bringing.upgrade import carry_out
 from tests.chaos.fate import DIE, fated
 with old_store(load_settings()) as store:
     carry_out(store, probe=fated(DIE, sys.argv[1], 1))
@@ -201,6 +202,7 @@ def test_without_yes_it_tells_what_it_would_do_and_changes_nothing(folder: Path,
     told = cli("upgrade", code=2)
     assert "of log format 1" in told.out
     assert f"cp -a {folder} {folder}-format-1" in told.out
+    assert "Less than a minute;" in told.out
     assert "--yes" in told.err
     answer = cli.json("upgrade", code=2)
     assert (answer["error"], answer["plan"]["found"], answer["plan"]["done"]) == ("InputError", "1", False)

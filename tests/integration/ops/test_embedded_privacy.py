@@ -38,6 +38,7 @@ def test_the_socket_and_every_folder_that_leads_to_it_are_this_users_alone(far: 
             assert store.embedded is not None
             socket = store.embedded.socket_path
             assert (mode(folder), mode(socket.parent), mode(socket) & 0o077) == (0o700, 0o700, 0)
+            assert mode(folder / "redis.log") == 0o600
             assert socket.parent == folder or not socket.is_relative_to(folder)
 
 

@@ -34,7 +34,7 @@ print(json.dumps([code, *sys.modules]), file=sys.stderr)
 """
 SERVERS = {"fastapi", "starlette", "uvicorn", "mcp", "rq", "structlog", "prometheus_client"}
 PICTURES = {"networkx", "plotext", "resvg_py"}
-OTHERS = {"pydantic_settings", "httpx2", "urllib.request", "rapidfuzz", "rjieba"}
+OTHERS = {"pydantic_settings", "httpx2", "urllib.request", "rjieba"}
 OF_A_STORE_THAT_STAYS = {"consumers.jobs", "consumers.fold.worker", "ops.logs", "ops.worker", "api.http"}
 OF_OTHER_COMMANDS = {
     "api.exchange.chats",
@@ -49,7 +49,7 @@ OF_OTHER_COMMANDS = {
     "projections.lifecycle",
     "projections.prompt",
 }
-OF_JUDGING = {"projections.lifecycle", "rapidfuzz", "rjieba"}
+OF_JUDGING = {"projections.lifecycle", "rjieba"}
 """What is told is judged beside what is known, in two languages."""
 NEVER = SERVERS | PICTURES | OTHERS | OF_A_STORE_THAT_STAYS | OF_OTHER_COMMANDS
 OF_WRITING = {"api.services.writing", "api.services.carrying.carrier", "projections.decide.commands"}

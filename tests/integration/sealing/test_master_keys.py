@@ -71,6 +71,11 @@ def test_a_new_file_is_of_this_user_alone_and_nothing_is_written_over(cli: Cli, 
     assert "something lies already" in cli("master-key", "new", str(key), code=2).err
     assert key.read_bytes() == before
     assert "Keep a copy" in cli("master-key", "new", str(tmp_path / "third")).out
+    for nowhere in (tmp_path / "none" / "key", key / "below"):
+        told = cli.json("master-key", "new", str(nowhere), code=2)
+        assert f"file: got '{nowhere}'; allowed: a new name in a folder that is there" in told["message"]
+        assert not nowhere.exists()
+    assert not (tmp_path / "none").exists()
 
 
 def test_a_key_is_rotated_lines_are_wrapped_anew_and_the_old_one_goes_once_nothing_needs_it(

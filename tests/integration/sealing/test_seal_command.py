@@ -22,7 +22,7 @@ KILLED = """
 import sys
 from ops.settings import load_settings
 from ops.sealing.seal import carry_out
-from ops.upgrade import old_store
+from ops.bringing.frame import old_store
 from tests.chaos.fate import DIE, fated
 with old_store(load_settings()) as store:
     carry_out(store, probe=fated(DIE, sys.argv[1], 1))
@@ -102,6 +102,9 @@ def test_a_sealing_that_gets_sigkill_with_its_redis_goes_on_when_run_again(
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert "run `engramlog seal` again" in cli("status", code=1).err
     assert "this goes on with it" in " ".join(cli("seal", code=2).out.split())
+    with monkeypatch.context() as without:
+        without.delenv("ENGRAMLOG_SEALED_BY")
+        assert "this store is half sealed, and no master key was given" in cli("seal", "--yes", code=1).err
     assert cli.json("seal", "--yes")["found"] == "half sealed"
     assert answers(cli) == before
     assert lying_open(tmp_path / "data", words) == set()
@@ -114,6 +117,7 @@ def test_without_yes_it_tells_what_it_would_do_and_changes_nothing(
     told = cli("seal", code=2)
     assert "30 events of 3 owners" in told.out
     assert f"cp -a {tmp_path / 'data'} {tmp_path / 'data'}-open" in told.out
+    assert "Less than a minute;" in told.out
     assert "--yes" in told.err
     answer = cli.json("seal", code=2)
     assert (answer["error"], answer["plan"]["found"], answer["plan"]["done"]) == ("InputError", "open", False)
@@ -143,7 +147,10 @@ def test_a_data_folder_for_which_no_key_is_set_is_sealed_by_a_key_of_its_own(
     assert lying_open(tmp_path / "data", words) == set()
     file.unlink()
     assert "no master key was given" in cli("status", code=1).err
-    assert "sealed_by: got none" in cli("seal", "--yes", code=2).err
+    for words in (["seal"], ["seal", "--yes"]):
+        told = cli(*words, code=1).err
+        assert "this store is sealed, and no master key was given: set ENGRAMLOG_SEALED_BY" in told
+        assert "put the file master-key back" in told
     assert not file.exists(), "the key of a sealed store is never made anew"
 
 

@@ -55,6 +55,20 @@ def test_a_store_of_before_has_salts_by_which_it_is_known(redis_server: RedisSer
         wire.close()
 
 
+def test_whoever_takes_every_mark_away_has_left_what_was_said(redis_server: RedisServer) -> None:
+    """It is known by the bodies of its log, which he cannot open: it would be taken for an open one else."""
+    with live_store(redis_server.url, 2, master=MASTER) as store:
+        said(store, OWNERS[0])
+        store.client.hdel(STORE_KEY, SEALED)
+        for tag in store.identity.tags:
+            store.client.hdel(LogKeys(tag).meta, SEALED)
+            store.client.delete(LogKeys(tag).salts)
+        wire = Wire(store.client)
+        with pytest.raises(StoreMismatch, match=GONE):
+            known_identity(wire)
+        wire.close()
+
+
 def test_a_store_that_was_made_sealed_takes_no_event_that_lies_open(redis_server: RedisServer) -> None:
     """Of a process that takes it for an open one, whatever it read."""
     with live_store(redis_server.url, 1, master=MASTER) as store:

@@ -15,11 +15,11 @@ from events.errors import DamagedState, KeyUnavailable, LogGap, OtherFormat, Sto
 from events.heads import Head
 from events.partitions import STORE_KEY, LogKeys, partition_of
 from events.redis.wire import Wire
+from ops.bringing.frame import InUse
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import LogChanged
 from ops.sealing.key_file import KeyFileUnusable, make_key_file
 from ops.sealing.seal import NoMasterKey, carry_out
-from ops.upgrade import InUse
 from tests.integration.brought import Brought
 from tests.integration.unsealed import PARTITIONS, Unsealed
 from tests.release_0_2_0 import dump

@@ -16,7 +16,7 @@ from events.errors import InvalidEvent
 from events.partitions import LogKeys, partition_of
 from events.standing import ENDING, Speaker
 from events.validation import make_event, read_event
-from ops.upgrade import told_beforehand
+from ops.bringing.upgrade import told_beforehand
 from tests.given.client import Service, connected, service
 from tests.given.events import created, deleted, mentioned
 from tests.given.http import TOKEN

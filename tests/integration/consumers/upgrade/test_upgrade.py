@@ -16,7 +16,7 @@ from events.errors import OtherFormat
 from events.parameters import PARAMETER_SET
 from events.partitions import REBUILD_KEY, STORE_KEY, LogKeys, partition_of
 from events.redis.wire import Wire, WirePool
-from ops.upgrade import told_beforehand
+from ops.bringing.upgrade import told_beforehand
 from projections.embedding.choosing import Embedders
 from projections.embedding.meaning import embedded_text
 from projections.embedding.vectors import VectorKeys, pack

@@ -14,9 +14,10 @@ from events.heads import Head
 from events.parameters import PARAMETER_SET
 from events.partitions import STORE_KEY, LogKeys, partition_of
 from events.redis.wire import Wire, connect
+from ops.bringing.frame import InUse
+from ops.bringing.upgrade import carry_out, told_beforehand
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import LogChanged
-from ops.upgrade import InUse, carry_out, told_beforehand
 from tests.integration.brought import STREAMS, Brought, again
 from tests.release_0_2_0 import PARTITIONS, dump
 from tests.servers import RedisServer

@@ -1,0 +1,1 @@
+"""Bringing a whole store over: to another format, or from lying open to being sealed."""

@@ -1,0 +1,79 @@
+"""The command that looks at a deployment and says what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.text import Text
+
+from api.cli.app import Json, app, err, out, show
+
+if TYPE_CHECKING:
+    from ops.doctor.finding import DoctorTold, FindingTold
+
+COLOURS = {"ok": "green", "advice": "yellow", "wrong": "red", "unknown": "dim"}
+
+
+@app.command(
+    epilog="Example: `engramlog doctor`; from cron `engramlog doctor --json`. Exit codes: 0 nothing is wrong, 1 something is (with"
+    " --strict: or advised), 2 a setting cannot be right, 3 there is no store, or a check could not be carried out"
+)
+def doctor(
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 for what is advised, too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show what is as it should be in a line each, too.")] = False,
+    json: Json = False,
+) -> None:
+    """Look at a deployment and say what to do: permissions, keys, access, Redis, backups, clock, disk. Changes nothing.
+
+    By the settings of this environment: run it as the service's user, with what the service is started with.
+    """
+    from ops.commands.notices import patient
+    from ops.doctor.checking import examine
+    from ops.doctor.finding import CheckFinding, exit_code
+    from ops.settings import load_settings
+
+    answer = examine(load_settings(), on_wait=patient(err))
+    show(answer, json, lambda told: _render(told, every=every))
+    findings = [
+        CheckFinding(one["group"], one["check"], one["result"], one["found"], one["advice"], one["failed"])
+        for one in answer["checks"]
+    ]
+    if code := exit_code(findings, strict=strict):
+        raise typer.Exit(code)
+
+
+def _render(answer: DoctorTold, *, every: bool) -> None:
+    groups = dict.fromkeys(one["group"] for one in answer["checks"])
+    width = max(map(len, groups), default=0)
+    for group in groups:
+        of_group = [one for one in answer["checks"] if one["group"] == group]
+        fine = [one["check"] for one in of_group if one["result"] == "ok"]
+        if fine and not every:
+            out.print(f"[bold]{group:{width}}[/]  [green]ok[/]       {escape(', '.join(fine))}")
+        for one in of_group:
+            if every or one["result"] != "ok":
+                _print(one, f"{group:{width}}")
+    out.print(_sum(answer), soft_wrap=True)
+
+
+def _print(one: FindingTold, group: str) -> None:
+    result, colour = one["result"], COLOURS[one["result"]]
+    out.print(
+        Text.assemble((group, "bold"), "  ", (f"{result:7}", colour), f"  {one['check']}: {one['found']}"),
+        soft_wrap=True,
+    )
+    if one["advice"]:
+        out.print(Text.assemble(" " * (len(group) + 11), (f"do: {one['advice']}", "dim")), soft_wrap=True)
+
+
+def _sum(answer: DoctorTold) -> Text:
+    counts = answer["counts"]
+    wrong, advised, unknown = counts["wrong"], counts["advice"], counts["unknown"]
+    return Text.assemble(
+        (f"{wrong:,} wrong" if wrong else "Nothing is wrong", "bold red" if wrong else "bold green"),
+        f"; {advised:,} advised" if advised else "",
+        f"; {unknown:,} not known" if unknown else "",
+        "." if answer["store_id"] is None else f". Store {answer['store_id']}.",
+    )

@@ -1,0 +1,1 @@
+"""What facts mean. Pure: nothing here asks anybody."""

@@ -1,0 +1,1 @@
+"""What asks files, Redis and the clock. Reads only."""

@@ -1,0 +1,47 @@
+"""Reading a file that holds a secret: one that nobody else can have read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from ops.owned import OTHERS
+
+
+class NotPrivate(Exception):
+    """Why a file with a secret is not used: a sentence without its subject, for whoever reads it names that and the setting."""
+
+    def __init__(self, what: str, *, missing: bool = False) -> None:
+        super().__init__(what)
+        self.what, self.missing = what, missing
+
+
+def read_private(path: Path, most: int, *, ours: bool = True, cure: str = "; make it 0600") -> bytes:
+    """What a plain file of at most `most` bytes holds, which no other user can read. Raises NotPrivate.
+
+    `ours`: it belongs to this user, and its name is no link, so nobody else can have put it there. Without, a link is followed,
+    as the secrets of a container are mounted, and another program of this machine may own it. `cure`: what mends one that others
+    could have read.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (os.O_NOFOLLOW if ours else 0))
+    except OSError as error:
+        told = f"cannot be read ({error.strerror})" + (", or is a link" if ours else "")
+        raise NotPrivate(told, missing=isinstance(error, FileNotFoundError)) from None
+    try:
+        found = os.fstat(descriptor)
+        mode = stat.S_IMODE(found.st_mode)
+        if not stat.S_ISREG(found.st_mode):
+            raise NotPrivate("is no plain file")
+        if ours and found.st_uid != os.geteuid():
+            raise NotPrivate(f"belongs to user {found.st_uid}, not to this one")
+        if mode & OTHERS:
+            raise NotPrivate(f"could be read by others ({mode:04o}){cure}")
+        if found.st_size > most:
+            raise NotPrivate(f"has {found.st_size:,} bytes; {most:,} are allowed")
+        return os.read(descriptor, most)
+    except OSError as error:
+        raise NotPrivate(f"cannot be read ({error.strerror})") from None
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,62 @@
+"""That nothing is left of an owner: what is to be looked for is noted before its key goes, and looked for after.
+
+What was noted holds the owner's key, sealed under the master key: an erasure is not over while it is kept. It goes as soon as
+nothing was found and everything was reached, and at the latest after some days.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from events.errors import BadSetting, StoreError
+from ops.erasing.probe_file import drop_older, drop_probes, probes_folder, read_probes, write_probes
+from ops.erasing.probes import gather
+from ops.erasing.report import CLEAN, Audit
+from ops.erasing.residue import audit, places_of
+from ops.settings import Settings
+from ops.store import OpenStore
+
+KEPT_DAYS = 30
+"""Nothing that was noted is kept for longer."""
+
+
+def note(store: OpenStore, settings: Settings, owner: str, erasure: str) -> str | None:
+    """Note what must not be found afterwards; None, or why that could not be done."""
+    master, wire = store.client.seals.master, store.wire()
+    assert master is not None
+    try:
+        probes = gather(wire, store.identity.tags, owner, erasure_id=erasure, made_at=store.log.now())
+        write_probes(probes_folder(settings, store.identity.store_id), master, probes)
+    except (StoreError, BadSetting) as error:
+        return error.message
+    finally:
+        wire.close()
+    return None
+
+
+def prove(store: OpenStore, settings: Settings, erasure: str, backups: Sequence[Path] = ()) -> Audit:
+    """Look everywhere for what was noted; where nothing is left and all was reached, that goes too.
+
+    Raises NotFound where nothing is noted of the erasure, and as `read_probes`.
+    """
+    master = store.client.seals.master
+    assert master is not None
+    folder = probes_folder(settings, store.identity.store_id)
+    found = audit(
+        read_probes(folder, master, store.identity.store_id, erasure),
+        places_of(settings, store.client, backups=backups),
+    )
+    if found.exit_code == CLEAN:
+        drop_probes(folder, erasure)
+    return found
+
+
+def let_go(settings: Settings, store_id: str, now: float) -> list[str]:
+    """Destroy what was noted too long ago; the erasures that it was of. `now`: seconds since 1970. Raises StoreUnavailable."""
+    return drop_older(probes_folder(settings, store_id), KEPT_DAYS, now)
+
+
+def forget(settings: Settings, store_id: str, erasure: str) -> bool:
+    """Destroy what was noted of an erasure, proven or not; whether there was any. Raises StoreUnavailable."""
+    return drop_probes(probes_folder(settings, store_id), erasure)

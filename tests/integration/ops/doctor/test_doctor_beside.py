@@ -1,0 +1,83 @@
+"""`engramlog doctor` beside others: a folder in use, a log that its start cut, a key service that is down, recorded reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ops.embedded.server import open_folder
+from ops.settings import load_settings
+from ops.wiring import open_application
+from projections.access.caller import AT_THE_FOLDER
+from tests.acceptance.helpers.cli import Cli
+from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service
+from tests.integration.ops.doctor.test_doctor_folder import found
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], folder: Path) -> Cli:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", "")
+    monkeypatch.setenv("ENGRAMLOG_DATA", str(folder))
+    return Cli(monkeypatch, capfd)
+
+
+@pytest.fixture
+def store(cli: Cli) -> Cli:
+    cli("add", "ada", "Ada likes coffee")
+    return cli
+
+
+@pytest.fixture
+def service() -> Iterator[FakeKeyService]:
+    with fake_key_service() as found_there:
+        yield found_there
+
+
+def test_a_folder_that_another_command_uses_is_not_wrong_but_not_looked_at(
+    store: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ops.doctor.reaching.OPENING_SECONDS", 0.1)
+    with open_folder(folder, "command"):
+        told = found(store, code=3)
+    assert told["redis", "answers"]["failed"]
+    assert "still uses" in told["redis", "answers"]["found"]
+    assert told["permissions", "data folder"]["result"] == "ok"
+
+
+def test_what_its_start_cut_off_the_log_is_raised_as_by_any_other_command(store: Cli, folder: Path) -> None:
+    (log,) = [one for one in folder.rglob("*.aof") if "incr" in one.name or one.name == "appendonly.aof"]
+    with log.open("ab") as file:
+        file.write(b"*3\r\n$3\r\nSET\r\n$1\r\na")
+    assert found(store)["processes", "alarm log_cut"]["result"] == "advice"
+    assert [one["name"] for one in store.json("alarms")["alarms"]] == ["log_cut"]
+
+
+def test_a_key_service_that_is_down_is_wrong(
+    cli: Cli, service: FakeKeyService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENGRAMLOG_SEALED_BY", service.setting)
+    monkeypatch.setenv("ENGRAMLOG_VAULT_TOKEN", TOKEN)
+    cli("add", "ada", "Ada likes coffee")
+    told = found(cli, "--strict")
+    assert told["sealing", "master key"]["result"] == "ok"
+    assert "key service" in told["sealing", "copy of the key"]["found"]
+    service.says(503)
+    told = found(cli, code=1)
+    assert told["sealing", "master key"]["result"] == "wrong"
+    assert told["redis", "durability"]["result"] == "ok"
+
+
+def test_when_a_read_was_recorded_last_is_told(store: Cli) -> None:
+    assert "no look by a key" in found(store)["access", "audit log"]["found"]
+    with open_application(load_settings()) as application:
+        application.reads.record(AT_THE_FOLDER, "export", "export", "ada")
+        newest = application.reads.reads()["reads"][0]["recorded_at"]
+    store("stats")  # which folds what was left
+    assert newest in found(store)["access", "audit log"]["found"]

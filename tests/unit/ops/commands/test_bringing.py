@@ -1,0 +1,25 @@
+"""What commands say that bring a store over."""
+
+from __future__ import annotations
+
+import pytest
+
+from ops.commands.bringing import many, time_told
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (1, "Less than a minute"),
+        (29, "Less than a minute"),
+        (31, "About 1 minute"),
+        (101, "About 2 minutes"),
+        (90_000, "About 1,500 minutes"),
+    ],
+)
+def test_how_long_it_takes_is_not_told_longer_than_it_is(seconds: int, told: str) -> None:
+    assert time_told({"about_seconds": seconds}) == told
+
+
+def test_one_thing_is_told_in_the_singular() -> None:
+    assert [many(number, "event") for number in (0, 1, 2_000)] == ["0 events", "1 event", "2,000 events"]

@@ -1,0 +1,274 @@
+"""What `engramlog doctor` makes of what Redis, the clock, the disk and processes tell, and how checks are carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event as Flag
+
+import pytest
+
+from events.alarms import KNOWN, Alarm
+from events.errors import StoreUnavailable
+from events.redis.clock import APART_MICROS
+from events.redis.durability import KEPT_BY
+from ops.doctor.carrying import Check, carried_out
+from ops.doctor.deciding import beside, processes, redis
+from ops.doctor.deciding.beside import HeadFacts, ValueFacts
+from ops.doctor.deciding.processes import JobFacts, WorkFacts
+from ops.doctor.deciding.redis import MemoryFacts, WayFacts, WritesFacts
+from ops.doctor.finding import DISK, REDIS, STORE, CheckFinding, Result, exit_code, told
+from ops.doctor.gathering.redis import without_password
+from ops.embedded.disk import MIB, Disk
+from tests.patience import PATIENCE
+
+FOLDER = Path("/data")
+DAY = 86_400_000_000
+GOOD = {name: "noeviction" if name == "maxmemory-policy" else next(iter(good)) for name, good in KEPT_BY.items()}
+
+
+def results(found: list[CheckFinding]) -> list[tuple[str, Result]]:
+    return [(one.check, one.result) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("version", "result"), [("6.2.14", "ok"), ("7.0.15", "ok"), ("6.0.9", "wrong"), ("unknown", "unknown")]
+)
+def test_redis_is_new_enough(version: str, result: Result) -> None:
+    assert redis.version(version).result == result
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "limited", "result"),
+    [
+        ("appendonly", "no", True, "wrong"),
+        ("appendfsync", "no", True, "wrong"),
+        ("appendfsync", "everysec", True, "advice"),
+        ("no-appendfsync-on-rewrite", "yes", True, "advice"),
+        ("aof-load-truncated", "yes", True, "advice"),
+        ("maxmemory-policy", "allkeys-lru", True, "wrong"),
+        ("maxmemory-policy", "allkeys-lru", False, "advice"),
+        ("maxmemory-policy", "volatile-lru", True, "advice"),
+    ],
+)
+def test_a_setting_that_loses_what_was_answered(name: str, value: str, limited: bool, result: Result) -> None:
+    assert results(redis.durability(GOOD | {name: value}, limited)) == [(name, result)]
+
+
+def test_sound_settings_are_one_line_and_settings_that_are_not_told_are_unknown() -> None:
+    assert results(redis.durability(GOOD, True)) == [("durability", "ok")]
+    (hidden,) = redis.durability(None, True)
+    assert (hidden.result, hidden.failed) == ("unknown", False)
+
+
+def test_writes_that_failed() -> None:
+    assert redis.writes(WritesFacts(True, True, True)).result == "ok"
+    for one in range(3):
+        facts = [True] * 3
+        facts[one] = False
+        assert redis.writes(WritesFacts(*facts)).result == "wrong"
+
+
+def test_memory_that_is_nearly_full_or_much_fragmented() -> None:
+    assert redis.memory(MemoryFacts(None, 1 << 20, 20 << 20, None)).result == "ok"  # a small one always is
+    assert redis.memory(MemoryFacts(None, 1 << 30, 2 << 30, None)).result == "advice"
+    assert redis.memory(MemoryFacts("Redis uses 71%", 1, 1, 2)) == REDIS.advice(
+        "memory", "Redis uses 71%", "raise maxmemory (ENGRAMLOG_REDIS_MAXMEMORY), or `engramlog capacity`"
+    )
+
+
+@pytest.mark.parametrize(
+    ("role", "online", "wanted", "result"),
+    [
+        ("master", 0, 0, "ok"),
+        ("master", 1, 0, "ok"),
+        ("master", 1, 1, "ok"),
+        ("master", 0, 1, "wrong"),
+        ("slave", 0, 0, "wrong"),
+    ],
+)
+def test_replicas(role: str, online: int, wanted: int, result: Result) -> None:
+    assert redis.replicas(role, online, wanted).result == result
+
+
+@pytest.mark.parametrize(
+    ("facts", "found"),
+    [
+        (WayFacts("127.0.0.1", False, True, True), [("password", "advice")]),
+        (WayFacts("127.0.0.1", False, False, True), [("password", "ok")]),
+        (WayFacts("10.0.0.1", False, True, True), [("password", "wrong"), ("tls", "advice")]),
+        (WayFacts("10.0.0.1", False, False, False), [("password", "ok"), ("tls", "wrong")]),
+        (WayFacts("10.0.0.1", True, False, False), [("password", "ok"), ("tls", "ok")]),
+        (WayFacts("10.0.0.1", True, None, False), [("password", "unknown"), ("tls", "ok")]),
+    ],
+)
+def test_the_way_to_a_redis_of_ones_own(facts: WayFacts, found: list[tuple[str, Result]]) -> None:
+    assert results(redis.way(facts)) == found
+
+
+@pytest.mark.parametrize(
+    ("url", "bare"),
+    [
+        ("redis://me:se%40cret@10.0.0.1:6379/3", "redis://10.0.0.1:6379/3"),
+        ("rediss://10.0.0.1?password=x&ssl_cert_reqs=none", "rediss://10.0.0.1?ssl_cert_reqs=none"),
+        ("redis://[::1]:6379", "redis://[::1]:6379"),
+    ],
+)
+def test_a_redis_is_tried_without_who_one_is(url: str, bare: str) -> None:
+    assert without_password(url) == bare
+
+
+def test_kept_heads_and_rejections() -> None:
+    facts = HeadFacts(3, FOLDER / "heads.jsonl", 0, None)
+    assert beside.heads(facts, public=False).result == "ok"
+    assert beside.heads(facts, public=True).result == "advice"
+    assert beside.heads(facts._replace(sinks=1), public=True).result == "ok"
+    assert beside.heads(facts._replace(trouble="it was changed"), public=False).result == "wrong"
+    kept = ValueFacts(3, FOLDER / "rejections.jsonl", None, False)
+    assert beside.rejections(kept).result == "ok"
+    assert beside.rejections(kept._replace(trouble="line 3 cannot be read")).result == "wrong"
+
+
+def test_copies_cannot_be_seen_and_that_is_no_failure() -> None:
+    for folder in (FOLDER, None):
+        found = beside.copies(folder)
+        assert (found.result, found.failed) == ("unknown", False)
+
+
+def test_clocks() -> None:
+    assert beside.redis_clock(0, 0).result == "ok"
+    for sign in (1, -1):
+        assert beside.redis_clock(sign * (beside.FAR_MICROS + 1), 0).result == "advice"
+        assert beside.redis_clock(sign * (APART_MICROS + 1), 0).result == "wrong"
+    assert beside.newest_event(None, 0).result == "ok"
+    assert beside.newest_event(DAY, DAY).result == "ok"
+    assert beside.newest_event(DAY + 2_000_000, DAY).result == "wrong"
+
+
+def test_disks() -> None:
+    assert beside.disk(FOLDER, Disk(4_096 * MIB, 8_192 * MIB, 10 * MIB)).result == "ok"
+    assert beside.disk(FOLDER, Disk(70 * MIB, 8_192 * MIB, 10 * MIB)).result == "advice"
+    assert beside.disk(FOLDER, Disk(20 * MIB, 8_192 * MIB, 10 * MIB)).result == "wrong"
+
+
+IDLE = WorkFacts(0, (), 0, 0.0, private=True)
+
+
+@pytest.mark.parametrize(
+    ("facts", "workers", "backlog"),
+    [
+        (IDLE, "ok", "ok"),
+        (IDLE._replace(private=False), "advice", "ok"),
+        (IDLE._replace(private=False, lag=3, waited=90.0), "wrong", "advice"),
+        (IDLE._replace(lag=3, waited=90.0), "ok", "ok"),
+        (IDLE._replace(workers=2, lag=3, waited=1.0), "ok", "ok"),
+        (IDLE._replace(workers=2, lag=3, waited=90.0), "ok", "advice"),
+    ],
+)
+def test_workers_and_what_waits_for_them(facts: WorkFacts, workers: Result, backlog: Result) -> None:
+    assert results(processes.workers(facts)) == [("workers", workers)]
+    assert processes.backlog(facts).result == backlog
+
+
+def test_workers_that_fell_silent() -> None:
+    assert results(processes.workers(IDLE._replace(workers=1, silent=["a"])))[1] == ("silent workers", "advice")
+
+
+def test_alarms_are_as_bad_as_they_are_and_say_what_to_do() -> None:
+    meanings = {name: kind.meaning for name, kind in KNOWN.items()}
+    assert results(processes.alarms([], meanings)) == [("alarms", "ok")]
+    standing = [
+        Alarm(name, "", "it happened", 0, 0, 1, "me") for name in ("disk_full", "clock_back", "of a newer release")
+    ]
+    found = processes.alarms(standing, meanings)
+    assert [one.result for one in found] == ["wrong", "advice", "advice"]
+    assert found[0].advice == meanings["disk_full"]
+
+
+def test_owners_that_stand_still() -> None:
+    assert results(processes.owners([], 0)) == [("owners", "ok")]
+    assert results(processes.owners(["ada"], 0)) == [("quarantined owners", "wrong")]
+    assert results(processes.owners(["ada"], 1)) == [("locked owners", "wrong")]
+    assert results(processes.owners(["ada", "bob"], 1)) == [("locked owners", "wrong"), ("quarantined owners", "wrong")]
+
+
+@pytest.mark.parametrize(
+    ("facts", "result"),
+    [
+        (JobFacts(None, "me"), "ok"),
+        (JobFacts(None, wanted=False), "ok"),
+        (JobFacts(None), "advice"),
+        (JobFacts(None, "me", failed=1), "advice"),
+        (JobFacts(None, "me", stopped=["sweep"]), "advice"),
+        (JobFacts("no connection"), "wrong"),
+    ],
+)
+def test_jobs(facts: JobFacts, result: Result) -> None:
+    assert processes.jobs(facts).result == result
+
+
+def test_a_store_of_another_format_says_what_brings_it_over() -> None:
+    assert processes.store_format("2", None).result == "ok"
+    found = processes.store_format("1", "it is older: run `engramlog upgrade`")
+    assert (found.result, found.advice) == ("wrong", "run `engramlog upgrade`")
+
+
+OK, ADVISED = STORE.ok("a", "."), STORE.advice("a", ".", ".")
+WRONG, FAILED, UNSEEN = STORE.wrong("a", ".", "."), STORE.failed("a", "."), STORE.unseen("a", ".", ".")
+
+
+@pytest.mark.parametrize(
+    ("found", "code", "strict", "worst"),
+    [
+        ([OK], 0, 0, "ok"),
+        ([OK, UNSEEN], 0, 0, "ok"),
+        ([OK, ADVISED, UNSEEN], 0, 1, "advice"),
+        ([OK, FAILED], 3, 3, "unknown"),
+        ([ADVISED, FAILED], 3, 1, "advice"),
+        ([WRONG, FAILED], 1, 1, "wrong"),
+    ],
+)
+def test_exit_codes(found: list[CheckFinding], code: int, strict: int, worst: Result) -> None:
+    assert exit_code(found) == code
+    assert exit_code(found, strict=True) == strict
+    assert told("s", "now", found)["result"] == worst
+
+
+def test_findings_are_told_by_group_and_counted() -> None:
+    answer = told(None, "now", [WRONG, DISK.ok("disk", "."), REDIS.ok("version", ".")])
+    assert [one["group"] for one in answer["checks"]] == ["redis", "disk", "store"]
+    assert answer["counts"] == {"wrong": 1, "advice": 0, "unknown": 0, "ok": 2}
+
+
+def fails(error: Exception) -> Callable[[], list[CheckFinding]]:
+    def look() -> list[CheckFinding]:
+        raise error
+
+    return look
+
+
+def test_a_check_that_fails_is_unknown_and_the_others_go_on() -> None:
+    checks = [
+        Check(REDIS, "refused", fails(StoreUnavailable("no connection"))),
+        Check(REDIS, "no file", fails(FileNotFoundError(2, "No such file"))),
+        Check(REDIS, "at fault", fails(KeyError("somebody's words"))),
+        Check(STORE, "fine", lambda: [OK]),
+    ]
+    found = carried_out(checks, PATIENCE)
+    assert [one.result for one in found] == ["unknown"] * 3 + ["ok"]
+    assert all(one.failed for one in found[:3])
+    assert "no connection" in found[0].found
+    assert "KeyError" in found[2].found
+    assert "words" not in found[2].found
+
+
+def test_a_check_that_hangs_is_not_waited_for() -> None:
+    never = Flag()
+
+    def hangs() -> list[CheckFinding]:
+        never.wait()
+        return [OK]
+
+    (found,) = carried_out([Check(REDIS, "hangs", hangs)], 0.05)
+    never.set()
+    assert found == REDIS.failed("hangs", "no answer within 0.05 s")
