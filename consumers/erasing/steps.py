@@ -114,9 +114,9 @@ def drop_from_builds(wire: Wire, tag: str, owner: str, *, but: str) -> int:
 
     By the names of builds in the whole store, not by those that a partition tells: nothing may be left in one that was forgotten.
     """
-    prefix, builds, dropped = f"{{{tag}}}:".encode(), set[str](), 0
-    for key, _ in keys_like(wire, f"{{{tag}}}:v*"):
-        name = key.removeprefix(prefix).partition(b":")[0].decode("utf-8", "replace")
+    prefix, builds, dropped = f"{{{tag}}}:", set[str](), 0
+    for key, _ in keys_like(wire, f"{prefix}v*"):
+        name = key.removeprefix(prefix.encode()).partition(b":")[0].decode("utf-8", "replace")
         if is_build(name):
             builds.add(name)
     for build in sorted(builds - {but}):
