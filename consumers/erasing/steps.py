@@ -124,9 +124,9 @@ def drop_salts(wire: Wire, tag: str, owner: str, *, on_progress: OnProgress = la
 
 def drop_vectors_of(wire: Wire, tag: str, owner: str) -> int:
     """Drop the owner's vectors under every model, with the marks of the job that made them; how many tables went."""
-    dropped, tables, prefix = 0, VectorKeys(tag), f"{{{tag}}}:".encode()
-    for key, _ in list(keys_like(wire, f"{{{tag}}}:ve?:*")):
-        table, _, rest = key.removeprefix(prefix).partition(b":")
+    dropped, tables, prefix = 0, VectorKeys(tag), f"{{{tag}}}:"
+    for key, _ in list(keys_like(wire, f"{prefix}ve?:*")):
+        table, _, rest = key.removeprefix(prefix.encode()).partition(b":")
         model = unquote(rest.partition(b":")[0].decode("utf-8", "replace"))
         if table in (b"ven", b"vea"):
             wire.call("HDEL", key, owner)
@@ -146,9 +146,9 @@ def drop_from_builds(wire: Wire, tag: str, owner: str, *, but: str) -> int:
 
     By the names of builds in the whole store, not by those that a partition tells: nothing may be left in one that was forgotten.
     """
-    prefix, builds, dropped = f"{{{tag}}}:".encode(), set[str](), 0
-    for key, _ in keys_like(wire, f"{{{tag}}}:v*"):
-        name = key.removeprefix(prefix).partition(b":")[0].decode("utf-8", "replace")
+    prefix, builds, dropped = f"{{{tag}}}:", set[str](), 0
+    for key, _ in keys_like(wire, f"{prefix}v*"):
+        name = key.removeprefix(prefix.encode()).partition(b":")[0].decode("utf-8", "replace")
         if is_build(name):
             builds.add(name)
     for build in sorted(builds - {but}):

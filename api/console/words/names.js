@@ -38,7 +38,7 @@ words({
   "event.KeyRevoked": ["KeyRevoked", "吊销密钥"],
   "event.GrantsSet": ["GrantsSet", "设定授权"],
   "event.ReadRecorded": ["ReadRecorded", "记录查看"],
-  "event.OwnerErasure": ["OwnerErasure", "彻底抹除所有者"],
+  "event.OwnerErasure": ["OwnerErasure", "永久擦除所有者"],
   "event.TurnRecorded": ["TurnRecorded", "记录轮次"],
   "event.ToolResultRecorded": ["ToolResultRecorded", "记录工具结果"],
   "event.MemoryCreated": ["MemoryCreated", "产生记忆"],

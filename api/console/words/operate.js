@@ -136,8 +136,8 @@ words({
   "proof.person.get": ["Get the bundle …", "获取文件…"],
   "proof.forget": ["Forget {owner}", "遗忘 {owner}"],
   "proof.forget.what": [
-    "Deleting every memory takes them out of every answer; after 30 days the next sweep purges their words. Erasure with a certificate comes with keys and seals.",
-    "删除全部记忆后，它们不再出现在任何回答中；30 天后的下一次清理会清除其文字。带证书的擦除将随密钥与封印一起提供。",
+    "Deleting every memory takes them out of every answer; after 30 days the next sweep purges their words. To erase an owner for good, with a certificate, run `engramlog erase` where the store is.",
+    "删除全部记忆后，它们不再出现在任何回答中；30 天后的下一次清理会清除其文字。若要永久擦除某个所有者并取得证书，请在存储所在的机器上运行 `engramlog erase`。",
   ],
   "proof.forget.go": ["Delete all memories …", "删除全部记忆…"],
   "proof.forget.more": ["{count} more [remains|remain]: do it again.", "还剩 {count} 条：请再做一次。"],
