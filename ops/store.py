@@ -246,9 +246,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     store = OpenStore(url, client, identity, log, views, vectors, embedded, alarms, receipts, values, folder)
     store.key = key_in(data, settings)
     if returned:
-        alarms.raised(
-            "erased_came_back", "", f"{returned:,} owner{'' if returned == 1 else 's'}, who were fenced again"
-        )
+        alarms.raised("erased_came_back", "", f"{returned:,} owner{' was' if returned == 1 else 's were'} fenced again")
     receipts.start()
     try:
         yield store

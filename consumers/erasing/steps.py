@@ -27,12 +27,13 @@ READ_COUNT = 1_000
 FENCE = Script(
     "fence",
     """
--- KEYS: secrets, deletions, control. ARGV: owner, line that was read, tombstone
+-- KEYS: secrets, deletions, control, owners of the live build. ARGV: owner, line that was read, tombstone
 -- Answer: 1; 0 where another line stands there by now, and nothing was changed.
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 redis.call('HDEL', KEYS[2], ARGV[1])
 redis.call('HDEL', KEYS[3], 'retry:' .. ARGV[1])
+redis.call('HDEL', KEYS[4], ARGV[1])
 return 1
 """,
 )
@@ -81,8 +82,16 @@ def fence(wire: Wire, tag: str, owner: str, erasure: str) -> str:
         if line is None:
             if wire.call("HSETNX", keys.secrets, owner, mine):
                 return erasure
-        elif wire.run(FENCE, [keys.secrets, keys.deletions, keys.control], [owner, line, mine]):
-            return erasure
+        else:
+            live = BuildKeys(tag, (wire.call("HGET", keys.meta, "live") or b"").decode())
+            tables = [
+                keys.secrets,
+                keys.deletions,
+                keys.control,
+                live.owners,
+            ]  # without its state no process goes on with its view
+            if wire.run(FENCE, tables, [owner, line, mine]):
+                return erasure
 
 
 def readmit(wire: Wire, tag: str, owner: str) -> str | None:

@@ -171,7 +171,7 @@ def _erase_one(store: OpenStore, settings: Settings, owner: str, asked: _Asked) 
     import msgspec
 
     from ops.commands.notices import patient
-    from ops.erasing.owner import Plan, carry_out, told_beforehand
+    from ops.erasing.owner import ErasurePlan, carry_out, told_beforehand
     from ops.erasing.proof import note
 
     told = told_beforehand(store, settings, owner)
@@ -192,7 +192,7 @@ def _erase_one(store: OpenStore, settings: Settings, owner: str, asked: _Asked) 
         def gather(erasure: str) -> None:
             why.extend(one for one in [note(store, settings, owner, erasure)] if one is not None)
 
-        plan = Plan(owner, asked.ground, asked.reason)
+        plan = ErasurePlan(owner, asked.ground, asked.reason)
         done = carry_out(store, settings, plan, gather=gather, on_progress=advance, on_wait=patient(err))
     found: dict[str, Any] = msgspec.to_builtins(done)
     found["audit"] = _audited(store, settings, done.erasure, asked.backups, found["not_proven"])
@@ -270,17 +270,15 @@ def _elsewhere(store: OpenStore, names: Sequence[str], owner: str, json: bool) -
     }
 
 
-def _came_back(store: OpenStore, settings: Any) -> list[str]:
-    """Owners who are fenced, and of whom something lies there all the same, or whose erasure did not end."""
-    from ops.erasing.fence_list import FenceList, list_path, open_erasures
-    from ops.erasing.left import left_behind
-    from ops.erasing.owner import ALARM
+def _came_back(store: OpenStore, settings: Settings) -> list[str]:
+    """Owners who are fenced, and of whom something lies there all the same, and those whose erasure did not end."""
+    from ops.erasing.fence_list import FenceList, list_path
+    from ops.erasing.left import left_behind, unfinished
 
     store_id, wire = store.identity.store_id, store.wire()
-    unended = {one.subject for one in store.alarms.standing() if one.name == ALARM}
-    unended |= open_erasures(FenceList(list_path(settings, store_id), store_id).read()).keys()
     try:
-        return left_behind(wire, store.identity.tags, unended)
+        listed = FenceList(list_path(settings, store_id), store_id).read()
+        return sorted({*left_behind(wire, store.identity.tags), *unfinished(wire, store.identity.tags, listed)})
     finally:
         wire.close()
 
@@ -311,7 +309,9 @@ def _render_plan(told: dict[str, Any]) -> None:
         ),
         soft_wrap=True,
     )
-    out.print("  - Its key is destroyed: nobody can read its words any more, here or in a copy that has no older key.")
+    out.print(
+        "  - Its key is destroyed: nobody can read its words any more, but in copies made before, with the master key."
+    )
     for one in told["stays"]:
         out.print(f"  - stays: {escape(one)}", soft_wrap=True)
     if (others := told.get("elsewhere")) is not None:
@@ -327,7 +327,7 @@ def _render_plan(told: dict[str, Any]) -> None:
     if told["open_entries"]:
         out.print(
             f"[bold yellow]  - {_many(told['open_entries'], 'entry', 'entries')} of the log lie open and stay readable[/]:"
-            " they were written before the store was sealed",
+            " they were put there past Engramlog, see `engramlog verify`",
             soft_wrap=True,
         )
 
@@ -345,7 +345,9 @@ def _render_done(done: dict[str, Any]) -> None:
         out.print(f"[red]differs[/] {escape(str(one))}", soft_wrap=True)
     if (audit := done["audit"]) is not None:
         _render_audit(audit)
-    out.print("[dim]Copies and backups made before still hold its key: let them go (docs/erasure.md)[/]")
+    out.print(
+        "[dim]Copies and backups made before hold its key, wrapped under the master key: let them go (docs/erasure.md)[/]"
+    )
 
 
 def _render_audit(audit: dict[str, Any]) -> None:

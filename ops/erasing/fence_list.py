@@ -19,20 +19,23 @@ from events.catalogue.erasing import Ground
 from events.door.of_the_store import ERASURES
 from events.errors import StoreUnavailable
 from events.partitions import LogKeys, partition_of
+from events.redis.naming import read_seqs
 from events.redis.secrets import readmission
 from events.redis.wire import Wire
 from events.sealing.seals import is_tombstone
 from events.text.unreadable import UNREADABLE
 from ops.embedded.file_lock import FileLock
 from ops.settings import Settings
+from projections.redis.store import slices
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of a file that is read: some 300,000 erasures."""
 LABEL_BYTES = 32
+AT_ONCE = 1_000
 _KEY_BYTES = 64
 
 
-class Listed(msgspec.Struct, frozen=True):
+class ErasureStep(msgspec.Struct, frozen=True):
     """A step of an erasure, as the list has it."""
 
     store: str
@@ -41,13 +44,13 @@ class Listed(msgspec.Struct, frozen=True):
     step: Literal["began", "ended", "readmitted"]
     at: str
     """RFC 3339, UTC."""
-    seq: int
-    """Of its event under `:erasures`, in that owner's partition."""
+    event: str
+    """The id of its event under `:erasures`."""
     ground: Ground = "other"
     reason: str = ""
 
 
-_READ = msgspec.json.Decoder(Listed)
+_READ = msgspec.json.Decoder(ErasureStep)
 
 
 def label_of(store_id: str, owner: str) -> str:
@@ -69,7 +72,7 @@ class FenceList:
         self.path = path
         self.store_id = store_id
 
-    def read(self) -> list[Listed]:
+    def read(self) -> list[ErasureStep]:
         """What it says of this store, oldest first; nothing where there is no file. Raises StoreUnavailable: a list that cannot be
         read fences nobody, and may not be passed over."""
         try:
@@ -82,7 +85,7 @@ class FenceList:
         if len(raw) > MOST_BYTES:
             raise self._unusable(f"has more than {MOST_BYTES:,} bytes")
         *whole, _torn = raw.split(b"\n")
-        found = list[Listed]()
+        found = list[ErasureStep]()
         for number, line in enumerate(whole, 1):
             try:
                 one = _READ.decode(line)
@@ -92,7 +95,7 @@ class FenceList:
                 found.append(one)
         return found
 
-    def append(self, one: Listed) -> None:
+    def append(self, one: ErasureStep) -> None:
         """Write a line, on disk when this returns. Raises StoreUnavailable."""
         line = msgspec.json.encode(one) + b"\n"
         try:
@@ -130,22 +133,15 @@ def _whole(descriptor: int) -> int:
     return size
 
 
-def fence_again(wire: Wire, tags: Sequence[str], listed: Iterable[Listed]) -> list[str]:
+def fence_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> list[str]:
     """Fence those owners of the list whom this store does not know as erased: it is an older copy. Gives who they are; none where
-    the store has said all that the list has. Raises StoreError."""
-    wanted = dict[str, str]()
-    newest = 0
-    for one in listed:
-        wanted[one.label] = one.erasure
-        newest = max(newest, one.seq)
-    if not wanted:
+    the store's log has all that the list has. Raises StoreError."""
+    keys = LogKeys(tags[partition_of(ERASURES, len(tags))])
+    events = [one.event for one in listed]
+    if all(len(read_seqs(wire, keys, ERASURES, some)) == len(set(some)) for some in slices(events, AT_ONCE)):
         return []
-    number = partition_of(ERASURES, len(tags))
-    head = int(wire.call("HGET", LogKeys(tags[number]).heads, ERASURES) or 0)
-    if head >= newest:
-        return []
-    store_id = (wire.call("HGET", "engramlog:store", "store_id") or b"").decode()
-    found = list[str]()
+    wanted, found = {one.label: one.erasure for one in listed}, list[str]()
+    store_id = listed[0].store
     for tag in tags:
         for owner, line in secret_lines(wire, tag):
             erasure = wanted.get(label_of(store_id, owner))
@@ -170,9 +166,9 @@ def secret_lines(wire: Wire, tag: str) -> Iterator[tuple[str, bytes]]:
             return
 
 
-def open_erasures(listed: Iterable[Listed]) -> Mapping[str, Listed]:
+def open_erasures(listed: Iterable[ErasureStep]) -> Mapping[str, ErasureStep]:
     """Erasures that began and did not end, by their ids."""
-    found = dict[str, Listed]()
+    found = dict[str, ErasureStep]()
     for one in listed:
         if one.step == "began":
             found[one.erasure] = one

@@ -9,7 +9,7 @@ from events.partitions import LogKeys
 from events.redis.wire import Wire
 from events.sealing.cipher import NO_SALT, SALT_BYTES
 from events.sealing.seals import erasure_of, is_tombstone
-from ops.erasing.fence_list import secret_lines
+from ops.erasing.fence_list import ErasureStep, label_of, open_erasures, secret_lines
 from projections.fold.builds import BuildKeys
 
 
@@ -33,3 +33,12 @@ def left_behind(wire: Wire, tags: Sequence[str], unended: Collection[str] = ()) 
             if state or stuck or salt.strip(NO_SALT) or erasure_of(line) in unended:
                 found.append(owner)
     return found
+
+
+def unfinished(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> list[str]:
+    """Owners whose erasure began and did not end, by the list; found by their labels. Raises StoreError."""
+    labels = {one.label for one in open_erasures(listed).values()}
+    if not labels:
+        return []
+    store_id = listed[0].store
+    return [owner for tag in tags for owner, _ in secret_lines(wire, tag) if label_of(store_id, owner) in labels]

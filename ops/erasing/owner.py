@@ -33,19 +33,20 @@ from events.catalogue.erasing import Ground
 from events.door.of_the_store import ERASURES
 from events.envelope import decode, from_micros, new_event_id, utc_text
 from events.errors import KeyUnavailable, NotFound, StoreUnavailable, refused
-from events.partitions import LogKeys, parse_position, partition_of, position_text
+from events.partitions import LogKeys, partition_of, position_text
 from events.redis.wire import Wire
 from events.standing import Speaker
 from events.validation import make_event, ready
 from events.vocabulary import is_id
 from ops.embedded.rewriting import rewrite_all
-from ops.erasing.fence_list import FenceList, Listed, label_of, list_path, open_erasures
+from ops.erasing.fence_list import ErasureStep, FenceList, label_of, list_path, open_erasures
 from ops.erasing.left import left_behind
 from ops.kept.value_file import ValueFile, values_path
 from ops.settings import Settings
 from ops.store import OpenStore
 from ops.worker_id import new_worker_id
 from projections.fold.builds import BuildKeys
+from projections.fold.changelog import id_text
 from projections.redis.store import read_checkpoint
 
 ALARM = "erasure_left"
@@ -55,7 +56,7 @@ STEPS = 5
 Progress = Callable[[int, int], None]
 
 
-class Plan(NamedTuple):
+class ErasurePlan(NamedTuple):
     """What is to be erased, and why."""
 
     owner: str
@@ -63,7 +64,7 @@ class Plan(NamedTuple):
     reason: str = ""
 
 
-class Certificate(msgspec.Struct, frozen=True, kw_only=True):
+class ErasureCertificate(msgspec.Struct, frozen=True, kw_only=True):
     """That an owner was erased: what, when, by whom, on what ground. It names nobody: `label` is known again by the name."""
 
     erasure: str
@@ -77,7 +78,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     events: int
     """Entries of the log that nobody can read any more."""
     open_entries: int
-    """Of them those that lay open, and so can still be read: 0 in a store that was sealed wholly."""
+    """Of them those that lie open, put there past Engramlog, and so can still be read."""
     until: str
     """Up to where the partition was folded without it."""
     chain: str
@@ -140,14 +141,14 @@ def told_beforehand(store: OpenStore, settings: Settings, owner: str) -> dict[st
 def carry_out(
     store: OpenStore,
     settings: Settings,
-    plan: Plan,
+    plan: ErasurePlan,
     *,
     gather: Callable[[str], None] = lambda _erasure: None,
     probe: Probe = unprobed,
     on_progress: Progress = lambda _done, _all: None,
     on_wait: Callable[[str], None] = lambda _told: None,
     lease_ms: int = LEASE_MS,
-) -> Certificate:
+) -> ErasureCertificate:
     """Erase the owner, or go on where an earlier run was killed; gives the certificate.
 
     `gather` is told the erasure's id before anything is destroyed, to note what must not be found afterwards. Raises InputError,
@@ -170,7 +171,9 @@ def carry_out(
             run.say(erasure, "began", label)  # by a list that a copy brought back
         run.goes_on_with(erasure)
         store.alarms.raised(
-            ALARM, erasure, f"an erasure began and did not end: `{AGAIN}` of the same owner goes on with it"
+            ALARM,
+            erasure,
+            f"an erasure began and did not end: `{AGAIN}` of the same owner, or with --again, goes on with it",
         )
         if told["erasure"] is None:
             gather(erasure)
@@ -226,7 +229,7 @@ def readmit_owner(store: OpenStore, settings: Settings, owner: str, reason: str 
             raise refused(
                 "owner", owner[:80], f"one whose erasure has ended: `{AGAIN}` of the same owner goes on with it"
             )
-        run = _Run(store, settings, Plan(owner, "other", reason))
+        run = _Run(store, settings, ErasurePlan(owner, "other", reason))
         at, position = run.say(erasure, "readmitted", label_of(store_id, owner))
         readmit(wire, tag, owner)
     store.views.forget(owner)
@@ -238,7 +241,7 @@ def readmit_owner(store: OpenStore, settings: Settings, owner: str, reason: str 
 class _Run:
     """What is said of an erasure: events of `:erasures`, and the list beside the store."""
 
-    def __init__(self, store: OpenStore, settings: Settings, plan: Plan) -> None:
+    def __init__(self, store: OpenStore, settings: Settings, plan: ErasurePlan) -> None:
         store_id = store.identity.store_id
         self._list = FenceList(list_path(settings, store_id), store_id)
         self._store, self._plan = store, plan
@@ -251,18 +254,11 @@ class _Run:
             told, at = decode(one.kind, one.body).data, one.recorded or 0
             if isinstance(told, OwnerErasure) and (told.erasure, told.step) not in listed:
                 listed.add((told.erasure, told.step))
-                self._list.append(
-                    Listed(
-                        *(
-                            self._store.identity.store_id,
-                            told.erasure,
-                            told.label,
-                            told.step,
-                            utc_text(from_micros(at)),
-                        ),
-                        *(one.seq, told.ground, told.reason),
-                    )
+                store_id, when = self._store.identity.store_id, utc_text(from_micros(at))
+                step = ErasureStep(
+                    store_id, told.erasure, told.label, told.step, when, id_text(one.raw_id), told.ground, told.reason
                 )
+                self._list.append(step)
 
     def goes_on_with(self, erasure: str) -> None:
         """From here on the ground is the one that was told when this erasure began."""
@@ -299,14 +295,13 @@ class _Run:
         if not receipt.written or receipt.position is None:
             raise StoreUnavailable(f"that an owner is erased could not be written down: {receipt.error}")
         at = utc_text(from_micros(now))
-        _, seq = parse_position(receipt.position)
         plan, store_id = self._plan, self._store.identity.store_id
-        self._list.append(Listed(store_id, erasure, label, step, at, seq, plan.ground, plan.reason))
+        self._list.append(ErasureStep(store_id, erasure, label, step, at, event.event_id, plan.ground, plan.reason))
         return at, receipt.position
 
     def ended(
         self, erasure: str, label: str, wire: Wire, where: tuple[int, str, str], entries: Entries, rewritten: Rewritten
-    ) -> Certificate:
+    ) -> ErasureCertificate:
         """Prove the partition, say that it is done, and certify it."""
         number, tag, build = where
         began = self.began_at(erasure) or ""
@@ -316,13 +311,13 @@ class _Run:
         unproven = [*rewritten.not_proven]
         if entries.open:
             unproven.append(
-                f"{entries.open} entries of the log lay open before the store was sealed, and can still be read: no key goes that"
-                " they were sealed under"
+                f"{entries.open} entries of the log lie open in this sealed store, put there past Engramlog, and can still be read:"
+                " see `engramlog verify`"
             )
         at, position = self.say(
             erasure, "ended", label, events=entries.total, until=until, chain=chain, unproven=len(unproven)
         )
-        return Certificate(
+        return ErasureCertificate(
             erasure=erasure,
             store_id=self._store.identity.store_id,
             label=label,

@@ -27,7 +27,7 @@ STORE_KEYS = {
     "engramlog:rebuild",
     "engramlog:models",
 }
-PARTITION_KEYS = {"meta", "ev", "ids", "dd", "keys", "salts", "heads", "ctl", "del", "lvl"}
+PARTITION_KEYS = {"meta", "ev", "ids", "dd", "keys", "salts", "heads", "ctl", "del", "lvl", "readm"}
 VECTOR_KEYS = {"vem", "ven", "vea", "vec", "vep"}
 BUILD_KEYS = {"ck", "own", "q", "st", "log", "tail", "chg", "park", "idx", "past"}
 """Every key of a store; a further one needs an ADR and a line in docs/events.md."""

@@ -20,8 +20,8 @@ from events.heads import Head
 from events.partitions import LogKeys, partition_of
 from events.redis.wire import StoreClient, Wire, connect
 from events.sealing.seals import is_tombstone
-from ops.erasing.fence_list import FenceList, Listed, label_of, list_path
-from ops.erasing.owner import ALARM, Certificate, Plan, carry_out
+from ops.erasing.fence_list import ErasureStep, FenceList, label_of, list_path
+from ops.erasing.owner import ALARM, ErasureCertificate, ErasurePlan, carry_out
 from ops.sealing.key_file import make_key_file
 from ops.sealing.master import master_of
 from ops.settings import Settings
@@ -121,11 +121,11 @@ class Erasing:
             worker.hand_over()
             live.client.delete("engramlog:workers")
 
-    def erase(self, owner: str = ADA, **options: Any) -> Certificate:
+    def erase(self, owner: str = ADA, **options: Any) -> ErasureCertificate:
         """As `engramlog erase` does."""
         with self.opened() as store:
             return carry_out(
-                store, self.settings, Plan(owner, "objection", "asked"), **{"lease_ms": BRIEF_MS} | options
+                store, self.settings, ErasurePlan(owner, "objection", "asked"), **{"lease_ms": BRIEF_MS} | options
             )
 
     def kill(self, point: str, passes: int = 1, owner: str = ADA) -> None:
@@ -150,7 +150,7 @@ class Erasing:
         with self.wire() as wire:
             return is_tombstone(wire.call("HGET", LogKeys(self.tag(owner)).secrets, owner))
 
-    def listed(self) -> list[Listed]:
+    def listed(self) -> list[ErasureStep]:
         """What the list beside the store has."""
         return self.fences.read()
 

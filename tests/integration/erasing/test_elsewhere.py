@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ops.erasing.elsewhere import elsewhere
-from ops.erasing.owner import Plan, carry_out
+from ops.erasing.owner import ErasurePlan, carry_out
 from ops.settings import Settings
 from ops.store import open_the_store
 from tests.given.events import created
@@ -28,7 +28,7 @@ def test_others_memories_are_listed_by_owner_and_id_without_a_word_and_stay(tmp_
             for _ in range(2):
                 found = elsewhere(wire, store.identity.tags, ("Ada", "艾达"), but="ada")
                 assert found == ([("bob", "met"), ("王", "蜂")], 2, 2, [])
-                carry_out(store, settings, Plan("ada", "objection"))
+                carry_out(store, settings, ErasurePlan("ada", "objection"))
             wire.close()
         finally:
             jobs.views.close()

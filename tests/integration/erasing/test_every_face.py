@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 
 from api.cli.app import run
-from ops.erasing.owner import Certificate, Plan, carry_out
+from ops.erasing.owner import ErasureCertificate, ErasurePlan, carry_out
 from ops.settings import Settings
 from ops.store import open_the_store
 from tests.faces import FACES
@@ -77,7 +77,7 @@ class Silence(NamedTuple):
     """A store in which an owner was erased, by another process."""
 
     made: Asking
-    done: Certificate
+    done: ErasureCertificate
     before: dict[str, str]
     """What each face said while the owner was there."""
     after: dict[str, str]
@@ -93,7 +93,7 @@ def silence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Silence]:
         before = {name: face.ask(made) for name, face in FACES.items()}
         settings = Settings(redis_url=made.url, data=folder.parent / "another", sealed_by=str(folder / "master-key"))
         with open_the_store(settings) as another:
-            done = carry_out(another, settings, Plan(OWNER, "consent_withdrawn"))
+            done = carry_out(another, settings, ErasurePlan(OWNER, "consent_withdrawn"))
         yield Silence(made, done, before, {name: face.ask(made) for name, face in FACES.items()})
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ops.erasing.fence_list import FenceList, Listed
+from ops.erasing.fence_list import ErasureStep, FenceList
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.integration.erasing.erased import ADA, NEIGHBOURS, Erasing, Killed
 from tests.patience import PATIENCE
@@ -37,12 +37,12 @@ BEHIND = [
 KILLED = """
 import sys
 from ops.settings import load_settings
-from ops.erasing.owner import Plan, carry_out
+from ops.erasing.owner import ErasurePlan, carry_out
 from ops.store import open_the_store
 from tests.chaos.fate import DIE, fated
 settings = load_settings()
 with open_the_store(settings) as store:
-    carry_out(store, settings, Plan("ada", "objection"), probe=fated(DIE, sys.argv[1], 1))
+    carry_out(store, settings, ErasurePlan("ada", "objection"), probe=fated(DIE, sys.argv[1], 1))
 """
 
 
@@ -127,7 +127,7 @@ def test_killed_between_the_log_and_the_list_both_tell_the_same_afterwards(
 ) -> None:
     written = FenceList.append
 
-    def killed(self: FenceList, one: Listed) -> None:
+    def killed(self: FenceList, one: ErasureStep) -> None:
         if one.step == step:
             raise Killed
         written(self, one)

@@ -11,7 +11,7 @@ from consumers.fold.rebuild import rebuild_partition
 from consumers.verify.store_and_log import verify_partition
 from events.errors import InputError, OwnerErased
 from events.partitions import LogKeys, partition_of
-from ops.erasing.owner import Plan, carry_out, readmit_owner
+from ops.erasing.owner import ErasurePlan, carry_out, readmit_owner
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
 from tests.given.events import created
@@ -28,7 +28,7 @@ class Erasing:
         self.jobs = Jobs(self.live)
 
     def erase(self, owner: str) -> None:
-        carry_out(self.store, self.settings, Plan(owner, "objection"))
+        carry_out(self.store, self.settings, ErasurePlan(owner, "objection"))
 
     def memories(self, owner: str) -> list[str]:
         """The ids of what is remembered, once all is folded."""
@@ -112,7 +112,7 @@ def test_refused_where_nothing_was_erased_or_that_did_not_end(erasing: Erasing) 
             raise Killed
 
     with pytest.raises(Killed):
-        carry_out(erasing.store, erasing.settings, Plan("ada", "objection"), probe=probe)
+        carry_out(erasing.store, erasing.settings, ErasurePlan("ada", "objection"), probe=probe)
     with pytest.raises(InputError, match="has ended"):
         readmit_owner(erasing.store, erasing.settings, "ada")
     erasing.erase("ada")

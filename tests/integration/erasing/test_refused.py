@@ -11,7 +11,7 @@ import pytest
 from events.catalogue import TurnRecorded
 from events.errors import KeyUnavailable, OwnerErased, StoreFull
 from ops.commands.erase import MOST_REASON
-from ops.erasing.owner import Plan, carry_out, told_beforehand
+from ops.erasing.owner import ErasurePlan, carry_out, told_beforehand
 from ops.store import open_the_store
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service
@@ -173,7 +173,7 @@ def test_an_owner_of_before_the_store_was_sealed_is_erased_wholly(redis_server: 
     with open_the_store(laid.settings) as store:
         told = told_beforehand(store, laid.settings, "ada")
         assert (told["events"], told["open_entries"]) == (10, 0)
-        done = carry_out(store, laid.settings, Plan("ada", "objection"))
+        done = carry_out(store, laid.settings, ErasurePlan("ada", "objection"))
         assert (done.verified, done.open_entries, done.not_proven) == (True, 0, [])
         with pytest.raises(OwnerErased), store.views.view("ada"):
             pass

@@ -13,7 +13,7 @@ import pytest
 
 from events.door.of_the_store import ERASURES
 from events.partitions import partition_of
-from ops.erasing.owner import Plan, carry_out
+from ops.erasing.owner import ErasurePlan, carry_out
 from ops.settings import Settings
 from tests.acceptance.trust.doors import Doors, doors, rebuilt
 from tests.given.client import connected
@@ -107,7 +107,9 @@ def test_erased_and_absent_after_everything_that_may_bring_it_back(tmp_path: Pat
         noted.write_text(first.running.http.client.get("/v1/heads").json()["line"] + "\n")
         number = partition_of(owner, first.app.log.partitions)
         bodies = [one.body.decode() for one in first.app.log.read(number, 0) if one.owner == owner]
-        done = carry_out(first.running.http.store, Settings(data=folder), Plan(owner, "consent_withdrawn", "by letter"))
+        done = carry_out(
+            first.running.http.store, Settings(data=folder), ErasurePlan(owner, "consent_withdrawn", "by letter")
+        )
         assert (done.verified, done.events) == (True, len(bodies))
         assert is_silent(first, owner)
         head = heads_of(first, number)

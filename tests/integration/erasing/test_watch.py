@@ -11,7 +11,7 @@ from events.errors import OwnerErased
 from events.partitions import partition_of
 from events.validation import make_event
 from ops.catch_up import FoldCatchUp
-from ops.erasing.owner import Plan, carry_out
+from ops.erasing.owner import ErasurePlan, carry_out
 from ops.erasing.watch import ErasedWatch
 from ops.settings import Settings
 from ops.store import open_the_store, silent
@@ -39,7 +39,7 @@ def test_views_and_keys_go_and_those_of_others_stay(tmp_path: Path) -> None:
         watch, seals = ErasedWatch(stays), stays.client.seals
         assert watch.look() == []
         assert {"ada", "bob"} <= {*stays.views.held_owners()} & {*seals.held_owners()}
-        carry_out(other, settings, Plan("ada", "objection"))
+        carry_out(other, settings, ErasurePlan("ada", "objection"))
         assert "ada" in stays.views.held_owners()
         assert watch.look() == ["ada"]
         assert "ada" not in {*stays.views.held_owners(), *seals.held_owners()}

@@ -9,12 +9,12 @@ import pytest
 
 from events.errors import StoreUnavailable
 from ops.erasing import fence_list
-from ops.erasing.fence_list import FenceList, Listed, label_of, list_path, open_erasures
+from ops.erasing.fence_list import ErasureStep, FenceList, label_of, list_path, open_erasures
 from ops.settings import Settings
 
 
-def line(erasure: str = "e1", step: str = "began", store: str = "s", seq: int = 1) -> Listed:
-    return Listed(store, erasure, label_of(store, "ada"), step, "2026-01-05T08:00:00Z", seq)  # type: ignore[arg-type]
+def line(erasure: str = "e1", step: str = "began", store: str = "s", seq: int = 1) -> ErasureStep:
+    return ErasureStep(store, erasure, label_of(store, "ada"), step, "2026-01-05T08:00:00Z", seq)  # type: ignore[arg-type]
 
 
 @pytest.fixture
