@@ -138,7 +138,7 @@ DAMAGED = {
     "no JSON": b"{nothing\n",
     "another shape": b'{"store": 1}\n',
     "not UTF-8": b"\xff\xfe\n",
-    "an unknown step": b'{"store":"s","erasure":"e","label":"l","step":"lost","at":"t","seq":1}\n',
+    "an unknown step": b'{"store":"s","erasure":"e","label":"l","step":"lost","at":"t","event":"e"}\n',
 }
 
 

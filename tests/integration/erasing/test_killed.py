@@ -148,8 +148,8 @@ def test_a_list_that_was_lost_is_written_anew_from_the_log_by_the_next_erasure(s
     listed = store.listed()
     store.fences.path.unlink()
     store.erase("bob")
-    assert [(one.erasure, one.label, one.step, one.seq) for one in store.listed()[:2]] == [
-        (one.erasure, one.label, one.step, one.seq) for one in listed
+    assert [(one.erasure, one.label, one.step, one.event) for one in store.listed()[:2]] == [
+        (one.erasure, one.label, one.step, one.event) for one in listed
     ]
     store.agree()
 

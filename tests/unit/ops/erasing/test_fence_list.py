@@ -13,8 +13,8 @@ from ops.erasing.fence_list import ErasureStep, FenceList, label_of, list_path, 
 from ops.settings import Settings
 
 
-def line(erasure: str = "e1", step: str = "began", store: str = "s", seq: int = 1) -> ErasureStep:
-    return ErasureStep(store, erasure, label_of(store, "ada"), step, "2026-01-05T08:00:00Z", seq)  # type: ignore[arg-type]
+def line(erasure: str = "e1", step: str = "began", store: str = "s", event: str = "v1") -> ErasureStep:
+    return ErasureStep(store, erasure, label_of(store, "ada"), step, "2026-01-05T08:00:00Z", event)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_where_there_is_none_nobody_was_erased(fences: FenceList) -> None:
 
 
 def test_what_is_appended_is_read_in_order_and_nobody_else_can_read_it(fences: FenceList) -> None:
-    told = [line(), line(step="ended", seq=2), line("e2", seq=3)]
+    told = [line(), line(step="ended", event="v2"), line("e2", event="v3")]
     for one in told:
         fences.append(one)
     assert fences.read() == told
