@@ -160,6 +160,7 @@ def test_the_keys_of_a_log_and_of_a_build_are_the_documented_ones() -> None:
         log.secrets,
         log.salts,
         log.levels,
+        log.readmitted,
     }
     own = {build.checkpoint, build.owners, build.quarantine}
     by_owner = set(build.of_owner("o"))
