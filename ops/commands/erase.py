@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from api.cli.app import Json, app, err, out, progress, show
 from events.errors import InputError
+from ops.commands.erase_shown import render_all, render_audit, render_done, render_plan
 
 if TYPE_CHECKING:
     from ops.settings import Settings
@@ -125,11 +126,11 @@ def erase(
         if again:
             store.alarms.cleared("erased_came_back", "")
     if again:
-        show({"certificates": done}, json, _render_all)
+        show({"certificates": done}, json, render_all)
         raise typer.Exit(max((_exit_code(one) for one in done), default=0))
     if certificate is not None:
         _write(certificate, done[0])
-    show(done[0], json, _render_done)
+    show(done[0], json, render_done)
     raise typer.Exit(_exit_code(done[0]))
 
 
@@ -178,7 +179,7 @@ def _erase_one(store: OpenStore, settings: Settings, owner: str, asked: _Asked) 
     if asked.names:
         told["elsewhere"] = _elsewhere(store, asked.names, owner, asked.json)
     if not asked.json:
-        _render_plan(told)
+        render_plan(told)
     if not asked.yes:
         if asked.json or not sys.stdin.isatty():
             raise InputError(
@@ -237,7 +238,7 @@ def _audit_only(store: OpenStore, settings: Settings, owner: str, backups: Seque
     told = _audited(store, settings, erasure, backups, missing)
     if told is None:
         raise NotFound(f"{missing[0]} ({erasure})", erasure=erasure)
-    show(told, json, _render_audit)
+    show(told, json, render_audit)
     return int(told["exit_code"])
 
 
@@ -298,95 +299,6 @@ def _write(path: Path, told: dict[str, Any]) -> None:
             f"the owner is erased, and the certificate could not be written to {path}: {error.strerror}; `engramlog erase` of the"
             " same owner certifies it again"
         ) from error
-
-
-def _render_plan(told: dict[str, Any]) -> None:
-    out.print(
-        f"Owner [bold]{escape(told['owner'])}[/]: {_many(told['events'], 'event')},"
-        f" {_many(told['memories'], 'memory', 'memories')},"
-        f" {_many(told['parked'], 'parked event')}, {_many(told['moments'], 'kept moment')},"
-        f" {_many(told['kept_rejections'], 'kept rejection')}."
-        + (
-            "" if told["erasure"] is None else f" It was erased before ({told['erasure']}); this does it again, wholly."
-        ),
-        soft_wrap=True,
-    )
-    out.print(
-        "  - Its key is destroyed: nobody can read its words any more, but in copies made before, with the master key."
-    )
-    for one in told["stays"]:
-        out.print(f"  - stays: {escape(one)}", soft_wrap=True)
-    if (others := told.get("elsewhere")) is not None:
-        out.print(
-            f"  - others tell of this person in {_many(others['total'], 'memory', 'memories')} of"
-            f" {_many(others['owners'], 'owner')} looked through; they stay, and are theirs to delete:",
-            soft_wrap=True,
-        )
-        for one in others["memories"]:
-            out.print(f"    {escape(one['owner'])} {escape(one['id'])}", soft_wrap=True)
-        for one in others["shut"]:
-            out.print(f"    [yellow]not looked through[/] {escape(one)}: its key cannot be had", soft_wrap=True)
-    if told["open_entries"]:
-        out.print(
-            f"[bold yellow]  - {_many(told['open_entries'], 'entry', 'entries')} of the log lie open and stay readable[/]:"
-            " they were put there past Engramlog, see `engramlog verify`",
-            soft_wrap=True,
-        )
-
-
-def _render_done(done: dict[str, Any]) -> None:
-    out.print(
-        f"[bold green]erased[/] {_many(done['events'], 'event')} can be read by nobody; certificate {done['erasure']} at"
-        f" {done['position']}, the log up to {done['until']} {'verifies' if done['verified'] else '[bold red]differs[/]'};"
-        f" append-only file: {escape(done['aof'])}, dump: {escape(done['dump'])}.",
-        soft_wrap=True,
-    )
-    for one in done["not_proven"]:
-        out.print(f"[yellow]not proven[/] {escape(one)}", soft_wrap=True)
-    for one in done["differences"]:
-        out.print(f"[red]differs[/] {escape(str(one))}", soft_wrap=True)
-    if (audit := done["audit"]) is not None:
-        _render_audit(audit)
-    out.print(
-        "[dim]Copies and backups made before hold its key, wrapped under the master key: let them go (docs/erasure.md)[/]"
-    )
-
-
-def _render_audit(audit: dict[str, Any]) -> None:
-    from ops.erasing.report import WHAT
-
-    for one in audit["findings"]:
-        out.print(
-            f"[bold red]left[/] {escape(one['where'])} {escape(one['place'])}: {WHAT[one['what']]}"
-            f" ({one['count']:,} times)",
-            soft_wrap=True,
-        )
-    if audit["more_findings"]:
-        out.print(f"[bold red]left[/] and {audit['more_findings']:,} more")
-    for one in audit["unreached"]:
-        out.print(f"[yellow]not looked through[/] {escape(one['where'])}: {escape(one['why'])}", soft_wrap=True)
-    looked = sum(one["bytes"] for one in audit["looked"])
-    told = {0: "[bold green]nothing is left[/]", 1: "[bold red]something is left[/]", 3: "[yellow]not proven[/]"}
-    out.print(
-        f"{told[audit['exit_code']]}: {audit['needles']:,} things looked for in {looked:,} bytes of"
-        f" {_many(len(audit['looked']), 'place')}, {audit['seconds']:.1f} s",
-        soft_wrap=True,
-    )
-    if audit["exit_code"]:
-        out.print(
-            "[dim]What was looked for is kept, sealed: mend that, then `engramlog erase --audit` of the same owner[/]"
-        )
-
-
-def _render_all(told: dict[str, Any]) -> None:
-    for one in told["certificates"]:
-        _render_done(one)
-    if not told["certificates"]:
-        out.print("Nobody who was erased came back: there is nothing to do.")
-
-
-def _many(number: int, one: str, more: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
 @app.command(epilog="Example: `engramlog readmit alice --reason 'signed up anew'`")

@@ -1,0 +1,102 @@
+"""What `engramlog erase` tells people: what it would do, what it did, and what may be left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.markup import escape
+
+from api.cli.app import out
+
+
+def render_plan(told: dict[str, Any]) -> None:
+    """What an erasure would do, for people."""
+    out.print(
+        f"Owner [bold]{escape(told['owner'])}[/]: {_many(told['events'], 'event')},"
+        f" {_many(told['memories'], 'memory', 'memories')},"
+        f" {_many(told['parked'], 'parked event')}, {_many(told['moments'], 'kept moment')},"
+        f" {_many(told['kept_rejections'], 'kept rejection')}."
+        + (
+            "" if told["erasure"] is None else f" It was erased before ({told['erasure']}); this does it again, wholly."
+        ),
+        soft_wrap=True,
+    )
+    out.print(
+        "  - Its key is destroyed: nobody can read its words any more, but in copies made before, with the master key."
+    )
+    for one in told["stays"]:
+        out.print(f"  - stays: {escape(one)}", soft_wrap=True)
+    if (others := told.get("elsewhere")) is not None:
+        out.print(
+            f"  - others tell of this person in {_many(others['total'], 'memory', 'memories')} of"
+            f" {_many(others['owners'], 'owner')} looked through; they stay, and are theirs to delete:",
+            soft_wrap=True,
+        )
+        for one in others["memories"]:
+            out.print(f"    {escape(one['owner'])} {escape(one['id'])}", soft_wrap=True)
+        for one in others["shut"]:
+            out.print(f"    [yellow]not looked through[/] {escape(one)}: its key cannot be had", soft_wrap=True)
+    if told["open_entries"]:
+        out.print(
+            f"[bold yellow]  - {_many(told['open_entries'], 'entry', 'entries')} of the log lie open and stay readable[/]:"
+            " they were put there past Engramlog, see `engramlog verify`",
+            soft_wrap=True,
+        )
+
+
+def render_done(done: dict[str, Any]) -> None:
+    """What it did."""
+    out.print(
+        f"[bold green]erased[/] {_many(done['events'], 'event')} can be read by nobody; certificate {done['erasure']} at"
+        f" {done['position']}, the log up to {done['until']} {'verifies' if done['verified'] else '[bold red]differs[/]'};"
+        f" append-only file: {escape(done['aof'])}, dump: {escape(done['dump'])}.",
+        soft_wrap=True,
+    )
+    for one in done["not_proven"]:
+        out.print(f"[yellow]not proven[/] {escape(one)}", soft_wrap=True)
+    for one in done["differences"]:
+        out.print(f"[red]differs[/] {escape(str(one))}", soft_wrap=True)
+    if (audit := done["audit"]) is not None:
+        render_audit(audit)
+    out.print(
+        "[dim]Copies and backups made before hold its key, wrapped under the master key: let them go (docs/erasure.md)[/]"
+    )
+
+
+def render_audit(audit: dict[str, Any]) -> None:
+    """What was looked for, and whether anything is left."""
+    from ops.erasing.report import WHAT
+
+    for one in audit["findings"]:
+        out.print(
+            f"[bold red]left[/] {escape(one['where'])} {escape(one['place'])}: {WHAT[one['what']]}"
+            f" ({one['count']:,} times)",
+            soft_wrap=True,
+        )
+    if audit["more_findings"]:
+        out.print(f"[bold red]left[/] and {audit['more_findings']:,} more")
+    for one in audit["unreached"]:
+        out.print(f"[yellow]not looked through[/] {escape(one['where'])}: {escape(one['why'])}", soft_wrap=True)
+    looked = sum(one["bytes"] for one in audit["looked"])
+    told = {0: "[bold green]nothing is left[/]", 1: "[bold red]something is left[/]", 3: "[yellow]not proven[/]"}
+    out.print(
+        f"{told[audit['exit_code']]}: {audit['needles']:,} things looked for in {looked:,} bytes of"
+        f" {_many(len(audit['looked']), 'place')}, {audit['seconds']:.1f} s",
+        soft_wrap=True,
+    )
+    if audit["exit_code"]:
+        out.print(
+            "[dim]What was looked for is kept, sealed: mend that, then `engramlog erase --audit` of the same owner[/]"
+        )
+
+
+def render_all(told: dict[str, Any]) -> None:
+    """What was finished."""
+    for one in told["certificates"]:
+        render_done(one)
+    if not told["certificates"]:
+        out.print("Nobody who was erased came back: there is nothing to do.")
+
+
+def _many(number: int, one: str, more: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
