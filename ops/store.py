@@ -200,7 +200,9 @@ def _fenced_again(settings: Settings, wire: Wire, identity: StoreIdentity) -> in
     from ops.erasing.fence_list import FenceList, fence_again, list_path  # noqa: PLC0415 - where there is a list
 
     path = list_path(settings, identity.store_id)
-    return len(fence_again(wire, identity.tags, FenceList(path, identity.store_id).read())) if path.exists() else 0
+    return (
+        len(fence_again(wire, identity.tags, FenceList(path, identity.store_id).read())) if os.path.lexists(path) else 0
+    )
 
 
 @contextmanager

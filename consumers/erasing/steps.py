@@ -40,11 +40,11 @@ return 1
 READMIT = Script(
     "readmit",
     """
--- KEYS: secrets, readmitted, meta. ARGV: owner, tombstone that was read, erasure
+-- KEYS: secrets, readmitted, meta. ARGV: owner, tombstone that was read, erasure, line of the new key
 -- Answer: 1; 0 where another line stands there by now, and nothing was changed.
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[2], ARGV[1], (redis.call('HGET', KEYS[3], 'head') or '0') .. ' ' .. ARGV[3])
-redis.call('HDEL', KEYS[1], ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[4])
 return 1
 """,
 )
@@ -94,17 +94,18 @@ def fence(wire: Wire, tag: str, owner: str, erasure: str) -> str:
                 return erasure
 
 
-def readmit(wire: Wire, tag: str, owner: str) -> str | None:
-    """Lift the fence: who is spoken of under that name from here on gets a key of its own, and nothing of before can be read.
+def readmit(wire: Wire, tag: str, owner: str, fresh: bytes) -> str | None:
+    """Put a new key in the place of the tombstone: who is spoken of under that name from here on has it, and nothing of before
+    can be read. No process that still holds the old key can put that there.
 
-    Gives by what the owner was erased; None where it is not. Raises StoreError.
+    `fresh`: the line of the new key. Gives by what the owner was erased; None where it is not. Raises StoreError.
     """
     keys = LogKeys(tag)
     while True:
         line, erasure = standing_of(wire, tag, owner)
         if line is None or erasure is None:
             return None
-        if wire.run(READMIT, [keys.secrets, keys.readmitted, keys.meta], [owner, line, erasure]):
+        if wire.run(READMIT, [keys.secrets, keys.readmitted, keys.meta], [owner, line, erasure, fresh]):
             return erasure
 
 

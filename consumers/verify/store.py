@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from consumers.verify.erasures import compare_erasures
 from consumers.verify.scan import keys_like, pairs
 from consumers.verify.verdict import Findings
 from events.errors import StoreMismatch
@@ -48,6 +49,8 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
             verdict.differs("the line by which the master key of a sealed store is known", problem=error.message)
     if found.keys() >= FIELDS:
         _compare_identity(found, store_id, verdict)
+        if wire.seals.is_on and (count := found[b"partitions"]).isdigit() and 1 <= int(count) <= MAX_PARTITIONS:
+            compare_erasures(wire, found[b"store_id"].decode("utf-8", "replace"), spread_tags(int(count)), verdict)
     for key, kind in keys_like(wire, "engramlog:*"):
         called = key.decode("utf-8", "backslashreplace")
         if not (called in KNOWN or is_day_key(called)) or kind != b"hash":

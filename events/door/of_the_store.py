@@ -7,6 +7,7 @@ for the next number and has all of it, wherever it lies in its partition; and of
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import blake2b
 from uuid import UUID, uuid5
 
 ACCESS = ":access"
@@ -24,7 +25,15 @@ SYSTEM_TYPES: Mapping[str, str] = {
 }
 """Each type that is said of the store itself, and under whom."""
 SYSTEM_OWNERS = frozenset(SYSTEM_TYPES.values())
+LABEL_BYTES = 32
 _SPACE = UUID("6b0d3f3e-64a5-5d0a-9d53-6b1f0a3f7c11")
+
+
+def label_of(store_id: str, owner: str) -> str:
+    """What an owner is called where its name must not stand: 64 hexadecimal digits. Who knows the name knows it again."""
+    return blake2b(
+        owner.encode("utf-8", "surrogatepass"), digest_size=LABEL_BYTES, key=store_id.encode()[:64]
+    ).hexdigest()
 
 
 def access_id(number: int) -> str:

@@ -101,19 +101,32 @@ def refuse_erased(wire: Wire, keys: LogKeys, owner: str) -> None:
         raise erased(owner)
 
 
-def read_readmitted(wire: Wire, keys: LogKeys, owners: Sequence[str]) -> dict[str, int]:
-    """Owners of a partition who were erased and readmitted -> seq up to which nothing of them can be read. Raises StoreError, and
-    StoreMismatch for a line that no readmission wrote."""
+def read_readmitted(wire: Wire, keys: LogKeys, owners: Sequence[str]) -> dict[str, int | KeyUnavailable]:
+    """Owners of a partition who were erased and readmitted -> seq up to which nothing of them can be read, or why that is not
+    known: no readmission wrote what stands there, or it is beyond the log. Raises StoreError."""
     if not wire.seals.is_on or not owners:
         return {}
-    told = zip(owners, wire.call("HMGET", keys.readmitted, *owners), strict=True)
-    return {owner: readmission(owner, line)[0] for owner, line in told if line is not None}
+    told = [one for one in zip(owners, wire.call("HMGET", keys.readmitted, *owners), strict=True) if one[1] is not None]
+    if not told:
+        return {}
+    head, found = int(wire.call("HGET", keys.meta, "head") or 0), dict[str, int | KeyUnavailable]()
+    for owner, line in told:
+        try:
+            seq, _ = readmission(owner, line)
+            found[owner] = seq if seq <= head else KeyUnavailable(_BEYOND.format(owner), passes=False, owner=owner)
+        except StoreMismatch as error:
+            found[owner] = KeyUnavailable(error.message, passes=False, owner=owner)
+    return found
+
+
+_BEYOND = "up to where owner {!r} stays erased lies beyond the log: no readmission wrote it; bring back the backup that has it"
+_MOST_DIGITS = 19
 
 
 def readmission(owner: str, line: bytes) -> tuple[int, str]:
     """Up to where an owner stays erased, and by what. Raises StoreMismatch for a line that no readmission wrote."""
     seq, space, erasure = line.partition(b" ")
-    if not (space and seq.isdigit() and erasure):
+    if not (space and seq.isdigit() and len(seq) <= _MOST_DIGITS and erasure):
         raise StoreMismatch(
             f"up to where owner {owner!r} stays erased cannot be read: no readmission wrote it; bring back the backup that has it",
             owner=owner,

@@ -106,6 +106,10 @@ def erase(
         raise InputError(
             f"reason: got {len(reason):,} characters; allowed: at most {MOST_REASON:,}", field="reason", got=len(reason)
         )
+    if audit and (again or yes or certificate is not None or names or reason):
+        raise InputError(
+            "audit: got it beside what erases; allowed: an owner, and --backup with it", field="audit", got="--audit"
+        )
     if (owner is None) == (not again):
         raise InputError(
             "owner: got nothing; allowed: an owner, or --again alone"
@@ -123,11 +127,12 @@ def erase(
         owners = _came_back(store, settings) if owner is None else [owner]
         asked = _Asked(ground, reason, names or (), backup or (), yes=yes or again, json=json)
         done = [_erase_one(store, settings, one, asked) for one in owners]
-        if again:
+        if again and all(_exit_code(one) != 1 for one in done):
             store.alarms.cleared("erased_came_back", "")
     if again:
         show({"certificates": done}, json, render_all)
-        raise typer.Exit(max((_exit_code(one) for one in done), default=0))
+        codes = {_exit_code(one) for one in done}
+        raise typer.Exit(1 if 1 in codes else max(codes, default=0))
     if certificate is not None:
         _write(certificate, done[0])
     show(done[0], json, render_done)
@@ -207,7 +212,7 @@ def _audited(
     """What an audit found, JSON-ready and without the owner's name; None where nothing was noted that it could look for."""
     import msgspec
 
-    from events.errors import NotFound
+    from events.errors import EngramlogError, NotFound
     from ops.erasing.proof import prove
 
     try:
@@ -216,6 +221,9 @@ def _audited(
         not_proven.append(
             "whether anything is left was not looked for: nothing is noted of this erasure, or it was proven before"
         )
+        return None
+    except EngramlogError as error:
+        not_proven.append(f"whether anything is left could not be looked for: {error.message}")
         return None
     told: dict[str, Any] = msgspec.to_builtins(found)
     del told["owner"]
@@ -292,7 +300,8 @@ def _write(path: Path, told: dict[str, Any]) -> None:
     from events.errors import OutputCut
 
     try:
-        with path.open("xb") as file:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n")
     except OSError as error:
         raise OutputCut(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +15,7 @@ import msgspec
 
 from consumers.erasing.steps import fence
 from events.catalogue.erasing import Ground
-from events.door.of_the_store import ERASURES
+from events.door.of_the_store import ERASURES, label_of
 from events.errors import StoreUnavailable
 from events.partitions import LogKeys, partition_of
 from events.redis.naming import read_seqs
@@ -25,12 +24,12 @@ from events.redis.wire import Wire
 from events.sealing.seals import is_tombstone
 from events.text.unreadable import UNREADABLE
 from ops.embedded.file_lock import FileLock
+from ops.embedded.private_file import NotPrivate, read_private
 from ops.settings import Settings
 from projections.redis.store import slices
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of a file that is read: some 300,000 erasures."""
-LABEL_BYTES = 32
 AT_ONCE = 1_000
 _KEY_BYTES = 64
 
@@ -53,11 +52,6 @@ class ErasureStep(msgspec.Struct, frozen=True):
 _READ = msgspec.json.Decoder(ErasureStep)
 
 
-def label_of(store_id: str, owner: str) -> str:
-    """What an owner is called where its name must not stand: 64 hexadecimal digits."""
-    return blake2b(owner.encode(), digest_size=LABEL_BYTES, key=store_id.encode()[:_KEY_BYTES]).hexdigest()
-
-
 def list_path(settings: Settings, store_id: str) -> Path:
     """Where a store's list is kept on this machine."""
     told = "".join(one for one in store_id if (one.isascii() and one.isalnum()) or one == "-")[:_KEY_BYTES]
@@ -76,14 +70,11 @@ class FenceList:
         """What it says of this store, oldest first; nothing where there is no file. Raises StoreUnavailable: a list that cannot be
         read fences nobody, and may not be passed over."""
         try:
-            with self.path.open("rb") as file:
-                raw = file.read(MOST_BYTES + 1)
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise self._unusable(f"cannot be read: {error.strerror}") from error
-        if len(raw) > MOST_BYTES:
-            raise self._unusable(f"has more than {MOST_BYTES:,} bytes")
+            if not os.path.lexists(self.path):
+                return []
+            raw = read_private(self.path, MOST_BYTES)
+        except NotPrivate as error:
+            raise self._unusable(error.what) from error
         *whole, _torn = raw.split(b"\n")
         found = list[ErasureStep]()
         for number, line in enumerate(whole, 1):
@@ -104,6 +95,8 @@ class FenceList:
                 descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
                 try:
                     at = _whole(descriptor)
+                    if at + len(line) > MOST_BYTES:
+                        raise self._unusable(f"is full: {at:,} of {MOST_BYTES:,} bytes")
                     os.ftruncate(descriptor, at)  # what a dying writer left is no line
                     os.pwrite(descriptor, line, at)
                     os.fsync(descriptor)
@@ -134,13 +127,13 @@ def _whole(descriptor: int) -> int:
 
 
 def fence_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> list[str]:
-    """Fence those owners of the list whom this store does not know as erased: it is an older copy. Gives who they are; none where
+    """Fence those owners of the list whose erasure ended and who have a key: it is an older copy. Gives who they are; none where
     the store's log has all that the list has. Raises StoreError."""
     keys = LogKeys(tags[partition_of(ERASURES, len(tags))])
     events = [one.event for one in listed]
     if all(len(read_seqs(wire, keys, ERASURES, some)) == len(set(some)) for some in slices(events, AT_ONCE)):
         return []
-    wanted, found = {one.label: one.erasure for one in listed}, list[str]()
+    wanted, found = {one.label: one.erasure for one in listed if one.step == "ended"}, list[str]()
     store_id = listed[0].store
     for tag in tags:
         for owner, line in secret_lines(wire, tag):
@@ -167,11 +160,6 @@ def secret_lines(wire: Wire, tag: str) -> Iterator[tuple[str, bytes]]:
 
 
 def open_erasures(listed: Iterable[ErasureStep]) -> Mapping[str, ErasureStep]:
-    """Erasures that began and did not end, by their ids."""
-    found = dict[str, ErasureStep]()
-    for one in listed:
-        if one.step == "began":
-            found[one.erasure] = one
-        else:
-            found.pop(one.erasure, None)
-    return found
+    """Erasures that began and did not end, by their ids: of each owner the newest step alone counts."""
+    newest = {one.label: one for one in listed}
+    return {one.erasure: one for one in newest.values() if one.step == "began"}

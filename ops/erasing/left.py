@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from events.door.of_the_store import label_of
 from events.partitions import LogKeys
 from events.redis.wire import Wire
 from events.sealing.cipher import NO_SALT, SALT_BYTES
 from events.sealing.seals import erasure_of, is_tombstone
-from ops.erasing.fence_list import ErasureStep, label_of, open_erasures, secret_lines
+from ops.erasing.fence_list import ErasureStep, open_erasures, secret_lines
 from projections.fold.builds import BuildKeys
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from secrets import token_bytes
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -30,7 +31,8 @@ from consumers.sealing.leaving import Rewritten
 from consumers.verify.store_and_log import verify_partition
 from events.catalogue import OwnerErasure
 from events.catalogue.erasing import Ground
-from events.door.of_the_store import ERASURES
+from events.door.of_the_store import ERASURES, label_of
+from events.entry import SECRET_BYTES
 from events.envelope import decode, from_micros, new_event_id, utc_text
 from events.errors import KeyUnavailable, NotFound, StoreUnavailable, refused
 from events.partitions import LogKeys, partition_of, position_text
@@ -39,7 +41,7 @@ from events.standing import Speaker
 from events.validation import make_event, ready
 from events.vocabulary import is_id
 from ops.embedded.rewriting import rewrite_all
-from ops.erasing.fence_list import ErasureStep, FenceList, label_of, list_path, open_erasures
+from ops.erasing.fence_list import ErasureStep, FenceList, list_path, open_erasures
 from ops.erasing.left import left_behind
 from ops.kept.value_file import ValueFile, values_path
 from ops.settings import Settings
@@ -230,8 +232,9 @@ def readmit_owner(store: OpenStore, settings: Settings, owner: str, reason: str 
                 "owner", owner[:80], f"one whose erasure has ended: `{AGAIN}` of the same owner goes on with it"
             )
         run = _Run(store, settings, ErasurePlan(owner, "other", reason))
+        fresh = wire.seals.lines({owner: token_bytes(SECRET_BYTES)})[owner]
         at, position = run.say(erasure, "readmitted", label_of(store_id, owner))
-        readmit(wire, tag, owner)
+        readmit(wire, tag, owner, fresh)
     store.views.forget(owner)
     store.client.seals.forget(owner)
     store.log.forget(owner)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from events.errors import BadSetting, StoreError
+from events.errors import EngramlogError
+from events.text.unreadable import UNREADABLE
 from ops.erasing.probe_file import drop_older, drop_probes, probes_folder, read_probes, write_probes
 from ops.erasing.probes import gather
 from ops.erasing.report import CLEAN, Audit
@@ -28,7 +29,9 @@ def note(store: OpenStore, settings: Settings, owner: str, erasure: str) -> str 
     try:
         probes = gather(wire, store.identity.tags, owner, erasure_id=erasure, made_at=store.log.now())
         write_probes(probes_folder(settings, store.identity.store_id), master, probes)
-    except (StoreError, BadSetting) as error:
+    except UNREADABLE as error:  # what somebody put into the log past Engramlog must not keep anybody from being erased
+        return f"an entry cannot be read ({type(error).__name__})"
+    except EngramlogError as error:
         return error.message
     finally:
         wire.close()

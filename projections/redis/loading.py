@@ -42,7 +42,7 @@ def load_owners(
         for name, state, why in zip(names, states, stuck, strict=True):
             owner = owners[name] = WorkingOwner(complete=state is None)
             _hold(wire, owner, opened.get(name))
-            owner.erased_to = back.get(name, 0)
+            _pass_over(owner, back.get(name, 0))
             if owner.locked is not None:
                 owner.complete = True  # nothing of it can be read
             elif state is not None:
@@ -73,7 +73,15 @@ def load_secrets(wire: Wire, keys: BuildKeys, owners: Mapping[str, WorkingOwner]
         back = read_readmitted(wire, keys.log, some)
         for name in some:
             _hold(wire, owners[name], opened.get(name))
-            owners[name].erased_to = back.get(name, 0)
+            _pass_over(owners[name], back.get(name, 0))
+
+
+def _pass_over(owner: WorkingOwner, to: int | KeyUnavailable) -> None:
+    """Note up to where an owner's events are passed over; where that is not known nothing of it is folded."""
+    if isinstance(to, KeyUnavailable):
+        owner.locked = owner.locked or to
+    else:
+        owner.erased_to = to
 
 
 def _hold(wire: Wire, owner: WorkingOwner, found: ValueCipher | KeyUnavailable | None) -> None:

@@ -13,14 +13,14 @@ import pytest
 from consumers.fold.worker import FoldWorker
 from consumers.verify.store import verify_store
 from consumers.verify.store_and_log import verify_partition
-from events.door.of_the_store import ERASURES
+from events.door.of_the_store import ERASURES, label_of
 from events.envelope import Stored
 from events.errors import OwnerErased
 from events.heads import Head
 from events.partitions import LogKeys, partition_of
 from events.redis.wire import StoreClient, Wire, connect
 from events.sealing.seals import is_tombstone
-from ops.erasing.fence_list import ErasureStep, FenceList, label_of, list_path
+from ops.erasing.fence_list import ErasureStep, FenceList, list_path
 from ops.erasing.owner import ALARM, ErasureCertificate, ErasurePlan, carry_out
 from ops.sealing.key_file import make_key_file
 from ops.sealing.master import master_of

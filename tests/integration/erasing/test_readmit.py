@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from consumers.fold.rebuild import rebuild_partition
+from consumers.verify.store import verify_store
 from consumers.verify.store_and_log import verify_partition
-from events.errors import InputError, OwnerErased
+from events.entry import SECRET_BYTES
+from events.errors import InputError, OwnerErased, OwnerQuarantined
 from events.partitions import LogKeys, partition_of
+from events.sealing.seals import tombstone
 from ops.erasing.owner import ErasurePlan, carry_out, readmit_owner
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store
@@ -35,6 +38,14 @@ class Erasing:
         head = self.live.log.owner_head(owner)
         with self.jobs.views.view(owner, after=head, wait_seconds=60.0) as (view, _):
             return sorted(one.id for one in view.columns.memories)
+
+    def of_the_store(self) -> list[str]:
+        """What a verification finds beside partitions."""
+        wire = self.store.wire()
+        try:
+            return [one["what"] for one in verify_store(wire).differences]
+        finally:
+            wire.close()
 
     def differences(self, owner: str) -> list[object]:
         """What a verification of the owner's partition finds."""
@@ -130,3 +141,51 @@ def test_a_readmission_that_nobody_wrote_is_found(erasing: Erasing) -> None:
     erasing.live.client.hset(keys.readmitted, "ada", "no number")
     found = {one["what"] for one in erasing.differences("ada")}  # type: ignore[index]
     assert "a readmission that nothing wrote" in found
+
+
+def test_a_process_that_still_holds_the_old_key_cannot_bring_it_back(erasing: Erasing) -> None:
+    erasing.jobs.tell("ada", created("Ada keeps bees", "bees", 0))
+    keys = LogKeys(erasing.live.tag_of("ada"))
+    old = erasing.live.client.hget(keys.secrets, "ada")
+    erasing.erase("ada")
+    readmit_owner(erasing.store, erasing.settings, "ada")
+    erasing.jobs.tell("ada", created("Ada paints", "paint", 1))  # by a log that has held the key all along
+    assert erasing.live.log.adopt_secret("ada", b"o" * SECRET_BYTES) != b"o" * SECRET_BYTES
+    assert erasing.live.client.hget(keys.secrets, "ada") != old
+    assert erasing.memories("ada") == ["paint"]
+    assert erasing.differences("ada") == []
+
+
+@pytest.mark.parametrize("line", ["garbage", "9" * 5_000 + " x", "999999999 x", "-1 x", " x", "3 "])
+def test_a_readmission_that_nobody_wrote_stops_its_owner_alone_and_loses_nothing(erasing: Erasing, line: str) -> None:
+    others = [f"eve{n}" for n in range(8)]
+    keys = LogKeys(erasing.live.tag_of("ada"))
+    erasing.live.client.hset(keys.readmitted, "ada", line)
+    erasing.jobs.tell("ada", created("Ada keeps bees", "bees", 0))
+    for one in others:
+        erasing.jobs.tell(one, created("Eve reads", "book", 0))
+    wait_until(erasing.live.folded)
+    assert all(erasing.memories(one) == ["book"] for one in others)
+    with pytest.raises(OwnerQuarantined):
+        erasing.memories("ada")
+    assert [one for one in erasing.of_the_store() if "readmission" in one] or erasing.differences("ada")
+
+
+def test_who_was_erased_in_silence_or_brought_back_so_is_found(erasing: Erasing) -> None:
+    for owner in ("ada", "bob"):
+        erasing.jobs.tell(owner, created(f"{owner} keeps bees", "bees", 0))
+    client = erasing.live.client
+    keys = {owner: LogKeys(erasing.live.tag_of(owner)) for owner in ("ada", "bob")}
+    old = client.hget(keys["ada"].secrets, "ada")
+    erasing.erase("ada")
+    assert erasing.of_the_store() == []
+    client.hset(keys["ada"].secrets, "ada", old)
+    assert erasing.of_the_store() == ["an erasure after which its owner has a key again, or none at all"]
+    client.hdel(keys["ada"].secrets, "ada")
+    assert erasing.of_the_store() == ["an erasure after which its owner has a key again, or none at all"]
+    erasing.erase("ada")
+    assert erasing.of_the_store() == []
+    client.hset(keys["bob"].secrets, "bob", tombstone(b"01a21d08-ba31-74e0-a0ca-3a9546f0b459"))
+    assert erasing.of_the_store() == ["a key that was destroyed by no erasure that the log tells of"]
+    client.hset(keys["ada"].readmitted, "ada", "1 01a21d08-ba31-74e0-a0ca-3a9546f0b459")
+    assert "a readmission that the log does not tell of" in erasing.of_the_store()

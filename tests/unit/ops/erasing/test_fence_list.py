@@ -7,9 +7,10 @@ from threading import Thread
 
 import pytest
 
+from events.door.of_the_store import label_of
 from events.errors import StoreUnavailable
 from ops.erasing import fence_list
-from ops.erasing.fence_list import ErasureStep, FenceList, label_of, list_path, open_erasures
+from ops.erasing.fence_list import ErasureStep, FenceList, list_path, open_erasures
 from ops.settings import Settings
 
 

@@ -1,0 +1,90 @@
+"""Keys that were destroyed, against what the log tells of erasures: nobody is erased in silence, and nobody comes back so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from consumers.verify.scan import pairs
+from consumers.verify.verdict import Findings
+from events.catalogue import OwnerErasure
+from events.door.of_the_store import ERASURES, label_of
+from events.envelope import decode
+from events.errors import DamagedState, KeyUnavailable, StoreMismatch, UndecodableEvent
+from events.partitions import LogKeys, partition_of
+from events.redis.log import entries
+from events.redis.opening import opened
+from events.redis.secrets import readmission
+from events.redis.wire import Wire
+from events.sealing.seals import erasure_of, is_tombstone
+
+READ_COUNT = 1_000
+
+
+class _Lines(NamedTuple):
+    """What stands in a store of owners who were erased."""
+
+    destroyed: dict[str, str]
+    """Owner -> by which erasure its key was destroyed."""
+    readmitted: dict[str, tuple[bytes, int]]
+    """Owner -> line of its readmission, and the head of its partition."""
+
+
+def compare_erasures(wire: Wire, store_id: str, tags: Sequence[str], verdict: Findings) -> None:
+    """Tell of keys that no erasure of the log destroyed, of erasures whose owners have a key, of readmissions that nobody said."""
+    lines = _lines(wire, tags)
+    keys = LogKeys(tags[partition_of(ERASURES, len(tags))])
+    if not (lines.destroyed or lines.readmitted or wire.call("HEXISTS", keys.heads, ERASURES)):
+        return
+    try:
+        said = list(_said(wire, keys))
+    except (DamagedState, KeyUnavailable, StoreMismatch) as error:
+        verdict.differs("what the log tells of erasures, which cannot be read", problem=error.message)
+        return
+    steps = {(one.label, one.erasure, one.step) for one in said}
+    for owner, erasure in sorted(lines.destroyed.items()):
+        if (label_of(store_id, owner), erasure, "began") not in steps:
+            verdict.differs("a key that was destroyed by no erasure that the log tells of", owner=owner)
+    for owner, (line, head) in sorted(lines.readmitted.items()):
+        try:
+            seq, erasure = readmission(owner, line)
+        except StoreMismatch:
+            continue  # its partition's verification tells of it
+        if seq > head or (label_of(store_id, owner), erasure, "readmitted") not in steps:
+            verdict.differs("a readmission that the log does not tell of", owner=owner, seq=seq)
+    newest = {one.label: one for one in said}
+    ended = {label: one for label, one in newest.items() if one.step == "ended"}
+    for label in {label_of(store_id, owner) for owner in lines.destroyed}:
+        ended.pop(label, None)
+    if ended:  # those that ended while this was read are no difference
+        for owner in _lines(wire, tags).destroyed:
+            ended.pop(label_of(store_id, owner), None)
+    for one in ended.values():
+        verdict.differs("an erasure after which its owner has a key again, or none at all", erasure=one.erasure)
+
+
+def _lines(wire: Wire, tags: Sequence[str]) -> _Lines:
+    found = _Lines({}, {})
+    for tag in tags:
+        keys = LogKeys(tag)
+        for raw, line in pairs(wire, keys.secrets):
+            if is_tombstone(line):
+                found.destroyed[raw.decode("utf-8", "backslashreplace")] = erasure_of(line)
+        head = int(wire.call("HGET", keys.meta, "head") or 0)
+        for raw, line in pairs(wire, keys.readmitted):
+            found.readmitted[raw.decode("utf-8", "backslashreplace")] = line, head
+    return found
+
+
+def _said(wire: Wire, keys: LogKeys) -> Iterator[OwnerErasure]:
+    """What was said of erasures, oldest first. What cannot be decoded is passed over: its partition's verification tells of it."""
+    after = 0
+    while page := entries(wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", READ_COUNT), keys.tag):
+        after = page[-1].seq
+        for one in opened(wire, keys, [one for one in page if one.owner == ERASURES]):
+            try:
+                data = decode(one.kind, one.body).data
+            except UndecodableEvent:
+                continue
+            if isinstance(data, OwnerErasure):
+                yield data
