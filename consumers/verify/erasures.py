@@ -10,11 +10,11 @@ from consumers.verify.verdict import Findings
 from events.catalogue import OwnerErasure
 from events.door.of_the_store import ERASURES, label_of
 from events.envelope import decode
-from events.errors import DamagedState, KeyUnavailable, StoreMismatch, UndecodableEvent
+from events.errors import FoldError, StoreError, StoreMismatch, UndecodableEvent
 from events.partitions import LogKeys, partition_of
 from events.redis.log import entries
 from events.redis.opening import opened
-from events.redis.secrets import readmission
+from events.redis.secrets import readmission, whole_number
 from events.redis.wire import Wire
 from events.sealing.seals import erasure_of, is_tombstone
 
@@ -32,18 +32,21 @@ class _Lines(NamedTuple):
 
 def compare_erasures(wire: Wire, store_id: str, tags: Sequence[str], verdict: Findings) -> None:
     """Tell of keys that no erasure of the log destroyed, of erasures whose owners have a key, of readmissions that nobody said."""
+    try:
+        _compare(wire, store_id, tags, verdict)
+    except (FoldError, StoreError) as error:
+        verdict.differs("what the log tells of erasures, which cannot be read", problem=error.message)
+
+
+def _compare(wire: Wire, store_id: str, tags: Sequence[str], verdict: Findings) -> None:
     lines = _lines(wire, tags)
     keys = LogKeys(tags[partition_of(ERASURES, len(tags))])
     if not (lines.destroyed or lines.readmitted or wire.call("HEXISTS", keys.heads, ERASURES)):
         return
-    try:
-        said = list(_said(wire, keys))
-    except (DamagedState, KeyUnavailable, StoreMismatch) as error:
-        verdict.differs("what the log tells of erasures, which cannot be read", problem=error.message)
-        return
+    said = list(_said(wire, keys))
     steps = {(one.label, one.erasure, one.step) for one in said}
     for owner, erasure in sorted(lines.destroyed.items()):
-        if (label_of(store_id, owner), erasure, "began") not in steps:
+        if not any((label_of(store_id, owner), erasure, step) in steps for step in ("began", "ended")):
             verdict.differs("a key that was destroyed by no erasure that the log tells of", owner=owner)
     for owner, (line, head) in sorted(lines.readmitted.items()):
         try:
@@ -70,7 +73,7 @@ def _lines(wire: Wire, tags: Sequence[str]) -> _Lines:
         for raw, line in pairs(wire, keys.secrets):
             if is_tombstone(line):
                 found.destroyed[raw.decode("utf-8", "backslashreplace")] = erasure_of(line)
-        head = int(wire.call("HGET", keys.meta, "head") or 0)
+        head = whole_number(wire.call("HGET", keys.meta, "head"))
         for raw, line in pairs(wire, keys.readmitted):
             found.readmitted[raw.decode("utf-8", "backslashreplace")] = line, head
     return found

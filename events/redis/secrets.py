@@ -109,7 +109,7 @@ def read_readmitted(wire: Wire, keys: LogKeys, owners: Sequence[str]) -> dict[st
     told = [one for one in zip(owners, wire.call("HMGET", keys.readmitted, *owners), strict=True) if one[1] is not None]
     if not told:
         return {}
-    head, found = int(wire.call("HGET", keys.meta, "head") or 0), dict[str, int | KeyUnavailable]()
+    head, found = whole_number(wire.call("HGET", keys.meta, "head")), dict[str, int | KeyUnavailable]()
     for owner, line in told:
         try:
             seq, _ = readmission(owner, line)
@@ -121,6 +121,11 @@ def read_readmitted(wire: Wire, keys: LogKeys, owners: Sequence[str]) -> dict[st
 
 _BEYOND = "up to where owner {!r} stays erased lies beyond the log: no readmission wrote it; bring back the backup that has it"
 _MOST_DIGITS = 19
+
+
+def whole_number(told: bytes | None) -> int:
+    """A number as an append writes one; 0 for anything else."""
+    return int(told) if told is not None and told.isdigit() and len(told) <= _MOST_DIGITS else 0
 
 
 def readmission(owner: str, line: bytes) -> tuple[int, str]:

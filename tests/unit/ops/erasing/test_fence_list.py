@@ -14,8 +14,10 @@ from ops.erasing.fence_list import ErasureStep, FenceList, list_path, open_erasu
 from ops.settings import Settings
 
 
-def line(erasure: str = "e1", step: str = "began", store: str = "s", event: str = "v1") -> ErasureStep:
-    return ErasureStep(store, erasure, label_of(store, "ada"), step, "2026-01-05T08:00:00Z", event)  # type: ignore[arg-type]
+def line(
+    erasure: str = "e1", step: str = "began", store: str = "s", event: str = "v1", owner: str = "ada"
+) -> ErasureStep:
+    return ErasureStep(store, erasure, label_of(store, owner), step, "2026-01-05T08:00:00Z", event)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -67,7 +69,7 @@ def test_a_whole_line_that_cannot_be_read_is_refused_with_its_number(fences: Fen
 def test_a_list_that_is_too_large_is_refused(fences: FenceList, monkeypatch: pytest.MonkeyPatch) -> None:
     fences.append(line())
     monkeypatch.setattr(fence_list, "MOST_BYTES", 10)
-    with pytest.raises(StoreUnavailable, match="has more than 10 bytes"):
+    with pytest.raises(StoreUnavailable, match="bytes; 10 are allowed"):
         fences.read()
 
 
@@ -82,7 +84,7 @@ def test_a_link_is_not_written_through(fences: FenceList, tmp_path: Path) -> Non
 
 def test_a_folder_in_its_place_is_refused_both_ways(fences: FenceList) -> None:
     fences.path.mkdir(parents=True)
-    with pytest.raises(StoreUnavailable, match="cannot be read"):
+    with pytest.raises(StoreUnavailable, match="is no plain file"):
         fences.read()
     with pytest.raises(StoreUnavailable, match="cannot be written"):
         fences.append(line())
@@ -102,9 +104,16 @@ def test_two_who_append_at_once_lose_no_line(fences: FenceList) -> None:
 
 
 def test_an_erasure_is_open_until_it_ended() -> None:
-    told = [line("e1"), line("e2"), line("e1", "ended"), line("e3")]
+    bob, eve = {"owner": "bob"}, {"owner": "eve"}
+    told = [line("e1"), line("e2", **bob), line("e1", "ended"), line("e3", **eve)]
     assert list(open_erasures(told)) == ["e2", "e3"]
-    assert open_erasures([*told, line("e2", "ended"), line("e3", "readmitted")]) == {}
+    assert open_erasures([*told, line("e2", "ended", **bob), line("e3", "readmitted", **eve)]) == {}
+
+
+def test_an_erasure_that_another_was_quicker_with_is_not_open_once_that_ended() -> None:
+    told = [line("slow"), line("quick"), line("quick", "ended")]
+    assert open_erasures(told) == {}
+    assert list(open_erasures([*told, line("quick", "readmitted"), line("anew")])) == ["anew"]
 
 
 def test_a_label_is_of_the_name_under_the_store_and_tells_neither() -> None:
