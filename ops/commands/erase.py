@@ -100,16 +100,8 @@ def erase(
     from ops.settings import load_settings
     from ops.store import open_the_store
 
-    if ground not in GROUNDS:
-        raise InputError(f"ground: got {ground[:40]!r}; allowed: {', '.join(GROUNDS)}", field="ground", got=ground[:40])
-    if len(reason) > MOST_REASON:
-        raise InputError(
-            f"reason: got {len(reason):,} characters; allowed: at most {MOST_REASON:,}", field="reason", got=len(reason)
-        )
-    if audit and (again or yes or certificate is not None or names or reason):
-        raise InputError(
-            "audit: got it beside what erases; allowed: an owner, and --backup with it", field="audit", got="--audit"
-        )
+    asked = _Asked(ground, reason, names or (), backup or (), yes=yes or again, json=json)
+    _refuse(asked, only_looks=audit, erases=asked.yes or certificate is not None)
     if (owner is None) == (not again):
         raise InputError(
             "owner: got nothing; allowed: an owner, or --again alone"
@@ -125,7 +117,6 @@ def erase(
         if audit and owner is not None:
             raise typer.Exit(_audit_only(store, settings, owner, backup or (), json))
         owners = _came_back(store, settings) if owner is None else [owner]
-        asked = _Asked(ground, reason, names or (), backup or (), yes=yes or again, json=json)
         done = [_erase_one(store, settings, one, asked) for one in owners]
         if again and all(_exit_code(one) != 1 for one in done):
             store.alarms.cleared("erased_came_back", "")
@@ -148,6 +139,21 @@ class _Asked(NamedTuple):
     backups: Sequence[Path]
     yes: bool
     json: bool
+
+
+def _refuse(asked: _Asked, *, only_looks: bool, erases: bool) -> None:
+    """Raise InputError for what cannot be carried out, before the store is opened."""
+    if asked.ground not in GROUNDS:
+        got = asked.ground[:40]
+        raise InputError(f"ground: got {got!r}; allowed: {', '.join(GROUNDS)}", field="ground", got=got)
+    if (length := len(asked.reason)) > MOST_REASON:
+        raise InputError(
+            f"reason: got {length:,} characters; allowed: at most {MOST_REASON:,}", field="reason", got=length
+        )
+    if only_looks and (erases or asked.names or asked.reason):
+        raise InputError(
+            "audit: got it beside what erases; allowed: an owner, and --backup with it", field="audit", got="--audit"
+        )
 
 
 def _exit_code(done: dict[str, Any]) -> int:

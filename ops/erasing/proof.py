@@ -58,8 +58,3 @@ def prove(store: OpenStore, settings: Settings, erasure: str, backups: Sequence[
 def let_go(settings: Settings, store_id: str, now: float) -> list[str]:
     """Destroy what was noted too long ago; the erasures that it was of. `now`: seconds since 1970. Raises StoreUnavailable."""
     return drop_older(probes_folder(settings, store_id), KEPT_DAYS, now)
-
-
-def forget(settings: Settings, store_id: str, erasure: str) -> bool:
-    """Destroy what was noted of an erasure, proven or not; whether there was any. Raises StoreUnavailable."""
-    return drop_probes(probes_folder(settings, store_id), erasure)

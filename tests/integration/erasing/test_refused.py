@@ -58,6 +58,9 @@ REFUSED = {
     "an empty name": (("", "--yes"), "owner: got ''"),
     "no --yes where nobody can be asked": (("ada",), "yes: got nothing; allowed: --yes"),
     "a certificate of --again": (("--again", "--certificate", "c.json"), "certificate: got"),
+    "only to look, beside --again": (("--again", "--audit"), "audit: got it beside what erases"),
+    "only to look, beside --yes": (("ada", "--audit", "--yes"), "audit: got it beside what erases"),
+    "only to look, and a reason": (("ada", "--audit", "--reason", "x"), "audit: got it beside what erases"),
     "a reason that is too long": (
         ("ada", "--yes", "--reason", "x" * (MOST_REASON + 1)),
         "reason: got 2,001 characters; allowed: at most",
