@@ -1,5 +1,4 @@
-"""Owners who are fenced, and of whom something lies in the store all the same: they came back with an older copy, or their erasure
-did not end."""
+"""Owners who are fenced and of whom something lies there all the same: an older copy brought it, or their erasure did not end."""
 
 from __future__ import annotations
 
