@@ -137,8 +137,10 @@ def faulty(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
                 return any(True for _ in client.scan_iter("rq:results:*"))
 
         wait_until(failed)
-        worker = at.pids()[-1]
-        os.kill(worker, signal.SIGABRT)  # and one is struck down
+        # The worker that takes the place of the one that ended is struck down, when it is at work: before that Python would
+        # end without a word.
+        wait_until(lambda: len(at.facts("worker started")) > 1)
+        os.kill(at.pids()[-1], signal.SIGABRT)
         wait_until(lambda: "Fatal Python error: Aborted" in at.log.read_text())
 
     with aviary(
