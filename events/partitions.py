@@ -88,8 +88,8 @@ class LogKeys:
     @property
     def meta(self) -> str:
         """Hash: `head` (newest seq), `rec` (when that was recorded, microseconds), `live` (name of the live build), `old:<build>`
-        (when it was replaced, ms); in an upgraded store `format2` (the last seq of format 1), `format2_at`, `format2_sum` (of
-        both), and FENCE in `seq`; in a sealed one SEALED_META."""
+        (when it was replaced, ms), `gone` (how many there are in `gone`); in an upgraded store `format2` (the last seq of format
+        1), `format2_at`, `format2_sum` (of both), and FENCE in `seq`; in a sealed one SEALED_META."""
         return f"{{{self.tag}}}:meta"
 
     @property
@@ -126,6 +126,16 @@ class LogKeys:
     def readmitted(self) -> str:
         """Hash: owner who was erased and may be spoken of again -> seq up to which nothing of it can be read, and the erasure."""
         return f"{{{self.tag}}}:readm"
+
+    @property
+    def wordless(self) -> str:
+        """Hash: seq of an entry whose words were erased -> the erasure, and what folds take of the event, sealed."""
+        return f"{{{self.tag}}}:wl"
+
+    @property
+    def gone(self) -> str:
+        """Set: keyed digests of ids of memories and turns that were erased: nothing is said under them again."""
+        return f"{{{self.tag}}}:gone"
 
     @property
     def levels(self) -> str:

@@ -248,7 +248,7 @@ def _check_type(document: dict[str, Any], where: dict[str, Any]) -> str:
         raise InvalidEvent(
             "type",
             event_type,
-            "any other type: nothing is erased for good in this version; use MemoryDeleted",
+            "any other type: `engramlog erase` alone erases for good; use MemoryDeleted",
             **where,
         )
     version = document.get("schema_version", 1)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -59,6 +60,8 @@ class OpenStore:
     kept_views: ViewFolder | None = None
     mended: str | None = None
     """What was done about a data folder that others could enter, in a sentence."""
+    fenced: Mapping[int, int] = field(default_factory=dict)
+    """By partition up to where must be folded what was erased again when the store was opened: it came back with an older copy."""
     key: Path | None = None
     """The file of the master key; None where the store lies open, or a key service has the key."""
     wires: WirePool = field(init=False)
@@ -192,17 +195,42 @@ def _embedder_of_new_stores(settings: Settings) -> str:
     return of_new_stores(settings)
 
 
-def _fenced_again(settings: Settings, wire: Wire, identity: StoreIdentity) -> int:
-    """Fence owners who were erased and came back with an older copy; how many. Raises StoreUnavailable where the list cannot be
-    read: nothing is answered then."""
+class _FencedAgain(NamedTuple):
+    """What came back with an older copy of the store, and was erased before."""
+
+    owners: int = 0
+    words: Mapping[int, int] = MappingProxyType({})
+    """By partition up to where must be folded that memories are erased."""
+
+    def __str__(self) -> str:
+        told = []
+        if self.owners:
+            told.append(f"{self.owners:,} owner{' was' if self.owners == 1 else 's were'} fenced again")
+        if self.words:
+            told.append("words of single memories were erased again")
+        return ", and ".join(told)
+
+
+def _fenced_again(
+    settings: Settings, wire: Wire, identity: StoreIdentity, again: Callable[[], RedisEventLog]
+) -> _FencedAgain:
+    """Fence owners, and erase words, that were erased and came back with an older copy. Raises StoreUnavailable where the list
+    cannot be read: nothing is answered then."""
     if identity.sealed is None:
-        return 0
+        return _FencedAgain()
     from ops.erasing.fence_list import FenceList, fence_again, list_path  # noqa: PLC0415 - where there is a list
 
     path = list_path(settings, identity.store_id)
-    return (
-        len(fence_again(wire, identity.tags, FenceList(path, identity.store_id).read())) if os.path.lexists(path) else 0
-    )
+    if not os.path.lexists(path):
+        return _FencedAgain()
+    listed = FenceList(path, identity.store_id)
+    owners = len(fence_again(wire, identity.tags, listed.read()))
+    if not (words := listed.read_words()):
+        return _FencedAgain(owners)
+    from ops.erasing.words_again import wipe_again  # noqa: PLC0415 - where there were any
+
+    with closing(again()) as log:
+        return _FencedAgain(owners, wipe_again(wire, identity.tags, words, log.append))
 
 
 @contextmanager
@@ -217,7 +245,8 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     identity = open_store(
         wire, store_id=str(uuid4()), partitions=settings.partitions, embedder=partial(_embedder_of_new_stores, settings)
     )
-    returned = _fenced_again(settings, wire, identity)
+    again = partial(RedisEventLog, client, identity.tags, own_clock=now_micros, marker=MARKER)
+    returned = _fenced_again(settings, wire, identity, again)
     wire.close()
     tell_words(identity.sealed is None)
     alarms = RedisAlarms(WirePool(client), f"{socket.gethostname()}-{os.getpid()}", tell)
@@ -236,7 +265,6 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     vectors = RedisVectors(WirePool(client), identity.tags)
     receipts = ReceiptKeeper(log, ReceiptFile(receipts_path(settings, identity.store_id), identity.store_id), alarms)
     kept = ValueFile(values_path(settings, identity.store_id), identity.store_id, identity.partitions)
-    again = partial(RedisEventLog, client, identity.tags, own_clock=now_micros, marker=MARKER)
     values = log.keeper = ValueKeeper(log, again, kept, alarms)
     folder = view_folder(settings, identity.store_id, tell)
     if folder is not None:
@@ -247,8 +275,9 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     )
     store = OpenStore(url, client, identity, log, views, vectors, embedded, alarms, receipts, values, folder)
     store.key = key_in(data, settings)
-    if returned:
-        alarms.raised("erased_came_back", "", f"{returned:,} owner{' was' if returned == 1 else 's were'} fenced again")
+    if told := str(returned):
+        store.fenced = returned.words
+        alarms.raised("erased_came_back", "", told)
     receipts.start()
     try:
         yield store

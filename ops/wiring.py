@@ -39,8 +39,12 @@ def open_application(
 
 
 def ask_kept_values(store: OpenStore, catch_up: FoldCatchUp, tell: Tell) -> str | None:
-    """Look whether the store has all rejections that are kept outside of it, and have folded what was said again; tells that."""
-    if until := store.values.look():
+    """Look whether the store has all rejections that are kept outside of it, and have folded what was said again, and
+    what was erased again; tells that."""
+    until = dict(store.fenced)
+    for partition, seq in store.values.look().items():
+        until[partition] = max(seq, until.get(partition, 0))
+    if until:
         try:
             catch_up(until)
         except EngramlogError as error:

@@ -119,13 +119,15 @@ def count_entries(wire: Wire, tag: str, owner: str, *, on_progress: OnProgress =
 
 
 def drop_salts(wire: Wire, tag: str, owner: str, *, on_progress: OnProgress = lambda _done, _all: None) -> Entries:
-    """Write zero bytes over the salts of the owner's entries: whoever has an old copy of its key opens none of them with it."""
+    """Write zero bytes over the salts of the owner's entries: whoever has an old copy of its key opens none of them with it. What
+    an erasure of single memories left of some goes too."""
     keys, found = LogKeys(tag), Entries()
     of = _of(wire, tag, owner, on_progress)
     while some := list(islice(of, PAGE)):
         sealed = [one.seq for one in some if one.body[:1] == BODY_MARK]
         if sealed:
             wire.answers([["SETRANGE", keys.salts, SALT_BYTES * seq, NO_SALT] for seq in sealed])
+            wire.call("HDEL", keys.wordless, *sealed)
         found = Entries(
             found.total + len(some), some[-1].seq, found.sealed + len(sealed), found.open + len(some) - len(sealed)
         )

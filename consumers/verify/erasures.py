@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from consumers.verify.scan import pairs
 from consumers.verify.verdict import Findings
-from events.catalogue import OwnerErasure
+from consumers.verify.wiped import positions_digest, wiped_by
+from events.catalogue import OwnerErasure, WordsErasure
 from events.door.of_the_store import ERASURES, label_of
 from events.envelope import decode
 from events.errors import FoldError, StoreError, StoreMismatch, UndecodableEvent
-from events.partitions import LogKeys, partition_of
+from events.partitions import LogKeys, partition_of, position_text
 from events.redis.log import entries
 from events.redis.opening import opened
 from events.redis.secrets import readmission, whole_number
@@ -19,6 +20,8 @@ from events.redis.wire import Wire
 from events.sealing.seals import erasure_of, is_tombstone
 
 READ_COUNT = 1_000
+MOST_NAMED = 20
+"""Entries that a difference names."""
 
 
 class _Lines(NamedTuple):
@@ -30,6 +33,13 @@ class _Lines(NamedTuple):
     """Owner -> line of its readmission, and the head of its partition."""
 
 
+class _Wiped(NamedTuple):
+    """Entries of one partition."""
+
+    partition: int
+    seqs: list[int]
+
+
 def compare_erasures(wire: Wire, store_id: str, tags: Sequence[str], verdict: Findings) -> None:
     """Tell of keys that no erasure of the log destroyed, of erasures whose owners have a key, of readmissions that nobody said."""
     try:
@@ -39,11 +49,13 @@ def compare_erasures(wire: Wire, store_id: str, tags: Sequence[str], verdict: Fi
 
 
 def _compare(wire: Wire, store_id: str, tags: Sequence[str], verdict: Findings) -> None:
-    lines = _lines(wire, tags)
+    lines, wiped = _lines(wire, tags), _wiped(wire, tags)
     keys = LogKeys(tags[partition_of(ERASURES, len(tags))])
-    if not (lines.destroyed or lines.readmitted or wire.call("HEXISTS", keys.heads, ERASURES)):
+    if not (lines.destroyed or lines.readmitted or wiped or wire.call("HEXISTS", keys.heads, ERASURES)):
         return
-    said = list(_said(wire, keys))
+    told = list(_said(wire, keys))
+    _compare_words(store_id, lines, wiped, [one for one in told if isinstance(one, WordsErasure)], verdict)
+    said = [one for one in told if isinstance(one, OwnerErasure)]
     steps = {(one.label, one.erasure, one.step) for one in said}
     for owner, erasure in sorted(lines.destroyed.items()):
         if not any((label_of(store_id, owner), erasure, step) in steps for step in ("began", "ended")):
@@ -79,7 +91,39 @@ def _lines(wire: Wire, tags: Sequence[str]) -> _Lines:
     return found
 
 
-def _said(wire: Wire, keys: LogKeys) -> Iterator[OwnerErasure]:
+def _compare_words(
+    store_id: str, lines: _Lines, wiped: Mapping[str, _Wiped], said: Sequence[WordsErasure], verdict: Findings
+) -> None:
+    """Tell of words that were erased by no erasure of the log, and of erasures that left something else than they say."""
+    known = {one.erasure for one in said}
+    for erasure, found in sorted(wiped.items()):
+        if erasure not in known:
+            verdict.differs(
+                "entries that lost their words by no erasure that the log tells of",
+                entries=[position_text(found.partition, seq) for seq in found.seqs[:MOST_NAMED]],
+            )
+    whole = {label_of(store_id, owner) for owner in (*lines.destroyed, *lines.readmitted)}
+    for one in {one.erasure: one for one in said if one.step == "ended" and one.label not in whole}.values():
+        mine = wiped.get(one.erasure, _Wiped(0, []))
+        if one.events != len(mine.seqs) or (one.events and one.entries != positions_digest(mine.partition, mine.seqs)):
+            verdict.differs(
+                "an erasure of words that left other entries than it says",
+                erasure=one.erasure,
+                said=one.events,
+                entries=len(mine.seqs),
+            )
+
+
+def _wiped(wire: Wire, tags: Sequence[str]) -> dict[str, _Wiped]:
+    """Erasure -> the entries that lost their words by it; under "" what no erasure wrote."""
+    found = dict[str, _Wiped]()
+    for partition, tag in enumerate(tags):
+        for erasure, seqs in wiped_by(wire, tag).items():
+            found[erasure] = _Wiped(partition, seqs)
+    return found
+
+
+def _said(wire: Wire, keys: LogKeys) -> Iterator[OwnerErasure | WordsErasure]:
     """What was said of erasures, oldest first. What cannot be decoded is passed over: its partition's verification tells of it."""
     after = 0
     while page := entries(wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", READ_COUNT), keys.tag):
@@ -89,5 +133,5 @@ def _said(wire: Wire, keys: LogKeys) -> Iterator[OwnerErasure]:
                 data = decode(one.kind, one.body).data
             except UndecodableEvent:
                 continue
-            if isinstance(data, OwnerErasure):
+            if isinstance(data, OwnerErasure | WordsErasure):
                 yield data

@@ -19,9 +19,9 @@ from projections.fold.builds import BuildKeys, is_build
 LOG_TABLES = {b"meta": b"hash", b"ev": b"stream"} | dict.fromkeys(
     (b"heads", b"ctl", b"del", b"vem", b"keys", b"lvl"), b"hash"
 )
-SALTS = {b"salts": b"string", b"readm": b"hash"}
+SALTS = {b"salts": b"string", b"readm": b"hash", b"wl": b"hash", b"gone": b"set"}
 """What only a sealed store has."""
-META_NUMBERS = (b"head", b"rec", b"format2", b"format2_at")
+META_NUMBERS = (b"head", b"rec", b"format2", b"format2_at", b"gone")
 IS_SEALED = (SEALED_META.encode(), MOVED.encode())
 """The field, and its value, of a partition of a sealed store."""
 META_TEXTS = (b"live", b"format2_sum", b"seq")

@@ -16,6 +16,7 @@ from events.catalogue import SIDE_EVENTS
 from events.entry import commitment, dedupe_field, fingerprint
 from events.envelope import Stored
 from events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of, position_text
+from events.redis.wordless import is_left
 from events.statement_digests import read
 from events.text.unreadable import UNREADABLE
 from events.trust import parted
@@ -68,10 +69,13 @@ class Ledger:
         self.unopened_at: list[str] = []
         self.erased = 0
         """Entries of owners who were erased."""
+        self.wordless = 0
+        """Entries whose words were erased, of owners who were not."""
         self.unopened = 0
         """Entries whose body cannot be held against their commitment: the salt is gone."""
         self.left_out: dict[bytes, int] = {}
-        """Field in dedupe -> seq, of entries of owners whose keys cannot be had: what stands there cannot be proven."""
+        """Field in dedupe -> seq, of entries of owners whose keys cannot be had, and of those whose words were erased: what stands
+        there cannot be proven."""
         self._nameless: set[str] = set()
         self._wanted = frozenset(wanted)
         self._first_format = first_format
@@ -95,8 +99,8 @@ class Ledger:
             self.owners.add(one.owner)
             if one.seq in self._wanted:
                 self.chains[one.seq] = self.chain
-            secret, gone = secrets.get(one.owner), is_gone(one)
-            if gone or (secret is None and one.owner in locked):
+            secret, gone, left = secrets.get(one.owner), is_gone(one), is_left(one)
+            if gone or left or (secret is None and one.owner in locked):
                 self.left_out[dedupe_field(one.owner, one.raw_id)] = one.seq
             elif secret is None:
                 if one.owner not in self._nameless:  # once: of a long log it would leave no place for other differences
@@ -110,12 +114,12 @@ class Ledger:
                 self.outdated[one.owner] = one.seq
             if moves_head(one):
                 self.heads[one.owner] = one.seq
-            if problem := self._contradicts(one) + self._beside(one, gone):
+            if problem := self._contradicts(one) + self._beside(one, gone, left):
                 differs(
                     "an entry of the log that contradicts its own body", position=one.seq, fields=sorted(set(problem))
                 )
 
-    def _beside(self, one: Stored, gone: bool) -> list[str]:
+    def _beside(self, one: Stored, gone: bool, left: bool) -> list[str]:
         """The fields beside the body that no append of this format could have written after the entries before."""
         if not one.beside:
             return ["r"] if one.seq > self._first_format else []
@@ -140,15 +144,22 @@ class Ledger:
             read(digests)
         except ValueError:
             wrong.append("d")
-        if not one.salt and gone:
-            self.erased += 1
-        elif not one.salt:
-            self.unopened += 1
-            if len(self.unopened_at) < MOST_UNOPENED_NAMED:
-                self.unopened_at.append(position_text(self._partition, one.seq))
+        if not one.salt:
+            self._count_shut(one, gone, left)
         elif committed != commitment(one.salt, one.body):
             wrong.append("c")
         return wrong
+
+    def _count_shut(self, one: Stored, gone: bool, left: bool) -> None:
+        """An entry that cannot be held against its commitment."""
+        if gone:
+            self.erased += 1
+        elif left:
+            self.wordless += 1
+        else:
+            self.unopened += 1
+            if len(self.unopened_at) < MOST_UNOPENED_NAMED:
+                self.unopened_at.append(position_text(self._partition, one.seq))
 
     def _contradicts(self, one: Stored) -> list[str]:
         """The entry's fields that its body does not bear out; nothing of a body that cannot be read."""

@@ -9,19 +9,23 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from consumers.verify.scan import pairs
 from consumers.verify.verdict import LIES_OPEN, Findings
+from events.catalogue import MemoryErased
 from events.entry import SECRET_BYTES
-from events.envelope import Stored
-from events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch
+from events.envelope import Stored, decode
+from events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch, UndecodableEvent
 from events.partitions import LogKeys, position_text
-from events.redis.opening import open_entry, opened_where_it_can_be
-from events.redis.secrets import readmission
+from events.redis.opening import left_of, open_entry, opened_where_it_can_be
+from events.redis.secrets import readmission, whole_number
 from events.redis.wire import Wire
+from events.redis.wordless import memory_mark
 from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
 from events.vocabulary import is_id
+from events.wordless import is_wordless
 from projections.fold.builds import BuildKeys
 from projections.redis.store import read_entries, slices
 
 LINES_AT_ONCE = 1_000
+_ERASED = f"{MemoryErased.__name__}."
 
 
 class Opening:
@@ -40,6 +44,8 @@ class Opening:
         """Both: of these nothing is folded."""
         if self.is_on:
             self._read_readmitted()
+        self._left = dict[int, bytes]()
+        self._gone: frozenset[bytes] | None = None
         self._told = 0
         """The seq up to which entries were told of: some are read again."""
 
@@ -108,9 +114,12 @@ class Opening:
         known = self.ciphers(list(dict.fromkeys(one.owner for one in batch)))
         first, last, found = batch[0].seq, batch[-1].seq, list[Stored]()
         raw = self._wire.call("GETRANGE", self._keys.salts, SALT_BYTES * first, SALT_BYTES * (last + 1) - 1)
+        self._left = self._read_left(batch)
         for one in batch:
             at = SALT_BYTES * (one.seq - first)
-            after, wrong = self._entry(one, known.get(one.owner), raw[at : at + SALT_BYTES].ljust(SALT_BYTES, b"\0"))
+            cipher = known.get(one.owner)
+            after, wrong = self._entry(one, cipher, raw[at : at + SALT_BYTES].ljust(SALT_BYTES, b"\0"))
+            wrong = wrong or self._unfenced(after, cipher)
             found.append(after)
             if wrong and one.seq > self._told:
                 position = position_text(self._verdict.partition, one.seq)
@@ -118,20 +127,60 @@ class Opening:
         self._told = max(self._told, last)
         return found
 
+    def _read_left(self, batch: Sequence[Stored]) -> dict[int, bytes]:
+        """What is left of entries of a batch whose words were erased, as it is stored, by seq."""
+        if not self._wire.call("EXISTS", self._keys.wordless):
+            return {}
+        values = self._wire.call("HMGET", self._keys.wordless, *(one.seq for one in batch))
+        return {one.seq: value for one, value in zip(batch, values, strict=True) if value is not None}
+
     def _entry(self, one: Stored, cipher: ValueCipher | None, salt: bytes) -> tuple[Stored, str]:
         """An entry, open where it can be, and what is wrong with how it is sealed; empty where nothing is."""
         if one.body[:1] != BODY_MARK:
             return one, f"an entry that {LIES_OPEN}" if salt == NO_SALT else "a salt of an entry that lies open"
         if one.salt:
             return one, "a sealed entry with the salt of its commitment beside it"
-        if self.is_gone(one) != (salt == NO_SALT):
-            return one, "a sealed entry without its salt" if salt == NO_SALT else "a salt of an owner who was erased"
-        if salt == NO_SALT or cipher is None or not one.beside:
+        left = self._left.get(one.seq)
+        if self.is_gone(one):
+            there = [what for what, is_there in (("salt", salt != NO_SALT), ("rest", left is not None)) if is_there]
+            return one, f"a {there[0]} of an owner who was erased" if there else ""
+        if salt == NO_SALT and left is None:
+            return one, "a sealed entry without its salt"
+        if cipher is None or not one.beside:
             return one, ""  # it was told, or there is nothing that could open it
+        return self._body(one, cipher, salt) if left is None else self._wordless(one, cipher, salt, left)
+
+    def _unfenced(self, one: Stored, cipher: ValueCipher | None) -> str:
+        """What is wrong where an entry says that a memory was erased, and the door does not know of it; empty where nothing is."""
+        if cipher is None or not one.kind.startswith(_ERASED) or one.body[:1] == BODY_MARK:
+            return ""
+        if self._gone is None:
+            self._gone = frozenset(self._wire.call("SMEMBERS", self._keys.gone))
+        try:
+            data = decode(one.kind, one.body).data
+        except UndecodableEvent:
+            return ""
+        known = not isinstance(data, MemoryErased) or memory_mark(cipher.secret, data.memory_id) in self._gone
+        return "" if known else "a memory that was erased, and under whose id words are taken in again"
+
+    def _body(self, one: Stored, cipher: ValueCipher, salt: bytes) -> tuple[Stored, str]:
+        """A sealed body opened."""
         try:
             return open_entry(self._wire, self._keys, one, cipher, salt), ""
         except DamagedState:
             return one, "a sealed body that does not open"
+
+    def _wordless(self, one: Stored, cipher: ValueCipher, salt: bytes, value: bytes) -> tuple[Stored, str]:
+        """What is left of an entry whose words were erased."""
+        if salt != NO_SALT:
+            return one, "a salt of an entry whose words were erased"
+        if (found := left_of(one, cipher, value)) is None:
+            return one, "what is left of an erased entry and does not open"
+        try:
+            has_words = not is_wordless(decode(found.kind, found.body))
+        except UndecodableEvent:
+            has_words = True
+        return found, "what is left of an erased entry and is no event without words" if has_words else ""
 
     def read(self, keys: BuildKeys, seqs: Sequence[int]) -> list[Stored]:
         """Entries at these seqs, open where they can be. Raises LogGap."""
@@ -160,6 +209,16 @@ def compare_secrets(
             elif opening.is_on:
                 lines[owner] = line
         opening.look_at(lines)
+
+
+def compare_gone(wire: Wire, keys: LogKeys, verdict: Findings) -> None:
+    """Tell of another number of erased ids than there are: whoever appends goes by it."""
+    many, told = 0, None
+    for _ in range(2):  # one may be erased between the two answers
+        many, told = wire.answers([["SCARD", keys.gone], ["HGET", keys.meta, "gone"]])
+        if whole_number(told) == many:
+            return
+    verdict.differs("how many erased ids the door knows of", stored=whole_number(told), ids=many)
 
 
 def compare_salts(wire: Wire, keys: LogKeys, head: Callable[[], int], verdict: Findings) -> None:

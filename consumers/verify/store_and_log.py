@@ -30,7 +30,7 @@ from consumers.verify.oracle import Oracle
 from consumers.verify.owner import StoredOwner, compare_owner, read_found, read_some
 from consumers.verify.packs import opened_packs
 from consumers.verify.scan import pairs
-from consumers.verify.sealing import Opening, compare_salts, compare_secrets
+from consumers.verify.sealing import Opening, compare_gone, compare_salts, compare_secrets
 from consumers.verify.vectors import compare_vectors
 from consumers.verify.verdict import Findings
 from events.envelope import Stored
@@ -136,8 +136,10 @@ class _Verification:
         compare_secrets(self._opening, secrets, ledger.owners, verdict)
         if self._opening.is_on:
             compare_salts(wire, keys.log, self._head, verdict)
+            compare_gone(wire, keys.log, verdict)
         compare_recorded(wire, keys, ledger, verdict)
         verdict.unopened, verdict.unopened_at, verdict.erased = ledger.unopened, ledger.unopened_at, ledger.erased
+        verdict.wordless = ledger.wordless
         verdict.events, verdict.memories = oracle.checkpoint.seq, oracle.checkpoint.memories
         verdict.digest, verdict.head = oracle.checkpoint.digest, oracle.checkpoint.head.hex()
 

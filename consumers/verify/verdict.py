@@ -29,6 +29,8 @@ class Findings:
     """Positions of the first of them."""
     erased: int = 0
     """Entries of owners who were erased: nobody can read them, and their commitments stand."""
+    wordless: int = 0
+    """Entries whose words were erased: what folds take of them is left, and their commitments stand."""
     untold: int = 0
     """Differences beyond the first hundred."""
 

@@ -14,7 +14,7 @@ from events.catalogue.conversation import BroughtUp as BroughtUp
 from events.catalogue.conversation import Hit as Hit
 from events.catalogue.conversation import MemoriesAccessed, ToolResultRecorded, TurnRecorded, TurnsExtracted
 from events.catalogue.conversation import StableMade as StableMade
-from events.catalogue.erasing import OwnerErasure
+from events.catalogue.erasing import OwnerErasure, WordsErasure
 from events.catalogue.memory import (
     MemoryCompressed,
     MemoryCreated,
@@ -91,11 +91,12 @@ EventData = (  # in the order in which they came to be: it only grows at its end
     | GrantsSet
     | ReadRecorded
     | OwnerErasure
+    | WordsErasure
 )
 EVENT_TYPES: dict[str, type] = {cls.__name__: cls for cls in EventData.__args__}
 LATEST_VERSION: dict[str, int] = dict.fromkeys(EVENT_TYPES, 1) | {"MemoriesAccessed": 2}
 """The schema version that this release writes, by event type; older ones are upcast on read."""
 SEALED_ONLY = frozenset({"MemoryErased"})
-"""Refused in validation until contents can be erased."""
+"""Refused in validation: `engramlog erase` alone says them, of a sealed store."""
 SIDE_EVENTS = frozenset({"MemoriesAccessed", "TurnRecorded", "ToolResultRecorded", "MemoriesRevealed", "ReadRecorded"})
 """Events that do not move an owner's head, the number that `expected_head` is compared with."""

@@ -47,3 +47,25 @@ class OwnerErasure(Shape, frozen=True, kw_only=True):
     """The log's chain there, which no erasure changes."""
     unproven: Count = 0
     """How many places could not be seen to from there."""
+
+
+class WordsErasure(Shape, frozen=True, kw_only=True):
+    """Memories of an owner, and the turns that say them, are losing their words for good, or lost them. `label`: as in
+    `OwnerErasure`."""
+
+    erasure: ErasureId
+    step: Literal["began", "ended"]
+    label: Hex
+    ground: Ground
+    reason: Reason = ""
+    memories: Count = 0
+    events: Count = 0
+    """How many entries of the log have no words any more."""
+    entries: Hex | None = None
+    """SHA-256 of their positions, one a line, in the order of the log."""
+    until: Annotated[str, Field(pattern=r"^[0-9]{1,4}:[0-9]{1,19}$", description=POSITION_RULE)] | None = None
+    """Up to where the partition's log was folded anew."""
+    chain: Hex | None = None
+    """The log's chain there, which no erasure changes."""
+    unproven: Count = 0
+    """How many places could not be seen to from there."""

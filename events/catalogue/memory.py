@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from pydantic import Field
 
+from events.catalogue.erasing import ErasureId
 from events.catalogue.origins import Grounds, Imported
 from events.shape import Shape
 from events.vocabulary import (
@@ -183,7 +184,9 @@ class MemoryPurged(Shape, frozen=True, kw_only=True):
 
 
 class MemoryErased(Shape, frozen=True, kw_only=True):
-    """The content is destroyed for good. Refused in this version."""
+    """Its words are destroyed for good, in the log too. Said by `engramlog erase` alone."""
 
     memory_id: Id
     reason: Reason
+    erasure: ErasureId | None = None
+    """By which erasure."""

@@ -22,6 +22,7 @@ SYSTEM_TYPES: Mapping[str, str] = {
     "GrantsSet": ACCESS,
     "ReadRecorded": READS,
     "OwnerErasure": ERASURES,
+    "WordsErasure": ERASURES,
 }
 """Each type that is said of the store itself, and under whom."""
 SYSTEM_OWNERS = frozenset(SYSTEM_TYPES.values())

@@ -26,7 +26,8 @@ APPEND = Script(
     "append",
     """
 -- KEYS: meta, stream, heads, secrets, salts, then dedupe buckets.
--- ARGV: events n, heads m, owners k, seq that the head must have reached, pieces, secrets, m x (owner, seq), words, n bodies
+-- ARGV: events n, heads m, owners k, seq that the head must have reached, how many erased ids are known, pieces, secrets,
+-- m x (owner, seq), words, n bodies
 -- pieces, 101 bytes an event: dedupe field 16, fingerprint 8, id 16, commitment 32, salt 16, then as two bytes each the number
 -- of the bucket's key and, among the words, of owner, kind, principal, level and digests; 1 where the event moves the head.
 -- secrets: a line an owner, its length before it as two bytes. words: the k owners, then whatever else stands beside a body; each
@@ -36,8 +37,8 @@ APPEND = Script(
 -- Redis keeps. What is recorded never goes back: the clock's own word stands beside it where it did.
 local call, KEYS, ARGV, sub, byte = redis.call, KEYS, ARGV, string.sub, string.byte
 local n, m, k = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local pieces, secrets, words, bodies = ARGV[5], ARGV[6], 6 + 2 * m, #ARGV - n
-local meta = call('HMGET', KEYS[1], 'head', 'rec', 'sealed')
+local pieces, secrets, words, bodies = ARGV[6], ARGV[7], 7 + 2 * m, #ARGV - n
+local meta = call('HMGET', KEYS[1], 'head', 'rec', 'sealed', 'gone')
 local head = tonumber(meta[1] or '0')
 if meta[3] then
   for i = 1, n do
@@ -45,6 +46,7 @@ if meta[3] then
   end
 end
 if head < tonumber(ARGV[4]) then return {'rolled', head, {}} end
+if (meta[4] or '0') ~= ARGV[5] then return {'gone', head, {}} end
 local many = call('XLEN', KEYS[2])
 if many ~= head then return {'gap', head, {}, many} end
 local other, unknown = {}, {}
@@ -90,9 +92,9 @@ end
 if clash then return {'conflict', head, known} end
 local wrong = {}
 for i = 1, m do
-  local owner = ARGV[5 + 2 * i]
+  local owner = ARGV[6 + 2 * i]
   local at = call('HGET', KEYS[3], owner) or '0'
-  if owners[owner] and at ~= ARGV[6 + 2 * i] then wrong[#wrong + 1] = owner; wrong[#wrong + 1] = at end
+  if owners[owner] and at ~= ARGV[7 + 2 * i] then wrong[#wrong + 1] = owner; wrong[#wrong + 1] = at end
 end
 if #wrong > 0 then return {'head', head, known, wrong} end
 if count == 0 then return {'ok', head, known} end
@@ -159,13 +161,14 @@ class _Words(dict[str | bytes, int]):
 
 
 def append_command(
-    keys: LogKeys, events: Sequence[Appendable], brought: Brought, salts: bytes, floor: int = 0
+    keys: LogKeys, events: Sequence[Appendable], brought: Brought, salts: bytes, floor: int = 0, gone: int = 0
 ) -> tuple[bytes, list[Prepared]]:
     """The command of one partition's part of a request, and its events as they are written. `salts`: 16 random bytes an event, and
     16 more an event where bodies are sealed.
 
-    `floor`: the seq that its head must have reached, or nothing is written. An argument costs Redis about a quarter of a
-    microsecond, so an event is one, its body: what else it has is told by number, or lies end to end with that of the others.
+    `floor`: the seq that its head must have reached, `gone`: how many erased ids this process knows of, or nothing is written. An
+    argument costs Redis about a quarter of a microsecond, so an event is one, its body: what else it has is told by number, or lies
+    end to end with that of the others.
     """
     principal, marker, secrets, expected, sealed = brought
     names = list[Argument](_first_names(keys.tag))
@@ -201,7 +204,7 @@ def append_command(
         pieces.append(_PIECES(field, keyed, raw_id, committed, salt, key, words[owner], words[kind], by, *told))
         bodies.append(body)
         ready.append(one)
-    counts = (len(events), len(heads) // 2, len(owners), floor)
+    counts = (len(events), len(heads) // 2, len(owners), floor, gone)
     laid = b"".join(pieces), b"".join([_laid(secrets[owner].line) for owner in owners])
     command = packed(("EVALSHA", APPEND.sha, len(names), *names, *counts, *laid, *heads, *words, *bodies))
     return command, ready

@@ -33,8 +33,9 @@ from events.redis.gap import MENDING
 from events.redis.naming import read_naming, read_seqs
 from events.redis.opening import opened, opened_where_it_can_be
 from events.redis.receipts import KeptReceipts, NewestReceipt
-from events.redis.secrets import Chance, Secrets, read_lines, read_secrets
+from events.redis.secrets import Chance, OwnerSecret, Secrets, read_lines, read_secrets
 from events.redis.wire import TOGETHER_BYTES, Wire, WirePool, as_store_error, refusal_code
+from events.redis.wordless import Gone, refusal
 from events.sealing.cipher import SALT_BYTES
 from events.sealing.seals import Seals
 from events.trust import ASSERTED, lowest
@@ -90,6 +91,7 @@ class RedisEventLog:
         self._on_behalf = on_behalf
         self._chance = chance
         self._secrets = Secrets(tags, chance)
+        self._gone = Gone()
         self._wires = WirePool(client)
         self._keys = [LogKeys(tag) for tag in tags]
         self._replicas = replicas
@@ -171,18 +173,20 @@ class RedisEventLog:
     def _send(
         self, wire: Wire, request: _Request, parts: Mapping[int, list[int]], receipts: list[AppendReceipt | None]
     ) -> dict[int, list[int]]:
-        """Send these parts and write their receipts; gives those for which another process made an owner's secret first."""
-        events, again = request.events, dict[int, list[int]]()
+        """Send these parts and write their receipts; gives those for which another process made an owner's secret first, or
+        something was erased meanwhile."""
+        events, again, newer = request.events, dict[int, list[int]](), set[int]()
         secrets = self._secrets.of(wire, {events[i].owner for indexes in parts.values() for i in indexes})
         wire.load(APPEND)
         fsynced, commands, sent, waiting = self._fsynced(wire), list[bytes](), list[list[Prepared]](), list[bytes]()
-        size = 0
+        size, parts = 0, self._allowed(wire, parts, events, secrets, receipts)
         sealed = wire.seals.store if wire.seals.is_on else None
         each = SALT_BYTES if sealed is None else 2 * SALT_BYTES
         brought = Brought(request.principal, self._marker, secrets, request.expected_heads, sealed)
         for partition, indexes in parts.items():
             mine, salts = [events[i] for i in indexes], self._chance(each * len(indexes))
-            command, written = append_command(self._keys[partition], mine, brought, salts, self._kept.floor(partition))
+            keys, floor = self._keys[partition], self._kept.floor(partition)
+            command, written = append_command(keys, mine, brought, salts, floor, self._gone.count(keys))
             sent.append(written)
             commands.append(command)
             waiting.append(command)
@@ -194,10 +198,14 @@ class RedisEventLog:
             wire.send_together(waiting)
         answers = self._answers(wire, commands) if commands else ()
         for (partition, indexes), written, (answer, replicas) in zip(parts.items(), sent, answers, strict=True):
+            if isinstance(answer, list) and answer[0] == b"gone":
+                again[partition] = indexes
+                continue
             if isinstance(answer, list) and answer[0] == b"secret":
                 lines = zip(answer[3][::2], answer[3][1::2], strict=True)
                 self._secrets.keep(wire.seals, {name.decode(): line for name, line in lines})
                 again[partition] = indexes
+                newer.add(partition)
                 continue
             self._kept.keep(partition, written, answer)
             if isinstance(answer, list) and len(answer) == 5:
@@ -205,7 +213,39 @@ class RedisEventLog:
             told = append_receipts(partition, written, answer, fsynced, replicas)
             for i, receipt in zip(indexes, told, strict=True):
                 receipts[i] = receipt
+        for partition in again.keys() - newer:
+            self._gone.look(wire, self._keys[partition])
         return again
+
+    def _allowed(
+        self,
+        wire: Wire,
+        parts: Mapping[int, list[int]],
+        events: Sequence[Appendable],
+        secrets: Mapping[str, OwnerSecret],
+        receipts: list[AppendReceipt | None],
+    ) -> Mapping[int, list[int]]:
+        """The parts of which no event that is not known yet says something under an erased id; of the others receipts are written.
+
+        Raises InputError where nothing of the request is written so far.
+        """
+        allowed = dict(parts)
+        for partition, indexes in parts.items():
+            keys = self._keys[partition]
+            mine = [events[i] for i in indexes]
+            if self._gone.count(keys):
+                known = {event.owner: secrets[event.owner].secret for event in mine}
+                for number, field, name in self._gone.named(keys, mine, known):
+                    one = ready(mine[number])
+                    if read_seqs(wire, keys, one.owner, [one.event_id]):
+                        continue
+                    if not any(receipt is not None and receipt.written for receipt in receipts):
+                        raise refusal(field, name)
+                    for i in allowed.pop(partition):
+                        why = refusal(field, name).message
+                        receipts[i] = AppendReceipt(ready(events[i]).event_id, "failed", error=why)
+                    break
+        return allowed
 
     def _answers(self, wire: Wire, commands: list[bytes]) -> Iterable[tuple[Any, int]]:
         """Each script's answer, as soon as it is there, and how many replicas have it, all down one connection."""

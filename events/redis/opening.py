@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from operator import itemgetter
 from typing import Any
@@ -14,6 +14,7 @@ from events.errors import DamagedState, KeyUnavailable, OwnerErased
 from events.partitions import LogKeys
 from events.redis.secrets import read_ciphers
 from events.redis.wire import Argument, Wire
+from events.redis.wordless import open_left
 from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, NotOpened, ValueCipher, body_about, open_body
 
 _PRINCIPAL, _COMMITTED = 1, 4
@@ -27,7 +28,8 @@ _NEAR = 512
 def opened(wire: Wire, keys: LogKeys, found: Sequence[Stored]) -> list[Stored]:
     """The entries with their bodies open. Raises StoreError, KeyUnavailable where an owner's key cannot be had, and DamagedState
     where a body does not open under the right key, or what is said of keys and grants lies open in a sealed store: whoever can
-    write to Redis would make himself a key. One whose salt or owner was erased stays sealed."""
+    write to Redis would make himself a key. Of one whose words were erased it is what is left (`events.wordless`); one whose salt
+    is lost, or whose owner was erased, stays sealed."""
     sealed = [at for at, one in enumerate(found) if one.body[:1] == BODY_MARK]
     if len(sealed) != len(found) and wire.seals.is_on:
         _refuse_planted(keys, found)
@@ -35,14 +37,48 @@ def opened(wire: Wire, keys: LogKeys, found: Sequence[Stored]) -> list[Stored]:
         return list(found)
     ciphers = read_ciphers(wire, keys, list({found[at].owner: None for at in sealed}))
     salts, answer = _salts(wire, keys, [found[at].seq for at in sealed]), list(found)
+    wiped = list[int]()
     for at in sealed:
         one = found[at]
         cipher, salt = ciphers.get(one.owner), salts[one.seq]
         if isinstance(cipher, KeyUnavailable) and not isinstance(cipher, OwnerErased):
             raise cipher
-        if isinstance(cipher, ValueCipher) and salt != NO_SALT:
-            answer[at] = open_entry(wire, keys, one, cipher, salt)
+        if isinstance(cipher, ValueCipher):
+            if salt == NO_SALT:
+                wiped.append(at)
+            else:
+                answer[at] = open_entry(wire, keys, one, cipher, salt)
+    for at, left in _left(wire, keys, [(at, found[at]) for at in wiped], ciphers):
+        if left is None:
+            raise DamagedState(
+                f"what is left of the event at seq {found[at].seq} of partition {{{keys.tag}}} does not open, though its owner's"
+                " key does: no erasure wrote it; bring back the backup that has the right one, and see `engramlog verify`",
+                partition=keys.tag,
+                seq=found[at].seq,
+            )
+        answer[at] = left
     return answer
+
+
+def _left(
+    wire: Wire, keys: LogKeys, wiped: Sequence[tuple[int, Stored]], ciphers: Mapping[str, ValueCipher | KeyUnavailable]
+) -> Iterator[tuple[int, Stored | None]]:
+    """What is left of entries without a salt, of those of which anything is; None of what does not open. Raises StoreError."""
+    if not wiped:
+        return
+    values = wire.call("HMGET", keys.wordless, *(one.seq for _, one in wiped))
+    for (at, one), value in zip(wiped, values, strict=True):
+        cipher = ciphers.get(one.owner)
+        if value is not None and isinstance(cipher, ValueCipher):
+            yield at, left_of(one, cipher, value)
+
+
+def left_of(one: Stored, cipher: ValueCipher, value: bytes) -> Stored | None:
+    """What is left of an entry whose words were erased, by what is stored of it; None where that does not open."""
+    try:
+        return _STORED(Stored, (*one[:_BODY], open_left(cipher, one.owner, one.seq, value), one.beside, b""))
+    except NotOpened:
+        return None
 
 
 def _refuse_planted(keys: LogKeys, found: Sequence[Stored]) -> None:
@@ -71,12 +107,19 @@ def opened_where_it_can_be(
     unknown = list({owner: None for at in sealed if (owner := found[at].owner) not in known})
     ciphers = {**known, **(read_ciphers(wire, keys, unknown) if unknown else {})}
     salts, answer = _salts(wire, keys, [found[at].seq for at in sealed]), list(found)
+    wiped = list[tuple[int, Stored]]()
     for at in sealed:
         one = found[at]
         cipher, salt = ciphers.get(one.owner), salts[one.seq]
-        if isinstance(cipher, ValueCipher) and salt != NO_SALT:
+        if isinstance(cipher, ValueCipher):
+            if salt == NO_SALT:
+                wiped.append((at, one))
+                continue
             with suppress(DamagedState):
                 answer[at] = open_entry(wire, keys, one, cipher, salt)
+    for at, left in _left(wire, keys, wiped, ciphers):
+        if left is not None:
+            answer[at] = left
     return answer
 
 

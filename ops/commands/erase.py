@@ -41,6 +41,14 @@ def erase(
     owner: Annotated[
         str | None, typer.Argument(help="Whose memory is erased, with all that was said.", show_default=False)
     ] = None,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ID]...",
+            help="Single memories or turns of that owner, whose words are erased while the rest stays; none: the whole owner.",
+            show_default=False,
+        ),
+    ] = None,
     ground: Annotated[
         str,
         typer.Option("--ground", metavar="GROUND", help=f"On what ground: {', '.join(GROUNDS)}."),
@@ -117,7 +125,16 @@ def erase(
         if audit and owner is not None:
             raise typer.Exit(_audit_only(store, settings, owner, backup or (), json))
         owners = _came_back(store, settings) if owner is None else [owner]
-        done = [_erase_one(store, settings, one, asked) for one in owners]
+        if ids and owner is not None:
+            done = [_erase_words(store, settings, owner, ids, asked)]
+        else:
+            done = [_erase_one(store, settings, one, asked) for one in owners]
+            if again:
+                done += [
+                    _erase_words(store, settings, one, named, asked)
+                    for one, named in _words_came_back(store, settings)
+                    if one not in owners
+                ]
         if again and all(_exit_code(one) != 1 for one in done):
             store.alarms.cleared("erased_came_back", "")
     if again:
@@ -212,6 +229,19 @@ def _erase_one(store: OpenStore, settings: Settings, owner: str, asked: _Asked) 
     return found
 
 
+def _erase_words(store: OpenStore, settings: Settings, owner: str, ids: Sequence[str], asked: _Asked) -> dict[str, Any]:
+    from api.services.many.deleting import split_ids
+    from ops.commands.erase_words import AskedWords, erase_words
+
+    wanted = AskedWords(owner, tuple(split_ids(ids)), asked.ground, asked.reason, yes=asked.yes, json=asked.json)
+    return erase_words(
+        store,
+        settings,
+        wanted,
+        lambda erasure, not_proven: _audited(store, settings, erasure, asked.backups, not_proven),
+    )
+
+
 def _audited(
     store: OpenStore, settings: Settings, erasure: str, backups: Sequence[Path], not_proven: list[str]
 ) -> dict[str, Any] | None:
@@ -298,6 +328,20 @@ def _came_back(store: OpenStore, settings: Settings) -> list[str]:
         return sorted({*left_behind(wire, tags, unended), *unfinished(wire, tags, listed)})
     finally:
         wire.close()
+
+
+def _words_came_back(store: OpenStore, settings: Settings) -> list[tuple[str, Sequence[str]]]:
+    """Owners, and what was named, of erasures of words that did not end, or came back."""
+    from ops.erasing.fence_list import FenceList, list_path
+    from ops.erasing.words_again import unfinished_words
+
+    store_id, wire = store.identity.store_id, store.wire()
+    listed = FenceList(list_path(settings, store_id), store_id).read_words()
+    try:
+        found = unfinished_words(wire, store.identity.tags, listed)
+    finally:
+        wire.close()
+    return [(owner, going.named) for (owner, _), going in found.items()]
 
 
 def _write(path: Path, told: dict[str, Any]) -> None:

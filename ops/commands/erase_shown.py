@@ -98,5 +98,41 @@ def render_all(told: dict[str, Any]) -> None:
         out.print("Nobody who was erased came back: there is nothing to do.")
 
 
+def render_words_plan(told: dict[str, Any]) -> None:
+    """What erasing single memories would do, for people: what goes, what says it elsewhere, what stays."""
+    goes, elsewhere = told["goes"], told["elsewhere"]
+    kinds = ", ".join(f"{count:,} {name}" for name, count in goes["by_type"].items())
+    out.print(
+        f"[bold]What goes[/] of owner {escape(told['owner'])}: the words of {_many(goes['entries'], 'entry', 'entries')} of the log"
+        f" ({kinds}), and what was made of them: versions, vectors, triples, change log, moments.",
+        soft_wrap=True,
+    )
+    for one in goes["memories"]:
+        out.print(f"  - memory {escape(one['id'])}: {escape(one['why'])}", soft_wrap=True)
+    for one in goes["turns"]:
+        out.print(f"  - turn {escape(one['id'])}, all that it says: {escape(one['why'])}", soft_wrap=True)
+    out.print("[bold]What says it elsewhere[/], and stays unless you name it too:")
+    for one in elsewhere["of_the_same_turns"]:
+        out.print(
+            f"  - memory {escape(one)}: read in a turn that goes; its source is erased, it is not", soft_wrap=True
+        )
+    for one in elsewhere["corrections"]:
+        out.print(f"  - memory {escape(one)}: a correction of it, or corrected by it", soft_wrap=True)
+    for one in elsewhere["triples"]:
+        out.print(f"  - the triple at {one}: a memory that stays backs it too", soft_wrap=True)
+    for one in elsewhere["says_it_too"]:
+        how = "states the same" if one["how"] == "statement" else f"has {one['share']:.0%} of its words"
+        out.print(f"  - {escape(one['of'])} ({one['type']} at {one['position']}): {how}", soft_wrap=True)
+    if elsewhere["more"]:
+        out.print(f"  - and {_many(elsewhere['more'], 'event')} more")
+    for one in elsewhere["unread"]:
+        out.print(f"  - perhaps the entry at {one}, which cannot be read", soft_wrap=True)
+    if not any(elsewhere.values()):
+        out.print("  - nothing that could be found")
+    out.print("[bold]What stays[/]:")
+    for one in told["stays"]:
+        out.print(f"  - {escape(one)}", soft_wrap=True)
+
+
 def _many(number: int, one: str, more: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else more or one + 's'}"

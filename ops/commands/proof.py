@@ -275,6 +275,7 @@ def verified(verdicts: list[Findings]) -> dict[str, Any]:
         "differences": differences,
         "untold": sum(v.untold for v in verdicts),
         "erased": sum(v.erased for v in verdicts),
+        "wordless": sum(v.wordless for v in verdicts),
         "unopened": sum(v.unopened for v in verdicts),
         "unopened_at": [position for v in verdicts for position in v.unopened_at][:MOST_UNOPENED_NAMED],
         "chains": {str(v.partition): v.head for v in verdicts if v.partition >= 0},

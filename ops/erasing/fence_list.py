@@ -40,13 +40,18 @@ class ErasureStep(msgspec.Struct, frozen=True):
     store: str
     erasure: str
     label: str
-    step: Literal["began", "ended", "readmitted"]
+    step: Literal["began", "fenced", "ended", "readmitted"]
+    """`fenced`: of single memories alone; what goes with them is known then, and stands in `sealed`."""
     at: str
     """RFC 3339, UTC."""
     event: str
     """The id of its event under `:erasures`."""
     ground: Ground = "other"
     reason: str = ""
+    what: Literal["owner", "words"] = "owner"
+    """Whether the owner is erased, or the words of some of its memories."""
+    sealed: str = ""
+    """Of words: which, sealed under the owner's key, in base64."""
 
 
 _READ = msgspec.json.Decoder(ErasureStep)
@@ -67,6 +72,14 @@ class FenceList:
         self.store_id = store_id
 
     def read(self) -> list[ErasureStep]:
+        """What it says of owners of this store, oldest first. Raises as `read_all`."""
+        return [one for one in self.read_all() if one.what == "owner"]
+
+    def read_words(self) -> list[ErasureStep]:
+        """What it says of words of this store, oldest first. Raises as `read_all`."""
+        return [one for one in self.read_all() if one.what == "words"]
+
+    def read_all(self) -> list[ErasureStep]:
         """What it says of this store, oldest first; nothing where there is no file. Raises StoreUnavailable: a list that cannot be
         read fences nobody, and may not be passed over."""
         try:

@@ -98,7 +98,7 @@ class ErasureCertificate(msgspec.Struct, frozen=True, kw_only=True):
 
 def told_beforehand(store: OpenStore, settings: Settings, owner: str) -> dict[str, Any]:
     """What erasing the owner would do, JSON-ready. Reads only. Raises InputError where it cannot be erased, NotFound for nobody."""
-    tag, number = _partition(store, owner)
+    tag, number = partition_to_erase_in(store, owner)
     wire = store.wire()
     try:
         line, erasure = standing_of(wire, tag, owner)
@@ -158,11 +158,11 @@ def carry_out(
     run goes on.
     """
     told = told_beforehand(store, settings, plan.owner)
-    tag, number = _partition(store, plan.owner)
+    tag, number = partition_to_erase_in(store, plan.owner)
     label, run = told["label"], _Run(store, settings, plan)
-    with _wire(store) as wire:
+    with wire_of(store) as wire:
         refuse_without_room(wire, [tag])
-        _refuse_without_key(store)
+        refuse_without_key(store)
         run.catch_up(wire)
         erasure = told["erasure"] or run.begun(label)
         if erasure is None:
@@ -192,7 +192,7 @@ def carry_out(
         entries = drop_salts(wire, tag, plan.owner)
         on_progress(2, STEPS)
         probe("after its salts")
-        _refuse_without_key(store)
+        refuse_without_key(store)
         build = rebuild_partition(
             store.client, tag, holder=new_worker_id(), probe=probe, on_wait=on_wait, lease_ms=lease_ms, anew=True
         ).new
@@ -219,9 +219,9 @@ def readmit_owner(store: OpenStore, settings: Settings, owner: str, reason: str 
 
     Raises InputError where it was not erased, or that did not end.
     """
-    tag, number = _partition(store, owner)
+    tag, number = partition_to_erase_in(store, owner)
     store_id = store.identity.store_id
-    with _wire(store) as wire:
+    with wire_of(store) as wire:
         _, erasure = standing_of(wire, tag, owner)
         if erasure is None:
             raise refused("owner", owner[:80], "an owner who was erased: of this one everything stands")
@@ -343,7 +343,8 @@ class _Run:
 
 
 @contextmanager
-def _wire(store: OpenStore) -> Iterator[Wire]:
+def wire_of(store: OpenStore) -> Iterator[Wire]:
+    """A connection of its own, closed at the end."""
     wire = store.wire()
     try:
         yield wire
@@ -351,7 +352,7 @@ def _wire(store: OpenStore) -> Iterator[Wire]:
         wire.close()
 
 
-def _refuse_without_key(store: OpenStore) -> None:
+def refuse_without_key(store: OpenStore) -> None:
     """Raise KeyUnavailable where the master key cannot be had: folded anew without it, everybody else would stand still."""
     standing = store.client.seals.look()
     if not standing.reachable:
@@ -366,7 +367,7 @@ def _values(store: OpenStore, settings: Settings) -> ValueFile:
     return ValueFile(values_path(settings, identity.store_id), identity.store_id, identity.partitions)
 
 
-def _partition(store: OpenStore, owner: str) -> tuple[str, int]:
+def partition_to_erase_in(store: OpenStore, owner: str) -> tuple[str, int]:
     """The owner's partition: tag and number. Raises InputError where no key could be destroyed."""
     if not is_id(owner) or owner.startswith(":"):
         raise refused(

@@ -60,6 +60,8 @@ class Probes(msgspec.Struct, frozen=True, kw_only=True):
     derived: list[bytes]
     """Names of vectors, which are hashes keyed with the secret."""
     words: list[str]
+    entries: list[int] = []
+    """Seqs of the entries whose words go, where the owner itself stays; none: all of the owner goes."""
 
     def __repr__(self) -> str:
         """Without any of it: what is told of an error goes further than the store."""
@@ -72,8 +74,9 @@ class Probes(msgspec.Struct, frozen=True, kw_only=True):
     def needles(self) -> Needles:
         """What finds them, in every form in which they may stand."""
         told: list[tuple[Kind, bytes]] = [("word", form) for one in self.words for form in forms_of_piece(one)]
-        told += [("secret", form) for form in forms_of_key(self.secret)]
-        told += [("line", form) for form in forms_of_key(self.line)]
+        if not self.entries:
+            told += [("secret", form) for form in forms_of_key(self.secret)]
+            told += [("line", form) for form in forms_of_key(self.line)]
         told += [("salt", form) for one in self.salts for form in (one, one.hex().encode())]
         told += [("derived", form) for one in self.derived for form in (one, one.hex().encode())]
         return Needles(told)
@@ -120,6 +123,60 @@ def gather(
         salts=_salts(wire, keys, seqs.chosen),
         derived=_derived(wire, keys.tag, owner),
         words=_bounded(own, most - MOST_OF_KEYS),
+    )
+
+
+def gather_words(
+    wire: Wire,
+    tags: Sequence[str],
+    owner: str,
+    seqs: Sequence[int],
+    *,
+    erasure_id: str,
+    made_at: int,
+    most: int = MOST_NEEDLES,
+) -> Probes:
+    """What is to be looked for once these entries of an owner lost their words: pieces of which nothing else that was said has any.
+
+    Raises as `gather`.
+    """
+    line = read_lines(wire, tags, [owner]).get(owner)
+    if line is None:
+        raise NotFound(f"owner {owner!r} has no key: nothing was ever said under its name", owner=owner)
+    secret = wire.seals.secrets({owner: line})[owner]
+    keys, going = LogKeys(tags[partition_of(owner, len(tags))]), frozenset(seqs)
+    pieces, salted, texts, shut, cipher = Evenly[str](most), Evenly[int](SALTS), 0, 0, ValueCipher(secret)
+    stays = list[bytes]()
+    for page in _pages(wire, keys):
+        mine = opened_where_it_can_be(wire, keys, [one for one in page if one.owner == owner], {owner: cipher})
+        for one in mine:
+            if one.seq not in going:
+                stays.append(one.body if one.body[:1] == b"{" else b"")
+                continue
+            salted.add(one.seq)
+            shut += one.body[:1] == BODY_MARK
+            for text in _texts(one):
+                texts += 1
+                for piece in pieces_of(text):
+                    pieces.add(piece)
+    candidates = list(distinct(pieces.chosen, owner))
+    own = _own(_own(candidates, iter(stays)), _of_others(wire, keys, owner))
+    return Probes(
+        erasure_id=erasure_id,
+        store_id=wire.seals.store.decode(),
+        owner=owner,
+        tag=keys.tag,
+        made_at=made_at,
+        events=len(going),
+        texts=texts,
+        shared=len(candidates) - len(own),
+        unopened=shut,
+        secret=secret,
+        line=line,
+        salts=_salts(wire, keys, salted.chosen),
+        derived=[],
+        words=_bounded(own, most - MOST_OF_KEYS),
+        entries=sorted(going),
     )
 
 

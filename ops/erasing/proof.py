@@ -6,13 +6,14 @@ nothing was found and everything was reached, and at the latest after some days.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from events.errors import EngramlogError
+from events.redis.wire import Wire
 from events.text.unreadable import UNREADABLE
 from ops.erasing.probe_file import drop_older, drop_probes, probes_folder, read_probes, write_probes
-from ops.erasing.probes import gather
+from ops.erasing.probes import Probes, gather, gather_words
 from ops.erasing.report import CLEAN, Audit
 from ops.erasing.residue import audit, places_of
 from ops.settings import Settings
@@ -24,11 +25,18 @@ KEPT_DAYS = 30
 
 def note(store: OpenStore, settings: Settings, owner: str, erasure: str) -> str | None:
     """Note what must not be found afterwards; None, or why that could not be done."""
+    return _note(
+        store,
+        settings,
+        lambda wire: gather(wire, store.identity.tags, owner, erasure_id=erasure, made_at=store.log.now()),
+    )
+
+
+def _note(store: OpenStore, settings: Settings, gathered: Callable[[Wire], Probes]) -> str | None:
     master, wire = store.client.seals.master, store.wire()
     assert master is not None
     try:
-        probes = gather(wire, store.identity.tags, owner, erasure_id=erasure, made_at=store.log.now())
-        write_probes(probes_folder(settings, store.identity.store_id), master, probes)
+        write_probes(probes_folder(settings, store.identity.store_id), master, gathered(wire))
     except UNREADABLE as error:  # what somebody put into the log past Engramlog must not keep anybody from being erased
         return f"an entry cannot be read ({type(error).__name__})"
     except EngramlogError as error:
@@ -36,6 +44,15 @@ def note(store: OpenStore, settings: Settings, owner: str, erasure: str) -> str 
     finally:
         wire.close()
     return None
+
+
+def note_words(store: OpenStore, settings: Settings, owner: str, erasure: str, seqs: Sequence[int]) -> str | None:
+    """The same of single entries of an owner, by their seqs."""
+    return _note(
+        store,
+        settings,
+        lambda wire: gather_words(wire, store.identity.tags, owner, seqs, erasure_id=erasure, made_at=store.log.now()),
+    )
 
 
 def prove(store: OpenStore, settings: Settings, erasure: str, backups: Sequence[Path] = ()) -> Audit:

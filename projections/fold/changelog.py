@@ -31,6 +31,7 @@ DECISIONS = (
     "restore", "purge", "unmerge", "link", "review", "named", "profile", "parameters", "discard",
     "synonym", "read", "sensitivity", "reveal",
     "ground", "reject", "readmit", "set_aside", "bring_back", "wait", "settle",
+    "erase",
 )  # fmt: skip
 _DECISION = {name: number for number, name in enumerate(DECISIONS)}
 _TYPES = tuple(EVENT_TYPES)

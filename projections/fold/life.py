@@ -304,5 +304,18 @@ def _forget_correction(working: WorkingSet, purged: Memory) -> None:
 
 
 def erase(working: WorkingSet, data: MemoryErased, _event: Event[Any]) -> None:
-    """Validation refuses it; should one be in the log all the same, it changes nothing."""
-    working.ignore(data.memory_id, "contents are not sealed: nothing can be erased for good")
+    """Its words go for good, whatever became of it before. What was made of it is told by events of its own."""
+    memory = working.get(data.memory_id)
+    if memory is None:
+        working.ignore(data.memory_id, UNKNOWN)
+        return
+    working.change(
+        memory,
+        "erase",
+        "its words were erased for good",
+        deleted_at=working.at if memory.deleted_at is None else memory.deleted_at,
+        deletion=memory.deletion or "user_delete",
+        purged_at=working.at if memory.purged_at is None else memory.purged_at,
+        **(without_content(memory) | {"conflicts": settled(working, memory)}),
+    )
+    _forget_correction(working, memory)

@@ -1,0 +1,74 @@
+"""The steps by which single entries of an owner lose their words, while what folds take of them stays. Each can be done again.
+
+What is left of an entry is written, sealed, in the same script that zeroes its salt: from then on nobody opens what lies in the
+log, and every fold takes what is left. The owner's key stays, for the owner does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+
+from consumers.erasing.steps import opened_of
+from events.envelope import AnyEvent, Stored, decode, encode
+from events.errors import UndecodableEvent
+from events.partitions import LogKeys
+from events.redis.log import entries
+from events.redis.opening import opened
+from events.redis.wire import Wire
+from events.redis.wordless import fence_ids, laid_left, memory_mark, owner_mark, turn_mark, wipe
+from events.sealing.cipher import BODY_MARK, ValueCipher
+from events.wordless import without_words
+from projections.reports.erasing_reach import OwnersLog, Turn
+
+AT_ONCE = 200
+
+
+def read_log(wire: Wire, tag: str, owner: str) -> Iterator[tuple[Stored, AnyEvent | None]]:
+    """An owner's entries with their events, oldest first; None for what cannot be read. Raises StoreError, KeyUnavailable too."""
+    for one in opened_of(wire, tag, owner):
+        try:
+            yield one, decode(one.kind, one.body)
+        except UndecodableEvent:
+            yield one, None
+
+
+def take_log(wire: Wire, tag: str, owner: str) -> OwnersLog:
+    """All that an owner's log tells of memories and turns. Raises StoreError, KeyUnavailable too."""
+    found = OwnersLog()
+    for one, event in read_log(wire, tag, owner):
+        found.take(one, event)
+    return found
+
+
+def fence_names(wire: Wire, tag: str, secret: bytes, memories: Collection[str], turns: Collection[Turn]) -> None:
+    """From here on nobody appends words under the ids of these memories and turns. Raises StoreError."""
+    marks = {owner_mark(secret), *(memory_mark(secret, one) for one in memories)}
+    fence_ids(wire, LogKeys(tag), marks | {turn_mark(secret, *turn) for turn in turns})
+
+
+def wipe_entries(wire: Wire, tag: str, owner: str, cipher: ValueCipher, seqs: Sequence[int], erasure: str) -> int:
+    """Take the words out of these entries of an owner; how many had any. One that lies open, or cannot be read, is left alone.
+
+    Raises StoreError, DamagedState for a body that does not open under the owner's key.
+    """
+    keys, done, waiting = LogKeys(tag), 0, iter(sorted(seqs))
+    while some := list(islice(waiting, AT_ONCE)):
+        sealed = [one for one in _at(wire, keys, some) if one.owner == owner and one.body[:1] == BODY_MARK]
+        left = list[tuple[int, bytes]]()
+        for one in opened(wire, keys, sealed):
+            try:
+                event = decode(one.kind, one.body)
+            except UndecodableEvent:
+                continue
+            body = encode(without_words(event))
+            if one.salt:  # it was opened, and is not what an erasure before left
+                left.append((one.seq, laid_left(cipher, owner, one.seq, erasure, body)))
+        wipe(wire, keys, left)
+        done += len(left)
+    return done
+
+
+def _at(wire: Wire, keys: LogKeys, seqs: Sequence[int]) -> list[Stored]:
+    answers = wire.answers([["XRANGE", keys.stream, f"{seq}-0", f"{seq}-0"] for seq in seqs])
+    return [one for answer in answers for one in entries(answer, keys.tag)]

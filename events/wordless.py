@@ -1,0 +1,70 @@
+"""What is left of an event whose words were erased: what folds take. Pure.
+
+Ids, times, ranks, levels, weights and digests stay, so that the owner can be folded anew and every other memory comes out as it
+was. Everything that somebody said, or wrote about what was said, goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from events.catalogue import EventData
+from events.envelope import AnyEvent
+
+_ABOUT: Final[Mapping[str, Any]] = {"because": "", "grounds": (), "metadata": None}
+_TRIPLE: Final[Mapping[str, Any]] = {"subject": "", "predicate": "", "object": "", "condition": None}
+_REASON: Final[Mapping[str, Any]] = {"reason": ""}
+WORDS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "TurnRecorded": {"text": "", "speaker": None},
+    "ToolResultRecorded": {"text": ""},
+    "MemoryCreated": {
+        "content": "",
+        "summary": None,
+        "speaker": None,
+        "keywords": (),
+        "tags": (),
+        "project": None,
+        "task": None,
+        **_ABOUT,
+    },
+    "MemoryRevised": {"content": "", "summary": None, "keywords": None, "tags": None, **_ABOUT},
+    "MemoryNegated": {"correction": None, **_REASON},
+    "MemoryMerged": {"summary": "", **_REASON},
+    "MemoryUnmerged": _REASON,
+    "MemoryCompressed": {"content": None},
+    "MemoryPromoted": _REASON,
+    "MemoryKept": _REASON,
+    "MemoryDeleted": _REASON,
+    "MemoryRestored": _REASON,
+    "MemoriesAccessed": {"query": None},
+    "FactAsserted": _TRIPLE,
+    "FactRetracted": _TRIPLE,
+    "SensitivitySet": _REASON,
+    "MemoriesRevealed": _REASON,
+    "GroundChanged": {"uri": ""},
+    "ValueRejected": _REASON,
+    "ValueReadmitted": _REASON,
+    "ReviewSettled": _REASON,
+}
+"""By type of event: the fields that hold words, and what stands in their place. Other types hold none about a memory."""
+
+
+def without_words(event: AnyEvent) -> AnyEvent:
+    """The event with its words taken out; one that has none is itself."""
+    fields = WORDS.get(event.type)
+    if fields is None:
+        return event
+    data: EventData = msgspec.structs.replace(event.data, **fields)
+    if event.type == "MemoriesAccessed":
+        data = msgspec.structs.replace(
+            data, accesses=tuple(msgspec.structs.replace(one, query=None) for one in event.data.accesses)
+        )
+    return msgspec.structs.replace(event, data=data)
+
+
+def is_wordless(event: AnyEvent) -> bool:
+    """Whether nothing of its words is left."""
+    return without_words(event) == event

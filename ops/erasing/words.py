@@ -1,0 +1,456 @@
+"""Erasing single memories of an owner, with the turns that say them: what it would do, what it refuses, and doing it.
+
+The order is that of an owner's erasure. What is meant is written down; the memories are deleted and what they say is rejected, so
+that no face tells them and nothing brings them back; their ids are fenced; then their entries of the log lose their words, by one
+script with what is left of them; then the owner's partition is folded anew from what is left. Killed anywhere, it is gone on with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from api.application import Application
+from consumers.erasing.steps import drop_from_builds, drop_vectors_of
+from consumers.erasing.words import fence_names, read_log, take_log, wipe_entries
+from consumers.fold.folder import Probe, unprobed
+from consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
+from consumers.sealing.leaving import Rewritten
+from consumers.verify.store_and_log import verify_partition
+from consumers.verify.wiped import positions_digest, wiped_by
+from events.catalogue.erasing import Ground
+from events.door.of_the_store import label_of
+from events.envelope import AnyEvent, Stored, derived_id, new_event_id, prepare, utc_text
+from events.errors import InputError, NotFound, OwnerQuarantined, StoreUnavailable, refused
+from events.log import AppendReceipt
+from events.partitions import LogKeys, position_text
+from events.redis.secrets import read_cipher
+from events.redis.wire import Wire
+from events.sealing.cipher import ValueCipher
+from events.standing import Speaker
+from events.validation import make_event
+from events.vocabulary import MAX_REQUEST_EVENTS
+from ops.embedded.rewriting import rewrite_all
+from ops.erasing.owner import partition_to_erase_in, refuse_without_key, wire_of
+from ops.erasing.words_again import erased_event, lacks
+from ops.erasing.words_list import WordsGoing, WordsSteps
+from ops.settings import Settings
+from ops.store import OpenStore
+from ops.worker_id import new_worker_id
+from projections.decide.rejecting import rejection, values_said
+from projections.fold.builds import BuildKeys
+from projections.fold.changelog import id_text
+from projections.memory.rejection import known
+from projections.redis.store import read_checkpoint
+from projections.reports.erasing_reach import Reach
+from projections.reports.said_again import MOST_TOLD, SaidAgain, Sayings
+
+ALARM = "erasure_left"
+AGAIN = "engramlog erase"
+STEPS = 5
+"""Of which progress is told: deleting, taking words away, folding anew, writing files, proving."""
+ROUNDS = 3
+"""How often at most what was said meanwhile is looked for: a job that began before may end after."""
+MOST_NAMED = 1_000
+Progress = Callable[[int, int], None]
+Gather = Callable[[str, tuple[int, ...]], None]
+
+
+class WordsPlan(NamedTuple):
+    """Which words are to be erased, and why."""
+
+    owner: str
+    ids: tuple[str, ...]
+    """Memories and turns, 1 to 1,000."""
+    ground: Ground
+    reason: str = ""
+
+
+class WordsCertificate(msgspec.Struct, frozen=True, kw_only=True):
+    """That memories of an owner lost their words for good: how many, when, by whom, on what ground. It names nobody and
+    nothing."""
+
+    erasure: str
+    store_id: str
+    label: str
+    ground: str
+    reason: str
+    by: str
+    began_at: str
+    ended_at: str
+    memories: int
+    turns: int
+    events: int
+    """Entries of the log that have no words any more."""
+    entries: str
+    """SHA-256 of their positions, one a line, in the order of the log."""
+    until: str
+    """Up to where the partition was folded anew."""
+    chain: str
+    """The log's chain there: what an auditor noted before still meets it."""
+    position: str
+    """Of the event that says so, in the log's own chain."""
+    verified: bool
+    """Whether the partition's log, chains and state agreed afterwards."""
+    differences: list[dict[str, Any]]
+    aof: str
+    dump: str
+    not_proven: list[str]
+    """What could not be seen to from here, and what to do about it, a sentence each."""
+
+
+def words_told_beforehand(application: Application, store: OpenStore, plan: WordsPlan) -> dict[str, Any]:
+    """What erasing these memories would do, JSON-ready, in three lists: what goes, what says it elsewhere, what stays. Reads only.
+
+    Raises InputError where they cannot be erased, NotFound for one that nothing tells of.
+    """
+    tag, number = partition_to_erase_in(store, plan.owner)
+    with wire_of(store) as wire:
+        _refuse_stuck(wire, tag, plan.owner)
+        reach = _reached(wire, tag, plan, dict(_deleted(application, plan, dry_run=True)))
+        again = _said_again(wire, tag, plan.owner, reach)
+    return {
+        "owner": plan.owner,
+        "label": label_of(store.identity.store_id, plan.owner),
+        "partition": number,
+        "ids": list(plan.ids),
+        "goes": {
+            "memories": [{"id": one, "why": why} for one, why in reach.memories.items()],
+            "turns": [{"id": turn, "session": session, "why": why} for (turn, session), why in reach.turns.items()],
+            "entries": len(reach.entries),
+            "by_type": reach.counts,
+        },
+        "elsewhere": {
+            "of_the_same_turns": list(reach.siblings),
+            "corrections": list(reach.corrections),
+            "triples": [position_text(number, seq) for seq in reach.triples],
+            "says_it_too": [
+                {
+                    "position": position_text(number, one.seq),
+                    "type": one.type,
+                    "of": one.of,
+                    "how": one.how,
+                    "share": one.share,
+                }
+                for one in again[:MOST_TOLD]
+            ],
+            "more": max(len(again) - MOST_TOLD, 0),
+            "unread": [position_text(number, seq) for seq in reach.unread],
+        },
+        "stays": [
+            "ids of memories, turns, sessions and events, types, times, levels, weights and order: folds take them",
+            "keyed digests of what was said, by which it is known again and refused: nothing to whoever lacks the owner's key",
+            "what says it elsewhere, unless you name it too; synonyms, and what other owners were told",
+        ],
+    }
+
+
+def carry_out_words(
+    application: Application,
+    store: OpenStore,
+    settings: Settings,
+    plan: WordsPlan,
+    *,
+    gather: Gather = lambda _erasure, _seqs: None,
+    probe: Probe = unprobed,
+    on_progress: Progress = lambda _done, _all: None,
+    on_wait: Callable[[str], None] = lambda _told: None,
+    lease_ms: int = LEASE_MS,
+) -> WordsCertificate:
+    """Erase the words of these memories, or go on where an earlier run was killed; gives the certificate.
+
+    `gather` is told the erasure's id and the seqs of the entries before anything is destroyed, to note what must not be found
+    afterwards. Raises InputError, NotFound, OwnerQuarantined, StoreFull before the first change; whatever is raised later leaves
+    what another run goes on with.
+    """
+    tag, number = partition_to_erase_in(store, plan.owner)
+    with wire_of(store) as wire:
+        refuse_without_room(wire, [tag])
+        refuse_without_key(store)
+        _refuse_stuck(wire, tag, plan.owner)
+        cipher = read_cipher(wire, LogKeys(tag), plan.owner)
+        if cipher is None:
+            raise NotFound(f"owner: got {plan.owner!r}; allowed: one of whom the store has anything", owner=plan.owner)
+        run = _WordsRun(application, store, settings, plan, (wire, tag, number, cipher))
+        run.begin(gather, probe)
+        on_progress(1, STEPS)
+        run.delete()
+        probe("after they are deleted")
+        build = ""
+        for _ in range(ROUNDS):
+            had_words = run.fence(probe)
+            if build and not had_words:
+                break
+            run.wipe()
+            on_progress(2, STEPS)
+            probe("after their words")
+            refuse_without_key(store)
+            build = rebuild_partition(
+                store.client, tag, holder=new_worker_id(), probe=probe, on_wait=on_wait, lease_ms=lease_ms, anew=True
+            ).new
+            probe("after it was folded without them")
+            run.let_go(build)
+        on_progress(3, STEPS)
+        probe("before files are rewritten")
+        rewritten = rewrite_all(store.embedded, wire, on_wait, AGAIN)
+        on_progress(4, STEPS)
+        probe("before it is proved")
+        done = run.end(build, rewritten)
+        probe("after the end")
+        store.alarms.cleared(ALARM, done.erasure)
+        on_progress(STEPS, STEPS)
+    return done
+
+
+class _WordsRun:
+    """One erasure of words, from its beginning to its end."""
+
+    def __init__(
+        self,
+        application: Application,
+        store: OpenStore,
+        settings: Settings,
+        plan: WordsPlan,
+        where: tuple[Wire, str, int, ValueCipher],
+    ) -> None:
+        self._application, self._store, self._plan = application, store, plan
+        self._wire, self._tag, self._number, self._cipher = where
+        self._label = label_of(store.identity.store_id, plan.owner)
+        self._steps = WordsSteps(store, settings, plan.owner, self._label, self._cipher)
+        self._erasure, self._going = "", WordsGoing(plan.ids)
+        self._began: datetime | None = None
+        self._event = ""
+        self._also = dict[str, str]()
+        self._reach: Reach | None = None
+        self._is_fenced = False
+
+    def begin(self, gather: Gather, probe: Probe) -> None:
+        """Say what is meant, unless an earlier run said it."""
+        plan = self._plan
+        listed = self._steps.listed
+        lacking = lacks(self._wire, self._store.identity.tags, listed) if listed else set[str]()
+        for erasure, (first, going) in self._steps.unended(lacking).items():
+            if set(going.named) == set(plan.ids):
+                self._erasure, self._going, self._event = erasure, going, first.event
+                self._began = datetime.fromisoformat(first.at)
+                self._plan = plan._replace(ground=first.ground, reason=first.reason)
+                self._also = dict.fromkeys(going.memories, "it went with what was named")
+        reach = _reached(self._wire, self._tag, plan, self._also)
+        if not self._erasure:
+            self._erasure = new_event_id()
+            probe("before it is written down")
+            self._began, _ = self._steps.say(
+                self._erasure, "began", self._going, ground=plan.ground, reason=plan.reason
+            )
+            self._event = self._steps.unended()[self._erasure][0].event
+        self._store.alarms.raised(
+            ALARM,
+            self._erasure,
+            f"an erasure began and did not end: `{AGAIN}` of the same owner and ids, or with --again, goes on with it",
+        )
+        gather(self._erasure, tuple(one.seq for one in reach.entries))
+        probe("before they are deleted")
+
+    def delete(self) -> None:
+        """Delete what is named, with what was made of it, and reject what it says; folded when this returns."""
+        self._also |= dict(_deleted(self._application, self._plan, dry_run=False, key=self._erasure))
+        self._reject_deleted_before()
+
+    def _reject_deleted_before(self) -> None:
+        """What a memory said that was deleted by somebody before becomes no memory again either."""
+        app, owner = self._application, self._plan.owner
+        with app.reader.snapshot(owner) as snapshot:
+            view, events = snapshot.view, list[AnyEvent]()
+            for memory_id in self._plan.ids:
+                memory = view.get(memory_id)
+                if memory is None:
+                    continue
+                standing = [known(view.state.rejections, bytes.fromhex(one)) for one in values_said(memory, view.get)]
+                values = values_said(view.as_folded(memory), view.get)
+                if not values or all(one is not None and one.stands for one in standing):
+                    continue
+                data = rejection(memory_id, values, "", memory.source_turns)
+                name = derived_id("reject erased", owner, self._erasure, memory_id)
+                assert self._began is not None
+                events.append(
+                    make_event(
+                        data,
+                        owner=owner,
+                        occurred_at=self._began,
+                        actor="user",
+                        now=self._store.log.now(),
+                        event_id=name,
+                        by=Speaker("terminal", self._store.log.principal),
+                    )
+                )
+        self._append(events)
+
+    def fence(self, probe: Probe) -> bool:
+        """Write down what goes, shut the door for its ids, and say of each memory that it is erased; whether anything of it still
+        has words."""
+        reach = self._reach = _reached(self._wire, self._tag, self._plan, self._also)
+        if not reach.entries and self._is_fenced and not reach.memories.keys() - set(self._going.memories):
+            return False
+        events = tuple(dict.fromkeys((*self._going.events, *(id_text(one.raw_id) for one in reach.entries))))
+        self._going = WordsGoing(self._plan.ids, tuple(reach.memories), tuple(reach.turns), events)
+        assert self._began is not None
+        self._steps.note(
+            self._erasure,
+            "fenced",
+            self._going,
+            at=utc_text(self._began),
+            event=self._event,
+            ground=self._plan.ground,
+            reason=self._plan.reason,
+        )
+        probe("after the list")
+        fence_names(self._wire, self._tag, self._cipher.secret, reach.memories, reach.turns)
+        self._append(
+            [
+                erased_event(self._plan.owner, one, self._erasure, self._began, self._plan.reason)
+                for one in reach.memories
+            ]
+        )
+        self._is_fenced = True
+        probe("after the fence")
+        return bool(reach.entries)
+
+    def wipe(self) -> None:
+        """Take the words out of the entries."""
+        assert self._reach is not None
+        seqs = [one.seq for one in self._reach.entries]
+        wipe_entries(self._wire, self._tag, self._plan.owner, self._cipher, seqs, self._erasure)
+
+    def let_go(self, build: str) -> None:
+        """Drop what was made of the owner's words besides the build that was folded anew: it is made again from what is left."""
+        owner, store = self._plan.owner, self._store
+        drop_from_builds(self._wire, self._tag, owner, but=build)
+        drop_vectors_of(self._wire, self._tag, owner)
+        store.views.forget(owner)
+        if store.kept_views is not None:
+            store.kept_views.erase(owner)
+
+    def end(self, build: str, rewritten: Rewritten) -> WordsCertificate:
+        """Prove the partition, say that it is done, and certify it."""
+        plan, store, number = self._plan, self._store, self._number
+        assert self._reach is not None
+        assert self._began is not None
+        verdict = verify_partition(store.client, number, self._tag)
+        checkpoint = read_checkpoint(self._wire, BuildKeys(self._tag, build))
+        until, chain = position_text(number, checkpoint.seq), checkpoint.head.hex()
+        seqs = wiped_by(self._wire, self._tag).get(self._erasure, [])
+        unproven = [*rewritten.not_proven]
+        if self._reach.unread:
+            unproven.append(
+                f"{len(self._reach.unread)} entries of the owner cannot be read, so what they are about is not known:"
+                " see `engramlog verify`"
+            )
+        if _reached(self._wire, self._tag, plan, self._also).entries:
+            unproven.append(f"something about them was said meanwhile, again and again: run `{AGAIN}` once more")
+        digest = positions_digest(number, seqs)
+        ended, position = self._steps.say(
+            self._erasure,
+            "ended",
+            self._going,
+            ground=plan.ground,
+            reason=plan.reason,
+            memories=len(self._reach.memories),
+            events=len(seqs),
+            entries=digest,
+            until=until,
+            chain=chain,
+            unproven=len(unproven),
+        )
+        return WordsCertificate(
+            erasure=self._erasure,
+            store_id=store.identity.store_id,
+            label=self._label,
+            ground=plan.ground,
+            reason=plan.reason,
+            by=store.log.principal,
+            began_at=utc_text(self._began),
+            ended_at=utc_text(ended),
+            memories=len(self._reach.memories),
+            turns=len(self._reach.turns),
+            events=len(seqs),
+            entries=digest,
+            until=until,
+            chain=chain,
+            position=position,
+            verified=not verdict.differences,
+            differences=verdict.differences[:20],
+            aof=rewritten.aof,
+            dump=rewritten.dump,
+            not_proven=unproven,
+        )
+
+    def _append(self, events: list[AnyEvent]) -> None:
+        """Append what erases, and have it folded. Raises StoreError."""
+        receipts = list[AppendReceipt]()
+        for start in range(0, len(events), MAX_REQUEST_EVENTS):
+            receipts += self._store.log.append([prepare(one) for one in events[start : start + MAX_REQUEST_EVENTS]])
+        if wrong := next((one for one in receipts if not (one.written and one.position)), None):
+            raise StoreUnavailable(
+                f"what is erased could not be said: {wrong.error or wrong.status}; run `{AGAIN}` again"
+            )
+        self._application.writer.settle(receipts)
+
+
+def _reached(wire: Wire, tag: str, plan: WordsPlan, also: dict[str, str]) -> Reach:
+    """What goes. Raises NotFound for an id that nothing tells of."""
+    if not 1 <= len(plan.ids) <= MOST_NAMED:
+        raise refused("ids", len(plan.ids), f"1 to {MOST_NAMED:,} ids of memories or turns")
+    found = take_log(wire, tag, plan.owner).reach(plan.ids, also)
+    if found.unknown:
+        raise NotFound(
+            f"ids: got {found.unknown[0][:80]!r}; allowed: memories and turns of owner {plan.owner}: nothing tells of that one",
+            owner=plan.owner,
+            ids=list(found.unknown[:20]),
+        )
+    return found
+
+
+def _deleted(
+    application: Application, plan: WordsPlan, *, dry_run: bool, key: str | None = None
+) -> Iterator[tuple[str, str]]:
+    """Delete what is named and stands; what goes along, and why. What cannot be deleted any more is none of it."""
+    with application.reader.snapshot(plan.owner) as snapshot:
+        ids = [one for one in plan.ids if snapshot.view.get(one) is not None]
+    if not ids:
+        return
+    try:
+        report = application.deleter.delete_many(plan.owner, ids, core=True, never=True, dry_run=dry_run, key=key)
+    except InputError as error:
+        if (
+            error.context.get("field") != "never"
+        ):  # what nobody has a digest of cannot be rejected, and is erased all the same
+            raise
+        report = application.deleter.delete_many(plan.owner, ids, core=True, dry_run=dry_run, key=key)
+    if report.error is not None:
+        raise report.error
+    yield from report.also.items()
+    yield from ((one, "it was merged into what is named") for one in report.hidden)
+
+
+def _refuse_stuck(wire: Wire, tag: str, owner: str) -> None:
+    """Raise OwnerQuarantined where an event of the owner could not be folded: what would be said now would wait behind it."""
+    keys = BuildKeys(tag, (wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode())
+    if wire.call("HEXISTS", keys.quarantine, owner):
+        raise OwnerQuarantined(
+            f"owner {owner} stands still behind an event that could not be folded: see `engramlog dead`, mend or discard it, then"
+            " erase",
+            owner=owner,
+        )
+
+
+def _said_again(wire: Wire, tag: str, owner: str, reach: Reach) -> list[SaidAgain]:
+    """What says it too, without a link."""
+    going, linked = {one.seq for one in reach.entries}, {*reach.siblings, *reach.corrections}
+    events = ((one, event) for one, event in read_log(wire, tag, owner) if event is not None)
+    gone, left = list[tuple[Stored, AnyEvent]](), list[tuple[Stored, AnyEvent]]()
+    for one, event in events:
+        (gone if one.seq in going else left).append((one, event))
+    return [one for one in Sayings(gone).found_in(left) if one.of not in linked and one.of not in reach.memories]

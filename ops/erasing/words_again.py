@@ -1,0 +1,119 @@
+"""Words that were erased and came back with an older copy of the store: erased again by the list, before anything answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from consumers.erasing.words import fence_names, wipe_entries
+from events.catalogue import MemoryErased
+from events.door.of_the_store import ERASURES, label_of
+from events.envelope import Event, derived_id, prepare
+from events.errors import KeyUnavailable, OwnerErased, StoreUnavailable
+from events.log import Appendable, AppendReceipt
+from events.partitions import LogKeys, parse_position, partition_of
+from events.redis.naming import read_seqs
+from events.redis.wire import Wire
+from events.sealing.cipher import ValueCipher
+from events.vocabulary import MAX_REQUEST_EVENTS
+from ops.erasing.fence_list import AT_ONCE, ErasureStep, secret_lines
+from ops.erasing.words_list import WordsGoing, erased_by, going_in
+from projections.redis.store import slices
+
+Append = Callable[[Sequence[Appendable]], list[AppendReceipt]]
+
+
+def erased_event(owner: str, memory_id: str, erasure: str, at: datetime, reason: str) -> Event[MemoryErased]:
+    """That a memory is erased: the same event whenever it is said again."""
+    return Event[MemoryErased](
+        event_id=derived_id("erase words", owner, erasure, memory_id),
+        type=MemoryErased.__name__,
+        owner=owner,
+        occurred_at=at,
+        actor="operator",
+        data=MemoryErased(memory_id=memory_id, reason=reason, erasure=erasure),
+    )
+
+
+def lacks(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> set[str]:
+    """Those events of the list that the log does not have: it is an older copy. Raises StoreError."""
+    keys, events = LogKeys(tags[partition_of(ERASURES, len(tags))]), {one.event for one in listed}
+    known = set[str]()
+    for some in slices(sorted(events), AT_ONCE):
+        known |= read_seqs(wire, keys, ERASURES, some).keys()
+    return events - known
+
+
+def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], append: Append) -> dict[int, int]:
+    """Take those words of the list again out of a store whose log lacks something of it; gives by partition up to where that must
+    be folded before anything is answered. Raises StoreError, KeyUnavailable where it cannot be known whose they are."""
+    if not (steps := erased_by(listed)) or not lacks(wire, tags, listed):
+        return {}
+    until = dict[int, int]()
+    for tag, owner, cipher in _owners(wire, tags, listed[0].store, {one.label for one in steps.values()}):
+        mine = [one for one in steps.values() if one.label == label_of(one.store, owner)]
+        events = list[Event[MemoryErased]]()
+        for one in mine:
+            going = going_in(one, cipher, owner)
+            if going is None:
+                continue
+            fence_names(wire, tag, cipher.secret, going.memories, going.turns)
+            seqs = _seqs(wire, tag, owner, going)
+            wipe_entries(wire, tag, owner, cipher, seqs, one.erasure)
+            at = datetime.fromisoformat(_began(listed, one))
+            events += [erased_event(owner, memory_id, one.erasure, at, one.reason) for memory_id in going.memories]
+        for some in slices(events, MAX_REQUEST_EVENTS):
+            for receipt in append([prepare(one) for one in some]):
+                if not receipt.written or receipt.position is None:
+                    raise StoreUnavailable(
+                        f"words that were erased came back, and could not be erased again: {receipt.error}"
+                    )
+                partition, seq = parse_position(receipt.position)
+                until[partition] = max(until.get(partition, 0), seq)
+    return until
+
+
+def _began(listed: Sequence[ErasureStep], one: ErasureStep) -> str:
+    """When an erasure began, as its events tell it."""
+    return next(step.at for step in listed if step.erasure == one.erasure and step.step in ("began", "fenced"))
+
+
+def _seqs(wire: Wire, tag: str, owner: str, going: WordsGoing) -> list[int]:
+    found = list[int]()
+    for some in slices(going.events, AT_ONCE):
+        found += read_seqs(wire, LogKeys(tag), owner, some).values()
+    return found
+
+
+def _owners(wire: Wire, tags: Sequence[str], store_id: str, labels: set[str]) -> Iterator[tuple[str, str, ValueCipher]]:
+    """Those owners whose labels these are: partition's tag, name, and what opens its values."""
+    for tag in tags:
+        for owner, line in secret_lines(wire, tag):
+            if label_of(store_id, owner) in labels:
+                found = wire.seals.ciphers({owner: line})[owner]
+                if isinstance(found, OwnerErased):
+                    continue
+                if isinstance(found, KeyUnavailable):
+                    raise found
+                yield tag, owner, found
+
+
+def unfinished_words(
+    wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]
+) -> Mapping[tuple[str, str], WordsGoing]:
+    """Owner and erasure -> what goes: of erasures that did not end, or whose end this copy of the log lacks. Raises StoreError."""
+    lacking = lacks(wire, tags, listed) if listed else set[str]()
+    left = dict[str, ErasureStep]()
+    for one in listed:
+        if one.step != "ended" or one.event in lacking:
+            left[one.erasure] = one
+        else:
+            left.pop(one.erasure, None)
+    if not left:
+        return {}
+    found = dict[tuple[str, str], WordsGoing]()
+    for _, owner, cipher in _owners(wire, tags, listed[0].store, {one.label for one in left.values()}):
+        for one in left.values():
+            if one.label == label_of(one.store, owner) and (going := going_in(one, cipher, owner)) is not None:
+                found[owner, one.erasure] = going
+    return found

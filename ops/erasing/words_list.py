@@ -1,0 +1,130 @@
+"""What an erasure of single memories says of itself: events of `:erasures`, which name nobody, and the list beside the store.
+
+In the list stands, sealed under the owner's key, what goes: an older copy of the store has that key, and is wiped by it again.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from binascii import Error as NotBase64
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+
+from events.catalogue import WordsErasure
+from events.catalogue.erasing import Ground
+from events.door.of_the_store import ERASURES
+from events.envelope import from_micros, utc_text
+from events.errors import StoreUnavailable
+from events.sealing.cipher import NotOpened, ValueCipher
+from events.standing import Speaker
+from events.text.unreadable import UNREADABLE
+from events.validation import make_event, ready
+from ops.erasing.fence_list import ErasureStep, FenceList, list_path
+from ops.settings import Settings
+from ops.store import OpenStore
+from projections.reports.erasing_reach import Turn
+
+_PLACE = b"fence list\0"
+
+
+class WordsGoing(msgspec.Struct, frozen=True):
+    """What goes by an erasure of single memories. As private as the owner's ids are."""
+
+    named: tuple[str, ...]
+    """Memories and turns, as they were named."""
+    memories: tuple[str, ...] = ()
+    """All that go, once that is known."""
+    turns: tuple[Turn, ...] = ()
+    events: tuple[str, ...] = ()
+    """Ids of the events that lose their words."""
+
+    def seal(self, cipher: ValueCipher, owner: str) -> str:
+        """As it stands in the list."""
+        return b64encode(cipher.seal(_PLACE + owner.encode(), msgspec.json.encode(self))).decode()
+
+
+_READ = msgspec.json.Decoder(WordsGoing)
+
+
+def going_in(one: ErasureStep, cipher: ValueCipher, owner: str) -> WordsGoing | None:
+    """What a line of the list says; None where it is of another owner, or of an owner's former key."""
+    try:
+        raw = b64decode(one.sealed, validate=True)
+        return None if raw[:1] == b"{" else _READ.decode(cipher.open(_PLACE + owner.encode(), raw))
+    except (*UNREADABLE, NotOpened, NotBase64, ValueError):
+        return None
+
+
+class WordsSteps:
+    """The steps of erasures of one owner's memories."""
+
+    def __init__(self, store: OpenStore, settings: Settings, owner: str, label: str, cipher: ValueCipher) -> None:
+        store_id = store.identity.store_id
+        self._store, self._owner, self._label, self._cipher = store, owner, label, cipher
+        self._list = FenceList(list_path(settings, store_id), store_id)
+
+    @property
+    def listed(self) -> list[ErasureStep]:
+        """What the list says of erasures of this owner's words, oldest first. Raises StoreUnavailable."""
+        return [one for one in self._list.read_words() if one.label == self._label]
+
+    def unended(self, lacking: Collection[str] = ()) -> Mapping[str, tuple[ErasureStep, WordsGoing]]:
+        """Erasures that began and did not end: their first line, and all that is known of what goes; by their ids.
+
+        `lacking`: events of the list that this copy of the log does not have; an end among them is none.
+        """
+        found = dict[str, tuple[ErasureStep, WordsGoing]]()
+        for one in self.listed:
+            if one.step == "ended" and one.event not in lacking:
+                found.pop(one.erasure, None)
+            elif (going := going_in(one, self._cipher, self._owner)) is not None:
+                first = found[one.erasure][0] if one.erasure in found else one
+                found[one.erasure] = first, going
+        return found
+
+    def say(
+        self,
+        erasure: str,
+        step: Literal["began", "ended"],
+        going: WordsGoing,
+        *,
+        ground: Ground,
+        reason: str,
+        **more: Any,
+    ) -> tuple[datetime, str]:
+        """Say it in the log, then in the list; gives when, and its position. Raises StoreError."""
+        log = self._store.log
+        now, by = log.now(), Speaker("job", log.principal)
+        data = WordsErasure(erasure=erasure, step=step, label=self._label, ground=ground, reason=reason, **more)
+        event = make_event(data, owner=ERASURES, occurred_at=from_micros(now), actor="system", now=now, by=by)
+        (receipt,) = log.append([ready(event, by)])
+        if not receipt.written or receipt.position is None:
+            raise StoreUnavailable(f"that words are erased could not be written down: {receipt.error}")
+        self.note(
+            erasure, step, going, at=utc_text(from_micros(now)), event=event.event_id, ground=ground, reason=reason
+        )
+        return from_micros(now), receipt.position
+
+    def note(
+        self,
+        erasure: str,
+        step: Literal["began", "fenced", "ended"],
+        going: WordsGoing,
+        *,
+        at: str,
+        event: str,
+        ground: Ground,
+        reason: str,
+    ) -> None:
+        """Write a line of the list, on disk when this returns. Raises StoreUnavailable."""
+        sealed = going.seal(self._cipher, self._owner)
+        store_id = self._store.identity.store_id
+        self._list.append(ErasureStep(store_id, erasure, self._label, step, at, event, ground, reason, "words", sealed))
+
+
+def erased_by(steps: Sequence[ErasureStep]) -> dict[str, ErasureStep]:
+    """Erasure -> its newest line that says what goes: of those that went as far as that."""
+    return {one.erasure: one for one in steps if one.step in ("fenced", "ended")}

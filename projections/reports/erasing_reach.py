@@ -1,0 +1,239 @@
+"""What goes when the words of single memories are erased, by links alone: memories, turns, entries of the log. Pure.
+
+With a memory go its versions, what was merged of it, what sums it up, and the turns that say it, with all that these say. What else
+was drawn from such a turn stays: its source is erased, and it is not. A producer chooses ids of turns, so one of another session
+under the same id is another turn.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from events.catalogue import (
+    FactAsserted,
+    FactRetracted,
+    MemoriesAccessed,
+    MemoryCreated,
+    MemoryMentioned,
+    MemoryMerged,
+    MemoryNegated,
+    MemoryUnmerged,
+    ToolResultRecorded,
+)
+from events.envelope import AnyEvent, Stored
+from events.wordless import WORDS, is_wordless
+from projections.fold.named import names
+from projections.memory.kind import tells_all
+from projections.reports.strikes import turn_said
+
+Turn = tuple[str, str | None]
+"""A turn by its id, and the session in which it was said."""
+
+
+class Entry(NamedTuple):
+    """An entry of the log that loses its words."""
+
+    seq: int
+    raw_id: bytes
+    kind: str
+
+
+class Reach(NamedTuple):
+    """What an erasure of memories reaches by links."""
+
+    memories: Mapping[str, str]
+    """Those that go, named ones first -> why."""
+    turns: Mapping[Turn, str]
+    """Turns that lose their words -> why."""
+    entries: tuple[Entry, ...]
+    """In the order of the log; those that never had words, or have none any more, are not among them."""
+    siblings: tuple[str, ...]
+    """Memories that were drawn from turns that go, and stay."""
+    corrections: tuple[str, ...]
+    """Memories that correct one that goes, or are corrected by it, and stay."""
+    triples: tuple[int, ...]
+    """Seqs of triples that a memory that stays backs too: they stay."""
+    unread: tuple[int, ...]
+    """Seqs of entries that cannot be read, so that nobody knows what they are about."""
+    unknown: tuple[str, ...]
+    """Named, and nothing says that there is such a memory."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many entries of each type of event go."""
+        found: dict[str, int] = {}
+        for one in self.entries:
+            name = one.kind.partition(".")[0]
+            found[name] = found.get(name, 0) + 1
+        return found
+
+
+class _Made(NamedTuple):
+    memory_id: str
+    session: str | None
+    parts: tuple[str, ...]
+    turns: tuple[str, ...]
+    says: str | None
+    whole: bool
+    corrects: str | None
+
+
+class _Worded(NamedTuple):
+    """An event that has words."""
+
+    entry: Entry
+    about: tuple[str, ...]
+    all_of: bool
+    """Whether it goes with the last of those that it is about, and not with the first."""
+    turn: Turn | None
+
+
+class OwnersLog:
+    """What an owner's log tells of memories and turns, taken in event by event."""
+
+    def __init__(self) -> None:
+        self._made = list[_Made]()
+        self._merges = dict[str, tuple[str, ...]]()
+        self._worded = list[_Worded]()
+        self._said: dict[str, set[str | None]] = defaultdict(set)
+        """A turn -> the sessions in which somebody says it."""
+        self._told_in: dict[str, list[Turn]] = defaultdict(list)
+        """A memory -> turns that mention or negate it."""
+        self._replaced = list[tuple[str, str]]()
+        self._unread = list[int]()
+
+    def take(self, one: Stored, event: AnyEvent | None) -> None:
+        """The next entry; `event`: None where it cannot be read."""
+        if event is None:
+            self._unread.append(one.seq)
+            return
+        data, session = event.data, event.session_id
+        if (said := turn_said(data)) is not None:
+            self._said[said].add(session)
+        if isinstance(data, MemoryCreated):
+            turns = data.source_turns if said is None else ()
+            self._made.append(
+                _Made(data.memory_id, session, data.summarises, turns, said, tells_all(data), data.corrects)
+            )
+        elif isinstance(data, MemoryMerged):
+            self._merges[data.into] = data.sources
+        elif isinstance(data, MemoryMentioned | MemoryNegated):
+            if data.turn_id is not None:
+                self._told_in[data.memory_id].append((data.turn_id, session))
+            if isinstance(data, MemoryNegated) and data.replaced_by is not None:
+                self._replaced.append((data.memory_id, data.replaced_by))
+        if event.type in WORDS and not is_wordless(event):
+            entry = Entry(one.seq, one.raw_id, one.kind)
+            facts = isinstance(data, FactAsserted | FactRetracted)
+            self._worded.append(_Worded(entry, _about(data), facts, _turn_of(data, said, session)))
+
+    def reach(self, named: Iterable[str], also: Mapping[str, str]) -> Reach:
+        """What goes with these memories. `also`: others that were deleted with them, and why."""
+        known = {one.memory_id for one in self._made} | set(self._merges)
+        roots = dict.fromkeys(named)
+        going = {one: "it is named" for one in roots if one in known}
+        for one in list(going):
+            for source in self._below(one):
+                going.setdefault(source, f"it was merged into {one}")
+        turns = self._turns_of(going)
+        for one, why in also.items():
+            going.setdefault(one, why)
+        while self._spread(going, turns):
+            pass
+        stays = [one for one in self._made if one.memory_id not in going]
+        siblings = (one.memory_id for one in stays if any(self._is_of(turn, one.session, turns) for turn in one.turns))
+        corrections = [one.memory_id for one in stays if one.corrects in going]
+        corrections += [one.corrects for one in self._made if one.memory_id in going and one.corrects]
+        corrections += [one for pair in self._replaced for one in pair if going.keys() & pair]
+        entries, triples = list[Entry](), list[int]()
+        for event in self._worded:
+            if self._goes(event, going, turns):
+                entries.append(event.entry)
+            elif event.all_of and not going.keys().isdisjoint(event.about):
+                triples.append(event.entry.seq)
+        return Reach(
+            going,
+            {turn: f"{of} was said there" for turn, of in turns.items()},
+            tuple(entries),
+            tuple(dict.fromkeys(siblings)),
+            tuple(one for one in dict.fromkeys(corrections) if one not in going),
+            tuple(triples),
+            tuple(self._unread),
+            tuple(one for one in roots if one not in known),
+        )
+
+    def _below(self, merge: str) -> list[str]:
+        """What was merged into a memory, however deep."""
+        found, waiting = list[str](), [merge]
+        while waiting:
+            for source in self._merges.get(waiting.pop(), ()):
+                if source not in found:
+                    found.append(source)
+                    waiting.append(source)
+        return found
+
+    def _turns_of(self, roots: Iterable[str]) -> dict[Turn, str]:
+        """The turns that say these memories: read in them, mentioning or negating them, or being them -> which memory."""
+        wanted, found = set(roots), dict[Turn, str]()
+        for one in self._made:
+            if one.memory_id in wanted and not one.whole:
+                for name in one.turns if one.says is None else (one.says,):
+                    found.setdefault((name, one.session), one.memory_id)
+        for memory_id in roots:
+            for turn in self._told_in.get(memory_id, ()):
+                found.setdefault(turn, memory_id)
+        return {place: of for turn, of in found.items() for place in self._places(*turn)}
+
+    def _places(self, turn: str, session: str | None) -> list[Turn]:
+        """Where a turn is said: in that session, or in whichever, where nobody says it there."""
+        sessions = self._said.get(turn, set())
+        return [(turn, one) for one in ({session} if session in sessions else sessions or {session})]
+
+    def _spread(self, going: dict[str, str], turns: Mapping[Turn, str]) -> bool:
+        """Have go what tells what goes; whether there was any."""
+        before = len(going)
+        for into, sources in self._merges.items():
+            if into not in going and (source := next((one for one in sources if one in going), None)) is not None:
+                going[into] = f"it was merged from {source}"
+        for one in self._made:
+            if one.memory_id in going:
+                continue
+            if one.says is not None and (one.says, one.session) in turns:
+                going[one.memory_id] = f"it says what {turns[one.says, one.session]} says"
+            elif (part := next((part for part in one.parts if part in going), None)) is not None:
+                going[one.memory_id] = f"it sums up {part}"
+            elif one.whole and (
+                turn := next((turn for turn in one.turns if self._is_of(turn, one.session, turns)), None)
+            ):
+                going[one.memory_id] = f"it sums up turn {turn}"
+        return len(going) > before
+
+    def _is_of(self, turn: str, session: str | None, turns: Mapping[Turn, str]) -> bool:
+        """Whether a turn that an event of a session names is one of those that go."""
+        return any(place in turns for place in self._places(turn, session))
+
+    def _goes(self, one: _Worded, going: Mapping[str, str], turns: Mapping[Turn, str]) -> bool:
+        if one.turn is not None and self._is_of(*one.turn, turns):
+            return True
+        about = going.keys() & set(one.about)
+        return len(about) == len(set(one.about)) > 0 if one.all_of else bool(about)
+
+
+def _about(data: Any) -> tuple[str, ...]:
+    """The memories whose words an event tells."""
+    if isinstance(data, MemoryCreated):
+        return (data.memory_id,)
+    if isinstance(data, MemoryUnmerged):
+        return (data.into,)
+    return names(data)
+
+
+def _turn_of(data: Any, said: str | None, session: str | None) -> Turn | None:
+    """The turn whose words an event tells, or that was asked about."""
+    if said is not None:
+        return said, session
+    if isinstance(data, ToolResultRecorded | MemoriesAccessed) and data.turn_id is not None:
+        return data.turn_id, session
+    return None
