@@ -37,9 +37,10 @@ WIPE = Script(
     "wipe",
     """
 -- KEYS: wordless, salts. ARGV: seq and what is left of it, in turn
--- What is left stands before the salt goes, by one write: there is no moment with neither. Answer: 1.
+-- What is left stands before the salt goes, by one write: there is no moment with neither. Of two erasures of an entry the first
+-- counts. Answer: 1.
 for i = 1, #ARGV, 2 do
-  redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
+  redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1])
   redis.call('SETRANGE', KEYS[2], 16 * tonumber(ARGV[i]), string.rep('\\0', 16))
 end
 return 1

@@ -7,7 +7,7 @@ script with what is left of them; then the owner's partition is folded anew from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -34,6 +34,7 @@ from events.standing import Speaker
 from events.validation import make_event
 from events.vocabulary import MAX_REQUEST_EVENTS
 from ops.embedded.rewriting import rewrite_all
+from ops.erasing.fence_list import ErasureStep
 from ops.erasing.owner import partition_to_erase_in, refuse_without_key, wire_of
 from ops.erasing.words_again import erased_event, lacks
 from ops.erasing.words_list import WordsGoing, WordsSteps
@@ -232,13 +233,10 @@ class _WordsRun:
         plan = self._plan
         listed = self._steps.listed
         lacking = lacks(self._wire, self._store.identity.tags, listed) if listed else set[str]()
-        for erasure, (first, going) in self._steps.unended(lacking).items():
-            if set(going.named) == set(plan.ids):
-                self._erasure, self._going, self._event = erasure, going, first.event
-                self._began = datetime.fromisoformat(first.at)
-                self._plan = plan._replace(ground=first.ground, reason=first.reason)
-                self._also = dict.fromkeys(going.memories, "it went with what was named")
+        self._go_on_with(self._steps.unended(lacking))
         reach = _reached(self._wire, self._tag, plan, self._also)
+        if not self._erasure and not reach.entries:  # all of it was done before, and is certified again
+            self._go_on_with(self._steps.known())
         if not self._erasure:
             self._erasure = new_event_id()
             probe("before it is written down")
@@ -251,8 +249,18 @@ class _WordsRun:
             self._erasure,
             f"an erasure began and did not end: `{AGAIN}` of the same owner and ids, or with --again, goes on with it",
         )
-        gather(self._erasure, tuple(one.seq for one in reach.entries))
+        if not self._going.events:  # else it was noted by the run that was killed
+            gather(self._erasure, tuple(one.seq for one in reach.entries))
         probe("before they are deleted")
+
+    def _go_on_with(self, erasures: Mapping[str, tuple[ErasureStep, WordsGoing]]) -> None:
+        """Take up the newest of these of which the same was named, with the ground that was told then."""
+        for erasure, (first, going) in erasures.items():
+            if set(going.named) == set(self._plan.ids):
+                self._erasure, self._going, self._event = erasure, going, first.event
+                self._began = datetime.fromisoformat(first.at)
+                self._plan = self._plan._replace(ground=first.ground, reason=first.reason)
+                self._also = dict.fromkeys(going.memories, "it went with what was named")
 
     def delete(self) -> None:
         """Delete what is named, with what was made of it, and reject what it says; folded when this returns."""

@@ -76,11 +76,14 @@ class WordsSteps:
 
         `lacking`: events of the list that this copy of the log does not have; an end among them is none.
         """
+        ended = {one.erasure for one in self.listed if one.step == "ended" and one.event not in lacking}
+        return {erasure: told for erasure, told in self.known().items() if erasure not in ended}
+
+    def known(self) -> Mapping[str, tuple[ErasureStep, WordsGoing]]:
+        """All erasures, ended ones too: their first line, and all that is known of what goes; by their ids, oldest first."""
         found = dict[str, tuple[ErasureStep, WordsGoing]]()
         for one in self.listed:
-            if one.step == "ended" and one.event not in lacking:
-                found.pop(one.erasure, None)
-            elif (going := going_in(one, self._cipher, self._owner)) is not None:
+            if (going := going_in(one, self._cipher, self._owner)) is not None:
                 first = found[one.erasure][0] if one.erasure in found else one
                 found[one.erasure] = first, going
         return found
