@@ -25,7 +25,7 @@ _BETWEEN = regex(
     r"|\s(?:and|but|so|because|while|when|although|though|who|which|since)\s"
     r"|(?:而且|并且|但是|不过|可是|所以|因为|因此|然后|还有|以及|同时)"
 )
-_ADDED = regex(r"\s*[(（][^()（）]*\d{4}-\d\d-\d\d[^()（）]*[)）]\s*$")
+ADDED = regex(r"\s*[(（][^()（）]*\d{4}-\d\d-\d\d[^()（）]*[)）]\s*$")
 """What extraction adds to a statement: the day on which it was said."""
 
 
@@ -44,7 +44,7 @@ def drawn(text: str, statements: Sequence[str]) -> Drawn:
     clauses = [words for part in parts if part and (words := asked_words(part))]
     inside: set[str] = set()
     for statement in statements:
-        said = asked_words(_ADDED.sub("", statement))
+        said = asked_words(ADDED.sub("", statement))
         left = set(said)
         for _ in range(MOST_CLAUSES):
             best = max(clauses, key=lambda clause: len(clause & left), default=frozenset[str]())

@@ -5,7 +5,9 @@ It is shown and asked about, never taken along: who said it, and whether it is t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from math import log
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,10 +17,12 @@ from events.envelope import AnyEvent, Stored
 from events.statement_digests import read
 from events.wordless import WORDS
 from projections.fold.named import names
+from projections.language.drawn import ADDED
 from projections.language.text import kept_tokens
 
-LEAST_SHARE = 0.6
-"""Of the words of what is erased, from which on something is said to say it too."""
+LEAST_SHARE = 0.4
+"""Of the words of what is erased, rare ones counting more, from which on something is told to say it too. Of 71 statements read in
+a chat of 419 turns by rules, what another turn says again lies above it, and little else."""
 LEAST_WORDS = 2
 MOST_TOLD = 100
 _TYPES = (MemoryCreated, MemoryRevised, TurnRecorded)
@@ -32,9 +36,9 @@ class SaidAgain(NamedTuple):
     of: str
     """The memory or the turn."""
     how: str
-    """`statement`: it states the same; `words`: it has most of its words."""
+    """`statement`: it states the same; `words`: it has many of its words."""
     share: float
-    """Of the words, 0 to 1; 1 for the same statement."""
+    """Of the words, rare ones counting more, 0 to 1; 1 for the same statement."""
 
 
 class Sayings:
@@ -45,24 +49,37 @@ class Sayings:
         self._stated = set[bytes]()
         for one, event in going:
             if isinstance(event.data, MemoryCreated | MemoryRevised):
-                self._words.append(frozenset(kept_tokens(event.data.content)))
+                self._words.append(frozenset(kept_tokens(ADDED.sub("", event.data.content))))
                 self._stated.update(_digests(one))
         self._words = [some for some in self._words if len(some) >= LEAST_WORDS]
 
-    def found_in(self, left: Iterable[tuple[Stored, AnyEvent]]) -> Iterator[SaidAgain]:
-        """Those of the events that stay which say it too, in the order of the log."""
-        for one, event in left:
-            if not isinstance(event.data, _TYPES):
-                continue
+    def found_in(self, left: Iterable[tuple[Stored, AnyEvent]]) -> list[SaidAgain]:
+        """Those of the events that stay which say it too, each memory and turn once, the likest first."""
+        told = [
+            (one, event, frozenset(kept_tokens("\n".join(words_in(event)))))
+            for one, event in left
+            if isinstance(event.data, _TYPES)
+        ]
+        held = Counter(word for _, _, said in told for word in said)
+        weights = {word: log((len(told) + 1) / (held[word] + 0.5)) for some in self._words for word in some}
+        found = list[SaidAgain]()
+        for one, event, said in told:
             about = event.data.turn_id if isinstance(event.data, TurnRecorded) else names(event.data)[0]
             if not self._stated.isdisjoint(_digests(one)):
-                yield SaidAgain(one.seq, event.type, about, "statement", 1.0)
-            elif (share := self._share(event)) >= LEAST_SHARE:
-                yield SaidAgain(one.seq, event.type, about, "words", round(share, 2))
+                found.append(SaidAgain(one.seq, event.type, about, "statement", 1.0))
+            elif (share := self._share(said, weights)) >= LEAST_SHARE:
+                found.append(SaidAgain(one.seq, event.type, about, "words", round(share, 2)))
+        likest = {one.of: one for one in sorted(found, key=lambda one: (one.share, -one.seq))}
+        return sorted(likest.values(), key=lambda one: (-one.share, one.seq))
 
-    def _share(self, event: AnyEvent) -> float:
-        said = frozenset(kept_tokens("\n".join(words_in(event))))
-        return max((len(some & said) / len(some) for some in self._words), default=0.0)
+    def _share(self, said: frozenset[str], weights: Mapping[str, float]) -> float:
+        """Of the text of which it has most."""
+        return max((_sum(some & said, weights) / (_sum(some, weights) or 1.0) for some in self._words), default=0.0)
+
+
+def _sum(words: Iterable[str], weights: Mapping[str, float]) -> float:
+    """Every word counts for something, however often it is said."""
+    return sum(max(weights[word], 0.1) for word in words)
 
 
 def words_in(event: AnyEvent) -> Iterator[str]:
