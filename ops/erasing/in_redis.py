@@ -1,10 +1,13 @@
-"""Looking through a Redis: every key and value of every type in every database, and what the owner's places should hold now."""
+"""Looking through a Redis: every key and value of every type in every database, and what the owner's places should hold now.
+
+What is looked for of an owner who is gone is told here; `ops.erasing.words_in_redis` goes the same ways for single memories.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -47,6 +50,8 @@ _PRINCIPAL, _COMMITTED = 1, 4
 """Where they stand beside a body."""
 _LEAST_NAME = 3
 """Characters of an owner's name from which on a key of others that has it between its colons is told."""
+Opener = Callable[[bytes, bytes], Iterator[bytes]]
+"""Gives what of a field and its value opens."""
 
 
 class RedisLook:
@@ -122,8 +127,8 @@ class RedisLook:
         text = key.decode("utf-8", "backslashreplace")
         opens = self._opener(text)
         if opens is not None or self._names_owner(text):
-            self._report.found(self._where, name, "place")
-        if kind == b"string" and client.strlen(key) > STRING_PAGE:
+            self._own_place(name)
+        if kind == b"string" and opens is None and client.strlen(key) > STRING_PAGE:
             self._report.hits(self._where, name, self._needles.in_stream(_long(client, key)))
             return
         with_owners = _WITH_OWNERS.fullmatch(text) is not None
@@ -132,43 +137,52 @@ class RedisLook:
                 if hits := self._needles.in_value(part):
                     self._report.hits(self._where, name, hits)
             if with_owners and field == self._owner:
-                self._report.found(self._where, name, "place")
-            if opens is not None and opens(field, value):
-                self._report.found(self._where, name, "opens")
+                self._own_place(name)
+                self._own_field(name, text, value)
+            for opened in () if opens is None else opens(field, value):
+                self._opened(name, opened)
+
+    def _own_place(self, name: str) -> None:
+        """A key or a field of the owner's own is there."""
+        self._report.found(self._where, name, "place")
+
+    def _own_field(self, name: str, key: str, value: bytes) -> None:
+        """What stands under the owner in a hash of owners."""
+
+    def _opened(self, name: str, _value: bytes) -> None:
+        """A value of the owner's own opened."""
+        self._report.found(self._where, name, "opens")
 
     def _names_owner(self, text: str) -> bool:
         """Whether a key of nobody we know has the owner's name between its colons."""
         return len(self._probes.owner) >= _LEAST_NAME and not _OTHER.match(text) and bool(self._named.search(text))
 
-    def _opener(self, text: str) -> Callable[[bytes, bytes], bool] | None:
-        """What tries to open the values of a key that is the owner's own; None where it is not."""
+    def _opener(self, text: str) -> Opener | None:
+        """What gives the values of a field that open, of a key that is the owner's own; None where it is not."""
         found = _OF_OWNER.fullmatch(text)
         if found is None or found[4] != self._probes.owner:
             return None
         owner = self._probes.owner
         what, vectors, model = found[1], found[2], found[3]
         if what in ("log", "tail"):
-            return lambda _field, value: any(self._opens(place(CHANGES, owner), one) for one in _chunks(value))
+            return lambda _field, value: (
+                opened for one in _chunks(value) for opened in self._open(place(CHANGES, owner), one)
+            )
         if vectors:
             kind, named = (VECTOR if vectors == "vec" else PIECES), unquote_to_bytes(model)
-            return lambda field, value: self._opens(place(kind, owner, named + b"\0" + field), value)
+            return lambda field, value: self._open(place(kind, owner, named + b"\0" + field), value)
         kind = {"st": RECORD, "past": MOMENT}.get(what, SYNONYMS)
-        return lambda field, value: self._opens(place(kind, owner, field), value)
+        return lambda field, value: self._open(place(kind, owner, field), value)
 
-    def _opens(self, where: bytes, value: bytes) -> bool:
-        if value[:1] != VALUE_MARK:
-            return False
-        try:
-            self._cipher.open(where, value)
-        except NotOpened:
-            return False
-        return True
+    def _open(self, where: bytes, value: bytes) -> Iterator[bytes]:
+        """What a sealed value holds; nothing where it does not open, or lies open."""
+        if value[:1] == VALUE_MARK:
+            with suppress(NotOpened):
+                yield self._cipher.open(where, value)
 
     def _places(self, client: redis.Redis) -> None:
         """The owner's line, and its entries with their salts."""
-        line = client.hget(self._keys.secrets, self._probes.owner)
-        if isinstance(line, bytes) and not (is_tombstone(line) and len(line) != SECRET_BYTES):
-            self._report.found(self._where, self._keys.secrets, "no_tombstone")
+        self._line(client)
         if client.type(self._keys.stream) != b"stream":
             return
         after, wire = 0, Wire(client)
@@ -176,35 +190,45 @@ class RedisLook:
             while answer := wire.call("XRANGE", self._keys.stream, f"{after + 1}-0", "+", "COUNT", PAGE):
                 page = entries(answer, self._keys.tag)
                 after = page[-1].seq
-                self._entries(client, [one for one in page if one.owner == self._probes.owner])
+                if mine := [one for one in page if one.owner == self._probes.owner]:
+                    self._entries(client, mine)
         except LogGap:
             self._report.unreached(self._where, f"{self._keys.stream} has an entry that no append wrote")
         finally:
             wire.close()
 
-    def _entries(self, client: redis.Redis, mine: Iterable[Stored]) -> None:
-        for one in mine:
-            at = SALT_BYTES * one.seq
-            salt: Any = client.getrange(self._keys.salts, at, at + SALT_BYTES - 1)
-            if salt.strip(b"\0"):
+    def _line(self, client: redis.Redis) -> None:
+        line = client.hget(self._keys.secrets, self._probes.owner)
+        if isinstance(line, bytes) and not (is_tombstone(line) and len(line) != SECRET_BYTES):
+            self._report.found(self._where, self._keys.secrets, "no_tombstone")
+
+    def _entries(self, client: redis.Redis, mine: Sequence[Stored]) -> None:
+        """Some entries of the owner's, at least one, in their order."""
+        for one, salt in zip(mine, self._salts(client, mine), strict=True):
+            if salt != NO_SALT:
                 self._report.found(self._where, self._keys.salts, "salt_stands")
             if one.body[:1] != BODY_MARK:
                 self._report.found(self._where, self._keys.stream, "open_entry")
-            elif self._entry_opens(one, salt):
+            elif self._body(one, salt) is not None:
                 self._report.found(self._where, self._keys.stream, "opens")
 
-    def _entry_opens(self, one: Stored, salt: bytes) -> bool:
+    def _salts(self, client: redis.Redis, mine: Sequence[Stored]) -> list[bytes]:
+        """The salt of each, as it stands; zero bytes where there is none."""
+        first, last = SALT_BYTES * mine[0].seq, SALT_BYTES * (mine[-1].seq + 1)
+        raw: Any = client.getrange(self._keys.salts, first, last - 1)
+        raw = raw.ljust(last - first, b"\0")
+        return [raw[(at := SALT_BYTES * one.seq - first) : at + SALT_BYTES] for one in mine]
+
+    def _body(self, one: Stored, salt: bytes) -> bytes | None:
+        """The body of a sealed entry, where its salt opens it, or none does."""
         if len(one.beside) <= _COMMITTED:
-            return False
+            return None
         principal, committed = one.beside[_PRINCIPAL], one.beside[_COMMITTED]
         about = body_about(self._probes.store_id.encode(), one.raw_id, one.owner, one.kind, principal, committed)
-        for key_salt in {salt.ljust(SALT_BYTES, b"\0"), NO_SALT}:
-            try:
-                open_body(self._probes.secret, key_salt, about, one.body)
-            except NotOpened:
-                continue
-            return True
-        return False
+        for key_salt in {salt, NO_SALT}:
+            with suppress(NotOpened):
+                return open_body(self._probes.secret, key_salt, about, one.body)[1]
+        return None
 
 
 def _chunks(value: bytes) -> list[bytes]:

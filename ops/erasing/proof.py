@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from events.errors import EngramlogError
+from events.errors import EngramlogError, NotFound
 from events.redis.wire import Wire
 from events.text.unreadable import UNREADABLE
 from ops.erasing.probe_file import drop_older, drop_probes, probes_folder, read_probes, write_probes
-from ops.erasing.probes import Probes, gather, gather_words
+from ops.erasing.probes import Probes, gather
 from ops.erasing.report import CLEAN, Audit
 from ops.erasing.residue import audit, places_of
+from ops.erasing.words_probes import gather_words, joined
 from ops.settings import Settings
 from ops.store import OpenStore
 
@@ -47,12 +48,28 @@ def _note(store: OpenStore, settings: Settings, gathered: Callable[[Wire], Probe
 
 
 def note_words(store: OpenStore, settings: Settings, owner: str, erasure: str, seqs: Sequence[int]) -> str | None:
-    """The same of single entries of an owner, by their seqs."""
-    return _note(
-        store,
-        settings,
-        lambda wire: gather_words(wire, store.identity.tags, owner, seqs, erasure_id=erasure, made_at=store.log.now()),
-    )
+    """The same of single entries of an owner, by their seqs. What was noted before the same erasure was killed stays noted: what lost
+    its words since says nothing any more."""
+
+    def gathered(wire: Wire) -> Probes:
+        tags, now = store.identity.tags, store.log.now()
+        found = gather_words(wire, tags, owner, seqs, erasure_id=erasure, made_at=now)
+        before = _noted(store, settings, erasure)
+        if before is None and not found.entries:
+            raise NotFound("nothing of it has words any more: they were erased before")
+        return found if before is None else joined(before, found)
+
+    return _note(store, settings, gathered)
+
+
+def _noted(store: OpenStore, settings: Settings, erasure: str) -> Probes | None:
+    """What is noted of an erasure already; None where nothing is. Raises as `read_probes` else."""
+    master, store_id = store.client.seals.master, store.identity.store_id
+    assert master is not None
+    try:
+        return read_probes(probes_folder(settings, store_id), master, store_id, erasure)
+    except NotFound:
+        return None
 
 
 def prove(store: OpenStore, settings: Settings, erasure: str, backups: Sequence[Path] = ()) -> Audit:
