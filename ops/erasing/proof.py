@@ -12,7 +12,7 @@ from pathlib import Path
 from events.errors import EngramlogError, NotFound
 from events.redis.wire import Wire
 from events.text.unreadable import UNREADABLE
-from ops.erasing.probe_file import drop_older, drop_probes, probes_folder, read_probes, write_probes
+from ops.erasing.probe_file import drop_older, drop_probes, kept_probes, probes_folder, read_probes, write_probes
 from ops.erasing.probes import Probes, gather
 from ops.erasing.report import CLEAN, Audit
 from ops.erasing.residue import audit, places_of
@@ -48,8 +48,8 @@ def _note(store: OpenStore, settings: Settings, gathered: Callable[[Wire], Probe
 
 
 def note_words(store: OpenStore, settings: Settings, owner: str, erasure: str, seqs: Sequence[int]) -> str | None:
-    """The same of single entries of an owner, by their seqs. What was noted before the same erasure was killed stays noted: what lost
-    its words since says nothing any more."""
+    """The same of single entries of an owner, by their seqs. What was noted before the same erasure was killed stays noted: what
+    lost its words since says nothing any more."""
 
     def gathered(wire: Wire) -> Probes:
         tags, now = store.identity.tags, store.log.now()
@@ -87,6 +87,11 @@ def prove(store: OpenStore, settings: Settings, erasure: str, backups: Sequence[
     if found.exit_code == CLEAN:
         drop_probes(folder, erasure)
     return found
+
+
+def is_noted(settings: Settings, store_id: str, erasure: str) -> bool:
+    """Whether anything is noted of an erasure. Raises StoreUnavailable."""
+    return erasure in kept_probes(probes_folder(settings, store_id))
 
 
 def let_go(settings: Settings, store_id: str, now: float) -> list[str]:

@@ -99,7 +99,7 @@ class Audit(msgspec.Struct, frozen=True):
         told += [f"and {self.more_findings:,} findings more"] if self.more_findings else []
         told += [f"not reached: {one.where}: {one.why}" for one in self.unreached]
         told += [f"and {self.more_unreached:,} places more that were not reached"] if self.more_unreached else []
-        told += [untold_told(self.untold)] if self.untold else []
+        told += [f"not looked for by its words: {untold_told(self.untold)}"] if self.untold else []
         told += [f"looked through: {one.where}: {one.items:,} items, {one.bytes:,} bytes" for one in self.looked]
         return [*told, self.verdict]
 
@@ -117,10 +117,8 @@ class Audit(msgspec.Struct, frozen=True):
 
 def untold_told(count: int) -> str:
     """That some texts could not be looked for by their words."""
-    return (
-        f"by their words not looked for: {count:,} texts that are too short, or of which what stays has the same; by their entries,"
-        " salts and vectors they were"
-    )
+    many = "1 text that is" if count == 1 else f"{count:,} texts that are"
+    return f"{many} too short, or in what stays too; the entries, salts and vectors were looked for all the same"
 
 
 class AuditReport:

@@ -102,7 +102,7 @@ def audit(probes: Probes, places: Places) -> Audit:
         erasure_id=probes.erasure_id,
         what="words" if probes.is_of_words else "owner",
         owner=probes.owner,
-        needles=len(needles),
+        needles=len(needles) + len(probes.short),
         events=probes.events,
         untold=probes.untold,
         findings=findings[:MOST_TOLD],

@@ -219,6 +219,11 @@ def open_kept(secret: bytes, store_id: str, owner: str, block: bytearray) -> mem
     return _proven(_key_of(secret, _TO_SEAL, store_id), _about(store_id, owner), block, sealed=True)
 
 
+def sealed_block(secret: bytes, store_id: str, owner: str, pieces: Sequence[bytes | memoryview]) -> SealedBlock:
+    """What an owner's view is kept as in a sealed store: what `open_kept` opens."""
+    return SealedBlock(_SEALED, _key_of(secret, _TO_SEAL, store_id), _about(store_id, owner), pieces)
+
+
 def _key_of(secret: bytes, purpose: bytes, store_id: str) -> bytes:
     return hmac.digest(secret, purpose + store_id.encode(), "sha256")
 
