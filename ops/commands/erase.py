@@ -87,7 +87,7 @@ def erase(
         bool,
         typer.Option(
             "--audit",
-            help="Only look whether anything is left of an owner who was erased, or of erased words of those ids: exit code 0, 1 or 3.",
+            help="Only look whether anything is left of an erased owner, or of the erased words of those ids: exit code 0, 1 or 3.",
         ),
     ] = False,
     again: Annotated[

@@ -66,8 +66,8 @@ def render_done(done: dict[str, Any]) -> None:
     if (audit := done["audit"]) is not None:
         render_audit(audit)
     out.print(
-        "[dim]Copies and backups made before hold these words, sealed, with their salts and the owner's key, wrapped under the master"
-        " key: let them go (docs/erasure.md)[/]"
+        "[dim]Copies and backups made before hold these words, sealed, with their salts and the owner's key, wrapped under the"
+        " master key: let them go (docs/erasure.md)[/]"
         if of_words
         else "[dim]Copies and backups made before hold its key, wrapped under the master key: let them go (docs/erasure.md)[/]",
         soft_wrap=True,

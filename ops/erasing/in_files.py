@@ -201,11 +201,16 @@ class FileLook:
             self._stream(inside, name, file, deep + 1)
 
     def _plain(self, where: str, name: str, file: Readable) -> None:
+        chunks = self._passing(where, name, self._chunks(where, file))
+        self._report.hits(where, "", self._needles.in_stream(chunks))
+
+    def _passing(self, where: str, name: str, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """The same chunks of a file that Redis did not pack, looked at besides as they pass."""
         if not _REJECTIONS.fullmatch(name):
-            self._report.hits(where, "", self._needles.in_stream(self._chunks(where, file)))
+            yield from chunks
             return
         lines = _Lines(self._probes.owner)
-        self._report.hits(where, "", self._needles.in_stream(lines.passed(self._chunks(where, file))))
+        yield from lines.passed(chunks)
         self._report.found(where, "", "rejection", lines.found)
 
     def _chunks(self, where: str, file: Readable) -> Iterator[bytes]:
@@ -219,12 +224,14 @@ class FileLook:
     def _rdb(self, where: str, file: Readable, path: Path | None) -> None:
         """What Redis wrote: as it lies, and as it is loaded."""
         if path is not None:
-            self._report.hits(where, "", self._needles.in_stream(self._chunks(where, file)))
+            chunks = self._passing(where, path.name, self._chunks(where, file))
+            self._report.hits(where, "", self._needles.in_stream(chunks))
             self._load(where, path, path.stat().st_size)
             return
         room = most_loaded()
         with _in_memory() as (kept, lies):  # one that comes out of an archive lies in no file of its own
-            self._report.hits(where, "", self._needles.in_stream(_written(self._chunks(where, file), kept, room)))
+            chunks = self._passing(where, "", _written(self._chunks(where, file), kept, room))
+            self._report.hits(where, "", self._needles.in_stream(chunks))
             kept.flush()
             size = os.fstat(kept.fileno()).st_size
             if room is not None and size > room:

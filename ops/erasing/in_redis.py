@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
-from urllib.parse import unquote_to_bytes
 
 import redis
 
@@ -23,35 +22,25 @@ from events.sealing.cipher import (
     BODY_MARK,
     NO_SALT,
     SALT_BYTES,
-    VALUE_MARK,
     NotOpened,
-    ValueCipher,
     body_about,
     open_body,
 )
 from events.sealing.seals import is_tombstone
 from ops.erasing.needles import Needles
+from ops.erasing.own_values import OwnValues
 from ops.erasing.probes import Probes
 from ops.erasing.report import AuditReport
-from projections.fold.changelog import chunks_of
-from projections.redis.sealed import CHANGES, MOMENT, PIECES, RECORD, SYNONYMS, VECTOR, place
 
 PAGE = 500
 HASH_PAGE = 100
 """Fields asked for at once: a vector's pieces may take 98 KB."""
 STRING_PAGE = 1 << 20
-_OF_OWNER = re.compile(
-    r"\{[^}]*\}:(?:v\d+(?:\.\d+)?:(st|log|tail|chg|idx|past|park)|(vec|vep):([^:]*)):(.*)", re.DOTALL
-)
-_WITH_OWNERS = re.compile(r"\{[^}]*\}:(?:v\d+(?:\.\d+)?:(?:own|q)|del|(?:ven|vea):.*)", re.DOTALL)
-"""Hashes whose fields are owners, none of whom stays there."""
 _OTHER = re.compile(r"\{[^}]*\}:|engramlog[:-]|rq:")
 _PRINCIPAL, _COMMITTED = 1, 4
 """Where they stand beside a body."""
 _LEAST_NAME = 3
 """Characters of an owner's name from which on a key of others that has it between its colons is told."""
-Opener = Callable[[bytes, bytes], Iterator[bytes]]
-"""Gives what of a field and its value opens."""
 
 
 class RedisLook:
@@ -61,8 +50,7 @@ class RedisLook:
         """`where`: what it is called in the report. `client`: whose replies are bytes."""
         self._where, self._client = where, client
         self._probes, self._needles, self._report = probes, needles, report
-        self._owner = probes.owner.encode()
-        self._cipher = ValueCipher(probes.secret)
+        self._values = OwnValues(probes)
         self._keys = LogKeys(probes.tag)
         name = re.escape(probes.owner)
         self._named = re.compile(rf"(?:\A|[:{{}}|/]){name}(?:\Z|[:{{}}|/])")
@@ -125,60 +113,35 @@ class RedisLook:
             self._report.unreached(self._where, f"{name} is of a type that is not known here")
             return
         text = key.decode("utf-8", "backslashreplace")
-        opens = self._opener(text)
+        opens = self._values.opener(text)
         if opens is not None or self._names_owner(text):
             self._own_place(name)
         if kind == b"string" and opens is None and client.strlen(key) > STRING_PAGE:
             self._report.hits(self._where, name, self._needles.in_stream(_long(client, key)))
             return
-        with_owners = _WITH_OWNERS.fullmatch(text) is not None
         for field, value in reader(client, key):
             for part in (field, value):
                 if hits := self._needles.in_value(part):
                     self._report.hits(self._where, name, hits)
-            if with_owners and field == self._owner:
+            if self._values.is_own_field(text, field):
                 self._own_place(name)
-                self._own_field(name, text, value)
-            for opened in () if opens is None else opens(field, value):
-                self._opened(name, opened)
+                self._own_values(name, self._values.in_field(text, value))
+            self._own_values(name, self._values.left(text, field, value))
+            if opens is not None:
+                self._own_values(name, opens(field, value))
 
     def _own_place(self, name: str) -> None:
         """A key or a field of the owner's own is there."""
         self._report.found(self._where, name, "place")
 
-    def _own_field(self, name: str, key: str, value: bytes) -> None:
-        """What stands under the owner in a hash of owners."""
-
-    def _opened(self, name: str, _value: bytes) -> None:
-        """A value of the owner's own opened."""
-        self._report.found(self._where, name, "opens")
+    def _own_values(self, name: str, opened: Iterator[bytes]) -> None:
+        """Values of the owner's own that open."""
+        for _ in opened:
+            self._report.found(self._where, name, "opens")
 
     def _names_owner(self, text: str) -> bool:
         """Whether a key of nobody we know has the owner's name between its colons."""
         return len(self._probes.owner) >= _LEAST_NAME and not _OTHER.match(text) and bool(self._named.search(text))
-
-    def _opener(self, text: str) -> Opener | None:
-        """What gives the values of a field that open, of a key that is the owner's own; None where it is not."""
-        found = _OF_OWNER.fullmatch(text)
-        if found is None or found[4] != self._probes.owner:
-            return None
-        owner = self._probes.owner
-        what, vectors, model = found[1], found[2], found[3]
-        if what in ("log", "tail"):
-            return lambda _field, value: (
-                opened for one in _chunks(value) for opened in self._open(place(CHANGES, owner), one)
-            )
-        if vectors:
-            kind, named = (VECTOR if vectors == "vec" else PIECES), unquote_to_bytes(model)
-            return lambda field, value: self._open(place(kind, owner, named + b"\0" + field), value)
-        kind = {"st": RECORD, "past": MOMENT}.get(what, SYNONYMS)
-        return lambda field, value: self._open(place(kind, owner, field), value)
-
-    def _open(self, where: bytes, value: bytes) -> Iterator[bytes]:
-        """What a sealed value holds; nothing where it does not open, or lies open."""
-        if value[:1] == VALUE_MARK:
-            with suppress(NotOpened):
-                yield self._cipher.open(where, value)
 
     def _places(self, client: redis.Redis) -> None:
         """The owner's line, and its entries with their salts."""
@@ -229,13 +192,6 @@ class RedisLook:
             with suppress(NotOpened):
                 return open_body(self._probes.secret, key_salt, about, one.body)[1]
         return None
-
-
-def _chunks(value: bytes) -> list[bytes]:
-    try:
-        return list(chunks_of(value))
-    except (ValueError, IndexError):
-        return []
 
 
 def _long(client: Any, key: bytes) -> Iterator[bytes]:

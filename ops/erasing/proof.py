@@ -6,7 +6,8 @@ nothing was found and everything was reached, and at the latest after some days.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from events.errors import EngramlogError, NotFound
@@ -16,7 +17,7 @@ from ops.erasing.probe_file import drop_older, drop_probes, kept_probes, probes_
 from ops.erasing.probes import Probes, gather
 from ops.erasing.report import CLEAN, Audit
 from ops.erasing.residue import audit, places_of
-from ops.erasing.words_probes import gather_words, joined
+from ops.erasing.words_probes import gather_words, joined, with_words
 from ops.settings import Settings
 from ops.store import OpenStore
 
@@ -25,12 +26,29 @@ KEPT_DAYS = 30
 
 
 def note(store: OpenStore, settings: Settings, owner: str, erasure: str) -> str | None:
-    """Note what must not be found afterwards; None, or why that could not be done."""
-    return _note(
-        store,
-        settings,
-        lambda wire: gather(wire, store.identity.tags, owner, erasure_id=erasure, made_at=store.log.now()),
-    )
+    """Note what must not be found afterwards; None, or why that could not be done.
+
+    What is noted still of erasures of its words, where the owner's key lies too, is noted with it instead.
+    """
+    of_words = list(_noted_of_words(store, settings, owner))
+
+    def gathered(wire: Wire) -> Probes:
+        found = gather(wire, store.identity.tags, owner, erasure_id=erasure, made_at=store.log.now())
+        return with_words(found, of_words)
+
+    why = _note(store, settings, gathered)
+    for one in of_words:
+        drop_probes(probes_folder(settings, store.identity.store_id), one.erasure_id)
+    return why
+
+
+def _noted_of_words(store: OpenStore, settings: Settings, owner: str) -> Iterator[Probes]:
+    """What is noted of erasures of words of an owner, as far as it opens. Raises StoreUnavailable."""
+    for erasure in kept_probes(probes_folder(settings, store.identity.store_id)):
+        with suppress(EngramlogError):
+            found = _noted(store, settings, erasure)
+            if found is not None and found.is_of_words and found.owner == owner:
+                yield found
 
 
 def _note(store: OpenStore, settings: Settings, gathered: Callable[[Wire], Probes]) -> str | None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import redis
 
 from ops.embedded.binary import RedisBinary
+from ops.erasing.in_commands import OwnCommands
 from ops.erasing.in_files import FileLook, Readable
 from ops.erasing.needles import Needles
+from ops.erasing.own_values import OwnValues
 from ops.erasing.probes import Probes
 from ops.erasing.report import AuditReport
-from ops.erasing.words_in_redis import OpenedSearch, WordsRedisLook
+from ops.erasing.words_in_redis import OpenedSearch, WordsRedisLook, tell_shut
 from ops.kept.view_files import BEGUN
 from projections.redis.kept import open_kept
 
@@ -36,9 +39,8 @@ class WordsFileLook(FileLook):
         """A view of the owner may be kept: what it says counts."""
 
     def _plain(self, where: str, name: str, file: Readable) -> None:
-        """Kept rejections are digests, and stay."""
         if not self._is_view(name):
-            self._report.hits(where, "", self._needles.in_stream(self._chunks(where, file)))
+            super()._plain(where, name, file)
             return
         block = bytearray()
         for chunk in self._chunks(where, file):
@@ -54,6 +56,15 @@ class WordsFileLook(FileLook):
             )
         else:
             self._search.look(where, "", "view_says", bytes(opened))
+
+    def _passing(self, where: str, name: str, chunks: Iterator[bytes]) -> Iterator[bytes]:  # noqa: ARG002 - looks have one shape
+        """What an append-only file tells is opened on the way. Kept rejections are digests, and stay."""
+        values = OwnValues(self._probes)
+        commands = OwnCommands(self._probes, values, lambda opened: self._search.look(where, "", "says", opened))
+        yield from commands.passed(chunks)
+        tell_shut(self._report, where, values.shut)
+        if commands.too_long:
+            self._report.unreached(where, "a command in it is too long to be looked into")
 
     def _is_view(self, name: str) -> bool:
         stem = Path(self._view).stem

@@ -6,9 +6,6 @@ the words, a salt of an entry that lost them, what is left of such an entry and 
 
 from __future__ import annotations
 
-import re
-from base64 import b64decode
-from binascii import Error as NotBase64
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,17 +15,12 @@ import redis
 from events.envelope import Stored, decode
 from events.errors import UndecodableEvent
 from events.redis.wordless import open_left
-from events.sealing.cipher import BODY_MARK, NO_SALT, VALUE_MARK, NotOpened
-from events.text.unreadable import UNREADABLE
+from events.sealing.cipher import BODY_MARK, NO_SALT, NotOpened
 from events.wordless import is_wordless
-from ops.erasing.in_redis import Opener, RedisLook
+from ops.erasing.in_redis import RedisLook
 from ops.erasing.needles import Needles
 from ops.erasing.probes import Probes
 from ops.erasing.report import AuditReport
-from projections.redis.sealed import REASON, SEALED_REASON, SYNONYMS, place
-
-_OWN = re.compile(r"\{[^}]*\}:v\d+(?:\.\d+)?:(own|q)")
-_NEVER_SEALED = re.compile(r"\{[^}]*\}:v\d+(?:\.\d+)?:(?:chg|idx|park):", re.DOTALL)
 
 
 class OpenedSearch:
@@ -44,6 +36,13 @@ class OpenedSearch:
         self._report.found(where, place, what, hits)
 
 
+def tell_shut(report: AuditReport, where: str, count: int) -> None:
+    """That values of the owner's own were not searched, where there are any."""
+    if count:
+        why = "of the owner's values and entries do not open under its key, so what they say is not known"
+        report.unreached(where, f"{count:,} {why}: see `engramlog verify`")
+
+
 def forms_of_whole(text: str) -> list[bytes]:
     """How a whole text stands in what is sealed: in MessagePack, and in JSON."""
     return [msgspec.msgpack.encode(text), msgspec.json.encode(text)]
@@ -56,44 +55,18 @@ class WordsRedisLook(RedisLook):
         super().__init__(where, client, probes, needles, report)
         self._search = OpenedSearch(probes, needles, report)
         self._went = frozenset(probes.entries)
-        self._shut = 0
-        """Values and entries of the owner's own that do not open under its key."""
 
     def look(self) -> None:
         """As of an owner; what of the owner does not open is told as not reached."""
         super().look()
-        if self._shut:
-            self._report.unreached(
-                self._where,
-                f"{self._shut:,} values and entries of the owner do not open under its key, so what they say is not known: see"
-                " `engramlog verify`",
-            )
+        tell_shut(self._report, self._where, self._values.shut)
 
     def _own_place(self, name: str) -> None:
         """Stays, as the owner does."""
 
-    def _own_field(self, name: str, key: str, value: bytes) -> None:
-        found = _OWN.fullmatch(key)
-        if found is None:
-            return
-        sealed = _sealed_in(value) if found[1] == "own" else _reason_in(value)
-        what = SYNONYMS if found[1] == "own" else REASON
-        for one in sealed:
-            for opened in self._open(place(what, self._probes.owner), one):
-                self._opened(name, opened)
-
-    def _opened(self, name: str, value: bytes) -> None:
-        self._search.look(self._where, name, "says", value)
-
-    def _opener(self, text: str) -> Opener | None:
-        return None if _NEVER_SEALED.match(text) else super()._opener(text)
-
-    def _open(self, where: bytes, value: bytes) -> Iterator[bytes]:
-        shut = value[:1] == VALUE_MARK
-        for opened in super()._open(where, value):
-            shut = False
-            yield opened
-        self._shut += shut
+    def _own_values(self, name: str, opened: Iterator[bytes]) -> None:
+        for one in opened:
+            self._search.look(self._where, name, "says", one)
 
     def _line(self, client: redis.Redis) -> None:
         """The line stays, as the owner does."""
@@ -113,7 +86,7 @@ class WordsRedisLook(RedisLook):
                 continue
             body = self._body(one, salt)
             if body is None:
-                self._shut += salt != NO_SALT
+                self._values.shut += salt != NO_SALT
             elif is_gone:
                 self._report.found(self._where, self._keys.stream, "entry_opens")
             else:
@@ -128,32 +101,12 @@ class WordsRedisLook(RedisLook):
 
     def _look_at_left(self, one: Stored, left: bytes) -> None:
         try:
-            body = open_left(self._cipher, one.owner, one.seq, left)
+            body = open_left(self._values.cipher, one.owner, one.seq, left)
         except NotOpened:
-            self._shut += 1
+            self._values.shut += 1
             return
-        self._search.look(self._where, self._keys.wordless, "says", body)
         try:
             if not is_wordless(decode(one.kind, body)):
                 self._report.found(self._where, self._keys.wordless, "left_says")
         except UndecodableEvent:
-            self._shut += 1
-
-
-def _sealed_in(state: bytes) -> list[bytes]:
-    """The sealed values in an owner's state: its synonyms."""
-    try:
-        told = msgspec.msgpack.decode(state)
-    except UNREADABLE:
-        return []
-    return [one for one in told if isinstance(one, bytes)] if isinstance(told, list) else []
-
-
-def _reason_in(quarantine: bytes) -> list[bytes]:
-    """The sealed reason for which an owner stands still."""
-    try:
-        told = msgspec.msgpack.decode(quarantine)
-        some = told if isinstance(told, list) else []
-        return [b64decode(one[1:], validate=True) for one in some if isinstance(one, str) and one[:1] == SEALED_REASON]
-    except (*UNREADABLE, NotBase64):
-        return []
+            self._values.shut += 1

@@ -22,7 +22,18 @@ from events.sealing.cipher import BODY_MARK, ValueCipher
 from events.wordless import without_words
 from ops.erasing.needles import Needles
 from ops.erasing.pieces import Evenly, distinct, pieces_of, spread
-from ops.erasing.probes import MOST_NEEDLES, Probes, bounded, not_in, of_others, pages_of, salts_at, words_in
+from ops.erasing.probes import (
+    MOST_NEEDLES,
+    MOST_OF_KEYS,
+    Probes,
+    bounded,
+    not_in,
+    of_others,
+    pages_of,
+    salts_at,
+    words_in,
+)
+from ops.erasing.probes import SALTS as SALTS_OF_OWNER
 from projections.embedding.meaning import content_key
 from projections.embedding.vectors import VectorKeys
 from projections.redis.store import slices
@@ -116,6 +127,15 @@ def joined(before: Probes, now: Probes, most: int = MOST_NEEDLES) -> Probes:
         entries=sorted({*before.entries, *now.entries}),
         short=spread(list(dict.fromkeys((*before.short, *now.short))), SHORT),
         untold=max(before.untold, now.untold),
+    )
+
+
+def with_words(of_owner: Probes, of_words: Sequence[Probes], most: int = MOST_NEEDLES) -> Probes:
+    """What is looked for of an owner, and with it what was noted of erasures of its words: nothing else knows these any more."""
+    words = dict.fromkeys((*of_owner.words, *(piece for one in of_words for piece in one.words)))
+    salts = dict.fromkeys((*of_owner.salts, *(salt for one in of_words for salt in one.salts)))
+    return msgspec.structs.replace(
+        of_owner, words=bounded(list(words), most - MOST_OF_KEYS), salts=spread(list(salts), SALTS_OF_OWNER)
     )
 
 

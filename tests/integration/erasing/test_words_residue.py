@@ -203,6 +203,28 @@ def test_what_another_owner_says_is_no_residue(store: WordsStore, house: House) 
     assert store.audit(house.probes).exit_code == 0
 
 
+@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("text", [ENGLISH, CHINESE, SHORT])
+def test_what_was_sealed_and_deleted_is_found_in_the_append_only_file(
+    store: WordsStore, house: House, plant: Callable[[WordsStore, str], str], text: str
+) -> None:
+    plant(store, STAYS)
+    store.client.delete(plant(store, text))
+    told = store.audit(house.probes)
+    assert {(Path(one.where).name.partition(".")[0], one.what) for one in told.findings} == {("appendonly", "says")}
+    store.rewrite()
+    assert store.audit(house.probes).findings == []
+
+
+def test_what_was_left_with_words_and_mended_is_found_in_the_append_only_file(store: WordsStore, house: House) -> None:
+    ((seq, event),) = store.entry_of("m0")
+    before = store.client.hget(store.keys.wordless, seq)
+    left = encode(msgspec.structs.replace(event, data=msgspec.structs.replace(event.data, content=ENGLISH)))
+    store.client.hset(store.keys.wordless, seq, laid_left(store.cipher, OWNER, seq, house.probes.erasure_id, left))
+    store.client.hset(store.keys.wordless, seq, before)
+    assert found(store.audit(house.probes), where="appendonly") == {"says"}
+
+
 def test_words_that_lie_open_are_found_as_of_an_owner(store: WordsStore, house: House) -> None:
     store.client.set("{e0}:x", ENGLISH)
     store.client.rpush("rq:queue:x", CHINESE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from consumers.erasing.steps import drop_from_builds, drop_vectors_of
@@ -13,6 +15,7 @@ from events.envelope import Event, from_micros, prepare
 from events.redis.secrets import read_cipher
 from events.redis.wire import WirePool
 from events.sealing.cipher import ValueCipher
+from ops.embedded.binary import RedisBinary
 from ops.erasing.probes import Probes
 from ops.erasing.words_again import erased_event
 from ops.erasing.words_probes import gather_words
@@ -33,6 +36,10 @@ SYNONYM = "pear tree singer"
 
 class WordsStore(Store):
     """The store as it runs; the memories of GOES and the turn are erased of it."""
+
+    def __init__(self, folder: Path, binary: RedisBinary, queue_url: str | None = None) -> None:
+        super().__init__(folder, binary, queue_url)
+        self.live._count = self.client.dbsize() * 1_000  # ids that no run before this one gave
 
     def say(self) -> None:
         """The owner says things, one of them twice; another owner says something too; the contents have vectors."""
