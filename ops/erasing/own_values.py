@@ -16,6 +16,7 @@ from events.sealing.cipher import NONCE_BYTES, TAG_BYTES, VALUE_MARK, NotOpened,
 from events.text.unreadable import UNREADABLE
 from ops.erasing.probes import Probes
 from projections.fold.changelog import chunks_of
+from projections.fold.owner import OwnerState
 from projections.redis.sealed import (
     CHANGES,
     MOMENT,
@@ -34,6 +35,7 @@ _OF_OWNER = re.compile(
 _WITH_OWNERS = re.compile(r"\{[^}]*\}:(?:v\d+(?:\.\d+)?:(own|q)|del|(?:ven|vea):.*)", re.DOTALL)
 _LEFT = re.compile(r"\{[^}]*\}:wl")
 LEAST_SEALED = len(VALUE_MARK) + NONCE_BYTES + TAG_BYTES
+_SYNONYMS_AT = OwnerState.__struct_fields__.index("synonyms")
 Opener = Callable[[bytes, bytes], Iterator[bytes]]
 """Gives what of a field and its value opens."""
 
@@ -105,12 +107,13 @@ def _chunks(value: bytes) -> list[bytes]:
 
 
 def _in_state(state: bytes) -> list[bytes]:
-    """The sealed values in an owner's state: its synonyms."""
+    """The sealed synonyms in an owner's state. Other bytes there are digests, which begin as they will."""
     try:
         told = msgspec.msgpack.decode(state)
     except UNREADABLE:
         return []
-    return [one for one in told if isinstance(one, bytes)] if isinstance(told, list) else []
+    found = told[_SYNONYMS_AT] if isinstance(told, list) and len(told) > _SYNONYMS_AT else None
+    return [found] if isinstance(found, bytes) else []
 
 
 def _in_quarantine(quarantine: bytes) -> list[bytes]:

@@ -86,7 +86,7 @@ def test_the_store_of_before_is_full_of_what_is_looked_for(house: House, tmp_pat
         assert found(told, where="redis", place=":st:") == {"place", "opens"}
         assert found(told, where="redis", place=":tail:") == {"place", "opens"}
         assert found(told, where="redis", place=":vec:") == {"place", "opens", "derived"}
-        assert found(told, where="redis", place=":own") == {"place"}
+        assert found(told, where="redis", place=":own") == {"place", "opens"}
         assert {"line", "salt", "opens", "place", "no_tombstone", "salt_stands"} <= found(told, where=" > loaded")
 
 

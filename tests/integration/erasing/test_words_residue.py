@@ -21,6 +21,7 @@ from ops.erasing.probes import Probes
 from ops.kept.view_files import view_name
 from projections.fold.builds import BuildKeys
 from projections.fold.changelog import laid
+from projections.fold.owner import OwnerState
 from projections.redis.kept import sealed_block
 from projections.redis.sealed import (
     CHANGES,
@@ -127,9 +128,14 @@ def a_moment(store: WordsStore, text: str) -> str:
     return key
 
 
+def state_with(synonyms: bytes) -> list[object]:
+    """An owner's state as it is laid down, with sealed synonyms, and digests that begin as what is sealed does."""
+    return [synonyms if name == "synonyms" else b"\xc1" + bytes(40) for name in OwnerState.__struct_fields__]
+
+
 def synonyms(store: WordsStore, text: str) -> str:
     key = BuildKeys(store.keys.tag, "v1.3").owners
-    store.client.hset(key, OWNER, msgspec.msgpack.encode([1, sealed(store, SYNONYMS, b"", text)]))
+    store.client.hset(key, OWNER, msgspec.msgpack.encode(state_with(sealed(store, SYNONYMS, b"", text))))
     return key
 
 
