@@ -29,8 +29,8 @@ class OwnCommands:
         own = rb"%b(?:st|log|tail|past):%b|ve[cp]:[^:\r\n]*:%b|%b(?:own|q)|wl" % (build, owner, owner, build)
         self._key = re.compile(rb"\$\d{1,5}\r\n(%b(?:%b))\r\n" % (tag, own))
         self._values, self._opened = values, opened
-        self.too_long = 0
-        """Commands that were longer than is kept."""
+        self.unread = 0
+        """Commands that are longer than is kept, or that break off."""
 
     def passed(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         """The same chunks."""
@@ -38,18 +38,18 @@ class OwnCommands:
         for chunk in chunks:
             rest = self._taken(rest + chunk)
             yield chunk
-        self._taken(rest + b"\r\n*")
+        self._taken(rest, at_end=True)
 
-    def _taken(self, raw: bytes) -> bytes:
+    def _taken(self, raw: bytes, *, at_end: bool = False) -> bytes:
         """Take the whole commands; what of the end may be the beginning of another."""
         at = 0
         while found := self._key.search(raw, at):
             told, end = _arguments(raw, found.end())
             if end is None:
-                if len(raw) - found.start() <= MOST_COMMAND:
+                if not at_end and len(raw) - found.start() <= MOST_COMMAND:
                     return raw[found.start() :]
-                self.too_long += 1
-                end = found.end()
+                end = found.end() + sum(len(b"$%d\r\n%b\r\n" % (len(one), one)) for one in told)
+                self.unread += end < len(raw)
             self._take(found[1].decode("utf-8", "replace"), told)
             at = end
         return raw[max(at, len(raw) - _KEY_BYTES) :]

@@ -63,8 +63,8 @@ class WordsFileLook(FileLook):
         commands = OwnCommands(self._probes, values, lambda opened: self._search.look(where, "", "says", opened))
         yield from commands.passed(chunks)
         tell_shut(self._report, where, values.shut)
-        if commands.too_long:
-            self._report.unreached(where, "a command in it is too long to be looked into")
+        if commands.unread:
+            self._report.unreached(where, "a command in it breaks off, or is too long to be looked into")
 
     def _is_view(self, name: str) -> bool:
         stem = Path(self._view).stem
