@@ -76,9 +76,9 @@ def _of_owner(store: OpenStore, owner: str) -> str:
 
 def _of_words(store: OpenStore, settings: Settings, owner: str, ids: Sequence[str]) -> str:
     """By what these memories and turns of an owner were erased: of several erasures the newest of which something is noted.
-    Raises NotFound; OwnerErased where the owner went as a whole."""
+    Raises NotFound, for an owner too who went as a whole."""
     from events.door.of_the_store import label_of
-    from events.errors import NotFound, refused
+    from events.errors import NotFound, OwnerErased, refused
     from events.partitions import LogKeys, partition_of
     from events.redis.secrets import read_cipher
     from ops.erasing.fence_list import FenceList, list_path
@@ -91,6 +91,13 @@ def _of_words(store: OpenStore, settings: Settings, owner: str, ids: Sequence[st
     try:
         tag = store.identity.tags[partition_of(owner, store.identity.partitions)]
         cipher = read_cipher(wire, LogKeys(tag), owner)
+    except OwnerErased as error:
+        raise NotFound(
+            f"ids: got {', '.join(ids)[:80]!r} of owner {owner[:80]!r}, who was erased as a whole since; allowed: the owner alone,"
+            " whose audit looks for those words too",
+            owner=owner[:80],
+            ids=list(ids[:20]),
+        ) from error
     finally:
         wire.close()
     listed = FenceList(list_path(settings, store_id), store_id).read_words()

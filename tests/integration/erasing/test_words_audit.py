@@ -85,6 +85,23 @@ def test_the_audit_of_ids_finds_the_erasure_in_which_they_were_named(cli: Cli, f
     assert cli.json("erase", "ada", first, "--audit", code=2)["error"] == "NotFound"
 
 
+def test_once_the_owner_is_erased_too_its_audit_looks_for_those_words(cli: Cli, folder: Path, tmp_path: Path) -> None:
+    memory_id, _ = said(cli, CANOE), said(cli, CHINESE)
+    backup = backed_up(folder, tmp_path / "before.tar")
+    cli("erase", "ada", memory_id, "--yes", "--backup", str(backup), code=1)
+    (folder / "note.txt").write_text(f"he says that {CANOE}")
+    done = cli.json("erase", "ada", "--yes", code=1)
+    assert kept(folder) == [done["erasure"]]
+    (found,) = done["audit"]["findings"]
+    assert (found["what"], Path(found["where"]).name) == ("word", "note.txt")
+    told = cli.json("erase", "ada", memory_id, "--audit", code=2)
+    assert told["error"] == "NotFound"
+    assert "erased as a whole since; allowed: the owner alone" in told["message"]
+    (folder / "note.txt").unlink()
+    assert cli.json("erase", "ada", "--audit")["exit_code"] == 0
+    assert kept(folder) == []
+
+
 def test_what_is_told_at_the_end_is_true_of_words(cli: Cli, folder: Path, tmp_path: Path) -> None:
     memory_id, owner = said(cli, CANOE), said(cli, CANOE, "bob")
     backup = backed_up(folder, tmp_path / "before.tar")
