@@ -13,7 +13,8 @@ from rich.markup import escape
 
 from api.cli.app import Json, app, err, out, progress, show
 from events.errors import InputError
-from ops.commands.erase_shown import render_all, render_audit, render_done, render_plan
+from ops.commands.erase_audit import audit_only, audited, destroy_old
+from ops.commands.erase_shown import render_all, render_done, render_plan
 
 if TYPE_CHECKING:
     from ops.settings import Settings
@@ -85,7 +86,8 @@ def erase(
     audit: Annotated[
         bool,
         typer.Option(
-            "--audit", help="Only look whether anything is left of an owner who was erased: exit code 0, 1 or 3."
+            "--audit",
+            help="Only look whether anything is left of an erased owner, or of the erased words of those ids: exit code 0, 1 or 3.",
         ),
     ] = False,
     again: Annotated[
@@ -121,9 +123,9 @@ def erase(
         _refuse_path(certificate, again=again)
     settings = load_settings()
     with open_the_store(settings, on_wait=patient(err)) as store:
-        _let_go(store, settings)
+        destroy_old(store, settings)
         if audit and owner is not None:
-            raise typer.Exit(_audit_only(store, settings, owner, backup or (), json))
+            raise typer.Exit(audit_only(store, settings, owner, ids or (), backup or (), json=json))
         owners = _came_back(store, settings) if owner is None else [owner]
         if ids and owner is not None:
             done = [_erase_words(store, settings, owner, ids, asked)]
@@ -169,7 +171,9 @@ def _refuse(asked: _Asked, *, only_looks: bool, erases: bool) -> None:
         )
     if only_looks and (erases or asked.names or asked.reason):
         raise InputError(
-            "audit: got it beside what erases; allowed: an owner, and --backup with it", field="audit", got="--audit"
+            "audit: got it beside what erases; allowed: an owner, ids, and --backup with it",
+            field="audit",
+            got="--audit",
         )
 
 
@@ -224,7 +228,7 @@ def _erase_one(store: OpenStore, settings: Settings, owner: str, asked: _Asked) 
         plan = ErasurePlan(owner, asked.ground, asked.reason)
         done = carry_out(store, settings, plan, gather=gather, on_progress=advance, on_wait=patient(err))
     found: dict[str, Any] = msgspec.to_builtins(done)
-    found["audit"] = _audited(store, settings, done.erasure, asked.backups, found["not_proven"])
+    found["audit"] = audited(store, settings, done.erasure, asked.backups, found["not_proven"])
     found["not_proven"] += [f"what must not be left could not be noted before: {one}" for one in why]
     return found
 
@@ -238,63 +242,8 @@ def _erase_words(store: OpenStore, settings: Settings, owner: str, ids: Sequence
         store,
         settings,
         wanted,
-        lambda erasure, not_proven: _audited(store, settings, erasure, asked.backups, not_proven),
+        lambda erasure, not_proven: audited(store, settings, erasure, asked.backups, not_proven),
     )
-
-
-def _audited(
-    store: OpenStore, settings: Settings, erasure: str, backups: Sequence[Path], not_proven: list[str]
-) -> dict[str, Any] | None:
-    """What an audit found, JSON-ready and without the owner's name; None where nothing was noted that it could look for."""
-    import msgspec
-
-    from events.errors import EngramlogError, NotFound
-    from ops.erasing.proof import prove
-
-    try:
-        found = prove(store, settings, erasure, backups)
-    except NotFound:
-        not_proven.append(
-            "whether anything is left was not looked for: nothing is noted of this erasure, or it was proven before"
-        )
-        return None
-    except EngramlogError as error:
-        not_proven.append(f"whether anything is left could not be looked for: {error.message}")
-        return None
-    told: dict[str, Any] = msgspec.to_builtins(found)
-    del told["owner"]
-    return told
-
-
-def _audit_only(store: OpenStore, settings: Settings, owner: str, backups: Sequence[Path], json: bool) -> int:
-    from consumers.erasing.steps import standing_of
-    from events.errors import NotFound
-    from events.partitions import partition_of
-
-    wire = store.wire()
-    try:
-        _, erasure = standing_of(wire, store.identity.tags[partition_of(owner, store.identity.partitions)], owner)
-    finally:
-        wire.close()
-    if erasure is None:
-        raise NotFound(f"owner: got {owner[:80]!r}; allowed: one who was erased", owner=owner[:80])
-    missing: list[str] = []
-    told = _audited(store, settings, erasure, backups, missing)
-    if told is None:
-        raise NotFound(f"{missing[0]} ({erasure})", erasure=erasure)
-    show(told, json, render_audit)
-    return int(told["exit_code"])
-
-
-def _let_go(store: OpenStore, settings: Settings) -> None:
-    """Destroy what was noted of erasures too long ago."""
-    from ops.clock import now
-    from ops.erasing.proof import let_go
-
-    for erasure in let_go(settings, store.identity.store_id, now().timestamp()):
-        err.print(
-            f"[yellow]what was noted of erasure {erasure} to look for was kept for 30 days, and is destroyed now[/]"
-        )
 
 
 def _elsewhere(store: OpenStore, names: Sequence[str], owner: str, json: bool) -> dict[str, Any]:

@@ -46,8 +46,15 @@ def render_plan(told: dict[str, Any]) -> None:
 
 def render_done(done: dict[str, Any]) -> None:
     """What it did."""
+    of_words = "turns" in done
+    gone = _many(done["events"], "event")
+    what = (
+        f"the words of {gone} are gone, and nothing opens them any more"
+        if of_words
+        else f"{gone} can be read by nobody"
+    )
     out.print(
-        f"[bold green]erased[/] {_many(done['events'], 'event')} can be read by nobody; certificate {done['erasure']} at"
+        f"[bold green]erased[/] {what}; certificate {done['erasure']} at"
         f" {done['position']}, the log up to {done['until']} {'verifies' if done['verified'] else '[bold red]differs[/]'};"
         f" append-only file: {escape(done['aof'])}, dump: {escape(done['dump'])}.",
         soft_wrap=True,
@@ -59,13 +66,17 @@ def render_done(done: dict[str, Any]) -> None:
     if (audit := done["audit"]) is not None:
         render_audit(audit)
     out.print(
-        "[dim]Copies and backups made before hold its key, wrapped under the master key: let them go (docs/erasure.md)[/]"
+        "[dim]Copies and backups made before hold these words, sealed, with their salts and the owner's key, wrapped under the"
+        " master key: let them go (docs/erasure.md)[/]"
+        if of_words
+        else "[dim]Copies and backups made before hold its key, wrapped under the master key: let them go (docs/erasure.md)[/]",
+        soft_wrap=True,
     )
 
 
 def render_audit(audit: dict[str, Any]) -> None:
     """What was looked for, and whether anything is left."""
-    from ops.erasing.report import WHAT
+    from ops.erasing.report import WHAT, untold_told
 
     for one in audit["findings"]:
         out.print(
@@ -77,6 +88,8 @@ def render_audit(audit: dict[str, Any]) -> None:
         out.print(f"[bold red]left[/] and {audit['more_findings']:,} more")
     for one in audit["unreached"]:
         out.print(f"[yellow]not looked through[/] {escape(one['where'])}: {escape(one['why'])}", soft_wrap=True)
+    if audit["untold"]:
+        out.print(f"[yellow]not looked for by its words[/] {untold_told(audit['untold'])}", soft_wrap=True)
     looked = sum(one["bytes"] for one in audit["looked"])
     told = {0: "[bold green]nothing is left[/]", 1: "[bold red]something is left[/]", 3: "[yellow]not proven[/]"}
     out.print(
@@ -85,8 +98,10 @@ def render_audit(audit: dict[str, Any]) -> None:
         soft_wrap=True,
     )
     if audit["exit_code"]:
+        whose = "owner" if audit["what"] == "owner" else "owner and ids"
         out.print(
-            "[dim]What was looked for is kept, sealed: mend that, then `engramlog erase --audit` of the same owner[/]"
+            f"[dim]What was looked for is kept, sealed: mend that, then `engramlog erase --audit` of the same {whose}[/]",
+            soft_wrap=True,
         )
 
 

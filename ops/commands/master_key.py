@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from events.redis.wire import Wire
     from events.sealing.seals import MasterKey, Seals
     from ops.kept.value_file import ValueFile
+    from ops.sealing.rewrap import Wraps
     from ops.settings import Settings
 
 master_app = typer.Typer(no_args_is_help=True, help=entries()["master-key"].help)
@@ -44,6 +45,8 @@ class _Sealed(NamedTuple):
     """Where the master key lies; None where a key service has it."""
     kept: ValueFile
     """Kept rejections of this machine, which hold secrets wrapped as the store does."""
+    probes: Path
+    """The folder of what is looked for of erasures that are not proven, wrapped so too."""
 
 
 @contextmanager
@@ -51,6 +54,7 @@ def _sealed(settings: Settings) -> Iterator[_Sealed]:
     """The store of these settings, without what reads memories. Raises StoreMismatch where there is none, or it lies open."""
     from events.redis.wire import Wire, connect
     from ops.commands.notices import patient
+    from ops.erasing.probe_file import probes_folder
     from ops.kept.value_file import ValueFile, values_path
     from ops.sealing.master import key_in, master_of
     from ops.store import folder_of, reach_the_store
@@ -67,7 +71,10 @@ def _sealed(settings: Settings) -> Iterator[_Sealed]:
             if identity.sealed is None or client.seals.master is None:
                 raise StoreMismatch("this store lies open: nothing in it is wrapped under a master key")
             kept = ValueFile(values_path(settings, identity.store_id), identity.store_id, identity.partitions)
-            yield _Sealed(wire, identity.tags, client.seals, client.seals.master, key_in(folder, settings), kept)
+            probes = probes_folder(settings, identity.store_id)
+            yield _Sealed(
+                wire, identity.tags, client.seals, client.seals.master, key_in(folder, settings), kept, probes
+            )
         finally:
             wire.close()
             client.close()
@@ -114,10 +121,8 @@ def _render_new(answer: dict[str, Any]) -> None:
 @master_app.command("show", epilog="Example: `engramlog master-key show`")
 def show_(json: Json = False) -> None:
     """Which master keys there are, which wraps now, and how many owners' keys each has wrapped. Shows nothing of a key itself."""
-    from ops.sealing.rewrap import wraps_of
-
     with _sealed(_settings()) as store:
-        found = wraps_of(store.wire, store.tags, store.master)
+        found = _wraps(store)
         held, current = _held(store)
     keys = [
         {
@@ -127,7 +132,7 @@ def show_(json: Json = False) -> None:
             "owners": found.owners[key],
             "needed": bool(found.need(key)) or key == current,
         }
-        for key in sorted({*(held or ()), *found.owners, *filter(None, [found.check, current])})
+        for key in sorted({*(held or ()), *found.owners, *found.probes, *filter(None, [found.check, current])})
     ]
     droppable = [one["key"] for one in keys if one["held"] and not one["needed"]]
     show(
@@ -142,6 +147,16 @@ def show_(json: Json = False) -> None:
         json,
         _render_keys,
     )
+
+
+def _wraps(store: _Sealed) -> Wraps:
+    """Which keys anything of this store is wrapped under, here and in what is kept of erasures."""
+    from ops.erasing.probe_file import probes_wrapped
+    from ops.sealing.rewrap import wraps_of
+
+    found = wraps_of(store.wire, store.tags, store.master)
+    found.probes = probes_wrapped(store.probes, store.master)
+    return found
 
 
 def _held(store: _Sealed) -> tuple[list[str] | None, str | None]:
@@ -195,12 +210,14 @@ def rewrap_(json: Json = False) -> None:
 
     Killed anywhere, run it again: it goes on. Exit code 3 where some lines do not open; they stay as they are.
     """
+    from ops.erasing.probe_file import rewrap_probes
     from ops.kept.wrapping import wrap_kept
     from ops.sealing.rewrap import rewrap
 
     with _sealed(_settings()) as store, progress("rewrap", json, long=LONG) as advance:
         done = rewrap(store.wire, store.tags, store.seals, advance)
         wrap_kept(store.wire, store.tags, store.kept)
+        rewrap_probes(store.probes, store.master, store.seals.store.decode())
     show(
         {
             "rewrapped": done.rewrapped,
@@ -231,7 +248,6 @@ def drop(
     """Take a key out of the file that nothing in the store needs any more. Backups of before the rewrap need it: keep a copy."""
     from ops.clock import now
     from ops.sealing.key_file import drop_key, read_key_file, rotated_seconds
-    from ops.sealing.rewrap import wraps_of
 
     settings, path = _settings(), _file("drop")
     ring = read_key_file(path)
@@ -242,7 +258,7 @@ def drop(
         )
         raise InputError(f"no old key of the file is called {key[:40]!r}; its old keys: {old}", field="old_id")
     with _sealed(settings) as store:
-        needed = wraps_of(store.wire, store.tags, store.master).need(key)
+        needed = _wraps(store).need(key)
         if needed:
             raise InputError(
                 f"{needed:,} line{' needs' if needed == 1 else 's need'} this key still: `engramlog master-key rewrap` first",

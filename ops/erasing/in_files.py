@@ -21,6 +21,7 @@ from tempfile import NamedTemporaryFile
 from typing import IO, Any, Protocol
 
 import msgspec
+import redis
 
 from events.text.unreadable import UNREADABLE
 from ops.embedded.binary import RedisBinary
@@ -81,6 +82,10 @@ class FileLook:
         self._binary, self._view = binary, view_name
         self._done = set[tuple[int, int]]()
         self._unpacked = 0
+
+    def redis_look(self, where: str, client: redis.Redis) -> RedisLook:
+        """What looks through a Redis for the same."""
+        return RedisLook(where, client, self._probes, self._needles, self._report)
 
     def look(self, path: Path) -> None:
         """Look through a file, or a folder and all below it. Raises nothing."""
@@ -144,6 +149,10 @@ class FileLook:
         """What its name alone tells."""
         raw = name.encode("utf-8", "surrogateescape")
         self._report.hits(where, "", self._needles.in_value(raw))
+        self._own_name(where, name)
+
+    def _own_name(self, where: str, name: str) -> None:
+        """A file's name: one of the owner's own is told by it alone."""
         if name == self._view:
             self._report.found(where, "", "view")
 
@@ -188,16 +197,20 @@ class FileLook:
         inside = f"{where}{INSIDE}{self._report.path_of(member.name)}"
         self._report.hits(inside, "", self._needles.in_value(member.name.encode("utf-8", "surrogateescape")))
         if member.isfile() and (file := archive.extractfile(member)) is not None:
-            if name == self._view:
-                self._report.found(inside, "", "view")
+            self._own_name(inside, name)
             self._stream(inside, name, file, deep + 1)
 
     def _plain(self, where: str, name: str, file: Readable) -> None:
+        chunks = self._passing(where, name, self._chunks(where, file))
+        self._report.hits(where, "", self._needles.in_stream(chunks))
+
+    def _passing(self, where: str, name: str, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """The same chunks of a file that Redis did not pack, looked at besides as they pass."""
         if not _REJECTIONS.fullmatch(name):
-            self._report.hits(where, "", self._needles.in_stream(self._chunks(where, file)))
+            yield from chunks
             return
         lines = _Lines(self._probes.owner)
-        self._report.hits(where, "", self._needles.in_stream(lines.passed(self._chunks(where, file))))
+        yield from lines.passed(chunks)
         self._report.found(where, "", "rejection", lines.found)
 
     def _chunks(self, where: str, file: Readable) -> Iterator[bytes]:
@@ -211,12 +224,14 @@ class FileLook:
     def _rdb(self, where: str, file: Readable, path: Path | None) -> None:
         """What Redis wrote: as it lies, and as it is loaded."""
         if path is not None:
-            self._report.hits(where, "", self._needles.in_stream(self._chunks(where, file)))
+            chunks = self._passing(where, path.name, self._chunks(where, file))
+            self._report.hits(where, "", self._needles.in_stream(chunks))
             self._load(where, path, path.stat().st_size)
             return
         room = most_loaded()
         with _in_memory() as (kept, lies):  # one that comes out of an archive lies in no file of its own
-            self._report.hits(where, "", self._needles.in_stream(_written(self._chunks(where, file), kept, room)))
+            chunks = self._passing(where, "", _written(self._chunks(where, file), kept, room))
+            self._report.hits(where, "", self._needles.in_stream(chunks))
             kept.flush()
             size = os.fstat(kept.fileno()).st_size
             if room is not None and size > room:
@@ -236,7 +251,7 @@ class FileLook:
             with loaded(path, size, self._binary) as scratch:
                 self._report.hits(inside, "", self._needles.in_stream(scratch.told()))
                 with scratch.client() as client:
-                    RedisLook(inside, client, self._probes, self._needles, self._report).look()
+                    self.redis_look(inside, client).look()
         except NotLoaded as error:
             self._report.unreached(where, f"Redis packs what is in it, and it was not loaded: {error}")
 

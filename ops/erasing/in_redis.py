@@ -1,12 +1,14 @@
-"""Looking through a Redis: every key and value of every type in every database, and what the owner's places should hold now."""
+"""Looking through a Redis: every key and value of every type in every database, and what the owner's places should hold now.
+
+What is looked for of an owner who is gone is told here; `ops.erasing.words_in_redis` goes the same ways for single memories.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
-from urllib.parse import unquote_to_bytes
 
 import redis
 
@@ -20,28 +22,20 @@ from events.sealing.cipher import (
     BODY_MARK,
     NO_SALT,
     SALT_BYTES,
-    VALUE_MARK,
     NotOpened,
-    ValueCipher,
     body_about,
     open_body,
 )
 from events.sealing.seals import is_tombstone
 from ops.erasing.needles import Needles
+from ops.erasing.own_values import OwnValues
 from ops.erasing.probes import Probes
 from ops.erasing.report import AuditReport
-from projections.fold.changelog import chunks_of
-from projections.redis.sealed import CHANGES, MOMENT, PIECES, RECORD, SYNONYMS, VECTOR, place
 
 PAGE = 500
 HASH_PAGE = 100
 """Fields asked for at once: a vector's pieces may take 98 KB."""
 STRING_PAGE = 1 << 20
-_OF_OWNER = re.compile(
-    r"\{[^}]*\}:(?:v\d+(?:\.\d+)?:(st|log|tail|chg|idx|past|park)|(vec|vep):([^:]*)):(.*)", re.DOTALL
-)
-_WITH_OWNERS = re.compile(r"\{[^}]*\}:(?:v\d+(?:\.\d+)?:(?:own|q)|del|(?:ven|vea):.*)", re.DOTALL)
-"""Hashes whose fields are owners, none of whom stays there."""
 _OTHER = re.compile(r"\{[^}]*\}:|engramlog[:-]|rq:")
 _PRINCIPAL, _COMMITTED = 1, 4
 """Where they stand beside a body."""
@@ -56,8 +50,7 @@ class RedisLook:
         """`where`: what it is called in the report. `client`: whose replies are bytes."""
         self._where, self._client = where, client
         self._probes, self._needles, self._report = probes, needles, report
-        self._owner = probes.owner.encode()
-        self._cipher = ValueCipher(probes.secret)
+        self._values = OwnValues(probes)
         self._keys = LogKeys(probes.tag)
         name = re.escape(probes.owner)
         self._named = re.compile(rf"(?:\A|[:{{}}|/]){name}(?:\Z|[:{{}}|/])")
@@ -120,55 +113,39 @@ class RedisLook:
             self._report.unreached(self._where, f"{name} is of a type that is not known here")
             return
         text = key.decode("utf-8", "backslashreplace")
-        opens = self._opener(text)
+        opens = self._values.opener(text)
         if opens is not None or self._names_owner(text):
-            self._report.found(self._where, name, "place")
-        if kind == b"string" and client.strlen(key) > STRING_PAGE:
+            self._own_place(name)
+        if kind == b"string" and opens is None and client.strlen(key) > STRING_PAGE:
             self._report.hits(self._where, name, self._needles.in_stream(_long(client, key)))
             return
-        with_owners = _WITH_OWNERS.fullmatch(text) is not None
         for field, value in reader(client, key):
             for part in (field, value):
                 if hits := self._needles.in_value(part):
                     self._report.hits(self._where, name, hits)
-            if with_owners and field == self._owner:
-                self._report.found(self._where, name, "place")
-            if opens is not None and opens(field, value):
-                self._report.found(self._where, name, "opens")
+            if self._values.is_own_field(text, field):
+                self._own_place(name)
+                self._own_values(name, self._values.in_field(text, value))
+            self._own_values(name, self._values.left(text, field, value))
+            if opens is not None:
+                self._own_values(name, opens(field, value))
+
+    def _own_place(self, name: str) -> None:
+        """A key or a field of the owner's own is there."""
+        self._report.found(self._where, name, "place")
+
+    def _own_values(self, name: str, opened: Iterator[bytes]) -> None:
+        """Values of the owner's own that open."""
+        for _ in opened:
+            self._report.found(self._where, name, "opens")
 
     def _names_owner(self, text: str) -> bool:
         """Whether a key of nobody we know has the owner's name between its colons."""
         return len(self._probes.owner) >= _LEAST_NAME and not _OTHER.match(text) and bool(self._named.search(text))
 
-    def _opener(self, text: str) -> Callable[[bytes, bytes], bool] | None:
-        """What tries to open the values of a key that is the owner's own; None where it is not."""
-        found = _OF_OWNER.fullmatch(text)
-        if found is None or found[4] != self._probes.owner:
-            return None
-        owner = self._probes.owner
-        what, vectors, model = found[1], found[2], found[3]
-        if what in ("log", "tail"):
-            return lambda _field, value: any(self._opens(place(CHANGES, owner), one) for one in _chunks(value))
-        if vectors:
-            kind, named = (VECTOR if vectors == "vec" else PIECES), unquote_to_bytes(model)
-            return lambda field, value: self._opens(place(kind, owner, named + b"\0" + field), value)
-        kind = {"st": RECORD, "past": MOMENT}.get(what, SYNONYMS)
-        return lambda field, value: self._opens(place(kind, owner, field), value)
-
-    def _opens(self, where: bytes, value: bytes) -> bool:
-        if value[:1] != VALUE_MARK:
-            return False
-        try:
-            self._cipher.open(where, value)
-        except NotOpened:
-            return False
-        return True
-
     def _places(self, client: redis.Redis) -> None:
         """The owner's line, and its entries with their salts."""
-        line = client.hget(self._keys.secrets, self._probes.owner)
-        if isinstance(line, bytes) and not (is_tombstone(line) and len(line) != SECRET_BYTES):
-            self._report.found(self._where, self._keys.secrets, "no_tombstone")
+        self._line(client)
         if client.type(self._keys.stream) != b"stream":
             return
         after, wire = 0, Wire(client)
@@ -176,42 +153,45 @@ class RedisLook:
             while answer := wire.call("XRANGE", self._keys.stream, f"{after + 1}-0", "+", "COUNT", PAGE):
                 page = entries(answer, self._keys.tag)
                 after = page[-1].seq
-                self._entries(client, [one for one in page if one.owner == self._probes.owner])
+                if mine := [one for one in page if one.owner == self._probes.owner]:
+                    self._entries(client, mine)
         except LogGap:
             self._report.unreached(self._where, f"{self._keys.stream} has an entry that no append wrote")
         finally:
             wire.close()
 
-    def _entries(self, client: redis.Redis, mine: Iterable[Stored]) -> None:
-        for one in mine:
-            at = SALT_BYTES * one.seq
-            salt: Any = client.getrange(self._keys.salts, at, at + SALT_BYTES - 1)
-            if salt.strip(b"\0"):
+    def _line(self, client: redis.Redis) -> None:
+        line = client.hget(self._keys.secrets, self._probes.owner)
+        if isinstance(line, bytes) and not (is_tombstone(line) and len(line) != SECRET_BYTES):
+            self._report.found(self._where, self._keys.secrets, "no_tombstone")
+
+    def _entries(self, client: redis.Redis, mine: Sequence[Stored]) -> None:
+        """Some entries of the owner's, at least one, in their order."""
+        for one, salt in zip(mine, self._salts(client, mine), strict=True):
+            if salt != NO_SALT:
                 self._report.found(self._where, self._keys.salts, "salt_stands")
             if one.body[:1] != BODY_MARK:
                 self._report.found(self._where, self._keys.stream, "open_entry")
-            elif self._entry_opens(one, salt):
+            elif self._body(one, salt) is not None:
                 self._report.found(self._where, self._keys.stream, "opens")
 
-    def _entry_opens(self, one: Stored, salt: bytes) -> bool:
+    def _salts(self, client: redis.Redis, mine: Sequence[Stored]) -> list[bytes]:
+        """The salt of each, as it stands; zero bytes where there is none."""
+        first, last = SALT_BYTES * mine[0].seq, SALT_BYTES * (mine[-1].seq + 1)
+        raw: Any = client.getrange(self._keys.salts, first, last - 1)
+        raw = raw.ljust(last - first, b"\0")
+        return [raw[(at := SALT_BYTES * one.seq - first) : at + SALT_BYTES] for one in mine]
+
+    def _body(self, one: Stored, salt: bytes) -> bytes | None:
+        """The body of a sealed entry, where its salt opens it, or none does."""
         if len(one.beside) <= _COMMITTED:
-            return False
+            return None
         principal, committed = one.beside[_PRINCIPAL], one.beside[_COMMITTED]
         about = body_about(self._probes.store_id.encode(), one.raw_id, one.owner, one.kind, principal, committed)
-        for key_salt in {salt.ljust(SALT_BYTES, b"\0"), NO_SALT}:
-            try:
-                open_body(self._probes.secret, key_salt, about, one.body)
-            except NotOpened:
-                continue
-            return True
-        return False
-
-
-def _chunks(value: bytes) -> list[bytes]:
-    try:
-        return list(chunks_of(value))
-    except (ValueError, IndexError):
-        return []
+        for key_salt in {salt, NO_SALT}:
+            with suppress(NotOpened):
+                return open_body(self._probes.secret, key_salt, about, one.body)[1]
+        return None
 
 
 def _long(client: Any, key: bytes) -> Iterator[bytes]:

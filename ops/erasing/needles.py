@@ -16,7 +16,7 @@ from typing import Literal
 
 from ahocorasick_rs import BytesAhoCorasick
 
-Kind = Literal["word", "secret", "line", "salt", "derived"]
+Kind = Literal["word", "secret", "line", "salt", "derived", "vector"]
 CARRY_BYTES = 64 << 10
 """What of a stream is kept while its next bytes come: a needle may lie across, and what zlib packed is read from its beginning."""
 STEP_BYTES = 4 * CARRY_BYTES
@@ -82,6 +82,11 @@ class Needles:
             found += self._packed(whole, settled)
             kept = whole[settled:]
         return found + self._packed(kept, len(kept))
+
+    def which(self, raw: bytes) -> set[int]:
+        """The numbers of those needles that stand in bytes as they are, from 0 on in the order in which they were given."""
+        found = () if self._any is None else self._any.find_matches_as_indexes(raw, overlapping=True)
+        return {number for number, _, _ in found}
 
     def _packed(self, whole: bytes, until: int) -> Hits:
         """What is packed by zlib from a place before `until` on."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_bytes, token_hex
@@ -50,11 +51,21 @@ def write_probes(folder: Path, master: MasterKey, probes: Probes) -> Path:
     The folder is made where there is none, of mode 0700, the file is 0600. Raises KeyUnavailable, BadSetting for an id that is no
     file's name, StoreUnavailable where they cannot be written: then those of before stay.
     """
-    path = _path(folder, probes.erasure_id)
+    path, about = _path(folder, probes.erasure_id), _about(probes.store_id, probes.erasure_id)
     key, nonce = token_bytes(KEY_BYTES), token_bytes(NONCE_BYTES)
-    (line,) = master.wrap([(_about(probes.store_id, probes.erasure_id), key)])
-    about = _about(probes.store_id, probes.erasure_id)
+    (line,) = master.wrap([(about, key)])
     sealed = new_aes()(key).encrypt(nonce, msgspec.msgpack.encode(probes), about)
+    _write(folder, path, _laid(line, nonce + sealed))
+    return path
+
+
+def _laid(line: bytes, behind: bytes) -> bytes:
+    return MARK + len(line).to_bytes(4, "big") + line + behind
+
+
+def _write(folder: Path, path: Path, raw: bytes, of: os.stat_result | None = None) -> None:
+    """Write a file beside its place, then put it there; on disk when this returns. `of`: of the file whose place it takes, where
+    there must be one. Raises StoreUnavailable."""
     beside = path.with_name(f".{path.name}.{token_hex(8)}")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -62,16 +73,18 @@ def write_probes(folder: Path, master: MasterKey, probes: Probes) -> Path:
         try:
             descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             with os.fdopen(descriptor, "wb") as file:
-                file.write(MARK + len(line).to_bytes(4, "big") + line + nonce + sealed)
+                file.write(raw)
                 file.flush()
+                if of is not None:
+                    os.utime(file.fileno(), ns=(of.st_atime_ns, of.st_mtime_ns))
                 os.fsync(file.fileno())
-            beside.replace(path)
+            if of is None or path.exists():
+                beside.replace(path)
         finally:
             beside.unlink(missing_ok=True)
         _sync(folder)
     except OSError as error:
         raise StoreUnavailable(f"probes cannot be kept: {error.strerror}", file=str(path)) from error
-    return path
 
 
 def read_probes(folder: Path, master: MasterKey, store_id: str, erasure_id: str) -> Probes:
@@ -81,15 +94,9 @@ def read_probes(folder: Path, master: MasterKey, store_id: str, erasure_id: str)
     sealed under another master key, KeyUnavailable where that cannot be had now, StoreUnavailable where they cannot be read.
     """
     path = _path(folder, erasure_id)
-    raw = _read(path, erasure_id)
     told = f"the probes of erasure {erasure_id} in {path}"
-    if raw[: len(MARK)] != MARK:
-        raise DamagedProbes(f"{told} are damaged: they do not begin as probes do", file=str(path))
-    start = len(MARK) + 4
-    end = start + int.from_bytes(raw[len(MARK) : start], "big")
-    line, nonce, sealed = raw[start:end], raw[end : end + NONCE_BYTES], raw[end + NONCE_BYTES :]
-    if not line or not sealed:
-        raise DamagedProbes(f"{told} are damaged: they break off", file=str(path))
+    line, behind = _parted(path, erasure_id)
+    nonce, sealed = behind[:NONCE_BYTES], behind[NONCE_BYTES:]
     about = _about(store_id, erasure_id)
     (key,) = master.unwrap([Wrapped(about, line)])
     if isinstance(key, KeyUnavailable):
@@ -105,6 +112,57 @@ def read_probes(folder: Path, master: MasterKey, store_id: str, erasure_id: str)
     except (invalid_tag(), *UNREADABLE, ValueError):
         raise DamagedProbes(f"{told} are damaged: they do not open under their key", file=str(path)) from None
     return found
+
+
+def _parted(path: Path, erasure_id: str) -> tuple[bytes, bytes]:
+    """The wrapped key in a file of probes, and what stands behind it. Raises as `read_probes`."""
+    raw, told = _read(path, erasure_id), f"the probes of erasure {erasure_id} in {path}"
+    if raw[: len(MARK)] != MARK:
+        raise DamagedProbes(f"{told} are damaged: they do not begin as probes do", file=str(path))
+    start = len(MARK) + 4
+    end = start + int.from_bytes(raw[len(MARK) : start], "big")
+    if end == start or len(raw) <= end + NONCE_BYTES:
+        raise DamagedProbes(f"{told} are damaged: they break off", file=str(path))
+    return raw[start:end], raw[end:]
+
+
+def probes_wrapped(folder: Path, master: MasterKey) -> Counter[str]:
+    """By master key, as `MasterKey.wrapped_by` names it: of how many erasures the probes are wrapped under it.
+
+    Damaged ones are of no use to anybody and need none. Raises StoreUnavailable where they cannot be read.
+    """
+    found = Counter[str]()
+    for erasure_id in kept_probes(folder):
+        with suppress(NotFound, DamagedProbes):
+            line, _ = _parted(_path(folder, erasure_id), erasure_id)
+            if (by := master.wrapped_by(line)) is not None:
+                found[by] += 1
+    return found
+
+
+def rewrap_probes(folder: Path, master: MasterKey, store_id: str) -> int:
+    """Wrap the keys of all probes anew that the master key did not wrap that wraps now; how many. What does not open stays as it
+    is, and none is kept for longer than before.
+
+    Raises KeyUnavailable where the master key cannot be had now, StoreUnavailable.
+    """
+    done = 0
+    for erasure_id in kept_probes(folder):
+        path, about = _path(folder, erasure_id), _about(store_id, erasure_id)
+        with suppress(NotFound, DamagedProbes, FileNotFoundError):
+            of = path.lstat()
+            line, behind = _parted(path, erasure_id)
+            if master.is_current(line):
+                continue
+            (key,) = master.unwrap([Wrapped(about, line)])
+            if isinstance(key, KeyUnavailable):
+                if key.passes:
+                    raise key
+                continue
+            (fresh,) = master.wrap([(about, key)])
+            _write(folder, path, _laid(fresh, behind), of)
+            done += 1
+    return done
 
 
 def drop_probes(folder: Path, erasure_id: str) -> bool:
@@ -131,6 +189,15 @@ def drop_older(folder: Path, days: float, now: float) -> list[str]:
 def kept_probes(folder: Path) -> list[str]:
     """Erasures whose probes are kept, by their ids. Raises StoreUnavailable."""
     return [path.name.removesuffix(SUFFIX) for path in _files(folder)]
+
+
+def kept_since(folder: Path) -> dict[str, float]:
+    """When the probes that are kept were written, in seconds since 1970, by the ids of their erasures. Raises StoreUnavailable."""
+    found = dict[str, float]()
+    for path in _files(folder):
+        with suppress(FileNotFoundError):
+            found[path.name.removesuffix(SUFFIX)] = path.lstat().st_mtime
+    return found
 
 
 def _files(folder: Path) -> list[Path]:

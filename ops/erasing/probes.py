@@ -6,7 +6,7 @@ stand in the clear beside a body: what is found is this owner's, as far as 5,000
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -60,8 +60,14 @@ class Probes(msgspec.Struct, frozen=True, kw_only=True):
     derived: list[bytes]
     """Names of vectors, which are hashes keyed with the secret."""
     words: list[str]
+    is_of_words: bool = False
+    """Whether the owner stays, and what is told below is all that goes."""
     entries: list[int] = []
-    """Seqs of the entries whose words go, where the owner itself stays; none: all of the owner goes."""
+    """Seqs of the entries whose words go."""
+    short: list[str] = []
+    """Whole texts that are too short for pieces: looked for only as a whole, in what opens under the key of an owner who stays."""
+    untold: int = 0
+    """Texts of an owner who stays of which nothing is looked for: they are too short, or what stays has the same words."""
 
     def __repr__(self) -> str:
         """Without any of it: what is told of an error goes further than the store."""
@@ -74,11 +80,12 @@ class Probes(msgspec.Struct, frozen=True, kw_only=True):
     def needles(self) -> Needles:
         """What finds them, in every form in which they may stand."""
         told: list[tuple[Kind, bytes]] = [("word", form) for one in self.words for form in forms_of_piece(one)]
-        if not self.entries:
+        if not self.is_of_words:
             told += [("secret", form) for form in forms_of_key(self.secret)]
             told += [("line", form) for form in forms_of_key(self.line)]
         told += [("salt", form) for one in self.salts for form in (one, one.hex().encode())]
-        told += [("derived", form) for one in self.derived for form in (one, one.hex().encode())]
+        name: Kind = "vector" if self.is_of_words else "derived"
+        told += [(name, form) for one in self.derived for form in (one, one.hex().encode())]
         return Needles(told)
 
 
@@ -96,18 +103,18 @@ def gather(
     secret = wire.seals.secrets({owner: line})[owner]
     keys = LogKeys(tags[partition_of(owner, len(tags))])
     pieces, seqs, events, texts, shut, cipher = Evenly[str](most), Evenly[int](SALTS), 0, 0, 0, ValueCipher(secret)
-    for page in _pages(wire, keys):
+    for page in pages_of(wire, keys):
         mine = opened_where_it_can_be(wire, keys, [one for one in page if one.owner == owner], {owner: cipher})
-        shut += len(_salts(wire, keys, [one.seq for one in mine if one.body[:1] == BODY_MARK]))
+        shut += len(salts_at(wire, keys, [one.seq for one in mine if one.body[:1] == BODY_MARK]))
         for one in mine:
             events += 1
             seqs.add(one.seq)
-            for text in _texts(one):
+            for text in words_in(one):
                 texts += 1
                 for piece in pieces_of(text):
                     pieces.add(piece)
     candidates = list(distinct(pieces.chosen, owner))
-    own = _own(candidates, _of_others(wire, keys, owner))
+    own = not_in(candidates, of_others(wire, keys, owner))
     return Probes(
         erasure_id=erasure_id,
         store_id=wire.seals.store.decode(),
@@ -120,67 +127,13 @@ def gather(
         unopened=shut,
         secret=secret,
         line=line,
-        salts=_salts(wire, keys, seqs.chosen),
+        salts=salts_at(wire, keys, seqs.chosen),
         derived=_derived(wire, keys.tag, owner),
-        words=_bounded(own, most - MOST_OF_KEYS),
+        words=bounded(own, most - MOST_OF_KEYS),
     )
 
 
-def gather_words(
-    wire: Wire,
-    tags: Sequence[str],
-    owner: str,
-    seqs: Sequence[int],
-    *,
-    erasure_id: str,
-    made_at: int,
-    most: int = MOST_NEEDLES,
-) -> Probes:
-    """What is to be looked for once these entries of an owner lost their words: pieces of which nothing else that was said has any.
-
-    Raises as `gather`.
-    """
-    line = read_lines(wire, tags, [owner]).get(owner)
-    if line is None:
-        raise NotFound(f"owner {owner!r} has no key: nothing was ever said under its name", owner=owner)
-    secret = wire.seals.secrets({owner: line})[owner]
-    keys, going = LogKeys(tags[partition_of(owner, len(tags))]), frozenset(seqs)
-    pieces, salted, texts, shut, cipher = Evenly[str](most), Evenly[int](SALTS), 0, 0, ValueCipher(secret)
-    stays = list[bytes]()
-    for page in _pages(wire, keys):
-        mine = opened_where_it_can_be(wire, keys, [one for one in page if one.owner == owner], {owner: cipher})
-        for one in mine:
-            if one.seq not in going:
-                stays.append(one.body if one.body[:1] == b"{" else b"")
-                continue
-            salted.add(one.seq)
-            shut += one.body[:1] == BODY_MARK
-            for text in _texts(one):
-                texts += 1
-                for piece in pieces_of(text):
-                    pieces.add(piece)
-    candidates = list(distinct(pieces.chosen, owner))
-    own = _own(_own(candidates, iter(stays)), _of_others(wire, keys, owner))
-    return Probes(
-        erasure_id=erasure_id,
-        store_id=wire.seals.store.decode(),
-        owner=owner,
-        tag=keys.tag,
-        made_at=made_at,
-        events=len(going),
-        texts=texts,
-        shared=len(candidates) - len(own),
-        unopened=shut,
-        secret=secret,
-        line=line,
-        salts=_salts(wire, keys, salted.chosen),
-        derived=[],
-        words=_bounded(own, most - MOST_OF_KEYS),
-        entries=sorted(going),
-    )
-
-
-def _pages(wire: Wire, keys: LogKeys) -> Iterator[list[Stored]]:
+def pages_of(wire: Wire, keys: LogKeys) -> Iterator[list[Stored]]:
     """The log of a partition, a page at a time."""
     after = 0
     while page := entries(wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", PAGE), keys.tag):
@@ -188,13 +141,13 @@ def _pages(wire: Wire, keys: LogKeys) -> Iterator[list[Stored]]:
         after = page[-1].seq
 
 
-def _texts(one: Stored) -> Iterator[str]:
+def words_in(one: Stored) -> Iterator[str]:
     """The words of an entry whose body is open; none of a body that its erased salt keeps shut."""
     if one.body[:1] == b"{":
         yield from texts_of(msgspec.json.decode(one.body).get("data"))
 
 
-def _of_others(wire: Wire, keys: LogKeys, owner: str) -> Iterator[bytes]:
+def of_others(wire: Wire, keys: LogKeys, owner: str) -> Iterator[bytes]:
     """The newest entries of other owners, as far as they open, and what stands in the clear beside anybody's."""
     seen, before = 0, "+"
     while seen < OTHERS:
@@ -209,23 +162,21 @@ def _of_others(wire: Wire, keys: LogKeys, owner: str) -> Iterator[bytes]:
             yield one.owner.encode() + b"\n" + (one.body if one.body[:1] == b"{" else b"")
 
 
-def _own(candidates: Sequence[str], others: Iterator[bytes]) -> list[str]:
-    """The pieces that stand in nothing of others."""
-    left, seen = list(candidates), Needles([("word", one.encode()) for one in candidates])
+def not_in(candidates: Sequence[str], others: Iterable[bytes]) -> list[str]:
+    """The pieces that stand in nothing of these."""
+    needles, seen = Needles([("word", one.encode()) for one in candidates]), set[int]()
     for raw in others:
-        if seen.in_value(raw, 0):
-            text = raw.decode("utf-8", "replace")
-            left = [one for one in left if one not in text]
-    return left
+        seen |= needles.which(raw)
+    return [one for number, one in enumerate(candidates) if number not in seen]
 
 
-def _bounded(pieces: list[str], most: int) -> list[str]:
+def bounded(pieces: list[str], most: int) -> list[str]:
     """As many as have so many forms together at most, spread evenly."""
     forms = sum(len(forms_of_piece(one)) for one in pieces)
     return pieces if forms <= most else spread(pieces, len(pieces) * most // forms)
 
 
-def _salts(wire: Wire, keys: LogKeys, seqs: Sequence[int]) -> list[bytes]:
+def salts_at(wire: Wire, keys: LogKeys, seqs: Sequence[int]) -> list[bytes]:
     """The salts at these seqs that are there."""
     answers = wire.answers(
         [["GETRANGE", keys.salts, SALT_BYTES * seq, SALT_BYTES * (seq + 1) - 1] for seq in seqs]

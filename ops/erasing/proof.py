@@ -6,16 +6,18 @@ nothing was found and everything was reached, and at the latest after some days.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from events.errors import EngramlogError
+from events.errors import EngramlogError, NotFound
 from events.redis.wire import Wire
 from events.text.unreadable import UNREADABLE
-from ops.erasing.probe_file import drop_older, drop_probes, probes_folder, read_probes, write_probes
-from ops.erasing.probes import Probes, gather, gather_words
+from ops.erasing.probe_file import drop_older, drop_probes, kept_probes, probes_folder, read_probes, write_probes
+from ops.erasing.probes import Probes, gather
 from ops.erasing.report import CLEAN, Audit
 from ops.erasing.residue import audit, places_of
+from ops.erasing.words_probes import gather_words, joined, with_words
 from ops.settings import Settings
 from ops.store import OpenStore
 
@@ -24,12 +26,29 @@ KEPT_DAYS = 30
 
 
 def note(store: OpenStore, settings: Settings, owner: str, erasure: str) -> str | None:
-    """Note what must not be found afterwards; None, or why that could not be done."""
-    return _note(
-        store,
-        settings,
-        lambda wire: gather(wire, store.identity.tags, owner, erasure_id=erasure, made_at=store.log.now()),
-    )
+    """Note what must not be found afterwards; None, or why that could not be done.
+
+    What is noted still of erasures of its words, where the owner's key lies too, is noted with it instead.
+    """
+    of_words = list(_noted_of_words(store, settings, owner))
+
+    def gathered(wire: Wire) -> Probes:
+        found = gather(wire, store.identity.tags, owner, erasure_id=erasure, made_at=store.log.now())
+        return with_words(found, of_words)
+
+    why = _note(store, settings, gathered)
+    for one in of_words:
+        drop_probes(probes_folder(settings, store.identity.store_id), one.erasure_id)
+    return why
+
+
+def _noted_of_words(store: OpenStore, settings: Settings, owner: str) -> Iterator[Probes]:
+    """What is noted of erasures of words of an owner, as far as it opens. Raises StoreUnavailable."""
+    for erasure in kept_probes(probes_folder(settings, store.identity.store_id)):
+        with suppress(EngramlogError):
+            found = _noted(store, settings, erasure)
+            if found is not None and found.is_of_words and found.owner == owner:
+                yield found
 
 
 def _note(store: OpenStore, settings: Settings, gathered: Callable[[Wire], Probes]) -> str | None:
@@ -47,12 +66,28 @@ def _note(store: OpenStore, settings: Settings, gathered: Callable[[Wire], Probe
 
 
 def note_words(store: OpenStore, settings: Settings, owner: str, erasure: str, seqs: Sequence[int]) -> str | None:
-    """The same of single entries of an owner, by their seqs."""
-    return _note(
-        store,
-        settings,
-        lambda wire: gather_words(wire, store.identity.tags, owner, seqs, erasure_id=erasure, made_at=store.log.now()),
-    )
+    """The same of single entries of an owner, by their seqs. What was noted before the same erasure was killed stays noted: what
+    lost its words since says nothing any more."""
+
+    def gathered(wire: Wire) -> Probes:
+        tags, now = store.identity.tags, store.log.now()
+        found = gather_words(wire, tags, owner, seqs, erasure_id=erasure, made_at=now)
+        before = _noted(store, settings, erasure)
+        if before is None and not found.entries:
+            raise NotFound("nothing of it has words any more: they were erased before")
+        return found if before is None else joined(before, found)
+
+    return _note(store, settings, gathered)
+
+
+def _noted(store: OpenStore, settings: Settings, erasure: str) -> Probes | None:
+    """What is noted of an erasure already; None where nothing is. Raises as `read_probes` else."""
+    master, store_id = store.client.seals.master, store.identity.store_id
+    assert master is not None
+    try:
+        return read_probes(probes_folder(settings, store_id), master, store_id, erasure)
+    except NotFound:
+        return None
 
 
 def prove(store: OpenStore, settings: Settings, erasure: str, backups: Sequence[Path] = ()) -> Audit:
@@ -70,6 +105,11 @@ def prove(store: OpenStore, settings: Settings, erasure: str, backups: Sequence[
     if found.exit_code == CLEAN:
         drop_probes(folder, erasure)
     return found
+
+
+def is_noted(settings: Settings, store_id: str, erasure: str) -> bool:
+    """Whether anything is noted of an erasure. Raises StoreUnavailable."""
+    return erasure in kept_probes(probes_folder(settings, store_id))
 
 
 def let_go(settings: Settings, store_id: str, now: float) -> list[str]:

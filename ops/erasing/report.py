@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import Literal
 
 import msgspec
 
@@ -28,6 +29,12 @@ WHAT = {
     "open_entry": "an entry of the owner's that lies open",
     "view": "a kept view of the owner",
     "rejection": "a kept rejection of the owner",
+    "vector": "the name of a vector of an erased text",
+    "says": "what opens under the owner's key and has a piece of the erased words",
+    "entry_opens": "an entry of the log that was erased, and opens",
+    "entry_says": "another entry of the owner's that has a piece of the erased words",
+    "left_says": "what is left of an erased entry, and has words still",
+    "view_says": "a kept view of the owner that has a piece of the erased words",
 }
 """What may be found, by its name."""
 _OURS = re.compile(r"\{e\d+\}:|engramlog[:-]|rq:")
@@ -72,7 +79,7 @@ class Audit(msgspec.Struct, frozen=True):
     owner: str
     needles: int
     events: int
-    """Of the owner, before the erasure."""
+    """Of the owner, before the erasure; of an erasure of words: those that lost them."""
     findings: list[Residue]
     more_findings: int
     """That are not told one by one."""
@@ -80,6 +87,10 @@ class Audit(msgspec.Struct, frozen=True):
     more_unreached: int
     looked: list[LookedThrough]
     seconds: float
+    what: Literal["owner", "words"] = "owner"
+    """What was erased: the owner, or words of some of its memories."""
+    untold: int = 0
+    """Texts of such words of which nothing could be looked for: they are too short, or what stays has the same."""
 
     @property
     def lines(self) -> list[str]:
@@ -88,6 +99,7 @@ class Audit(msgspec.Struct, frozen=True):
         told += [f"and {self.more_findings:,} findings more"] if self.more_findings else []
         told += [f"not reached: {one.where}: {one.why}" for one in self.unreached]
         told += [f"and {self.more_unreached:,} places more that were not reached"] if self.more_unreached else []
+        told += [f"not looked for by its words: {untold_told(self.untold)}"] if self.untold else []
         told += [f"looked through: {one.where}: {one.items:,} items, {one.bytes:,} bytes" for one in self.looked]
         return [*told, self.verdict]
 
@@ -95,11 +107,18 @@ class Audit(msgspec.Struct, frozen=True):
     def verdict(self) -> str:
         """One sentence."""
         what = f"{self.needles:,} needles, {self.seconds:.1f} s"
+        whose = f"owner {self.owner!r}" if self.what == "owner" else f"the erased words of owner {self.owner!r}"
         if self.exit_code == FOUND:
-            return f"residue of owner {self.owner!r} was found ({what})"
+            return f"residue of {whose} was found ({what})"
         if self.exit_code == UNPROVEN:
-            return f"nothing of owner {self.owner!r} was found, but not everything could be looked through ({what})"
-        return f"clean: nothing of owner {self.owner!r} was found ({what})"
+            return f"nothing of {whose} was found, but not everything could be looked through ({what})"
+        return f"clean: nothing of {whose} was found ({what})"
+
+
+def untold_told(count: int) -> str:
+    """That some texts could not be looked for by their words."""
+    many = "1 text that is" if count == 1 else f"{count:,} texts that are"
+    return f"{many} too short, or in what stays too; the entries, salts and vectors were looked for all the same"
 
 
 class AuditReport:

@@ -19,10 +19,10 @@ from events.errors import BadSetting, EmbeddedRedisError
 from events.redis.wire import connect
 from ops.embedded.binary import RedisBinary, find_redis_server
 from ops.erasing.in_files import FileLook
-from ops.erasing.in_redis import RedisLook
 from ops.erasing.needles import Needles
 from ops.erasing.probes import Probes
 from ops.erasing.report import MOST_TOLD, Audit, AuditReport, exit_code
+from ops.erasing.words_in_files import WordsFileLook
 from ops.kept.view_files import view_name
 from ops.settings import Settings
 
@@ -82,11 +82,11 @@ def audit(probes: Probes, places: Places) -> Audit:
     """Look everywhere. Reads only; raises nothing of Redis or of files: what cannot be reached is told."""
     began, needles = monotonic(), probes.needles()
     report = AuditReport(needles)
-    files = FileLook(probes, needles, report, places.binary, view_name(probes.store_id, probes.owner))
-    _look(STORE, places.client, probes, places, report, files, needles)
+    files = _file_look(probes, needles, report, places.binary)
+    _look(STORE, places.client, places, report, files)
     if places.queue_url:
         with connect(places.queue_url, timeout=places.timeout) as queue:
-            _look(QUEUE, queue, probes, places, report, files, needles)
+            _look(QUEUE, queue, places, report, files)
     for folder in places.folders:
         if os.path.lexists(folder):
             files.look(folder)
@@ -100,9 +100,11 @@ def audit(probes: Probes, places: Places) -> Audit:
     return Audit(
         exit_code=exit_code(findings, unreached),
         erasure_id=probes.erasure_id,
+        what="words" if probes.is_of_words else "owner",
         owner=probes.owner,
-        needles=len(needles),
+        needles=len(needles) + len(probes.short),
         events=probes.events,
+        untold=probes.untold,
         findings=findings[:MOST_TOLD],
         more_findings=max(len(findings) - MOST_TOLD, 0),
         unreached=unreached[:MOST_TOLD],
@@ -112,17 +114,15 @@ def audit(probes: Probes, places: Places) -> Audit:
     )
 
 
-def _look(
-    where: str,
-    client: redis.Redis,
-    probes: Probes,
-    places: Places,
-    report: AuditReport,
-    files: FileLook,
-    needles: Needles,
-) -> None:
+def _file_look(probes: Probes, needles: Needles, report: AuditReport, binary: RedisBinary | None) -> FileLook:
+    """What looks for an owner who is gone, or for words whose owner stays."""
+    kind = WordsFileLook if probes.is_of_words else FileLook
+    return kind(probes, needles, report, binary, view_name(probes.store_id, probes.owner))
+
+
+def _look(where: str, client: redis.Redis, places: Places, report: AuditReport, files: FileLook) -> None:
     """One Redis, its files, and who else has what it has."""
-    RedisLook(where, client, probes, needles, report).look()
+    files.redis_look(where, client).look()
     try:
         _copies(where, client, places, report)
         paths = _files(where, client, report)

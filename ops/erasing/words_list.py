@@ -58,6 +58,18 @@ def going_in(one: ErasureStep, cipher: ValueCipher, owner: str) -> WordsGoing | 
         return None
 
 
+def erasures_of(steps: Sequence[ErasureStep], cipher: ValueCipher, owner: str, ids: Collection[str]) -> list[str]:
+    """The erasures in which these memories and turns of an owner were named, alone or among others, newest first.
+
+    `steps`: of the list, of this owner, oldest first.
+    """
+    found, wanted = dict[str, None](), set(ids)
+    for one in reversed(steps):
+        if one.erasure not in found and (going := going_in(one, cipher, owner)) and wanted <= set(going.named):
+            found[one.erasure] = None
+    return list(found)
+
+
 class WordsSteps:
     """The steps of erasures of one owner's memories."""
 

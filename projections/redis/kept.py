@@ -187,7 +187,7 @@ class KeptFiles:
         about = {"made": self._made(keys, owner), "token": token, "last": last}
         pieces = packed(Packed({**facts, **about}, arrays))
         if sealed:
-            return self._files.write(owner, SealedBlock(_SEALED, key, self._about(owner), pieces), began)
+            return self._files.write(owner, SealedBlock(_SEALED, key, _about(self._store_id, owner), pieces), began)
         proof = hmac.new(key, digestmod="sha256")
         for piece in pieces:
             proof.update(piece)
@@ -202,18 +202,34 @@ class KeptFiles:
             key = self._key(wire, keys, owner)
         except KeyUnavailable:  # it may be had again, and the block be of use then
             return None
-        body = None if key is None else _proven(key, self._about(owner), block, sealed=wire.seals.is_on)
+        body = None if key is None else _proven(key, _about(self._store_id, owner), block, sealed=wire.seals.is_on)
         if body is None:
             self._files.passed_over(owner, "it was not made by this store for this owner, or was changed")
         return body
 
-    def _about(self, owner: str) -> bytes:
-        return self._store_id.encode() + b"\0" + owner.encode()
-
     def _key(self, wire: Wire, keys: BuildKeys, owner: str) -> bytes | None:
         """None where the owner has no secret: nothing is kept of it. Raises KeyUnavailable."""
         secret, purpose = read_secret(wire, keys.log, owner), _TO_SEAL if wire.seals.is_on else _PURPOSE
-        return hmac.digest(secret, purpose + self._store_id.encode(), "sha256") if secret else None
+        return _key_of(secret, purpose, self._store_id) if secret else None
+
+
+def open_kept(secret: bytes, store_id: str, owner: str, block: bytearray) -> memoryview | None:
+    """What a sealed block of an owner holds, opened where it lies, as anybody can who has the owner's secret: to look for words in
+    it. None where it does not open, after which its bytes tell nothing."""
+    return _proven(_key_of(secret, _TO_SEAL, store_id), _about(store_id, owner), block, sealed=True)
+
+
+def sealed_block(secret: bytes, store_id: str, owner: str, pieces: Sequence[bytes | memoryview]) -> SealedBlock:
+    """What an owner's view is kept as in a sealed store: what `open_kept` opens."""
+    return SealedBlock(_SEALED, _key_of(secret, _TO_SEAL, store_id), _about(store_id, owner), pieces)
+
+
+def _key_of(secret: bytes, purpose: bytes, store_id: str) -> bytes:
+    return hmac.digest(secret, purpose + store_id.encode(), "sha256")
+
+
+def _about(store_id: str, owner: str) -> bytes:
+    return store_id.encode() + b"\0" + owner.encode()
 
 
 def _proven(key: bytes, about: bytes, block: bytearray, *, sealed: bool) -> memoryview | None:

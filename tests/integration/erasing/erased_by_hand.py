@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,7 @@ ENGLISH = "the zebrafinch in the old pear tree sings before sunrise"
 CHINESE = "我昨天在胡同口遇见了一只会唱歌的斑胸草雀，它住在第三棵槐树上"
 SHARED = "everybody here says the weather is rather nice today"
 MODEL = "words@1"
+S = TypeVar("S", bound="Store")
 NAMES = [bytes([number]) * 16 for number in range(65, 68)]
 
 
@@ -122,12 +123,13 @@ class Store:
         self.embedded.close()
 
 
-def made(folder: Path, binary: RedisBinary) -> Probes:
-    """A store in which the owner was erased, in a folder that nobody serves; and the probes that were taken before.
+def made(folder: Path, binary: RedisBinary, kind: type[Store] = Store) -> Probes:
+    """A store in which the owner, or what a `kind` of store erases, was erased, in a folder that nobody serves; and the probes that
+    were taken before.
 
     Beside it lies a copy of before, `<folder>.before`.
     """
-    store = Store(folder, binary)
+    store = kind(folder, binary)
     try:
         store.say()
         probes = store.probes()
@@ -140,10 +142,10 @@ def made(folder: Path, binary: RedisBinary) -> Probes:
 
 
 @contextmanager
-def served(folder: Path, copy: Path, binary: RedisBinary) -> Iterator[Store]:
+def served(folder: Path, copy: Path, binary: RedisBinary, kind: type[S]) -> Iterator[S]:
     """A copy of such a store, served."""
     shutil.copytree(folder, copy)
-    store = Store(copy, binary)
+    store = kind(copy, binary)
     try:
         yield store
     finally:

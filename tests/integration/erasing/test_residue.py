@@ -50,7 +50,7 @@ def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def store(house: House, tmp_path: Path) -> Iterator[Store]:
-    with served(house.folder, tmp_path / "data", house.binary) as found:
+    with served(house.folder, tmp_path / "data", house.binary, Store) as found:
         yield found
 
 
@@ -76,7 +76,7 @@ def test_a_store_without_residue_is_clean_and_all_of_it_was_looked_through(store
 
 def test_the_store_of_before_is_full_of_what_is_looked_for(house: House, tmp_path: Path) -> None:
     """The same search finds all of it in the copy of before: its silence afterwards tells something."""
-    with served(house.before, tmp_path / "data", house.binary) as store:
+    with served(house.before, tmp_path / "data", house.binary, Store) as store:
         told = store.audit(house.probes)
         assert told.exit_code == 1
         tag = store.keys.tag
@@ -86,7 +86,7 @@ def test_the_store_of_before_is_full_of_what_is_looked_for(house: House, tmp_pat
         assert found(told, where="redis", place=":st:") == {"place", "opens"}
         assert found(told, where="redis", place=":tail:") == {"place", "opens"}
         assert found(told, where="redis", place=":vec:") == {"place", "opens", "derived"}
-        assert found(told, where="redis", place=":own") == {"place"}
+        assert found(told, where="redis", place=":own") == {"place", "opens"}
         assert {"line", "salt", "opens", "place", "no_tombstone", "salt_stands"} <= found(told, where=" > loaded")
 
 

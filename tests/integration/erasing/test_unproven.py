@@ -34,7 +34,7 @@ def probes(erased: tuple[Path, RedisBinary, Probes]) -> Probes:
 
 @pytest.fixture
 def store(erased: tuple[Path, RedisBinary, Probes], tmp_path: Path) -> Iterator[Store]:
-    with served(erased[0], tmp_path / "data", erased[1]) as found:
+    with served(erased[0], tmp_path / "data", erased[1], Store) as found:
         yield found
 
 

@@ -40,6 +40,11 @@ def test_needles_are_found_around_what_is_kept_of_a_long_stream(shift: int, size
     assert found == {"secret": 1}
 
 
+@given(st.text("abc\0\1\2", max_size=60).map(str.encode))
+def test_which_of_them_stand_somewhere_is_told_by_their_numbers(raw: bytes) -> None:
+    assert Needles(NEEDLES).which(raw) == {number for number, (_, one) in enumerate(NEEDLES) if one in raw}
+
+
 @given(st.integers(-20, 20), st.integers(STEP_BYTES - 20, STEP_BYTES + 20))
 def test_needles_are_found_where_one_step_follows_another(shift: int, size: int) -> None:
     raw = b"-" * (STEP_BYTES + shift) + b"abcabcabcabc" + b"-" * STEP_BYTES

@@ -18,8 +18,11 @@ from ops.erasing.probe_file import (
     drop_older,
     drop_probes,
     kept_probes,
+    kept_since,
     probes_folder,
+    probes_wrapped,
     read_probes,
+    rewrap_probes,
     write_probes,
 )
 from ops.erasing.probes import Probes
@@ -147,6 +150,35 @@ def test_sealed_bytes_that_are_no_probes_are_damage(folder: Path) -> None:
     )
     with pytest.raises(DamagedProbes):
         read_probes(folder, MASTER, STORE, ID)
+
+
+TWO, OTHER = KeyRing([bytes(32), b"\1" * 32]), "0d4c0f6a-1111-4e4e-8e8e-000000000002"
+
+
+def test_probes_are_wrapped_anew_and_are_no_younger_for_it(folder: Path) -> None:
+    path = write_probes(folder, MASTER, probes())
+    os.utime(path, (1_000_000, 1_000_000))
+    write_probes(folder, TWO, probes(OTHER))
+    assert probes_wrapped(folder, TWO) == {MASTER.name: 1, TWO.name: 1}
+    assert kept_since(folder)[ID] == 1_000_000
+    assert rewrap_probes(folder, TWO, STORE) == 1
+    assert probes_wrapped(folder, TWO) == {TWO.name: 2}
+    assert kept_since(folder)[ID] == 1_000_000
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert read_probes(folder, KeyRing([b"\1" * 32]), STORE, ID) == probes()
+    assert rewrap_probes(folder, TWO, STORE) == 0
+    assert drop_older(folder, 1, 1_000_000 + DAY_SECONDS) == [ID]
+
+
+def test_what_cannot_be_wrapped_anew_stays_and_a_key_that_is_away_is_told(folder: Path) -> None:
+    path = write_probes(folder, KeyRing([b"\3" * 32]), probes())
+    write_probes(folder, MASTER, probes(OTHER)).write_bytes(b"ENGPROB1")
+    before = path.read_bytes()
+    assert rewrap_probes(folder, TWO, STORE) == 0
+    assert path.read_bytes() == before
+    assert probes_wrapped(folder, TWO) == {KeyRing([b"\3" * 32]).name: 1}
+    with pytest.raises(KeyUnavailable, match="does not answer"):
+        rewrap_probes(folder, Away([b"\1" * 32]), STORE)
 
 
 def test_a_file_or_folder_that_others_can_use_is_refused(folder: Path, tmp_path: Path) -> None:
