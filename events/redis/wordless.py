@@ -125,6 +125,10 @@ class Gone:
     def __init__(self) -> None:
         self._marks: dict[LogKeys, frozenset[bytes]] = {}
 
+    def __bool__(self) -> bool:
+        """Whether this process knows of any."""
+        return bool(self._marks)
+
     def count(self, keys: LogKeys) -> int:
         """How many this process knows of."""
         return len(self._marks.get(keys, ()))
