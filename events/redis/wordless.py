@@ -131,7 +131,7 @@ class Gone:
 
     def count(self, keys: LogKeys) -> int:
         """How many this process knows of."""
-        return len(self._marks.get(keys, ()))
+        return len(self._marks.get(keys, ())) if self._marks else 0
 
     def look(self, wire: Wire, keys: LogKeys) -> None:
         """Read them anew. Raises StoreError."""

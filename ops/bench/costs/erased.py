@@ -62,14 +62,15 @@ def appends(server: BenchServer, texts: str, told: Sequence[AnyEvent], rounds: i
 
 def _append(server: BenchServer, told: Sequence[AnyEvent], size: int, whose: str) -> Cost:
     log, owners = _log(server), sorted({one.owner for one in told})
+    ready = [prepare(one) for one in told]  # as the door hands on what a producer sent
     of = {"nobody": [], "others": OTHERS, "the same owners": owners}[whose]
     _greet(log, told[0], [*owners, *OTHERS])
     _fence(server, of)
     _greet(log, told[0], owners)  # whoever appends first after it looks what was erased
 
     def run() -> None:
-        for at in range(0, len(told), size):
-            assert all(one.written for one in log.append(told[at : at + size]))
+        for at in range(0, len(ready), size):
+            assert all(one.written for one in log.append(ready[at : at + size]))
 
     cost = quiet_cost(server, run)
     log.close()
