@@ -37,7 +37,7 @@ def read_log(
             yield one, None
 
 
-class KnownLog:
+class LogSoFar:
     """All that an owner's log tells of memories and turns, by one connection: an entry is read once, however often one looks."""
 
     def __init__(self, wire: Wire, tag: str, owner: str) -> None:

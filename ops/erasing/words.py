@@ -15,7 +15,7 @@ import msgspec
 
 from api.application import Application
 from consumers.erasing.steps import drop_from_builds, drop_vectors_of
-from consumers.erasing.words import KnownLog, fence_names, read_log, wipe_entries
+from consumers.erasing.words import LogSoFar, fence_names, read_log, wipe_entries
 from consumers.fold.folder import Probe, unprobed
 from consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
 from consumers.sealing.leaving import Rewritten
@@ -223,7 +223,7 @@ class _WordsRun:
         self._wire, self._tag, self._number, self._cipher = where
         self._label = label_of(store.identity.store_id, plan.owner)
         self._steps = WordsSteps(store, settings, plan.owner, self._label, self._cipher)
-        self._log = KnownLog(self._wire, self._tag, plan.owner)
+        self._log = LogSoFar(self._wire, self._tag, plan.owner)
         self._erasure, self._going = "", WordsGoing(plan.ids)
         self._began: datetime | None = None
         self._event = ""
@@ -353,7 +353,7 @@ class _WordsRun:
                 f"{len(self._reach.unread)} entries of the owner cannot be read, so what they are about is not known:"
                 " see `engramlog verify`"
             )
-        if _reached(KnownLog(self._wire, self._tag, plan.owner).look(), plan, self._also).entries:
+        if _reached(LogSoFar(self._wire, self._tag, plan.owner).look(), plan, self._also).entries:
             unproven.append(f"something about them was said meanwhile, again and again: run `{AGAIN}` once more")
         digest = positions_digest(number, seqs)
         ended, position = self._steps.say(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from consumers.erasing.steps import count_entries, opened_of
-from consumers.erasing.words import KnownLog, read_log, wipe_entries
+from consumers.erasing.words import LogSoFar, read_log, wipe_entries
 from events.errors import LogGap
 from events.partitions import LogKeys
 from events.redis.secrets import read_cipher
@@ -33,7 +33,7 @@ class Told(Wire):
         return super().call(*arguments)
 
 
-def reach(log: KnownLog) -> Reach:
+def reach(log: LogSoFar) -> Reach:
     return log.look().reach(["m0"], {})
 
 
@@ -45,7 +45,7 @@ def erasing(redis_server: RedisServer, tmp_path: Path) -> Erasing:
 def test_what_came_since_is_read_and_nothing_of_before(erasing: Erasing) -> None:
     client, tag = erasing.client(), erasing.tag()
     wire = Told(client)
-    log = KnownLog(wire, tag, ADA)
+    log = LogSoFar(wire, tag, ADA)
     assert len(reach(log).entries) == 1
     head = int(wire.call("HGET", LogKeys(tag).meta, "head"))
     assert min(wire.read_from) == 1
@@ -55,7 +55,7 @@ def test_what_came_since_is_read_and_nothing_of_before(erasing: Erasing) -> None
     found = reach(log)
     assert len(found.entries) == 2
     assert min(wire.read_from) == head + 1
-    assert found == reach(KnownLog(wire, tag, ADA))
+    assert found == reach(LogSoFar(wire, tag, ADA))
     wire.close()
     client.close()
 
@@ -63,7 +63,7 @@ def test_what_came_since_is_read_and_nothing_of_before(erasing: Erasing) -> None
 def test_entries_that_lost_their_words_are_looked_at_again_and_no_others(erasing: Erasing) -> None:
     client, tag = erasing.client(), erasing.tag()
     wire = Wire(client)
-    log, cipher = KnownLog(wire, tag, ADA), read_cipher(wire, LogKeys(tag), ADA)
+    log, cipher = LogSoFar(wire, tag, ADA), read_cipher(wire, LogKeys(tag), ADA)
     assert cipher is not None
     (first,) = reach(log).entries
     log.look_again([first.seq])
@@ -72,7 +72,7 @@ def test_entries_that_lost_their_words_are_looked_at_again_and_no_others(erasing
     assert reach(log).entries == (first,), "nobody looked again"
     log.look_again([first.seq])
     assert reach(log).entries == ()
-    assert reach(log) == reach(KnownLog(wire, tag, ADA))
+    assert reach(log) == reach(LogSoFar(wire, tag, ADA))
     wire.close()
     client.close()
 
