@@ -170,18 +170,25 @@ def drop_from_builds(wire: Wire, tag: str, owner: str, *, but: str) -> int:
     return dropped
 
 
-def opened_of(wire: Wire, tag: str, owner: str) -> Iterator[Stored]:
-    """The owner's entries with their bodies open, oldest first. Raises StoreError, KeyUnavailable too."""
-    of = _of(wire, tag, owner, lambda _done, _all: None)
+def opened_of(
+    wire: Wire, tag: str, owner: str, *, after: int = 0, on_progress: OnProgress = lambda _done, _all: None
+) -> Iterator[Stored]:
+    """The owner's entries after a seq with their bodies open, oldest first. Raises StoreError, KeyUnavailable too."""
+    of = _of(wire, tag, owner, on_progress, after)
     while some := list(islice(of, PAGE)):
         yield from opened(wire, LogKeys(tag), some)
 
 
-def _of(wire: Wire, tag: str, owner: str, on_progress: OnProgress) -> Iterator[Stored]:
-    """The owner's entries as they lie in the log, sealed."""
-    keys, after = LogKeys(tag), 0
+def _of(wire: Wire, tag: str, owner: str, on_progress: OnProgress, after: int = 0) -> Iterator[Stored]:
+    """The owner's entries after a seq as they lie in the log, sealed. Of others' nothing is made but the last of a page, for its
+    seq, and what no append wrote, which is refused."""
+    keys, mine = LogKeys(tag), owner.encode()
     head = int(wire.call("HGET", keys.meta, "head") or 0)
-    while found := entries(wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", READ_COUNT), tag):
-        after = found[-1].seq
+    while answer := wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", READ_COUNT):
+        after = entries(answer[-1:], tag)[0].seq
         on_progress(after, max(head, after))
-        yield from (one for one in found if one.owner == owner)
+        yield from entries([one for one in answer if len(one[1]) <= _OWNER or one[1][_OWNER] == mine], tag)
+
+
+_OWNER = 5
+"""Where an entry's owner stands among its fields and their values."""

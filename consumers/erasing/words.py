@@ -7,9 +7,10 @@ log, and every fold takes what is left. The owner's key stays, for the owner doe
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 
-from consumers.erasing.steps import opened_of
+from consumers.erasing.steps import OnProgress, opened_of
 from events.envelope import AnyEvent, Stored, decode, encode
 from events.errors import UndecodableEvent
 from events.partitions import LogKeys
@@ -18,27 +19,53 @@ from events.redis.opening import opened
 from events.redis.wire import Wire
 from events.redis.wordless import fence_ids, laid_left, memory_mark, owner_mark, turn_mark, wipe
 from events.sealing.cipher import BODY_MARK, ValueCipher
-from events.wordless import without_words
+from events.wordless import is_wordless, without_words
 from projections.reports.erasing_reach import OwnersLog, Turn
 
 AT_ONCE = 200
 
 
-def read_log(wire: Wire, tag: str, owner: str) -> Iterator[tuple[Stored, AnyEvent | None]]:
-    """An owner's entries with their events, oldest first; None for what cannot be read. Raises StoreError, KeyUnavailable too."""
-    for one in opened_of(wire, tag, owner):
+def read_log(
+    wire: Wire, tag: str, owner: str, *, after: int = 0, on_progress: OnProgress = lambda _done, _all: None
+) -> Iterator[tuple[Stored, AnyEvent | None]]:
+    """An owner's entries after a seq with their events, oldest first; None for what cannot be read. Raises StoreError,
+    KeyUnavailable too."""
+    for one in opened_of(wire, tag, owner, after=after, on_progress=on_progress):
         try:
             yield one, decode(one.kind, one.body)
         except UndecodableEvent:
             yield one, None
 
 
-def take_log(wire: Wire, tag: str, owner: str) -> OwnersLog:
-    """All that an owner's log tells of memories and turns. Raises StoreError, KeyUnavailable too."""
-    found = OwnersLog()
-    for one, event in read_log(wire, tag, owner):
-        found.take(one, event)
-    return found
+class LogSoFar:
+    """All that an owner's log tells of memories and turns, by one connection: an entry is read once, however often one looks."""
+
+    def __init__(self, wire: Wire, tag: str, owner: str) -> None:
+        self._wire, self._tag, self._owner = wire, tag, owner
+        self._log, self._after = OwnersLog(), 0
+
+    def look(self) -> OwnersLog:
+        """What it tells by now. Raises StoreError, KeyUnavailable too; nothing is to be asked of this one after that."""
+        after = self._after
+
+        def read_to(seq: int, _head: int) -> None:
+            nonlocal after
+            after = seq
+
+        for one, event in read_log(self._wire, self._tag, self._owner, after=after, on_progress=read_to):
+            self._log.take(one, event)
+        self._after = after
+        return self._log
+
+    def look_again(self, seqs: Sequence[int]) -> None:
+        """Read these entries anew: words may have been taken out of them. Raises StoreError, KeyUnavailable too."""
+        keys, waiting, wordless = LogKeys(self._tag), iter(seqs), set[int]()
+        while some := list(islice(waiting, AT_ONCE)):
+            for one in opened(self._wire, keys, _at(self._wire, keys, some)):
+                with suppress(UndecodableEvent):
+                    if is_wordless(decode(one.kind, one.body)):
+                        wordless.add(one.seq)
+        self._log.took_words(wordless)
 
 
 def fence_names(wire: Wire, tag: str, secret: bytes, memories: Collection[str], turns: Collection[Turn]) -> None:

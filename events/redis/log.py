@@ -229,11 +229,13 @@ class RedisEventLog:
 
         Raises InputError where nothing of the request is written so far.
         """
+        if not self._gone:
+            return parts
         allowed = dict(parts)
         for partition, indexes in parts.items():
             keys = self._keys[partition]
-            mine = [events[i] for i in indexes]
             if self._gone.count(keys):
+                mine = [events[i] for i in indexes]
                 known = {event.owner: secrets[event.owner].secret for event in mine}
                 for number, field, name in self._gone.named(keys, mine, known):
                     one = ready(mine[number])

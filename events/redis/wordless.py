@@ -126,9 +126,13 @@ class Gone:
     def __init__(self) -> None:
         self._marks: dict[LogKeys, frozenset[bytes]] = {}
 
+    def __bool__(self) -> bool:
+        """Whether this process knows of any."""
+        return bool(self._marks)
+
     def count(self, keys: LogKeys) -> int:
         """How many this process knows of."""
-        return len(self._marks.get(keys, ()))
+        return len(self._marks.get(keys, ())) if self._marks else 0
 
     def look(self, wire: Wire, keys: LogKeys) -> None:
         """Read them anew. Raises StoreError."""

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from api.cli.app import out
+from ops.bench.costs.erased import IDS
 
 Rows = dict[str, Any]
 _COSTS = {
@@ -99,6 +100,7 @@ def render(answer: Rows) -> None:
     _render_living(answer.get("living", ()))
     _render_door(answer.get("door", ()))
     _render_sealing(answer.get("sealing"))
+    _render_erasing(answer.get("erasing", {}))
     for name in ("space", "past"):
         for field, value in answer.get(name, {}).items():
             out.print(f"{name}  {field.replace('_', ' ')}: {value}")
@@ -130,6 +132,36 @@ SEALING = {
     "cost": "times",
     "cost_min": "from",
     "cost_max": "to",
+}
+
+
+def _render_erasing(told: Rows) -> None:
+    cpu = "CPU of client and Redis, and how many times that of what it is against"
+    for part, title in (
+        ("erasing", f"erasing in one partition, no files written anew: {cpu}"),
+        ("files", "having Redis write its file anew, by the clock, and how many times a rebuild takes"),
+        ("appending", f"appending where {IDS:,} ids of each partition are erased: {cpu}"),
+        ("reading", f"a log of which some entries have no words any more: {cpu}"),
+    ):
+        _render_rows(title, told.get(part, ()), ERASING)
+
+
+ERASING = {
+    "what": "what",
+    "against": "against",
+    "texts": "texts",
+    "entries": "entries",
+    "erased_of": "erased of",
+    "wordless": "wordless",
+    "cpu_ms": "ms",
+    "cpu_us": "us each",
+    "clock_ms": "clock, ms",
+    "rebuild_clock_ms": "rebuild, ms",
+    "against_cpu_ms": "against, ms",
+    "against_cpu_us": "against, us",
+    "times": "times",
+    "times_min": "from",
+    "times_max": "to",
 }
 
 

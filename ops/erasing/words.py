@@ -7,7 +7,7 @@ script with what is left of them; then the owner's partition is folded anew from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ import msgspec
 
 from api.application import Application
 from consumers.erasing.steps import drop_from_builds, drop_vectors_of
-from consumers.erasing.words import fence_names, read_log, take_log, wipe_entries
+from consumers.erasing.words import LogSoFar, fence_names, read_log, wipe_entries
 from consumers.fold.folder import Probe, unprobed
 from consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
 from consumers.sealing.leaving import Rewritten
@@ -46,7 +46,7 @@ from projections.fold.builds import BuildKeys
 from projections.fold.changelog import id_text
 from projections.memory.rejection import known
 from projections.redis.store import read_checkpoint
-from projections.reports.erasing_reach import Reach
+from projections.reports.erasing_reach import OwnersLog, Reach
 from projections.reports.said_again import MOST_TOLD, SaidAgain, Sayings
 
 ALARM = "erasure_left"
@@ -111,8 +111,11 @@ def words_told_beforehand(application: Application, store: OpenStore, plan: Word
     tag, number = partition_to_erase_in(store, plan.owner)
     with wire_of(store) as wire:
         _refuse_stuck(wire, tag, plan.owner)
-        reach = _reached(wire, tag, plan, dict(_deleted(application, plan, dry_run=True)))
-        again = _said_again(wire, tag, plan.owner, reach)
+        told, log = list(read_log(wire, tag, plan.owner)), OwnersLog()
+        for one, event in told:
+            log.take(one, event)
+        reach = _reached(log, plan, dict(_deleted(application, plan, dry_run=True)))
+        again = _said_again(told, reach)
     return {
         "owner": plan.owner,
         "label": label_of(store.identity.store_id, plan.owner),
@@ -221,6 +224,7 @@ class _WordsRun:
         self._wire, self._tag, self._number, self._cipher = where
         self._label = label_of(store.identity.store_id, plan.owner)
         self._steps = WordsSteps(store, settings, plan.owner, self._label, self._cipher)
+        self._log = LogSoFar(self._wire, self._tag, plan.owner)
         self._erasure, self._going = "", WordsGoing(plan.ids)
         self._began: datetime | None = None
         self._event = ""
@@ -234,7 +238,7 @@ class _WordsRun:
         listed = self._steps.listed
         lacking = lacks(self._wire, self._store.identity.tags, listed) if listed else set[str]()
         self._go_on_with(self._steps.unended(lacking))
-        reach = _reached(self._wire, self._tag, plan, self._also)
+        reach = _reached(self._log.look(), plan, self._also)
         if not self._erasure and not reach.entries:  # all of it was done before, and is certified again
             self._go_on_with(self._steps.known())
         if not self._erasure:
@@ -299,7 +303,7 @@ class _WordsRun:
     def fence(self, probe: Probe) -> bool:
         """Write down what goes, shut the door for its ids, and say of each memory that it is erased; whether anything of it still
         has words."""
-        reach = self._reach = _reached(self._wire, self._tag, self._plan, self._also)
+        reach = self._reach = _reached(self._log.look(), self._plan, self._also)
         if not reach.entries and self._is_fenced and not reach.memories.keys() - set(self._going.memories):
             return False
         events = tuple(dict.fromkeys((*self._going.events, *(id_text(one.raw_id) for one in reach.entries))))
@@ -331,6 +335,7 @@ class _WordsRun:
         assert self._reach is not None
         seqs = [one.seq for one in self._reach.entries]
         wipe_entries(self._wire, self._tag, self._plan.owner, self._cipher, seqs, self._erasure)
+        self._log.look_again(seqs)
 
     def let_go(self, build: str) -> None:
         """Drop what was made of the owner's words besides the build that was folded anew: it is made again from what is left."""
@@ -356,7 +361,7 @@ class _WordsRun:
                 f"{len(self._reach.unread)} entries of the owner cannot be read, so what they are about is not known:"
                 " see `engramlog verify`"
             )
-        if _reached(self._wire, self._tag, plan, self._also).entries:
+        if _reached(LogSoFar(self._wire, self._tag, plan.owner).look(), plan, self._also).entries:
             unproven.append(f"something about them was said meanwhile, again and again: run `{AGAIN}` once more")
         digest = positions_digest(number, seqs)
         ended, position = self._steps.say(
@@ -407,11 +412,11 @@ class _WordsRun:
         self._application.writer.settle(receipts)
 
 
-def _reached(wire: Wire, tag: str, plan: WordsPlan, also: dict[str, str]) -> Reach:
+def _reached(log: OwnersLog, plan: WordsPlan, also: dict[str, str]) -> Reach:
     """What goes. Raises NotFound for an id that nothing tells of."""
     if not 1 <= len(plan.ids) <= MOST_NAMED:
         raise refused("ids", len(plan.ids), f"1 to {MOST_NAMED:,} ids of memories or turns")
-    found = take_log(wire, tag, plan.owner).reach(plan.ids, also)
+    found = log.reach(plan.ids, also)
     if found.unknown:
         raise NotFound(
             f"ids: got {found.unknown[0][:80]!r}; allowed: memories and turns of owner {plan.owner}: nothing tells of that one",
@@ -454,11 +459,11 @@ def _refuse_stuck(wire: Wire, tag: str, owner: str) -> None:
         )
 
 
-def _said_again(wire: Wire, tag: str, owner: str, reach: Reach) -> list[SaidAgain]:
+def _said_again(told: Sequence[tuple[Stored, AnyEvent | None]], reach: Reach) -> list[SaidAgain]:
     """What says it too, without a link."""
     going, linked = {one.seq for one in reach.entries}, {*reach.siblings, *reach.corrections}
-    events = ((one, event) for one, event in read_log(wire, tag, owner) if event is not None)
     gone, left = list[tuple[Stored, AnyEvent]](), list[tuple[Stored, AnyEvent]]()
-    for one, event in events:
-        (gone if one.seq in going else left).append((one, event))
+    for one, event in told:
+        if event is not None:
+            (gone if one.seq in going else left).append((one, event))
     return [one for one in Sayings(gone).found_in(left) if one.of not in linked and one.of not in reach.memories]

@@ -8,7 +8,7 @@ under the same id is another turn.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from events.catalogue import (
@@ -128,6 +128,10 @@ class OwnersLog:
             entry = Entry(one.seq, one.raw_id, one.kind)
             facts = isinstance(data, FactAsserted | FactRetracted)
             self._worded.append(_Worded(entry, _about(data), facts, _turn_of(data, said, session)))
+
+    def took_words(self, seqs: Collection[int]) -> None:
+        """These entries have no words any more."""
+        self._worded = [one for one in self._worded if one.entry.seq not in seqs]
 
     def reach(self, named: Iterable[str], also: Mapping[str, str]) -> Reach:
         """What goes with these memories. `also`: others that were deleted with them, and why."""

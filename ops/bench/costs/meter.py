@@ -53,11 +53,12 @@ def cost_of(server: BenchServer, work: Callable[[], object]) -> Cost:
 
 
 def _of(server: BenchServer) -> tuple[float, float]:
-    """Seconds of CPU of the server's main thread so far, and bytes written or about to be written to its append-only file."""
+    """Seconds of CPU of the server's main thread so far, and bytes written or about to be written to its append-only file, 0 where
+    it keeps none."""
     cpu: Any = server.client.info("cpu")
     kept: Any = server.client.info("persistence")
     seconds = float(cpu["used_cpu_user_main_thread"]) + float(cpu["used_cpu_sys_main_thread"])
-    return seconds, float(kept["aof_current_size"]) + float(kept["aof_buffer_length"])
+    return seconds, float(kept.get("aof_current_size", 0)) + float(kept.get("aof_buffer_length", 0))
 
 
 class Costs(NamedTuple):

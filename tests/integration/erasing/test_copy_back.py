@@ -96,7 +96,7 @@ def test_who_was_erased_is_fenced_before_anything_answers_and_again_ends_it(cli:
 def test_what_it_rejected_says_nothing_again(cli: Cli, folder: Path) -> None:
     """Its kept rejections went with it; those of others, which the copy has too, stay."""
     held = (folder / KEPT).read_text()
-    assert "ada" in held
+    assert '"ada"' in held
     events = cli.json("erase", "ada", "--yes")["events"]
     kept = [json.loads(line) for line in (folder / KEPT).read_text().splitlines()]
     assert {one["owner"] for one in kept if "owner" in one} == {"bob"}
@@ -105,7 +105,7 @@ def test_what_it_rejected_says_nothing_again(cli: Cli, folder: Path) -> None:
     cli.json("list", "bob", *AT)
     acknowledge(cli)
     assert [one["events"] for one in cli.json("erase", "--again", code=NOT_PROVEN)["certificates"]] == [events]
-    assert "ada" not in (folder / KEPT).read_text()
+    assert '"ada"' not in (folder / KEPT).read_text()  # wrapped secrets beside it may have those letters
     assert cli.json("list", "ada", *AT, code=1)["error"] == "OwnerErased"
     assert cli.json("verify")["ok"]
 

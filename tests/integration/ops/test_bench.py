@@ -9,6 +9,7 @@ import pytest
 
 from events.errors import BadSetting, EmbedderFailed
 from ops.bench.costs import meaning
+from ops.bench.render import render
 from ops.main import main
 from projections.embedding.meaning import EmbeddedQuestion, Embedder
 from projections.redis.vectors import RedisVectors
@@ -106,6 +107,51 @@ def test_what_sealing_costs_is_told_for_each_kind_of_work(capsys: pytest.Capture
     (size,) = told["bytes"]
     assert [set(size[which]) for which in ("open", "sealed")] == [{"log", "folded"}] * 2
     assert size["texts"] == "talk"
+
+
+ERASED = [
+    "erasing an owner",
+    "erasing a memory",
+    "erasing a memory of a large owner",
+    "telling what would go, of a large owner",
+    "verifying the partition",
+]
+AFTERWARDS = {
+    "appending": [(f"append, {size} at a time", whose) for size in (1, 100) for whose in ("others", "the same owners")],
+    "reading": [(what, share) for what in ("reading the log", "folding it") for share in ("1 of 10", "1 of 2")],
+}
+
+
+def test_what_erasing_costs_is_told_beside_a_rebuild_and_what_it_costs_afterwards(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = run(capsys, "erasing", "--texts", "talk")["erasing"]
+    assert [(row["what"], row["entries"]) for row in told["erasing"]] == [(one, n) for n in (75, 300) for one in ERASED]
+    for part, of in AFTERWARDS.items():
+        assert [(row["what"], row.get("erased_of") or row["wordless"]) for row in told[part]] == of
+    for row in told["erasing"] + told["appending"] + told["reading"]:
+        unit = "ms" if row in told["erasing"] else "us"
+        assert 0 < row["times_min"] <= row["times"] <= row["times_max"]
+        assert min(row[f"{name}_{unit}"] for name in ("cpu", "clock", "against_cpu", "against_clock")) > 0
+        assert (row["rounds"], row["texts"]) == (2, "talk")
+        assert row["against"]
+    assert [row["entries"] for row in told["files"]] == [75, 300]
+    assert all(row["clock_ms"] > 0 and row["times"] > 0 for row in told["files"])
+
+
+def test_an_erasure_is_shown_as_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = {
+        "what": "erasing an owner",
+        "against": "rebuild",
+        "texts": "talk",
+        "entries": 1_000,
+        "cpu_ms": 3.5,
+        "times": 2.25,
+    }
+    render({"machine": "m", "load": [0.5], "erasing": {"erasing": [shown]}})
+    printed = capsys.readouterr().out
+    assert "erasing in one partition" in printed
+    assert all(one in printed for one in ("erasing an owner", "1,000", "3.5", "2.25"))
 
 
 COSTS = ("client_us", "server_us", "aof_bytes", "body_bytes", "limit_client_us", "limit_server_us", "ratio_clock")
