@@ -16,6 +16,7 @@ from events.statement_digests import read
 from events.wordless import WORDS
 from projections.fold.named import names
 from projections.language.text import kept_tokens
+from projections.reports.erasing_reach import turn_name
 
 LEAST_SHARE = 0.6
 """Of the words of what is erased, from which on something is said to say it too."""
@@ -30,7 +31,7 @@ class SaidAgain(NamedTuple):
     seq: int
     type: str
     of: str
-    """The memory or the turn."""
+    """The memory or the turn, by what it is named."""
     how: str
     """`statement`: it states the same; `words`: it has most of its words."""
     share: float
@@ -54,7 +55,7 @@ class Sayings:
         for one, event in left:
             if not isinstance(event.data, _TYPES):
                 continue
-            about = event.data.turn_id if isinstance(event.data, TurnRecorded) else names(event.data)[0]
+            about = _of_turn(event) if isinstance(event.data, TurnRecorded) else names(event.data)[0]
             if not self._stated.isdisjoint(_digests(one)):
                 yield SaidAgain(one.seq, event.type, about, "statement", 1.0)
             elif (share := self._share(event)) >= LEAST_SHARE:
@@ -63,6 +64,10 @@ class Sayings:
     def _share(self, event: AnyEvent) -> float:
         said = frozenset(kept_tokens("\n".join(words_in(event))))
         return max((len(some & said) / len(some) for some in self._words), default=0.0)
+
+
+def _of_turn(event: AnyEvent) -> str:
+    return turn_name(event.data.turn_id, event.session_id) if event.session_id else event.data.turn_id
 
 
 def words_in(event: AnyEvent) -> Iterator[str]:
