@@ -45,8 +45,9 @@ class Sayings:
         self._words = list[frozenset[str]]()
         self._stated = set[bytes]()
         for one, event in going:
-            if isinstance(event.data, MemoryCreated | MemoryRevised):
-                self._words.append(frozenset(kept_tokens(event.data.content)))
+            if isinstance(event.data, _TYPES):
+                said = event.data.text if isinstance(event.data, TurnRecorded) else event.data.content
+                self._words.append(frozenset(kept_tokens(said)))
                 self._stated.update(_digests(one))
         self._words = [some for some in self._words if len(some) >= LEAST_WORDS]
 
