@@ -46,8 +46,12 @@ def render_plan(told: dict[str, Any]) -> None:
 
 def render_done(done: dict[str, Any]) -> None:
     """What it did."""
+    what = f"{_many(done['events'], 'event')} can be read by nobody"
+    if "memories" in done:  # single ones, of an owner who stays
+        memories, turns = _many(done["memories"], "memory", "memories"), _many(done["turns"], "turn")
+        what = f"{memories} and {turns}: the words of {_many(done['events'], 'event')} are nowhere any more"
     out.print(
-        f"[bold green]erased[/] {_many(done['events'], 'event')} can be read by nobody; certificate {done['erasure']} at"
+        f"[bold green]erased[/] {what}; certificate {done['erasure']} at"
         f" {done['position']}, the log up to {done['until']} {'verifies' if done['verified'] else '[bold red]differs[/]'};"
         f" append-only file: {escape(done['aof'])}, dump: {escape(done['dump'])}.",
         soft_wrap=True,
@@ -104,13 +108,14 @@ def render_words_plan(told: dict[str, Any]) -> None:
     kinds = ", ".join(f"{count:,} {name}" for name, count in goes["by_type"].items())
     out.print(
         f"[bold]What goes[/] of owner {escape(told['owner'])}: the words of {_many(goes['entries'], 'entry', 'entries')} of the log"
-        f" ({kinds}), and what was made of them: versions, vectors, triples, change log, moments.",
+        f"{f' ({kinds})' if kinds else ''}, and what was made of them: versions, vectors, triples, change log, moments.",
         soft_wrap=True,
     )
     for one in goes["memories"]:
         out.print(f"  - memory {escape(one['id'])}: {escape(one['why'])}", soft_wrap=True)
     for one in goes["turns"]:
-        out.print(f"  - turn {escape(one['id'])}, all that it says: {escape(one['why'])}", soft_wrap=True)
+        where = f" of session {escape(one['session'])}" if one["session"] else ""
+        out.print(f"  - turn {escape(one['id'])}{where}, all that it says: {escape(one['why'])}", soft_wrap=True)
     out.print("[bold]What says it elsewhere[/], and stays unless you name it too:")
     for one in elsewhere["of_the_same_turns"]:
         out.print(
