@@ -109,6 +109,7 @@ class OwnersLog:
     def __init__(self) -> None:
         self._made = list[_Made]()
         self._merges = dict[str, tuple[str, ...]]()
+        """Of a merge that was told twice the sources of both: which of the two counted only the fold knows."""
         self._worded = list[_Worded]()
         self._said: dict[str, set[str | None]] = defaultdict(set)
         """A turn -> the sessions in which somebody says it."""
@@ -136,7 +137,7 @@ class OwnersLog:
                 _Made(data.memory_id, session, data.summarises, turns, said, tells_all(data), data.corrects)
             )
         elif isinstance(data, MemoryMerged):
-            self._merges[data.into] = data.sources
+            self._merges[data.into] = tuple(dict.fromkeys((*self._merges.get(data.into, ()), *data.sources)))
         elif isinstance(data, MemoryMentioned | MemoryNegated):
             if data.turn_id is not None:
                 self._told_in[data.memory_id].append((data.turn_id, session))

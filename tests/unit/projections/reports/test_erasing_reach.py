@@ -117,6 +117,12 @@ def test_a_merge_that_was_undone_says_what_its_sources_said() -> None:
     assert list(reached(told, "x").memories) == ["x", "a", "b"]
 
 
+def test_of_a_merge_that_is_told_twice_the_sources_of_both_count() -> None:
+    told = [*(created("tea", name) for name in "abc"), merged("a", "b", into="x"), merged("b", "c", into="x")]
+    assert list(reached(told, "a").memories) == ["a", "x"]
+    assert list(reached(told, "c").memories) == ["c", "x"]
+
+
 def test_a_merge_that_names_itself_in_a_ring_comes_to_an_end() -> None:
     told = [created("tea", "a"), merged("a", "x", into="y"), merged("a", "y", into="x")]
     assert set(reached(told, "a").memories) == {"a", "x", "y"}
