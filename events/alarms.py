@@ -78,14 +78,14 @@ KNOWN: Mapping[str, AlarmKind] = {
     "erasure_left": AlarmKind(
         "warning",
         "itself",
-        "An owner is being erased, and that did not end: `engramlog erase` of the same owner goes on with it. Until it has, what"
-        " was made of its words may still lie in Redis and its files.",
+        "An owner is being erased, or memories of one, and that did not end: `engramlog erase` of the same goes on with it. Until"
+        " it has, what was made of those words may still lie in Redis and its files.",
     ),
     "erased_came_back": AlarmKind(
         "stopped",
         "operator",
-        "An older copy of the store was brought back, with owners who had been erased since. They were fenced at once, and nothing"
-        " answers for them; `engramlog erase --again` takes away what came back with them.",
+        "An older copy of the store was brought back, with owners or memories that had been erased since. They were erased again"
+        " at once, and nothing tells of them; `engramlog erase --again` takes away what came back with them.",
     ),
     "log_cut": AlarmKind(
         "warning",

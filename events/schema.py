@@ -31,7 +31,7 @@ def json_schema(event_type: str) -> Schema:
     data = schema["$defs"][event_type]
     described = data["description"]
     if event_type in SEALED_ONLY:
-        described += " The door refuses every event of this type in this version."
+        described += " The door refuses it of every producer: `engramlog erase` alone says it."
     schema["properties"]["type"] = {"const": event_type, "title": "Type"}
     schema["properties"]["schema_version"] |= {"maximum": LATEST_VERSION[event_type]}
     schema["properties"]["occurred_at"]["description"] += ", at most five minutes ahead of the store's clock"

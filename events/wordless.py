@@ -44,7 +44,7 @@ WORDS: Final[Mapping[str, Mapping[str, Any]]] = {
     "FactRetracted": _TRIPLE,
     "SensitivitySet": _REASON,
     "MemoriesRevealed": _REASON,
-    "GroundChanged": {"uri": ""},
+    "GroundChanged": {"uri": "", "digest": ""},
     "ValueRejected": _REASON,
     "ValueReadmitted": _REASON,
     "ReviewSettled": _REASON,

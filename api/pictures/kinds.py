@@ -48,6 +48,7 @@ DECISIONS: Mapping[str, tuple[str, Points]] = {
     "restore": (GREEN, _LEFT),
     "delete": (RED, _TIMES),
     "purge": (GREY, _TIMES),
+    "erase": (GREY, _TIMES),
 }
 """Fill and shape of a kind of decision; others are yellow pentagons."""
 _OTHER = (YELLOW, _PENTAGON)

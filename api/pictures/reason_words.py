@@ -22,6 +22,7 @@ _CHINESE: Mapping[str, str] = {
     "deleted_by_cleanup": "自动清理",
     "deletion_undone": "撤销了删除",
     "purged_in_time": "删除后保留期已满",
+    "erased_for_good": "其内容已永久擦除",
     "negated": "已否定，方式：{resolution}",
     "negated_before_said": "否定早于用户最近一次这样说",
     "merged_from": "由 {count} 条记忆合并",

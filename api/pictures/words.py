@@ -22,6 +22,7 @@ _KINDS = {
     "restore": "恢复",
     "delete": "删除",
     "purge": "清除",
+    "erase": "永久擦除",
     "link": "关联",
     "review": "复习",
     "parameters": "改变参数",

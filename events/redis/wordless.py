@@ -58,7 +58,7 @@ return many
 )
 
 
-class Left(NamedTuple):
+class LeftOver(NamedTuple):
     """What is left of an entry, as it is stored."""
 
     erasure: str
@@ -70,10 +70,10 @@ def laid_left(cipher: ValueCipher, owner: str, seq: int, erasure: str, body: byt
     return erasure.encode() + cipher.seal(_place(owner, seq), body)
 
 
-def read_left(value: bytes) -> Left | None:
+def read_left(value: bytes) -> LeftOver | None:
     """A stored value parted; None for what no erasure wrote."""
     head, sealed = value[:ERASURE_BYTES], value[ERASURE_BYTES:]
-    return Left(head.decode("ascii", "replace"), sealed) if sealed[:1] == VALUE_MARK else None
+    return LeftOver(head.decode("ascii", "replace"), sealed) if sealed[:1] == VALUE_MARK else None
 
 
 def open_left(cipher: ValueCipher, owner: str, seq: int, value: bytes) -> bytes:

@@ -46,13 +46,11 @@ def render_plan(told: dict[str, Any]) -> None:
 
 def render_done(done: dict[str, Any]) -> None:
     """What it did."""
-    of_words = "turns" in done
-    gone = _many(done["events"], "event")
-    what = (
-        f"the words of {gone} are gone, and nothing opens them any more"
-        if of_words
-        else f"{gone} can be read by nobody"
-    )
+    of_words, gone = "turns" in done, _many(done["events"], "event")
+    what = f"{gone} can be read by nobody"
+    if of_words:  # single memories, of an owner who stays
+        memories, turns = _many(done["memories"], "memory", "memories"), _many(done["turns"], "turn")
+        what = f"{memories} and {turns}: the words of {gone} are gone, and nothing opens them any more"
     out.print(
         f"[bold green]erased[/] {what}; certificate {done['erasure']} at"
         f" {done['position']}, the log up to {done['until']} {'verifies' if done['verified'] else '[bold red]differs[/]'};"
@@ -119,13 +117,14 @@ def render_words_plan(told: dict[str, Any]) -> None:
     kinds = ", ".join(f"{count:,} {name}" for name, count in goes["by_type"].items())
     out.print(
         f"[bold]What goes[/] of owner {escape(told['owner'])}: the words of {_many(goes['entries'], 'entry', 'entries')} of the log"
-        f" ({kinds}), and what was made of them: versions, vectors, triples, change log, moments.",
+        f"{f' ({kinds})' if kinds else ''}, and what was made of them: versions, vectors, triples, change log, moments.",
         soft_wrap=True,
     )
     for one in goes["memories"]:
         out.print(f"  - memory {escape(one['id'])}: {escape(one['why'])}", soft_wrap=True)
     for one in goes["turns"]:
-        out.print(f"  - turn {escape(one['id'])}, all that it says: {escape(one['why'])}", soft_wrap=True)
+        where = f" of session {escape(one['session'])}" if one["session"] else ""
+        out.print(f"  - turn {escape(one['id'])}{where}, all that it says: {escape(one['why'])}", soft_wrap=True)
     out.print("[bold]What says it elsewhere[/], and stays unless you name it too:")
     for one in elsewhere["of_the_same_turns"]:
         out.print(

@@ -288,6 +288,10 @@ def render_verified(answer: dict[str, Any]) -> None:
         out.print(
             f"[dim]{answer['erased']:,} of owners who were erased: nobody can read them, and the chain runs over them[/]"
         )
+    if answer["wordless"]:
+        out.print(
+            f"[dim]{answer['wordless']:,} whose words were erased: what folds take of them is left, and the chain runs over them[/]"
+        )
     if answer["unopened"]:
         first, more = ", ".join(answer["unopened_at"]), answer["unopened"] > len(answer["unopened_at"])
         out.print(

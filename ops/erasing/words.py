@@ -114,7 +114,8 @@ def words_told_beforehand(application: Application, store: OpenStore, plan: Word
         told, log = list(read_log(wire, tag, plan.owner)), OwnersLog()
         for one, event in told:
             log.take(one, event)
-        reach = _reached(log, plan, dict(_deleted(application, plan, dry_run=True)))
+        named = _reached(log, plan, {}).named
+        reach = _reached(log, plan, dict(_deleted(application, plan.owner, named, dry_run=True)))
         again = _said_again(told, reach)
     return {
         "owner": plan.owner,
@@ -268,15 +269,16 @@ class _WordsRun:
 
     def delete(self) -> None:
         """Delete what is named, with what was made of it, and reject what it says; folded when this returns."""
-        self._also |= dict(_deleted(self._application, self._plan, dry_run=False, key=self._erasure))
-        self._reject_deleted_before()
+        owner, named = self._plan.owner, _reached(self._log.look(), self._plan, {}).named
+        self._also |= dict(_deleted(self._application, owner, named, dry_run=False, key=self._erasure))
+        self._reject_deleted_before(named)
 
-    def _reject_deleted_before(self) -> None:
+    def _reject_deleted_before(self, named: Sequence[str]) -> None:
         """What a memory said that was deleted by somebody before becomes no memory again either."""
         app, owner = self._application, self._plan.owner
         with app.reader.snapshot(owner) as snapshot:
             view, events = snapshot.view, list[AnyEvent]()
-            for memory_id in self._plan.ids:
+            for memory_id in named:
                 memory = view.get(memory_id)
                 if memory is None:
                     continue
@@ -413,7 +415,7 @@ class _WordsRun:
 
 
 def _reached(log: OwnersLog, plan: WordsPlan, also: dict[str, str]) -> Reach:
-    """What goes. Raises NotFound for an id that nothing tells of."""
+    """What goes. Raises NotFound for an id that nothing tells of, InputError for one of turns of several sessions."""
     if not 1 <= len(plan.ids) <= MOST_NAMED:
         raise refused("ids", len(plan.ids), f"1 to {MOST_NAMED:,} ids of memories or turns")
     found = log.reach(plan.ids, also)
@@ -423,25 +425,27 @@ def _reached(log: OwnersLog, plan: WordsPlan, also: dict[str, str]) -> Reach:
             owner=plan.owner,
             ids=list(found.unknown[:20]),
         )
+    for name, each in found.several.items():
+        raise refused("ids", name[:80], f"a turn of one session alone: {', '.join(each[:MOST_TOLD])}")
     return found
 
 
 def _deleted(
-    application: Application, plan: WordsPlan, *, dry_run: bool, key: str | None = None
+    application: Application, owner: str, named: Sequence[str], *, dry_run: bool, key: str | None = None
 ) -> Iterator[tuple[str, str]]:
     """Delete what is named and stands; what goes along, and why. What cannot be deleted any more is none of it."""
-    with application.reader.snapshot(plan.owner) as snapshot:
-        ids = [one for one in plan.ids if snapshot.view.get(one) is not None]
+    with application.reader.snapshot(owner) as snapshot:
+        ids = [one for one in named if snapshot.view.get(one) is not None]
     if not ids:
         return
     try:
-        report = application.deleter.delete_many(plan.owner, ids, core=True, never=True, dry_run=dry_run, key=key)
+        report = application.deleter.delete_many(owner, ids, core=True, never=True, dry_run=dry_run, key=key)
     except InputError as error:
         if (
             error.context.get("field") != "never"
         ):  # what nobody has a digest of cannot be rejected, and is erased all the same
             raise
-        report = application.deleter.delete_many(plan.owner, ids, core=True, dry_run=dry_run, key=key)
+        report = application.deleter.delete_many(owner, ids, core=True, dry_run=dry_run, key=key)
     if report.error is not None:
         raise report.error
     yield from report.also.items()

@@ -52,6 +52,7 @@ VERBS_OF_TYPES: Mapping[str, Verb] = {
     "GrantsSet": "admin",
     "ReadRecorded": "admin",
     "OwnerErasure": "admin",
+    "WordsErasure": "admin",
 }
 """By type."""
 

@@ -37,6 +37,7 @@ REASONS: Mapping[str, str] = {
     "deleted_by_cleanup": "auto_cleanup",
     "deletion_undone": "a deletion was undone",
     "purged_in_time": "kept long enough after its deletion",
+    "erased_for_good": "its words were erased for good",
     "negated": "negated, {resolution}",
     "negated_before_said": "negated earlier than the user last said it",
     "merged_from": "merged from {count} memories",
@@ -94,7 +95,6 @@ REASONS: Mapping[str, str] = {
     "not_deleted": "not deleted",
     "not_due": "not due yet",
     "deleted_later": "not due: it was deleted later than this purge supposes",
-    "not_sealed": "contents are not sealed: nothing can be erased for good",
     "waits_for_person": "waits for a person",
     "merge_id_taken": "{memory} exists already: a merge needs a new id",
     "merge_source_deleted": "source {memory} is deleted: restore it first",
@@ -176,6 +176,8 @@ REASONS: Mapping[str, str] = {
     "undo_grants": "cannot be undone by an event: grants are set anew (`grant`)",
     "undo_look": "cannot be undone by an event: that somebody looked stays recorded",
     "undo_erasure": "cannot be undone by an event: a key that was destroyed is nowhere",
+    "undo_words": "cannot be undone by an event: words that were erased are nowhere",
+    "undo_erased": "cannot be undone by an event: what is erased is gone for good",
     "undo_dropped": "cannot be undone by an event: what was dropped is not folded",
     "undo_spared": (
         "cannot be undone by an event: core and system memories are left alone where their own events are not named"

@@ -1,8 +1,8 @@
 """What goes when the words of single memories are erased, by links alone: memories, turns, entries of the log. Pure.
 
 With a memory go its versions, what was merged of it, what sums it up, and the turns that say it, with all that these say. What else
-was drawn from such a turn stays: its source is erased, and it is not. A producer chooses ids of turns, so one of another session
-under the same id is another turn.
+was drawn from such a turn stays: its source is erased, and it is not. With a turn that is named go its events, and the memories
+that are that turn. A producer chooses ids of turns, so one of another session under the same id is another turn.
 """
 
 from __future__ import annotations
@@ -32,7 +32,16 @@ Turn = tuple[str, str | None]
 """A turn by its id, and the session in which it was said."""
 
 
-class Entry(NamedTuple):
+def turn_name(turn: str, session: str | None) -> str:
+    """By what one turn is named where others have its id: `session/turn`; the session is empty where none is told."""
+    return f"{session or ''}/{turn}"
+
+
+def _in_order(turn: Turn) -> tuple[str, str]:
+    return turn[1] or "", turn[0]
+
+
+class WordedEntry(NamedTuple):
     """An entry of the log that loses its words."""
 
     seq: int
@@ -43,11 +52,13 @@ class Entry(NamedTuple):
 class Reach(NamedTuple):
     """What an erasure of memories reaches by links."""
 
+    named: tuple[str, ...]
+    """Memories that are named, and those that are a turn that is named."""
     memories: Mapping[str, str]
     """Those that go, named ones first -> why."""
     turns: Mapping[Turn, str]
     """Turns that lose their words -> why."""
-    entries: tuple[Entry, ...]
+    entries: tuple[WordedEntry, ...]
     """In the order of the log; those that never had words, or have none any more, are not among them."""
     siblings: tuple[str, ...]
     """Memories that were drawn from turns that go, and stay."""
@@ -58,7 +69,9 @@ class Reach(NamedTuple):
     unread: tuple[int, ...]
     """Seqs of entries that cannot be read, so that nobody knows what they are about."""
     unknown: tuple[str, ...]
-    """Named, and nothing says that there is such a memory."""
+    """Named, and nothing says that there is such a memory, or such a turn."""
+    several: Mapping[str, tuple[str, ...]]
+    """Named, and turns of several sessions have that id: by what each of them is named alone. None of them goes."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -83,7 +96,7 @@ class _Made(NamedTuple):
 class _Worded(NamedTuple):
     """An event that has words."""
 
-    entry: Entry
+    entry: WordedEntry
     about: tuple[str, ...]
     all_of: bool
     """Whether it goes with the last of those that it is about, and not with the first."""
@@ -96,9 +109,12 @@ class OwnersLog:
     def __init__(self) -> None:
         self._made = list[_Made]()
         self._merges = dict[str, tuple[str, ...]]()
+        """Of a merge that was told twice the sources of both: which of the two counted only the fold knows."""
         self._worded = list[_Worded]()
         self._said: dict[str, set[str | None]] = defaultdict(set)
         """A turn -> the sessions in which somebody says it."""
+        self._turns = set[Turn]()
+        """Those that are said, or of which a tool or a question tells."""
         self._told_in: dict[str, list[Turn]] = defaultdict(list)
         """A memory -> turns that mention or negate it."""
         self._replaced = list[tuple[str, str]]()
@@ -112,22 +128,25 @@ class OwnersLog:
         data, session = event.data, event.session_id
         if (said := turn_said(data)) is not None:
             self._said[said].add(session)
+        turn = _turn_of(data, said, session)
+        if turn is not None:
+            self._turns.add(turn)
         if isinstance(data, MemoryCreated):
             turns = data.source_turns if said is None else ()
             self._made.append(
                 _Made(data.memory_id, session, data.summarises, turns, said, tells_all(data), data.corrects)
             )
         elif isinstance(data, MemoryMerged):
-            self._merges[data.into] = data.sources
+            self._merges[data.into] = tuple(dict.fromkeys((*self._merges.get(data.into, ()), *data.sources)))
         elif isinstance(data, MemoryMentioned | MemoryNegated):
             if data.turn_id is not None:
                 self._told_in[data.memory_id].append((data.turn_id, session))
             if isinstance(data, MemoryNegated) and data.replaced_by is not None:
                 self._replaced.append((data.memory_id, data.replaced_by))
         if event.type in WORDS and not is_wordless(event):
-            entry = Entry(one.seq, one.raw_id, one.kind)
+            entry = WordedEntry(one.seq, one.raw_id, one.kind)
             facts = isinstance(data, FactAsserted | FactRetracted)
-            self._worded.append(_Worded(entry, _about(data), facts, _turn_of(data, said, session)))
+            self._worded.append(_Worded(entry, _about(data), facts, turn))
 
     def took_words(self, seqs: Collection[int]) -> None:
         """These entries have no words any more."""
@@ -137,11 +156,17 @@ class OwnersLog:
         """What goes with these memories. `also`: others that were deleted with them, and why."""
         known = {one.memory_id for one in self._made} | set(self._merges)
         roots = dict.fromkeys(named)
+        meant = {one: self._turns_named(one) for one in roots if one not in known}
+        chosen = [of[0] for of in meant.values() if len(of) == 1]
         going = {one: "it is named" for one in roots if one in known}
-        for one in list(going):
+        going |= {one.memory_id: f"it is turn {one.says}" for one in self._made if (one.says, one.session) in chosen}
+        ids = tuple(going)
+        for one in ids:
             for source in self._below(one):
                 going.setdefault(source, f"it was merged into {one}")
-        turns = self._turns_of(going)
+        turns = dict.fromkeys(chosen, "it is named") | {
+            turn: f"{of} was said there" for turn, of in self._turns_of(going).items() if turn not in chosen
+        }
         for one, why in also.items():
             going.setdefault(one, why)
         while self._spread(going, turns):
@@ -151,22 +176,35 @@ class OwnersLog:
         corrections = [one.memory_id for one in stays if one.corrects in going]
         corrections += [one.corrects for one in self._made if one.memory_id in going and one.corrects]
         corrections += [one for pair in self._replaced for one in pair if going.keys() & pair]
-        entries, triples = list[Entry](), list[int]()
+        entries, triples = list[WordedEntry](), list[int]()
         for event in self._worded:
             if self._goes(event, going, turns):
                 entries.append(event.entry)
             elif event.all_of and not going.keys().isdisjoint(event.about):
                 triples.append(event.entry.seq)
         return Reach(
+            ids,
             going,
-            {turn: f"{of} was said there" for turn, of in turns.items()},
+            turns,
             tuple(entries),
             tuple(dict.fromkeys(siblings)),
             tuple(one for one in dict.fromkeys(corrections) if one not in going),
             tuple(triples),
             tuple(self._unread),
-            tuple(one for one in roots if one not in known),
+            tuple(one for one, of in meant.items() if not of),
+            {one: tuple(turn_name(*turn) for turn in of) for one, of in meant.items() if len(of) > 1},
         )
+
+    def _turns_named(self, name: str) -> list[Turn]:
+        """The turns that are meant by a name that is no memory's: an id, or a session and an id with a stroke between."""
+        there = self._all_turns()
+        if found := [turn for turn in there if turn[0] == name]:
+            return found
+        return [turn for turn in there if turn_name(*turn) == name]
+
+    def _all_turns(self) -> list[Turn]:
+        """Every turn that any event tells of, where it is said."""
+        return sorted({place for turn in self._turns for place in self._places(*turn)}, key=_in_order)
 
     def _below(self, merge: str) -> list[str]:
         """What was merged into a memory, however deep."""
@@ -193,7 +231,8 @@ class OwnersLog:
     def _places(self, turn: str, session: str | None) -> list[Turn]:
         """Where a turn is said: in that session, or in whichever, where nobody says it there."""
         sessions = self._said.get(turn, set())
-        return [(turn, one) for one in ({session} if session in sessions else sessions or {session})]
+        places = {session} if session in sessions else sessions or {session}
+        return sorted(((turn, one) for one in places), key=_in_order)
 
     def _spread(self, going: dict[str, str], turns: Mapping[Turn, str]) -> bool:
         """Have go what tells what goes; whether there was any."""
@@ -205,7 +244,7 @@ class OwnersLog:
             if one.memory_id in going:
                 continue
             if one.says is not None and (one.says, one.session) in turns:
-                going[one.memory_id] = f"it says what {turns[one.says, one.session]} says"
+                going[one.memory_id] = f"it says turn {one.says}"
             elif (part := next((part for part in one.parts if part in going), None)) is not None:
                 going[one.memory_id] = f"it sums up {part}"
             elif one.whole and (

@@ -19,6 +19,7 @@ from events.wordless import WORDS
 from projections.fold.named import names
 from projections.language.drawn import ADDED
 from projections.language.text import kept_tokens
+from projections.reports.erasing_reach import turn_name
 
 LEAST_SHARE = 0.4
 """Of the words of what is erased, rare ones counting more, from which on something is told to say it too. Of 71 statements read in
@@ -34,7 +35,7 @@ class SaidAgain(NamedTuple):
     seq: int
     type: str
     of: str
-    """The memory or the turn."""
+    """The memory or the turn, by what it is named."""
     how: str
     """`statement`: it states the same; `words`: it has many of its words."""
     share: float
@@ -48,8 +49,9 @@ class Sayings:
         self._words = list[frozenset[str]]()
         self._stated = set[bytes]()
         for one, event in going:
-            if isinstance(event.data, MemoryCreated | MemoryRevised):
-                self._words.append(frozenset(kept_tokens(ADDED.sub("", event.data.content))))
+            if isinstance(event.data, _TYPES):
+                said = event.data.text if isinstance(event.data, TurnRecorded) else event.data.content
+                self._words.append(frozenset(kept_tokens(ADDED.sub("", said))))
                 self._stated.update(_digests(one))
         self._words = [some for some in self._words if len(some) >= LEAST_WORDS]
 
@@ -64,7 +66,7 @@ class Sayings:
         weights = {word: log((len(told) + 1) / (held[word] + 0.5)) for some in self._words for word in some}
         found = list[SaidAgain]()
         for one, event, said in told:
-            about = event.data.turn_id if isinstance(event.data, TurnRecorded) else names(event.data)[0]
+            about = _of_turn(event) if isinstance(event.data, TurnRecorded) else names(event.data)[0]
             if not self._stated.isdisjoint(_digests(one)):
                 found.append(SaidAgain(one.seq, event.type, about, "statement", 1.0))
             elif (share := self._share(said, weights)) >= LEAST_SHARE:
@@ -80,6 +82,10 @@ class Sayings:
 def _sum(words: Iterable[str], weights: Mapping[str, float]) -> float:
     """Every word counts for something, however often it is said."""
     return sum(max(weights[word], 0.1) for word in words)
+
+
+def _of_turn(event: AnyEvent) -> str:
+    return turn_name(event.data.turn_id, event.session_id) if event.session_id else event.data.turn_id
 
 
 def words_in(event: AnyEvent) -> Iterator[str]:

@@ -54,6 +54,7 @@ WITHOUT_INVERSE: Mapping[str, str] = {
     "MemoryPromoted": "a tier is changed by an operator (`promote --to`)",
     "MemoryKept": "that a reviewer kept it stays known",
     "MemoryPurged": "what is purged is gone",
+    "MemoryErased": "what is erased is gone for good",
     "SensitivitySet": "a level is set by a person (`sensitivity`)",
     "SensitivityRaised": "a level is set by a person (`sensitivity`)",
     "GroundChanged": "a later report says what it is now (`ground`)",
@@ -68,6 +69,7 @@ WITHOUT_INVERSE: Mapping[str, str] = {
     "GrantsSet": "grants are set anew (`grant`)",
     "ReadRecorded": "that somebody looked stays recorded",
     "OwnerErasure": "a key that was destroyed is nowhere",
+    "WordsErasure": "words that were erased are nowhere",
 }
 """Types that no event undoes, and why."""
 

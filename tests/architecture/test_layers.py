@@ -27,7 +27,7 @@ STORE_KEYS = {
     "engramlog:rebuild",
     "engramlog:models",
 }
-PARTITION_KEYS = {"meta", "ev", "ids", "dd", "keys", "salts", "heads", "ctl", "del", "lvl", "readm"}
+PARTITION_KEYS = {"meta", "ev", "ids", "dd", "keys", "salts", "heads", "ctl", "del", "lvl", "readm", "wl", "gone"}
 VECTOR_KEYS = {"vem", "ven", "vea", "vec", "vep"}
 BUILD_KEYS = {"ck", "own", "q", "st", "log", "tail", "chg", "park", "idx", "past"}
 """Every key of a store; a further one needs an ADR and a line in docs/events.md."""
@@ -161,6 +161,8 @@ def test_the_keys_of_a_log_and_of_a_build_are_the_documented_ones() -> None:
         log.salts,
         log.levels,
         log.readmitted,
+        log.wordless,
+        log.gone,
     }
     own = {build.checkpoint, build.owners, build.quarantine}
     by_owner = set(build.of_owner("o"))

@@ -30,7 +30,15 @@ from projections.shapes import (
 
 SHOWN_TEXT = 400
 """Characters of a memory shown in a table."""
-COLOURS = {"ignored": "yellow", "negate": "red", "reaffirm": "green", "delete": "red", "purge": "red", "named": "dim"}
+COLOURS = {
+    "ignored": "yellow",
+    "negate": "red",
+    "reaffirm": "green",
+    "delete": "red",
+    "purge": "red",
+    "erase": "red",
+    "named": "dim",
+}
 """By decision of the change log."""
 
 

@@ -40,13 +40,13 @@ words({
   ],
   "alarm.erasure_left": ["An erasure is unfinished", "擦除未完成"],
   "alarm.erasure_left.what": [
-    "An owner is being erased, and that did not end: `engramlog erase` of the same owner goes on with it. Until it has, what was made of its words may still lie in Redis and its files.",
-    "某个所有者的擦除尚未结束：对同一所有者再次运行 `engramlog erase` 可继续。在此之前，由其所说内容生成的数据可能仍留在 Redis 及其文件中。",
+    "An owner is being erased, or memories of one, and that did not end: `engramlog erase` of the same goes on with it. Until it has, what was made of those words may still lie in Redis and its files.",
+    "某个所有者或其部分记忆的擦除尚未结束：对同样的对象再次运行 `engramlog erase` 可继续。在此之前，由这些内容生成的数据可能仍留在 Redis 及其文件中。",
   ],
-  "alarm.erased_came_back": ["Erased owners came back", "已擦除的所有者随旧副本返回"],
+  "alarm.erased_came_back": ["What was erased came back", "已擦除的内容随旧副本返回"],
   "alarm.erased_came_back.what": [
-    "An older copy of the store was brought back, with owners who had been erased since. They were fenced at once, and nothing answers for them; `engramlog erase --again` takes away what came back with them.",
-    "恢复了存储的旧副本，其中含有此后已被擦除的所有者。它们已被立即封锁，不再回应任何提问；`engramlog erase --again` 会清除随之返回的内容。",
+    "An older copy of the store was brought back, with owners or memories that had been erased since. They were erased again at once, and nothing tells of them; `engramlog erase --again` takes away what came back with them.",
+    "恢复了存储的旧副本，其中含有此后已被擦除的所有者或记忆。它们已被立即再次擦除，不再有任何回答提及；`engramlog erase --again` 会清除随之返回的内容。",
   ],
   "alarm.log_cut": ["An unfinished write was cut off", "未完成的写入被截去"],
   "alarm.log_cut.what": [

@@ -98,6 +98,7 @@ _DECISIONS_ZH = {
     "bring_back": "恢复来源",
     "wait": "等人确认",
     "settle": "已确认",
+    "erase": "永久擦除",
 }
 WORDS: Mapping[str, Mapping[str, Any]] = {
     "en": {

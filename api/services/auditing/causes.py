@@ -29,7 +29,7 @@ MOST_CAUSES = 5
 MOST_PRINCIPALS = 100
 AFTER, BEFORE = SIDES = ("after", "before")
 _IGNORED, _NAMED = DECISIONS.index("ignored"), DECISIONS.index("named")
-_ENDING = (DECISIONS.index("delete"), DECISIONS.index("purge"))
+_ENDING = (DECISIONS.index("delete"), DECISIONS.index("purge"), DECISIONS.index("erase"))
 _LOOKING = "inspection"
 """Somebody only looked: no law hears of it."""
 

@@ -96,7 +96,7 @@ REFUSED = {
         document("MemoryErased", {"memory_id": "m", "reason": "r"}),
         "type",
         "MemoryErased",
-        "nothing is erased for good in this version; use MemoryDeleted",
+        "`engramlog erase` alone erases for good; use MemoryDeleted",
     ),
     "an unknown type": (document("MemoryForgotten"), "type", '"MemoryForgotten"', "one of TurnRecorded, "),
     "no type": (json.dumps(ENVELOPE | {"data": {}}), "type", "None", "one of TurnRecorded, "),
