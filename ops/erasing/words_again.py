@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from consumers.erasing.words import fence_names, wipe_entries
@@ -99,13 +99,16 @@ def _owners(wire: Wire, tags: Sequence[str], store_id: str, labels: set[str]) ->
 
 
 def unfinished_words(
-    wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]
+    wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], alarmed: Collection[str] = ()
 ) -> Mapping[tuple[str, str], WordsGoing]:
-    """Owner and erasure -> what goes: of erasures that did not end, or whose end this copy of the log lacks. Raises StoreError."""
+    """Owner and erasure -> what goes: of erasures that did not end, or whose end this copy of the log lacks. Raises StoreError.
+
+    `alarmed`: erasures of which it is told that they did not end; one that ended right before its process died is among them.
+    """
     lacking = lacks(wire, tags, listed) if listed else set[str]()
     left = dict[str, ErasureStep]()
     for one in listed:
-        if one.step != "ended" or one.event in lacking:
+        if one.step != "ended" or one.event in lacking or one.erasure in alarmed:
             left[one.erasure] = one
         else:
             left.pop(one.erasure, None)

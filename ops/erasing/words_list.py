@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -66,21 +66,11 @@ class WordsSteps:
         self._store, self._owner, self._label, self._cipher = store, owner, label, cipher
         self._list = FenceList(list_path(settings, store_id), store_id)
 
-    @property
-    def listed(self) -> list[ErasureStep]:
-        """What the list says of erasures of this owner's words, oldest first. Raises StoreUnavailable."""
-        return [one for one in self._list.read_words() if one.label == self._label]
-
-    def unended(self, lacking: Collection[str] = ()) -> Mapping[str, tuple[ErasureStep, WordsGoing]]:
-        """Erasures that began and did not end: their first line, and all that is known of what goes; by their ids.
-
-        `lacking`: events of the list that this copy of the log does not have; an end among them is none.
-        """
+    def begun(self) -> Mapping[str, tuple[ErasureStep, WordsGoing]]:
+        """Erasures of this owner's words: their first line, and all that is known of what goes; by their ids, oldest first."""
         found = dict[str, tuple[ErasureStep, WordsGoing]]()
-        for one in self.listed:
-            if one.step == "ended" and one.event not in lacking:
-                found.pop(one.erasure, None)
-            elif (going := going_in(one, self._cipher, self._owner)) is not None:
+        for one in self._list.read_words():
+            if one.label == self._label and (going := going_in(one, self._cipher, self._owner)) is not None:
                 first = found[one.erasure][0] if one.erasure in found else one
                 found[one.erasure] = first, going
         return found
