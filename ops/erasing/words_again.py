@@ -47,8 +47,8 @@ def lacks(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> set
 def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], append: Append) -> dict[int, int]:
     """Take those words of the list again out of a store whose log lacks something of it; gives by partition up to where that must
     be folded before anything is answered. Raises StoreError, KeyUnavailable where it cannot be known whose they are."""
-    if not (steps := erased_by(listed)) or not lacks(wire, tags, listed):
-        return {}
+    if not (steps := erased_by(listed)) or not lacks(wire, tags, list(steps.values())):
+        return {}  # the newest line of each counts: what was certified again ended twice, and the log has one of both
     until = dict[int, int]()
     for tag, owner, cipher in _owners(wire, tags, listed[0].store, {one.label for one in steps.values()}):
         mine = [one for one in steps.values() if one.label == label_of(one.store, owner)]
