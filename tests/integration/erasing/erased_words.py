@@ -62,14 +62,16 @@ TRIPLES_LEFT: Final = ("a boat", "the harbour")
 SIBLINGS: Final = ("boat", "tea", "wallaby")
 
 
-
 Said = tuple[str, Any, str | None]
 """What names an event, what it says, and the session in which it is said."""
 
 
 def told_of(owner: str, at: Any) -> list[Said]:
     """Everything that an owner is told, in order; `at`: when it was shown."""
-    shown = (Hit(memory_id="pet", count=1, best_rank=1, last_at=at), Hit(memory_id="boat", count=1, best_rank=2, last_at=at))
+    shown = (
+        Hit(memory_id="pet", count=1, best_rank=1, last_at=at),
+        Hit(memory_id="boat", count=1, best_rank=2, last_at=at),
+    )
     only = (Hit(memory_id="paint", count=1, best_rank=1, last_at=at),)
     return [
         ("turn 1", TurnRecorded(turn_id="t1", role="user", text=f"my {CANARY} sleeps, and I sail a boat", speaker=owner), "s1"),
@@ -118,7 +120,9 @@ def told_of(owner: str, at: Any) -> list[Said]:
 
 def made(memory_id: str, content: str, **fields: Any) -> MemoryCreated:
     """A memory that is created."""
-    return MemoryCreated(**{"category": "fact", "kind": "fact", "source": "user"} | fields, memory_id=memory_id, content=content)
+    return MemoryCreated(
+        **{"category": "fact", "kind": "fact", "source": "user"} | fields, memory_id=memory_id, content=content
+    )
 
 
 NOT_HELD: Final = ("next", "position", "upto", "behind", "head", "follow", "looked", "looked_to")
@@ -311,7 +315,9 @@ def leaks(answers: Mapping[str, str], words: Sequence[str] = (CANARY,)) -> list[
     return [name for name, text in answers.items() if any(word in whole(text).casefold() for word in words)]
 
 
-def asked(client: TestClient, owner: str = ADA, *, modes: Sequence[str] = ("normal", "review", "debug"), **when: Any) -> dict[str, str]:
+def asked(
+    client: TestClient, owner: str = ADA, *, modes: Sequence[str] = ("normal", "review", "debug"), **when: Any
+) -> dict[str, str]:
     """What the HTTP face answers to everything that could tell an owner's words, in each mode; `when`: as_of, known, at."""
     found = dict[str, str]()
 
@@ -342,5 +348,7 @@ def asked(client: TestClient, owner: str = ADA, *, modes: Sequence[str] = ("norm
         ask("sources")
         ask("answers")
         ask("diff", **{"from": "2000-01-01", "limit": 100, "mode": "debug"})
-        found["context"] = client.post(f"/v1/owners/{owner}/context", json={"text": "which animal, which hat", "trace": False}).text
+        found["context"] = client.post(
+            f"/v1/owners/{owner}/context", json={"text": "which animal, which hat", "trace": False}
+        ).text
     return found

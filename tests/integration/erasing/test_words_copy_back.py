@@ -100,11 +100,11 @@ def of_bob(cli: Cli) -> tuple[Any, Any]:
     return cli.json("list", "bob", *AT), cli.json("events", "bob")["events"]
 
 
-def test_the_words_are_gone_before_anything_answers_and_again_certifies_it(
-    cli: Cli, folder: Path, ended: int
-) -> None:
+def test_the_words_are_gone_before_anything_answers_and_again_certifies_it(cli: Cli, folder: Path, ended: int) -> None:
     bob, noted = of_bob(cli), cli("heads", "--json").out
-    (turn_id,) = (one["id"] for one in cli.json("list", "ada", *AT, "--mode", "debug")["memories"] if "garden" in one["memory"])
+    (turn_id,) = (
+        one["id"] for one in cli.json("list", "ada", *AT, "--mode", "debug")["memories"] if "garden" in one["memory"]
+    )
     assert WORD in everything(cli)
     first = erase(cli, ended, "m8", turn_id)
     assert WORD not in everything(cli)
@@ -143,9 +143,7 @@ def test_a_copy_that_lacks_the_memory_altogether_is_fenced_all_the_same(cli: Cli
 
 
 @pytest.mark.parametrize("point", ["after they are deleted", "after the fence", "after their words", "after a switch"])
-def test_a_copy_of_the_midst_of_an_erasure_is_finished_by_again(
-    cli: Cli, folder: Path, ended: int, point: str
-) -> None:
+def test_a_copy_of_the_midst_of_an_erasure_is_finished_by_again(cli: Cli, folder: Path, ended: int, point: str) -> None:
     bob, settings = of_bob(cli), Settings(data=folder)
 
     def probe(at: str) -> None:
@@ -218,6 +216,8 @@ def test_erased_readmitted_and_single_memories_erased_then(cli: Cli, folder: Pat
     assert "a drum" in everything(cli)
     assert cli.json("verify")["ok"]
     # under its new key she is told of by the old ids again: who speaks there is another word
-    assert cli.json("append", "-", stdin=lines([event(30, "ada", content="keeps bees", memory_id="m8")]))["appended"] == 1
+    assert (
+        cli.json("append", "-", stdin=lines([event(30, "ada", content="keeps bees", memory_id="m8")]))["appended"] == 1
+    )
     assert cli.json("erase", "--again")["certificates"] == []
     assert cli.json("verify")["ok"]

@@ -147,7 +147,9 @@ def test_a_process_that_appended_before_and_does_not_know_of_it_yet_is_refused_t
 
 def test_of_a_request_over_partitions_the_part_that_names_it_is_refused_or_all(erased: ErasingWords) -> None:
     """Nothing of it is written where that is known before anything is; the producer mends one event and sends all again."""
-    other = next(one for one in (*erased.others, "eve", "bob") if partition_of(one, erased.partitions) != erased.number())
+    other = next(
+        one for one in (*erased.others, "eve", "bob") if partition_of(one, erased.partitions) != erased.number()
+    )
     mine = erased.event(ADA, "late", made("pet", "keeps a dog"), None)
     near = erased.event(erased.twin, "near", made("near", "of the same partition"), None)
     far = erased.event(other, "far", made("far", "of another partition"), None)
@@ -185,7 +187,10 @@ def test_a_flush_of_accesses_that_names_it_among_others_is_taken(erased: Erasing
 
 def test_http_refuses_by_the_field_and_writes_nothing(erased: ErasingWords) -> None:
     envelope = event(1, ADA, content="keeps a dog") | {"data": event(1, content="a dog")["data"] | {"memory_id": "pet"}}
-    turn = event(2, ADA, "TurnRecorded") | {"session_id": "s1", "data": {"turn_id": "t1", "role": "user", "text": "hello"}}
+    turn = event(2, ADA, "TurnRecorded") | {
+        "session_id": "s1",
+        "data": {"turn_id": "t1", "role": "user", "text": "hello"},
+    }
     with erased.http() as client:
         before = heads(erased)
         for one, field in ((envelope, "data.memory_id"), (turn, "data.turn_id")):
@@ -223,7 +228,9 @@ def test_an_agent_is_refused(erased: ErasingWords) -> None:
         assert others
     erased.fold()
     assert erased.records(ADA)[ADA]["pet"].content == ""
-    assert not [event for _, event in erased.log() if event is not None and getattr(event.data, "content", "") == "a dog"]
+    assert not [
+        event for _, event in erased.log() if event is not None and getattr(event.data, "content", "") == "a dog"
+    ]
 
 
 COMMANDS: dict[str, Callable[[list[dict[str, Any]]], tuple[tuple[str, ...], bytes]]] = {
@@ -246,9 +253,19 @@ def test_commands_and_imports_are_refused_and_told_why(
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
     told = [event(at, ADA, content=f"the marten {at} sings") for at in range(2)]
     cli.json("append", "-", stdin=lines(told))
-    said = {"conversation": ADA, "turn_id": "t7", "session": "s1", "occurred_at": "2026-01-05T08:00:00Z", "speaker": "user"}
+    said = {
+        "conversation": ADA,
+        "turn_id": "t7",
+        "session": "s1",
+        "occurred_at": "2026-01-05T08:00:00Z",
+        "speaker": "user",
+    }
     cli.json("import", "turns", "-", stdin=lines([said | {"text": "my marten"}]))
-    turn = next(one["id"] for one in cli.json("list", ADA, "--mode", "debug")["memories"] if "marten" in one["memory"] and one["id"] not in ("m0", "m1"))
+    turn = next(
+        one["id"]
+        for one in cli.json("list", ADA, "--mode", "debug")["memories"]
+        if "marten" in one["memory"] and one["id"] not in ("m0", "m1")
+    )
     assert cli.json("erase", ADA, "m0", turn, "--yes", code=ended)["memories"] == 2
     before = cli.json("events", ADA)["events"]
     words, given = COMMANDS[what](told)

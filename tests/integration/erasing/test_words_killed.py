@@ -16,7 +16,16 @@ import pytest
 from ops.erasing.fence_list import ErasureStep, FenceList
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.integration.erasing.erased import Killed
-from tests.integration.erasing.erased_words import ADA, CANARY, ENTRIES, GOING, NAMED, ErasingWords, asked, leaks, without_audit
+from tests.integration.erasing.erased_words import (
+    ADA,
+    CANARY,
+    ENTRIES,
+    GOING,
+    ErasingWords,
+    asked,
+    leaks,
+    without_audit,
+)
 from tests.patience import PATIENCE
 from tests.places import ROOT
 from tests.servers import RedisServer, Servers
@@ -158,7 +167,9 @@ def test_killed_in_a_later_commit_of_the_rebuild_too(server: RedisServer, tmp_pa
     store.agree_of_words()
 
 
-def test_killed_at_four_points_one_after_the_other_it_is_one_erasure(expected: dict[str, Any], store: ErasingWords) -> None:
+def test_killed_at_four_points_one_after_the_other_it_is_one_erasure(
+    expected: dict[str, Any], store: ErasingWords
+) -> None:
     others = store.standing(*store.others)
     for point in ("before they are deleted", "after the fence", "before a commit", "before it is proved"):
         store.kill_words(point)
@@ -226,7 +237,13 @@ def test_again_ends_one_that_got_sigkill_without_its_ids(
     assert killed.returncode == -signal.SIGKILL
     assert "erasure_left" in {one["name"] for one in cli.json("alarms")["alarms"]}
     (done,) = cli.json("erase", "--again", code=ended)["certificates"]
-    assert (done["verified"], done["ground"], done["memories"], done["events"], done["aof"]) == (True, "objection", 2, 2, "rewritten")
+    assert (done["verified"], done["ground"], done["memories"], done["events"], done["aof"]) == (
+        True,
+        "objection",
+        2,
+        2,
+        "rewritten",
+    )
     assert cli.json("alarms")["alarms"] == []
     assert cli.json("verify")["ok"]
     left = cli.json("list", "ada", "--mode", "debug", "--at", "2026-02-01T00:00:00Z")["memories"]

@@ -12,7 +12,6 @@ from events.errors import InputError, KeyUnavailable, NotFound, OwnerErased, Own
 from ops.erasing.words import MOST_NAMED, WordsPlan, words_told_beforehand
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service
-from tests.integration.erasing.erased import Erasing
 from tests.integration.erasing.erased_words import ADA, ErasingWords, made
 from tests.servers import RedisServer, Servers
 
@@ -47,10 +46,10 @@ def standing(cli: Cli) -> tuple[object, ...]:
 
 
 REFUSED = {
-    "an id that nothing tells of": (("ada", "m99", "--yes"), "NotFound", "ids: got 'm99'; allowed: memories and turns of owner ada"),
+    "an id that nothing tells of": (("ada", "m99", "--yes"), "NotFound", "ids: got 'm99'; allowed: memories and turns of owner"),
     "one of two that nothing tells of": (("ada", "m0", "m99", "--yes"), "NotFound", "ids: got 'm99'"),
     "another owner's memory": (("ada", "m1", "--yes"), "NotFound", "ids: got 'm1'"),
-    "an owner of whom nothing is known": (("zoe", "m0", "--yes"), "NotFound", "ids: got 'm0'; allowed: memories and turns of owner zoe"),
+    "an owner of whom nothing is known": (("zoe", "m0", "--yes"), "NotFound", "memories and turns of owner zoe: nothing tells"),
     "an id with a separator, which is two": (("ada", "m0,m77", "--yes"), "NotFound", "ids: got 'm77'"),
     "odd characters": (("ada", "../m0", "--yes"), "NotFound", "ids: got '../m0'"),
     "a character that shows nothing": (("ada", "m0\u200b", "--yes"), "NotFound", "ids: got 'm0"),
@@ -94,7 +93,9 @@ def test_without_yes_it_tells_what_it_would_do(cli: Cli, folder: Path) -> None:
     assert {one["of"] for one in plan["elsewhere"]["says_it_too"]} == {"m2", "m4"}
 
 
-def test_a_store_that_lies_open_is_told_to_seal_first(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_lies_open_is_told_to_seal_first(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("ENGRAMLOG_SEALED_BY", "none")
@@ -213,7 +214,6 @@ def test_a_key_service_that_goes_away_meanwhile_takes_nothing_from_others(
     assert served.erase_words().verified
     assert served.standing(*served.others) == others
     assert served.differences() == []
-    assert isinstance(served, Erasing)
 
 
 def test_an_unknown_id_of_the_python_face_is_told_with_all_of_them(store: ErasingWords) -> None:

@@ -46,7 +46,10 @@ def fields(memory: Memory, *but: str) -> dict[str, Any]:
 
 def life(change: dict[str, Any]) -> list[Any]:
     """Of an entry of a change log what no erasure takes."""
-    return [change[name] for name in ("position", "time", "event", "decision", "old_weight", "new_weight", "factors", "version")]
+    return [
+        change[name]
+        for name in ("position", "time", "event", "decision", "old_weight", "new_weight", "factors", "version")
+    ]
 
 
 def test_others_are_what_they_were_and_the_log_s_chain_too(store: ErasingWords) -> None:
@@ -73,7 +76,11 @@ def test_what_stays_of_the_owner_is_what_it_was_but_for_what_is_told_here(store:
     assert fields(after["boat"]) == fields(before["boat"])  # an edge to a tombstone leads nowhere, and stays
     assert fields(after["wallaby"]) == fields(before["wallaby"])
     assert fields(after["pen"], *SEEN_AGAIN) == fields(before["pen"], *SEEN_AGAIN)
-    assert (before["pen"].merged_into, after["pen"].merged_into, after["pen"].unmerged_from) == ("desk", None, ("desk",))
+    assert (before["pen"].merged_into, after["pen"].merged_into, after["pen"].unmerged_from) == (
+        "desk",
+        None,
+        ("desk",),
+    )
     left = {one.seq: (one, event) for one, event in store.log() if one.seq in log}
     wiped = [seq for seq, (one, _) in left.items() if is_left(one)]
     assert [sorted(wiped)] == list(store.wiped().values())

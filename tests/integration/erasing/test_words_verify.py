@@ -211,7 +211,13 @@ def test_a_fold_of_it_takes_nothing_that_was_planted(planted: Planted, plant: Ca
 
 def faces(client: Any) -> dict[str, str]:
     """What is answered; what is refused, loudly, tells nothing."""
-    asked = ("memories?mode=debug&limit=100", "events?limit=100", "history?limit=100", "facts", "export?everything=true")
+    asked = (
+        "memories?mode=debug&limit=100",
+        "events?limit=100",
+        "history?limit=100",
+        "facts",
+        "export?everything=true",
+    )
     return {path: client.get(f"/v1/owners/{ADA}/{path}").text for path in asked}
 
 
@@ -227,7 +233,9 @@ def test_words_sealed_by_whoever_holds_the_key_are_told_too(planted: Planted) ->
     store, seq = planted.store, planted.wiped[0]
     said = {one.seq: event for one, event in store.log(store.twin)}[store.seqs(store.twin)["turn 1"]]
     planted.redis.hset(f"{planted.tag}:wl", str(seq), planted.sealed(seq, event=said))
-    assert "what is left of an erased entry and is no event without words" in [one["what"] for one in store.differences()]
+    assert "what is left of an erased entry and is no event without words" in [
+        one["what"] for one in store.differences()
+    ]
 
 
 def test_another_event_without_words_sealed_by_the_right_key_is_told(planted: Planted) -> None:
@@ -240,7 +248,9 @@ def test_another_event_without_words_sealed_by_the_right_key_is_told(planted: Pl
 
 def test_an_erasure_that_the_log_does_not_tell_of_is_told(planted: Planted) -> None:
     store = planted.store
-    planted.redis.hset(f"{planted.tag}:wl", str(planted.wiped[0]), planted.sealed(planted.wiped[0], erasure=new_event_id()))
+    planted.redis.hset(
+        f"{planted.tag}:wl", str(planted.wiped[0]), planted.sealed(planted.wiped[0], erasure=new_event_id())
+    )
     found = [one["what"] for one in store.differences()]
     assert "entries that lost their words by no erasure that the log tells of" in found
     assert "an erasure of words that left other entries than it says" in found
