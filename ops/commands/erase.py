@@ -282,12 +282,14 @@ def _came_back(store: OpenStore, settings: Settings) -> list[str]:
 def _words_came_back(store: OpenStore, settings: Settings) -> list[tuple[str, Sequence[str]]]:
     """Owners, and what was named, of erasures of words that did not end, or came back."""
     from ops.erasing.fence_list import FenceList, list_path
+    from ops.erasing.words import ALARM
     from ops.erasing.words_again import unfinished_words
 
     store_id, wire = store.identity.store_id, store.wire()
     listed = FenceList(list_path(settings, store_id), store_id).read_words()
     try:
-        found = unfinished_words(wire, store.identity.tags, listed)
+        alarmed = {one.subject for one in store.alarms.standing() if one.name == ALARM}
+        found = unfinished_words(wire, store.identity.tags, listed, alarmed)
     finally:
         wire.close()
     return [(owner, going.named) for (owner, _), going in found.items()]

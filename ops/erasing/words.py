@@ -7,7 +7,7 @@ script with what is left of them; then the owner's partition is folded anew from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_r
 from consumers.sealing.leaving import Rewritten
 from consumers.verify.store_and_log import verify_partition
 from consumers.verify.wiped import positions_digest, wiped_by
+from events.catalogue import EventData, MemoryUnmerged
 from events.catalogue.erasing import Ground
 from events.door.of_the_store import label_of
 from events.envelope import AnyEvent, Stored, derived_id, new_event_id, prepare, utc_text
@@ -34,9 +35,9 @@ from events.standing import Speaker
 from events.validation import make_event
 from events.vocabulary import MAX_REQUEST_EVENTS
 from ops.embedded.rewriting import rewrite_all
-from ops.erasing.fence_list import ErasureStep
+from ops.erasing.apart import comes_apart
 from ops.erasing.owner import partition_to_erase_in, refuse_without_key, wire_of
-from ops.erasing.words_again import erased_event, lacks
+from ops.erasing.words_again import erased_event
 from ops.erasing.words_list import WordsGoing, WordsSteps
 from ops.settings import Settings
 from ops.store import OpenStore
@@ -234,49 +235,60 @@ class _WordsRun:
         self._is_fenced = False
 
     def begin(self, gather: Gather, probe: Probe) -> None:
-        """Say what is meant, unless an earlier run said it."""
+        """Say what is meant, unless an earlier run said it: one of the same ids is gone on with, and certified again."""
         plan = self._plan
-        listed = self._steps.listed
-        lacking = lacks(self._wire, self._store.identity.tags, listed) if listed else set[str]()
-        self._go_on_with(self._steps.unended(lacking))
+        for erasure, (first, going) in self._steps.begun().items():
+            if set(going.named) == set(plan.ids):
+                self._erasure, self._going, self._event = erasure, going, first.event
+                self._began = datetime.fromisoformat(first.at)
+                self._plan = plan._replace(ground=first.ground, reason=first.reason)
+                self._also = dict.fromkeys(going.memories, "it went with what was named")
         reach = _reached(self._log.look(), plan, self._also)
-        if not self._erasure and not reach.entries:  # all of it was done before, and is certified again
-            self._go_on_with(self._steps.known())
         if not self._erasure:
             self._erasure = new_event_id()
             probe("before it is written down")
             self._began, _ = self._steps.say(
                 self._erasure, "began", self._going, ground=plan.ground, reason=plan.reason
             )
-            self._event = self._steps.unended()[self._erasure][0].event
+            self._event = self._steps.begun()[self._erasure][0].event
         self._store.alarms.raised(
             ALARM,
             self._erasure,
             f"an erasure began and did not end: `{AGAIN}` of the same owner and ids, or with --again, goes on with it",
         )
-        if not self._going.events:  # else it was noted by the run that was killed
-            gather(self._erasure, tuple(one.seq for one in reach.entries))
+        gather(self._erasure, tuple(one.seq for one in reach.entries))
         probe("before they are deleted")
 
-    def _go_on_with(self, erasures: Mapping[str, tuple[ErasureStep, WordsGoing]]) -> None:
-        """Take up the newest of these of which the same was named, with the ground that was told then."""
-        for erasure, (first, going) in erasures.items():
-            if set(going.named) == set(self._plan.ids):
-                self._erasure, self._going, self._event = erasure, going, first.event
-                self._began = datetime.fromisoformat(first.at)
-                self._plan = self._plan._replace(ground=first.ground, reason=first.reason)
-                self._also = dict.fromkeys(going.memories, "it went with what was named")
-
     def delete(self) -> None:
-        """Delete what is named, with what was made of it, and reject what it says; folded when this returns."""
+        """Delete what is named, with what was made of it, and reject what it says; folded when this returns. A merge of it comes
+        apart before: what else it was merged from stays."""
         owner, named = self._plan.owner, _reached(self._log.look(), self._plan, {}).named
+        self._take_apart(named)
         self._also |= dict(_deleted(self._application, owner, named, dry_run=False, key=self._erasure))
         self._reject_deleted_before(named)
 
+    def _take_apart(self, named: Sequence[str]) -> None:
+        """Un-merge what hides what is named, so that it can be deleted and its neighbours are seen again."""
+        with self._application.reader.snapshot(self._plan.owner) as snapshot:
+            merges = comes_apart(named, snapshot.view.get)
+        self._append([self._says(MemoryUnmerged(into=one), "part erased", one) for one in merges])
+
+    def _says(self, data: EventData, purpose: str, about: str) -> AnyEvent:
+        """What this erasure says of a memory: the same event whenever it is said again."""
+        assert self._began is not None
+        return make_event(
+            data,
+            owner=self._plan.owner,
+            occurred_at=self._began,
+            actor="user",
+            now=self._store.log.now(),
+            event_id=derived_id(purpose, self._plan.owner, self._erasure, about),
+            by=Speaker("terminal", self._store.log.principal),
+        )
+
     def _reject_deleted_before(self, named: Sequence[str]) -> None:
         """What a memory said that was deleted by somebody before becomes no memory again either."""
-        app, owner = self._application, self._plan.owner
-        with app.reader.snapshot(owner) as snapshot:
+        with self._application.reader.snapshot(self._plan.owner) as snapshot:
             view, events = snapshot.view, list[AnyEvent]()
             for memory_id in named:
                 memory = view.get(memory_id)
@@ -287,19 +299,7 @@ class _WordsRun:
                 if not values or all(one is not None and one.stands for one in standing):
                     continue
                 data = rejection(memory_id, values, "", memory.source_turns)
-                name = derived_id("reject erased", owner, self._erasure, memory_id)
-                assert self._began is not None
-                events.append(
-                    make_event(
-                        data,
-                        owner=owner,
-                        occurred_at=self._began,
-                        actor="user",
-                        now=self._store.log.now(),
-                        event_id=name,
-                        by=Speaker("terminal", self._store.log.principal),
-                    )
-                )
+                events.append(self._says(data, "reject erased", memory_id))
         self._append(events)
 
     def fence(self, probe: Probe) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from consumers.erasing.words import fence_names, wipe_entries
@@ -47,8 +47,8 @@ def lacks(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> set
 def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], append: Append) -> dict[int, int]:
     """Take those words of the list again out of a store whose log lacks something of it; gives by partition up to where that must
     be folded before anything is answered. Raises StoreError, KeyUnavailable where it cannot be known whose they are."""
-    if not (steps := erased_by(listed)) or not lacks(wire, tags, listed):
-        return {}
+    if not (steps := erased_by(listed)) or not lacks(wire, tags, list(steps.values())):
+        return {}  # the newest line of each counts: what was certified again ended twice, and the log has one of both
     until = dict[int, int]()
     for tag, owner, cipher in _owners(wire, tags, listed[0].store, {one.label for one in steps.values()}):
         mine = [one for one in steps.values() if one.label == label_of(one.store, owner)]
@@ -99,13 +99,16 @@ def _owners(wire: Wire, tags: Sequence[str], store_id: str, labels: set[str]) ->
 
 
 def unfinished_words(
-    wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]
+    wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], alarmed: Collection[str] = ()
 ) -> Mapping[tuple[str, str], WordsGoing]:
-    """Owner and erasure -> what goes: of erasures that did not end, or whose end this copy of the log lacks. Raises StoreError."""
+    """Owner and erasure -> what goes: of erasures that did not end, or whose end this copy of the log lacks. Raises StoreError.
+
+    `alarmed`: erasures of which it is told that they did not end; one that ended right before its process died is among them.
+    """
     lacking = lacks(wire, tags, listed) if listed else set[str]()
     left = dict[str, ErasureStep]()
     for one in listed:
-        if one.step != "ended" or one.event in lacking:
+        if one.step != "ended" or one.event in lacking or one.erasure in alarmed:
             left[one.erasure] = one
         else:
             left.pop(one.erasure, None)

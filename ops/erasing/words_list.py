@@ -78,24 +78,11 @@ class WordsSteps:
         self._store, self._owner, self._label, self._cipher = store, owner, label, cipher
         self._list = FenceList(list_path(settings, store_id), store_id)
 
-    @property
-    def listed(self) -> list[ErasureStep]:
-        """What the list says of erasures of this owner's words, oldest first. Raises StoreUnavailable."""
-        return [one for one in self._list.read_words() if one.label == self._label]
-
-    def unended(self, lacking: Collection[str] = ()) -> Mapping[str, tuple[ErasureStep, WordsGoing]]:
-        """Erasures that began and did not end: their first line, and all that is known of what goes; by their ids.
-
-        `lacking`: events of the list that this copy of the log does not have; an end among them is none.
-        """
-        ended = {one.erasure for one in self.listed if one.step == "ended" and one.event not in lacking}
-        return {erasure: told for erasure, told in self.known().items() if erasure not in ended}
-
-    def known(self) -> Mapping[str, tuple[ErasureStep, WordsGoing]]:
-        """All erasures, ended ones too: their first line, and all that is known of what goes; by their ids, oldest first."""
+    def begun(self) -> Mapping[str, tuple[ErasureStep, WordsGoing]]:
+        """Erasures of this owner's words: their first line, and all that is known of what goes; by their ids, oldest first."""
         found = dict[str, tuple[ErasureStep, WordsGoing]]()
-        for one in self.listed:
-            if (going := going_in(one, self._cipher, self._owner)) is not None:
+        for one in self._list.read_words():
+            if one.label == self._label and (going := going_in(one, self._cipher, self._owner)) is not None:
                 first = found[one.erasure][0] if one.erasure in found else one
                 found[one.erasure] = first, going
         return found

@@ -136,11 +136,15 @@ def _with_mention(mentions: tuple[int, ...], at: int) -> tuple[int, ...]:
 
 
 def revise(working: WorkingSet, data: MemoryRevised, event: Event[Any]) -> None:
-    """A new version of the content. Sensitivity may rise with it, never fall: older versions stay readable."""
+    """A new version of the content. Sensitivity may rise with it, never fall: older versions stay readable.
+
+    Of what was erased the digests tell whether the words were others.
+    """
     memory = working.live(data.memory_id)
     if memory is None or waits(working, memory, event):
         return
-    if data.content != memory.content and (problem := refusal(working)) is not None:
+    is_other = data.content != memory.content or (not data.content and working.statement != memory.stated)
+    if is_other and (problem := refusal(working)) is not None:
         working.ignore(memory.id, problem)
         return
     until = max(memory.updated_at, working.at)
@@ -167,7 +171,7 @@ def revise(working: WorkingSet, data: MemoryRevised, event: Event[Any]) -> None:
         "basis": revised(memory.basis, data, working.at),
         "revised_by": working.author_unless(memory),
     }
-    if data.content != memory.content:
+    if is_other:
         fields |= _other_words(working, memory) | {"stated": working.statement, "trust": of_words(working, memory)}
     if data.keywords is not None:
         fields["keywords"] = words(data.keywords)

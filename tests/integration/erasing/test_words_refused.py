@@ -1,0 +1,223 @@
+"""What an erasure of single memories refuses, with nothing changed, and by which exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from events.catalogue import TurnRecorded
+from events.errors import InputError, KeyUnavailable, NotFound, OwnerErased, OwnerQuarantined, StoreFull
+from ops.erasing.words import MOST_NAMED, WordsPlan, words_told_beforehand
+from tests.acceptance.helpers.cli import Cli, event, lines
+from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service
+from tests.integration.erasing.erased_words import ADA, ErasingWords, made
+from tests.servers import RedisServer, Servers
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(monkeypatch, capsys)
+
+
+@pytest.fixture
+def folder(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder with a sealed store of two owners."""
+    monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)
+    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
+    told = [event(at, ("ada", "bob")[at % 2], content=f"the key word is {at} today") for at in range(6)]
+    assert cli.json("append", "-", stdin=lines(told))["appended"] == len(told)
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def store(redis_servers: Servers, tmp_path: Path) -> ErasingWords:
+    return ErasingWords(redis_servers.get("redis-6.2"), tmp_path)
+
+
+def standing(cli: Cli) -> tuple[object, ...]:
+    """What must be the same after a refusal."""
+    return (
+        cli.json("events", "ada")["events"],
+        cli.json("list", "ada", "--at", "2026-02-01T00:00:00Z")["memories"],
+        cli.json("verify")["ok"],
+    )
+
+
+REFUSED = {
+    "an id that nothing tells of": (("ada", "m99", "--yes"), "NotFound", "ids: got 'm99'; allowed: memories and turns of owner"),
+    "one of two that nothing tells of": (("ada", "m0", "m99", "--yes"), "NotFound", "ids: got 'm99'"),
+    "another owner's memory": (("ada", "m1", "--yes"), "NotFound", "ids: got 'm1'"),
+    "an owner of whom nothing is known": (("zoe", "m0", "--yes"), "NotFound", "memories and turns of owner zoe: nothing tells"),
+    "an id with a separator, which is two": (("ada", "m0,m77", "--yes"), "NotFound", "ids: got 'm77'"),
+    "odd characters": (("ada", "../m0", "--yes"), "NotFound", "ids: got '../m0'"),
+    "a character that shows nothing": (("ada", "m0\u200b", "--yes"), "NotFound", "ids: got 'm0"),
+    "what a shell would expand": (("ada", "*", "--yes"), "NotFound", "ids: got '*'"),
+    "another case": (("ada", "M0", "--yes"), "NotFound", "ids: got 'M0'"),
+    "a very long id": (("ada", "m" * 5_000, "--yes"), "NotFound", "ids: got 'mmm"),
+    "only separators": (("ada", ", ;", "--yes"), "InputError", "ids: got 0; allowed: 1 to 1,000"),
+    "too many": (("ada", *(f"x{at}" for at in range(MOST_NAMED + 1)), "--yes"), "InputError", "ids: got 1001; allowed: 1 to 1,000"),
+    "the store's own keys": ((":access", "m0", "--yes"), "InputError", "owner: got ':access'"),
+    "what was erased": ((":erasures", "m0", "--yes"), "InputError", "owner: got ':erasures'"),
+    "no --yes where nobody can be asked": (("ada", "m0"), "InputError", "yes: got nothing; allowed: --yes"),
+    "ids beside --again": (("ada", "m0", "--again", "--yes"), "InputError", "owner: got one beside --again"),
+    "a ground that is none": (("ada", "m0", "--yes", "--ground", "spite"), "InputError", "ground: got 'spite'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_it_is_refused_by_name_and_nothing_is_changed(cli: Cli, folder: Path, what: str) -> None:
+    words, error, told = REFUSED[what]
+    before = standing(cli)
+    refused = cli.json("erase", *words, code=2)
+    assert refused["error"] == error
+    assert told in refused["message"]
+    assert standing(cli) == before
+    assert not (folder / "erasures.jsonl").exists()
+    assert "erasure_left" not in str(cli.json("alarms"))
+
+
+def test_ids_beside_audit_are_refused_and_not_passed_over(cli: Cli, folder: Path) -> None:
+    """Who asks for an audit of single memories must not be told about the whole owner instead."""
+    before = standing(cli)
+    refused = cli.json("erase", "ada", "m0", "--audit", code=2)
+    assert refused["error"] in ("InputError", "NotFound")
+    assert standing(cli) == before
+
+
+def test_without_yes_it_tells_what_it_would_do(cli: Cli, folder: Path) -> None:
+    plan = cli.json("erase", "ada", "m0", code=2)["plan"]
+    assert plan["goes"]["memories"] == [{"id": "m0", "why": "it is named"}]
+    assert (plan["goes"]["entries"], plan["goes"]["by_type"]) == (1, {"MemoryCreated": 1})
+    assert {one["of"] for one in plan["elsewhere"]["says_it_too"]} == {"m2", "m4"}
+
+
+def test_a_store_that_lies_open_is_told_to_seal_first(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)
+    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("ENGRAMLOG_SEALED_BY", "none")
+    cli.json("append", "-", stdin=lines([event(0)]))
+    before = standing(cli)
+    refused = cli.json("erase", "ada", "m0", "--yes", code=2)
+    assert "`engramlog seal` first" in refused["message"]
+    assert standing(cli) == before
+
+
+@pytest.mark.parametrize("many", [0, MOST_NAMED + 1])
+def test_none_and_too_many_are_refused(store: ErasingWords, many: int) -> None:
+    before = store.standing(ADA)
+    with store.application() as (application, opened):
+        for act in (
+            lambda plan: words_told_beforehand(application, opened, plan),
+            lambda _: store.erase_words(*(f"x{at}" for at in range(many))) if many else _refused(),
+        ):
+            with pytest.raises(InputError, match="ids: got"):
+                act(WordsPlan(ADA, tuple(f"x{at}" for at in range(many)), "objection"))
+    assert store.standing(ADA) == before
+    assert store.listed_words() == []
+
+
+def _refused() -> None:
+    raise InputError("ids: got 0", field="ids")
+
+
+def test_an_id_of_odd_characters_that_is_there_is_erased(store: ErasingWords) -> None:
+    odd = ("a:b", "团队-记", "x/../y", "r|s", "{t}")
+    taken = list[str]()
+    for one in odd:
+        try:
+            store.add(ADA, (f"odd {one}", made(one, f"a pangolin called {one}"), None))
+        except InputError:  # no id
+            continue
+        taken.append(one)
+    assert len(taken) > 1
+    assert store.erase_words(*taken).memories == len(taken)
+    assert "pangolin" not in str(store.log())
+    assert store.differences() == []
+
+
+def test_who_stands_still_is_refused_with_what_to_do(store: ErasingWords) -> None:
+    """What would be said now would wait behind what could not be folded."""
+    with store.live() as live:
+        odd = live.event(TurnRecorded(turn_id="p", role="user", text="parked"), ADA)._replace(kind="TurnRecorded.99")
+        live.append(odd, live.mentioned(ADA, "pet"))
+    store.fold()
+    before = store.records(ADA), [one for one, _ in store.log()]
+    with store.application() as (application, opened), pytest.raises(OwnerQuarantined, match="engramlog dead"):
+        words_told_beforehand(application, opened, WordsPlan(ADA, ("pet",), "objection"))
+    with pytest.raises(OwnerQuarantined, match="engramlog dead"):
+        store.erase_words("pet")
+    assert (store.records(ADA), [one for one, _ in store.log()]) == before
+    assert store.listed_words() == []
+    assert not store.alarm_stands
+
+
+def test_who_was_erased_is_refused_by_name(store: ErasingWords) -> None:
+    store.erase()
+    with pytest.raises(OwnerErased):
+        store.erase_words("pet")
+    assert store.listed_words() == []
+    assert store.differences() == []
+
+
+def test_where_a_second_build_has_no_room_nothing_is_changed(redis_server: RedisServer, tmp_path: Path) -> None:
+    store = ErasingWords(redis_server, tmp_path)
+    before = store.records(ADA)
+    with redis_server.client() as client:
+        client.config_set("maxmemory", int(client.info("memory")["used_memory"]) + 100_000)
+    with pytest.raises(StoreFull, match="a rebuild needs about"):
+        store.erase_words()
+    assert (store.records(ADA), store.listed_words()) == (before, [])
+
+
+@pytest.fixture
+def service() -> Iterator[FakeKeyService]:
+    with fake_key_service() as found:
+        yield found
+
+
+@pytest.fixture
+def served(redis_servers: Servers, tmp_path: Path, service: FakeKeyService) -> ErasingWords:
+    """A store under a key service."""
+    token = tmp_path / "token"
+    token.write_text(TOKEN)
+    token.chmod(0o600)
+    return ErasingWords(redis_servers.get("redis-6.2"), tmp_path, service=(service.setting, token))
+
+
+def test_while_the_key_service_is_away_it_is_refused_with_nothing_changed(
+    served: ErasingWords, service: FakeKeyService
+) -> None:
+    before = served.records(ADA), [one for one, _ in served.log()]
+    service.says(503)
+    with pytest.raises(KeyUnavailable):
+        served.erase_words()
+    service.answers()
+    assert (served.records(ADA), [one for one, _ in served.log()]) == before
+    assert (served.listed_words(), served.told_words(), served.differences()) == ([], [], [])
+    assert served.erase_words().verified
+
+
+@pytest.mark.parametrize("point", ["after they are deleted", "after their words"])
+def test_a_key_service_that_goes_away_meanwhile_takes_nothing_from_others(
+    served: ErasingWords, service: FakeKeyService, point: str
+) -> None:
+    others = served.standing(*served.others)
+    with pytest.raises(KeyUnavailable):
+        served.erase_words(probe=lambda at: service.says(503) if at == point else None)
+    service.answers()
+    assert served.alarm_stands
+    assert served.standing(*served.others) == others
+    assert served.erase_words().verified
+    assert served.standing(*served.others) == others
+    assert served.differences() == []
+
+
+def test_an_unknown_id_of_the_python_face_is_told_with_all_of_them(store: ErasingWords) -> None:
+    with pytest.raises(NotFound) as caught:
+        store.erase_words("pet", "nobody", "nothing")
+    assert caught.value.context["ids"] == ["nobody", "nothing"]
+    assert store.listed_words() == []
