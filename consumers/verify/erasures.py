@@ -54,7 +54,7 @@ def _compare(wire: Wire, store_id: str, tags: Sequence[str], verdict: Findings) 
     if not (lines.destroyed or lines.readmitted or wiped or wire.call("HEXISTS", keys.heads, ERASURES)):
         return
     told = list(_said(wire, keys))
-    _compare_words(store_id, lines, wiped, [one for one in told if isinstance(one, WordsErasure)], verdict)
+    _compare_words(wire, store_id, tags, wiped, told, verdict)
     said = [one for one in told if isinstance(one, OwnerErasure)]
     steps = {(one.label, one.erasure, one.step) for one in said}
     for owner, erasure in sorted(lines.destroyed.items()):
@@ -92,26 +92,53 @@ def _lines(wire: Wire, tags: Sequence[str]) -> _Lines:
 
 
 def _compare_words(
-    store_id: str, lines: _Lines, wiped: Mapping[str, _Wiped], said: Sequence[WordsErasure], verdict: Findings
+    wire: Wire,
+    store_id: str,
+    tags: Sequence[str],
+    wiped: Mapping[str, _Wiped],
+    told: Sequence[OwnerErasure | WordsErasure],
+    verdict: Findings,
 ) -> None:
     """Tell of words that were erased by no erasure of the log, and of erasures that left something else than they say."""
-    known = {one.erasure for one in said}
+    known = {one.erasure for one in told if isinstance(one, WordsErasure)}
     for erasure, found in sorted(wiped.items()):
         if erasure not in known:
             verdict.differs(
                 "entries that lost their words by no erasure that the log tells of",
                 entries=[position_text(found.partition, seq) for seq in found.seqs[:MOST_NAMED]],
             )
-    whole = {label_of(store_id, owner) for owner in (*lines.destroyed, *lines.readmitted)}
-    for one in {one.erasure: one for one in said if one.step == "ended" and one.label not in whole}.values():
-        mine = wiped.get(one.erasure, _Wiped(0, []))
-        if one.events != len(mine.seqs) or (one.events and one.entries != positions_digest(mine.partition, mine.seqs)):
-            verdict.differs(
-                "an erasure of words that left other entries than it says",
-                erasure=one.erasure,
-                said=one.events,
-                entries=len(mine.seqs),
-            )
+    ended = _ended_words(told)
+    if others := [one for one in ended if _left_others(one, wiped)]:
+        wiped = _wiped(wire, tags)  # those that ended while the log was read are no difference
+        whole = {label_of(store_id, owner) for owner in _lines(wire, tags).destroyed}
+        for one in others:
+            if one.label not in whole and _left_others(one, wiped):
+                verdict.differs(
+                    "an erasure of words that left other entries than it says",
+                    erasure=one.erasure,
+                    said=one.events,
+                    entries=len(wiped[one.erasure].seqs) if one.erasure in wiped else 0,
+                )
+
+
+def _ended_words(told: Sequence[OwnerErasure | WordsErasure]) -> list[WordsErasure]:
+    """The newest end of each erasure of words, but of those whose owner went as a whole since: what they left went along."""
+    found = dict[str, dict[str, WordsErasure]]()
+    for one in told:
+        if isinstance(one, WordsErasure):
+            if one.step == "ended":
+                found.setdefault(one.label, {})[one.erasure] = one
+        elif one.step != "began":
+            found.pop(one.label, None)
+    return [one for of in found.values() for one in of.values()]
+
+
+def _left_others(one: WordsErasure, wiped: Mapping[str, _Wiped]) -> bool:
+    """Whether other entries lost their words by an erasure than it says."""
+    mine = wiped.get(one.erasure, _Wiped(0, []))
+    return one.events != len(mine.seqs) or bool(
+        one.events and one.entries != positions_digest(mine.partition, mine.seqs)
+    )
 
 
 def _wiped(wire: Wire, tags: Sequence[str]) -> dict[str, _Wiped]:

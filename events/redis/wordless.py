@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from events.catalogue import (
     EventData,
+    FactAsserted,
+    FactRetracted,
     MemoryCompressed,
     MemoryCreated,
     MemoryMerged,
@@ -37,11 +39,17 @@ WIPE = Script(
     "wipe",
     """
 -- KEYS: wordless, salts. ARGV: seq and what is left of it, in turn
--- What is left stands before the salt goes, by one write: there is no moment with neither. Of two erasures of an entry the first
--- counts. Answer: 1.
+-- What is left stands before the salt goes, by one write: there is no moment with neither. An entry without a salt is passed over:
+-- of two erasures the first counts, and of an owner who went meanwhile nothing is left. What stands there beside a salt was written
+-- by no erasure, and is written over. Answer: 1.
+local nothing = string.rep('\\0', 16)
 for i = 1, #ARGV, 2 do
-  redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1])
-  redis.call('SETRANGE', KEYS[2], 16 * tonumber(ARGV[i]), string.rep('\\0', 16))
+  local at = 16 * tonumber(ARGV[i])
+  local salt = redis.call('GETRANGE', KEYS[2], at, at + 15)
+  if salt ~= '' and salt ~= nothing then
+    redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
+    redis.call('SETRANGE', KEYS[2], at, nothing)
+  end
 end
 return 1
 """,
@@ -168,6 +176,9 @@ def _erased_in(one: Appendable, secret: bytes, marks: Collection[bytes]) -> tupl
         return None
     event: AnyEvent = decode(one.kind, one.body) if isinstance(one, Prepared) else one
     data = event.data
+    if isinstance(data, FactAsserted | FactRetracted):  # as an erasure has it: it goes with the last of its evidence
+        is_gone = data.evidence and all(memory_mark(secret, name) in marks for name in data.evidence)
+        return ("evidence", data.evidence[0]) if is_gone else None
     for field, name in _told_under(data):
         mark = turn_mark(secret, name, event.session_id) if field == "turn_id" else memory_mark(secret, name)
         if mark in marks:

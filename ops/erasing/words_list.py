@@ -18,7 +18,7 @@ from events.catalogue.erasing import Ground
 from events.door.of_the_store import ERASURES
 from events.envelope import from_micros, utc_text
 from events.errors import StoreUnavailable
-from events.sealing.cipher import NotOpened, ValueCipher
+from events.sealing.cipher import VALUE_MARK, NotOpened, ValueCipher
 from events.standing import Speaker
 from events.text.unreadable import UNREADABLE
 from events.validation import make_event, ready
@@ -50,10 +50,11 @@ _READ = msgspec.json.Decoder(WordsGoing)
 
 
 def going_in(one: ErasureStep, cipher: ValueCipher, owner: str) -> WordsGoing | None:
-    """What a line of the list says; None where it is of another owner, or of an owner's former key."""
+    """What a line of the list says; None where it is of another owner, or of an owner's former key, or lies open: whoever can write
+    to the list has no owner's key, and erases nothing by it."""
     try:
         raw = b64decode(one.sealed, validate=True)
-        return None if raw[:1] == b"{" else _READ.decode(cipher.open(_PLACE + owner.encode(), raw))
+        return _READ.decode(cipher.open(_PLACE + owner.encode(), raw)) if raw[:1] == VALUE_MARK else None
     except (*UNREADABLE, NotOpened, NotBase64, ValueError):
         return None
 

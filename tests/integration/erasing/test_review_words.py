@@ -1,0 +1,167 @@
+"""What a review of erasing single memories found: lists and tables that somebody wrote to, and others who are quicker."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import consumers.erasing.words
+from consumers.erasing.words import wipe_entries
+from consumers.verify import erasures
+from consumers.verify.store import verify_store
+from events.catalogue import (
+    FactAsserted,
+    FactRetracted,
+    Ground,
+    GroundChanged,
+    MemoriesRevealed,
+    MemoryCompressed,
+    MemoryDeleted,
+    MemoryPromoted,
+    MemoryRestored,
+    OwnerErasure,
+    ValueReadmitted,
+    ValueRejected,
+    WordsErasure,
+)
+from events.envelope import derived_id
+from events.errors import InputError
+from events.partitions import LogKeys
+from events.redis.secrets import read_cipher
+from events.redis.wire import Wire
+from ops.erasing.fence_list import ErasureStep
+from ops.erasing.owner import readmit_owner
+from ops.erasing.words_list import WordsGoing
+from tests.integration.erasing.erased_words import ADA, CANARY, ErasingWords, Said, asked, leaks, made
+from tests.servers import RedisServer
+
+AT = "2026-01-05T08:00:00Z"
+DIGEST = "sha256:" + "ab" * 32
+OTHERS = "an erasure of words that left other entries than it says"
+
+
+@pytest.fixture
+def store(redis_server: RedisServer, tmp_path: Path) -> ErasingWords:
+    return ErasingWords(redis_server, tmp_path)
+
+
+@pytest.mark.parametrize("before", [b"", b" ", b"\n"])
+def test_a_line_of_the_list_that_lies_open_erases_nothing(store: ErasingWords, before: bytes) -> None:
+    """Whoever can write to the list has no owner's key."""
+    going = WordsGoing(("paint",), ("paint",), (), (derived_id("words", ADA, "paint"),))
+    told, nobody = b64encode(before + msgspec.json.encode(going)).decode(), derived_id("nobody")
+    step = ErasureStep(
+        store.identity.store_id, nobody, store.label(), "fenced", AT, nobody, "other", "", "words", sealed=told
+    )
+    store.fences.append(step)
+    with store.opened():
+        pass
+    store.fold()
+    assert store.wiped() == {}
+    assert store.records(ADA)[ADA]["paint"].content == "paints walls for a living"
+
+
+def test_what_was_planted_beforehand_does_not_stand_in_the_place_of_what_is_left(store: ErasingWords) -> None:
+    seq = store.seqs()["pet"]
+    with store.wire() as wire:
+        wire.call("HSET", store.keys().wordless, seq, b"planted")
+    done = store.erase_words()
+    assert (done.verified, done.not_proven) == (True, [])
+    assert store.records(ADA)[ADA]["pet"].content == ""
+    assert store.differences() == []
+
+
+def test_of_an_owner_who_is_erased_meanwhile_nothing_is_left(
+    store: ErasingWords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wipe = consumers.erasing.words.wipe
+
+    def late(wire: Wire, keys: LogKeys, left: Sequence[tuple[int, bytes]]) -> None:
+        store.erase()
+        wipe(wire, keys, left)
+
+    seq = store.seqs()["pet"]
+    with store.wire() as wire:
+        cipher = read_cipher(wire, store.keys(), ADA)
+        assert cipher is not None
+        monkeypatch.setattr("consumers.erasing.words.wipe", late)
+        wipe_entries(wire, store.tag(), ADA, cipher, [seq], derived_id("an erasure"))
+    assert store.wiped() == {}
+    assert store.differences() == []
+
+
+def test_an_erasure_that_ends_while_verify_reads_is_no_difference(
+    store: ErasingWords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = erasures._said
+
+    def late(wire: Wire, keys: LogKeys) -> Iterator[OwnerErasure | WordsErasure]:
+        store.erase_words()
+        return said(wire, keys)
+
+    store.erase_words("paint")
+    monkeypatch.setattr(erasures, "_said", late)
+    with store.wire() as wire:
+        assert verify_store(wire).differences == []
+
+
+def test_of_an_owner_who_was_readmitted_newer_erasures_are_compared(store: ErasingWords) -> None:
+    store.erase_words("pet")
+    store.erase()
+    with store.opened() as opened:
+        readmit_owner(opened, store.settings, ADA, "")
+    store.add(ADA, ("anew", made("anew", "keeps a drum"), None))
+    store.erase_words("anew")
+    assert store.differences() == []
+    [[seq]] = store.wiped().values()
+    with store.wire() as wire:
+        wire.call("HDEL", store.keys().wordless, seq)
+        assert [one["what"] for one in verify_store(wire).differences] == [OTHERS]
+
+
+@pytest.mark.parametrize("fact", [FactAsserted, FactRetracted])
+def test_a_triple_of_nothing_but_what_is_erased_is_refused(store: ErasingWords, fact: Any) -> None:
+    store.erase_words()
+    of_it = fact(subject=ADA, predicate="keeps", object=CANARY, evidence=("pet", "hat"))
+    with store.opened() as opened, pytest.raises(InputError, match="erased for good") as caught:
+        opened.log.append([store.event(ADA, "late", of_it)])
+    assert caught.value.context["field"] == "data.evidence"
+    assert CANARY not in str(store.log())
+    of_both = fact(subject=ADA, predicate="paints", object="walls", evidence=("pet", "paint"))
+    store.add(ADA, ("of both", of_both, None))
+    assert store.differences() == []
+
+
+MORE: Sequence[Said] = [
+    ("compressed", MemoryCompressed(memory_id="hat", level="summary", content=f"a {CANARY} hat"), None),
+    ("compressed by rules", MemoryCompressed(memory_id="ink", level="summary"), None),
+    ("compressed further", MemoryCompressed(memory_id="hat", level="trace", content=CANARY), None),
+    ("retracted", FactRetracted(subject=ADA, predicate="keeps", object=CANARY, evidence=("pet",)), None),
+    ("asserted", FactAsserted(subject=ADA, predicate="wears", object=CANARY, condition=CANARY, evidence=("hat",)), None),
+    ("rejected", ValueRejected(values=("ab" * 16,), rules=1, memory_id="hat", reason=CANARY), None),
+    ("readmitted", ValueReadmitted(values=("ab" * 16,), rules=1, memory_id="hat", reason=CANARY), None),
+    ("promoted", MemoryPromoted(memory_id="hat", to="episode", reason=CANARY), None),
+    ("grounded", made("post", f"a {CANARY} post", grounds=(Ground(uri=f"https://{CANARY}.example", digest=DIGEST),)), None),
+    ("changed", GroundChanged(memory_id="post", uri=f"https://{CANARY}.example", digest=DIGEST[:-2]), None),
+    ("revealed", MemoriesRevealed(memory_ids=("hat",), by="get", face="command", reason=CANARY), None),
+    ("deleted", MemoryDeleted(memory_id="post", policy="user_delete", reason=CANARY), None),
+    ("restored", MemoryRestored(memory_id="post", reason=CANARY), None),
+]  # fmt: skip
+
+
+def test_every_event_that_has_words_folds_without_them(store: ErasingWords) -> None:
+    store.add(ADA, *MORE)
+    done = store.erase_words("pet", "hat", "ink", "post")
+    assert (done.verified, done.not_proven) == (True, [])
+    store.fold()
+    assert store.differences() == []
+    assert CANARY not in str(store.log()) + str(store.records(ADA))
+    with store.http() as client:
+        assert leaks(asked(client)) == []
+    with store.wire() as wire:
+        assert not wire.call("HLEN", store.build(wire, store.tag()).quarantine)
