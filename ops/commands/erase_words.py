@@ -81,7 +81,7 @@ def _agreed(told: dict[str, Any], asked: AskedWords) -> tuple[str, ...]:
 
 def _others(told: dict[str, Any]) -> list[str]:
     elsewhere = told["elsewhere"]
-    too = [one["of"] for one in elsewhere["says_it_too"]]
+    too = [one["of"] for one in elsewhere["says_it_too"] if one["of"]]
     return list(dict.fromkeys([*too, *elsewhere["of_the_same_turns"], *elsewhere["corrections"]]))
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from events.catalogue import MemoryCreated, MemoryRevised, TurnRecorded
+from events.catalogue import MemoriesAccessed, MemoryCreated, MemoryRevised, TurnRecorded
 from events.envelope import AnyEvent, Stored
 from events.statement_digests import read
 from events.wordless import WORDS
@@ -35,11 +35,14 @@ class SaidAgain(NamedTuple):
     seq: int
     type: str
     of: str
-    """The memory or the turn, by what it is named."""
+    """The memory or the turn, by what it is named; empty of what was asked, which cannot be named."""
     how: str
     """`statement`: it states the same; `words`: it has many of its words."""
     share: float
     """Of the words, rare ones counting more, 0 to 1; 1 for the same statement."""
+
+
+_Told = tuple[Stored, AnyEvent, frozenset[str]]
 
 
 class Sayings:
@@ -57,26 +60,32 @@ class Sayings:
 
     def found_in(self, left: Iterable[tuple[Stored, AnyEvent]]) -> list[SaidAgain]:
         """Those of the events that stay which say it too, each memory and turn once, the likest first."""
-        told = [
-            (one, event, frozenset(kept_tokens("\n".join(words_in(event)))))
-            for one, event in left
-            if isinstance(event.data, _TYPES)
-        ]
+        told, asked = list[_Told](), list[_Told]()
+        for one, event in left:
+            if isinstance(event.data, _TYPES):
+                told.append((one, event, frozenset(kept_tokens("\n".join(words_in(event))))))
+            elif isinstance(event.data, MemoriesAccessed):  # several may have asked, each by himself
+                asked += [(one, event, frozenset(kept_tokens(query))) for query in words_in(event)]
         held = Counter(word for _, _, said in told for word in said)
         weights = {word: log((len(told) + 1) / (held[word] + 0.5)) for some in self._words for word in some}
         found = list[SaidAgain]()
-        for one, event, said in told:
-            about = _of_turn(event) if isinstance(event.data, TurnRecorded) else names(event.data)[0]
+        for one, event, said in (*told, *asked):
             if not self._stated.isdisjoint(_digests(one)):
-                found.append(SaidAgain(one.seq, event.type, about, "statement", 1.0))
+                found.append(SaidAgain(one.seq, event.type, _of(event), "statement", 1.0))
             elif (share := self._share(said, weights)) >= LEAST_SHARE:
-                found.append(SaidAgain(one.seq, event.type, about, "words", round(share, 2)))
-        likest = {one.of: one for one in sorted(found, key=lambda one: (one.share, -one.seq))}
+                found.append(SaidAgain(one.seq, event.type, _of(event), "words", round(share, 2)))
+        likest = {one.of or one.seq: one for one in sorted(found, key=lambda one: (one.share, -one.seq))}
         return sorted(likest.values(), key=lambda one: (-one.share, one.seq))
 
     def _share(self, said: frozenset[str], weights: Mapping[str, float]) -> float:
         """Of the text of which it has most."""
         return max((_sum(some & said, weights) / (_sum(some, weights) or 1.0) for some in self._words), default=0.0)
+
+
+def _of(event: AnyEvent) -> str:
+    if isinstance(event.data, TurnRecorded):
+        return _of_turn(event)
+    return "" if isinstance(event.data, MemoriesAccessed) else names(event.data)[0]
 
 
 def _sum(words: Iterable[str], weights: Mapping[str, float]) -> float:

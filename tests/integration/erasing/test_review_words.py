@@ -15,10 +15,13 @@ from consumers.erasing.words import wipe_entries
 from consumers.verify import erasures
 from consumers.verify.store import verify_store
 from events.catalogue import (
+    Access,
     FactAsserted,
     FactRetracted,
     Ground,
     GroundChanged,
+    Hit,
+    MemoriesAccessed,
     MemoriesRevealed,
     MemoryCompressed,
     MemoryDeleted,
@@ -36,8 +39,9 @@ from events.redis.secrets import read_cipher
 from events.redis.wire import Wire
 from ops.erasing.fence_list import ErasureStep
 from ops.erasing.owner import readmit_owner
+from ops.erasing.words import WordsPlan, words_told_beforehand
 from ops.erasing.words_list import WordsGoing
-from tests.integration.erasing.erased_words import ADA, CANARY, ErasingWords, Said, asked, leaks, made
+from tests.integration.erasing.erased_words import ADA, CANARY, NAMED, ErasingWords, Said, asked, leaks, made
 from tests.servers import RedisServer
 
 AT = "2026-01-05T08:00:00Z"
@@ -135,6 +139,27 @@ def test_a_triple_of_nothing_but_what_is_erased_is_refused(store: ErasingWords, 
     of_both = fact(subject=ADA, predicate="paints", object="walls", evidence=("pet", "paint"))
     store.add(ADA, ("of both", of_both, None))
     assert store.differences() == []
+
+
+def test_what_was_asked_with_its_words_is_told(store: ErasingWords) -> None:
+    """It showed nothing that goes, so no link leads to it; it cannot be named."""
+
+    def shown(query: str) -> MemoriesAccessed:
+        hits = (Hit(memory_id="paint", count=1, best_rank=1, last_at=store.began),)
+        told = (Access(at=store.began, shown=("paint",), query=query),)
+        return MemoriesAccessed(hits=hits, via="recall", accesses=told)
+
+    asked = ("asked", shown(f"who keeps a {CANARY} named Zorro"), None)
+    store.add(ADA, asked, ("asked else", shown("who paints what"), None))
+    with store.application() as (application, opened):
+        told = words_told_beforehand(application, opened, WordsPlan(ADA, NAMED, "objection"))
+    (one,) = told["elsewhere"]["says_it_too"]
+    seq = next(
+        found.seq
+        for found, event in store.log()
+        if event is not None and "Zorro" in str(event.data.accesses if event.type == "MemoriesAccessed" else "")
+    )
+    assert (one["of"], one["type"], one["position"]) == ("", "MemoriesAccessed", f"{store.number()}:{seq}")
 
 
 MORE: Sequence[Said] = [

@@ -92,10 +92,15 @@ def test_every_text_of_an_event_counts_and_a_turn_is_told_as_it_can_be_named() -
     ]
 
 
-def test_what_only_asks_negates_or_was_found_is_not_told_and_nothing_is_made_of_single_words() -> None:
+def test_what_was_asked_is_told_and_cannot_be_named() -> None:
+    going = read(created("my locker code is 4711", "m"))
+    left = read(shown("n", query="my locker code is 4711"), shown("n", query="good morning"))
+    assert [(one.seq, one.type, one.of, one.share) for one in again(going, left)] == [(1, "MemoriesAccessed", "", 1.0)]
+
+
+def test_what_only_negates_or_was_found_is_not_told_and_nothing_is_made_of_single_words() -> None:
     going = read(created("my locker code is 4711", "m"), created("tea", "k"))
     left = read(
-        shown("n", query="my locker code is 4711"),
         negated("n", correction="my locker code is 4711"),
         found("my locker code is 4711"),
         created("tea", "n"),
