@@ -19,7 +19,7 @@ from events.catalogue import (
     TurnRecorded,
 )
 from events.entry import keyed
-from events.envelope import AnyEvent, Prepared, Stored, decode
+from events.envelope import AnyEvent, Prepared, decode
 from events.errors import InputError
 from events.log import Appendable
 from events.partitions import LogKeys
@@ -85,11 +85,6 @@ def open_left(cipher: ValueCipher, owner: str, seq: int, value: bytes) -> bytes:
 
 def _place(owner: str, seq: int) -> bytes:
     return b"wordless\0%b\0%d" % (owner.encode(), seq)
-
-
-def is_left(one: Stored) -> bool:
-    """Whether an entry of a sealed store that was opened is what is left of one: the salt of its commitment is not known."""
-    return bool(one.beside) and not one.salt and one.body[:1] == b"{"
 
 
 def wipe(wire: Wire, keys: LogKeys, left: Sequence[tuple[int, bytes]]) -> None:
