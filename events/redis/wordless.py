@@ -20,7 +20,7 @@ from events.catalogue import (
 )
 from events.entry import keyed
 from events.envelope import AnyEvent, Prepared, decode
-from events.errors import InputError
+from events.errors import InputError, refused
 from events.log import Appendable
 from events.partitions import LogKeys
 from events.redis.wire import Argument, Script, Wire
@@ -145,11 +145,7 @@ class Gone:
 
 def refusal(field: str, name: str) -> InputError:
     """What is told to whoever says something under an erased id."""
-    return InputError(
-        f"data.{field}: got {name[:80]!r}, whose words were erased for good; allowed: another id, or nothing of it",
-        field=f"data.{field}",
-        got=name[:80],
-    )
+    return refused(f"data.{field}", name[:80], "another id, or nothing of it: the words under this one were erased for good")
 
 
 def _erased_in(one: Appendable, secret: bytes, marks: Collection[bytes]) -> tuple[str, str] | None:
