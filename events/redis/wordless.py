@@ -145,7 +145,9 @@ class Gone:
 
 def refusal(field: str, name: str) -> InputError:
     """What is told to whoever says something under an erased id."""
-    return refused(f"data.{field}", name[:80], "another id, or nothing of it: the words under this one were erased for good")
+    return refused(
+        f"data.{field}", name[:80], "another id, or nothing of it: the words under this one were erased for good"
+    )
 
 
 def _erased_in(one: Appendable, secret: bytes, marks: Collection[bytes]) -> tuple[str, str] | None:
