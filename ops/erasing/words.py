@@ -21,6 +21,7 @@ from consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_r
 from consumers.sealing.leaving import Rewritten
 from consumers.verify.store_and_log import verify_partition
 from consumers.verify.wiped import positions_digest, wiped_by
+from events.catalogue import EventData, MemoryUnmerged
 from events.catalogue.erasing import Ground
 from events.door.of_the_store import label_of
 from events.envelope import AnyEvent, Stored, derived_id, new_event_id, prepare, utc_text
@@ -45,7 +46,7 @@ from projections.fold.builds import BuildKeys
 from projections.fold.changelog import id_text
 from projections.memory.rejection import known
 from projections.redis.store import read_checkpoint
-from projections.reports.erasing_reach import Reach
+from projections.reports.erasing_reach import Reach, merges_apart
 from projections.reports.said_again import MOST_TOLD, SaidAgain, Sayings
 
 ALARM = "erasure_left"
@@ -238,7 +239,7 @@ class _WordsRun:
                 self._began = datetime.fromisoformat(first.at)
                 self._plan = plan._replace(ground=first.ground, reason=first.reason)
                 self._also = dict.fromkeys(going.memories, "it went with what was named")
-        reach = _reached(self._wire, self._tag, plan, self._also)
+        reach = self._reach = _reached(self._wire, self._tag, plan, self._also)
         if not self._erasure:
             self._erasure = new_event_id()
             probe("before it is written down")
@@ -257,7 +258,28 @@ class _WordsRun:
     def delete(self) -> None:
         """Delete what is named, with what was made of it, and reject what it says; folded when this returns."""
         self._also |= dict(_deleted(self._application, self._plan, dry_run=False, key=self._erasure))
+        self._take_apart()
         self._reject_deleted_before()
+
+    def _take_apart(self) -> None:
+        """Undo merges that go of which a part stays: what hid under them stands by itself again."""
+        assert self._reach is not None
+        with self._application.reader.snapshot(self._plan.owner) as snapshot:
+            apart = merges_apart(self._reach.memories, snapshot.view.get)
+        self._append([self._said(MemoryUnmerged(into=one), "apart", one) for one in apart])
+
+    def _said(self, data: EventData, what: str, memory_id: str) -> AnyEvent:
+        """What this erasure says of a memory, as the person who asked for it."""
+        assert self._began is not None
+        return make_event(
+            data,
+            owner=self._plan.owner,
+            occurred_at=self._began,
+            actor="user",
+            now=self._store.log.now(),
+            event_id=derived_id(f"{what} erased", self._plan.owner, self._erasure, memory_id),
+            by=Speaker("terminal", self._store.log.principal),
+        )
 
     def _reject_deleted_before(self) -> None:
         """What a memory said that was deleted by somebody before becomes no memory again either."""
@@ -272,20 +294,7 @@ class _WordsRun:
                 values = values_said(view.as_folded(memory), view.get)
                 if not values or all(one is not None and one.stands for one in standing):
                     continue
-                data = rejection(memory_id, values, "", memory.source_turns)
-                name = derived_id("reject erased", owner, self._erasure, memory_id)
-                assert self._began is not None
-                events.append(
-                    make_event(
-                        data,
-                        owner=owner,
-                        occurred_at=self._began,
-                        actor="user",
-                        now=self._store.log.now(),
-                        event_id=name,
-                        by=Speaker("terminal", self._store.log.principal),
-                    )
-                )
+                events.append(self._said(rejection(memory_id, values, "", memory.source_turns), "reject", memory_id))
         self._append(events)
 
     def fence(self, probe: Probe) -> bool:
