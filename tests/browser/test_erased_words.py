@@ -16,8 +16,8 @@ from tests.patience import PATIENCE
 
 OWNER = "ann"
 ERASED = {
-    False: ("its source was erased", "words withheld: its words were erased for good"),
-    True: ("来源文字已擦除", "文字已隐藏：其文字已永久擦除"),
+    False: ("its source was erased", "words withheld: erased for good"),
+    True: ("来源文字已擦除", "文字已隐藏：已永久擦除"),
 }
 
 
@@ -36,7 +36,11 @@ def erased(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, 
         )
         command = ("-m", "ops.main", "erase", OWNER, gone, "--ground", "objection", "--yes", "--json")
         ended = subprocess.run(
-            [sys.executable, "-P", *command], env=service.environment, capture_output=True, check=False, timeout=PATIENCE
+            [sys.executable, "-P", *command],
+            env=service.environment,
+            capture_output=True,
+            check=False,
+            timeout=PATIENCE,
         )
         done = json.loads(ended.stdout)
         assert (done["verified"], done["not_proven"]) == (True, [])
