@@ -35,7 +35,6 @@ from events.standing import Speaker
 from events.validation import make_event
 from events.vocabulary import MAX_REQUEST_EVENTS
 from ops.embedded.rewriting import rewrite_all
-from ops.erasing.apart import comes_apart
 from ops.erasing.owner import partition_to_erase_in, refuse_without_key, wire_of
 from ops.erasing.words_again import erased_event
 from ops.erasing.words_list import WordsGoing, WordsSteps
@@ -47,7 +46,7 @@ from projections.fold.builds import BuildKeys
 from projections.fold.changelog import id_text
 from projections.memory.rejection import known
 from projections.redis.store import read_checkpoint
-from projections.reports.erasing_reach import OwnersLog, Reach
+from projections.reports.erasing_reach import OwnersLog, Reach, merges_apart
 from projections.reports.said_again import MOST_TOLD, SaidAgain, Sayings
 
 ALARM = "erasure_left"
@@ -243,7 +242,7 @@ class _WordsRun:
                 self._began = datetime.fromisoformat(first.at)
                 self._plan = plan._replace(ground=first.ground, reason=first.reason)
                 self._also = dict.fromkeys(going.memories, "it went with what was named")
-        reach = _reached(self._log.look(), plan, self._also)
+        reach = self._reach = _reached(self._log.look(), plan, self._also)
         if not self._erasure:
             self._erasure = new_event_id()
             probe("before it is written down")
@@ -260,18 +259,19 @@ class _WordsRun:
         probe("before they are deleted")
 
     def delete(self) -> None:
-        """Delete what is named, with what was made of it, and reject what it says; folded when this returns. A merge of it comes
-        apart before: what else it was merged from stays."""
+        """Delete what is named, with what was made of it, and reject what it says; folded when this returns. Merges that go come
+        apart before: what else they were merged from stays."""
         owner, named = self._plan.owner, _reached(self._log.look(), self._plan, {}).named
-        self._take_apart(named)
+        self._take_apart()
         self._also |= dict(_deleted(self._application, owner, named, dry_run=False, key=self._erasure))
         self._reject_deleted_before(named)
 
-    def _take_apart(self, named: Sequence[str]) -> None:
-        """Un-merge what hides what is named, so that it can be deleted and its neighbours are seen again."""
+    def _take_apart(self) -> None:
+        """Undo merges that go of which a part stays: what goes can be deleted then, and what hid under them stands by itself."""
+        assert self._reach is not None
         with self._application.reader.snapshot(self._plan.owner) as snapshot:
-            merges = comes_apart(named, snapshot.view.get)
-        self._append([self._says(MemoryUnmerged(into=one), "part erased", one) for one in merges])
+            apart = merges_apart(self._reach.memories, snapshot.view.get)
+        self._append([self._says(MemoryUnmerged(into=one), "part erased", one) for one in apart])
 
     def _says(self, data: EventData, purpose: str, about: str) -> AnyEvent:
         """What this erasure says of a memory: the same event whenever it is said again."""
