@@ -24,7 +24,7 @@ from events.text.unreadable import UNREADABLE
 MARK = b"ENGSEAL1"
 BLOCK_MARK = b"ENGSEALB"
 MOST_HEADER = 1 << 20
-_LENGTH, _SIZE = 4, 8
+_LENGTH, _SIZE, _FILL = 4, 8, 4
 _T = TypeVar("_T")
 
 
@@ -181,7 +181,10 @@ def _read_block(file: IO[bytes], header: bytes, key: bytes, number: int, kind: t
         raise DamagedSeals("is damaged: it breaks off")
     block = bytearray(size)
     file.readinto(block)  # type: ignore[attr-defined]
+    wrong = DamagedSeals(f"is damaged: its part {number} is not what was written")
+    if block[HEAD_BYTES - _FILL : HEAD_BYTES].strip(b"\0"):
+        raise wrong
     try:
         return msgspec.msgpack.decode(open_block(BLOCK_MARK, key, _about(header, number), block), type=kind)
     except (NotOpened, *UNREADABLE):
-        raise DamagedSeals(f"is damaged: its part {number} is not what was written") from None
+        raise wrong from None
