@@ -90,14 +90,14 @@ def about_key(store_id: str, save: str) -> bytes:
     return store_id.encode() + b"\0: seals of " + save.encode()
 
 
-class Reach(NamedTuple):
+class SavedReach(NamedTuple):
     """How far a save goes."""
 
     heads: tuple[int, ...]
     events: tuple[str, ...]
 
 
-def new_header(save: str, store_id: str, saved_at: str, reach: Reach, line: bytes) -> SealsHeader:
+def new_header(save: str, store_id: str, saved_at: str, reach: SavedReach, line: bytes) -> SealsHeader:
     """The header of a file whose key was wrapped as this line."""
     return SealsHeader(
         save=save,

@@ -26,7 +26,7 @@ Progress = Callable[[int], None]
 """Hears of how many entries were read, as they are."""
 
 
-class Opening(NamedTuple):
+class SealsOpening(NamedTuple):
     """How a partition's entries open once the seals are back."""
 
     opens: int = 0
@@ -42,9 +42,9 @@ class Opening(NamedTuple):
     damaged: int = 0
     """That do not open by their own salt, though later ones do."""
 
-    def __add__(self, other: tuple[int, ...]) -> Opening:  # type: ignore[override]
+    def __add__(self, other: tuple[int, ...]) -> SealsOpening:  # type: ignore[override]
         """Both together."""
-        return Opening(*(one + more for one, more in zip(self, other, strict=True)))
+        return SealsOpening(*(one + more for one, more in zip(self, other, strict=True)))
 
 
 class Proved(NamedTuple):
@@ -53,7 +53,7 @@ class Proved(NamedTuple):
     seals: Merged
     salts: bytes
     """16 bytes a seq, from 0 to the log's head."""
-    opening: Opening
+    opening: SealsOpening
     wiped: frozenset[bytes]
     """Owners of whom words of single memories were erased."""
 
@@ -98,7 +98,7 @@ class _Reading:
     def __init__(self, wire: Wire, keys: LogKeys, seals: Merged, file: bytes, own: bytes) -> None:
         self._wire, self._keys, self._seals, self._file, self._own = wire, keys, seals, file, own
         self.salts, self.wiped = bytearray(SALT_BYTES), set[bytes]()
-        self._found = Opening()
+        self._found = SealsOpening()
         self._failed = list[int]()
         self._opened_last = 0
 
@@ -110,7 +110,7 @@ class _Reading:
             self.salts += salt
             self._found += counted
 
-    def ended(self, number: int) -> Opening:
+    def ended(self, number: int) -> SealsOpening:
         """What was found of all. Raises StoreMismatch where the newest of them do not open, though they should."""
         strange = [seq for seq in self._failed if seq > self._opened_last]
         if strange:
@@ -118,7 +118,7 @@ class _Reading:
                 number,
                 f"from {number}:{strange[0]} on no entry opens by its salt, so what was said there is something else",
             )
-        return self._found + Opening(damaged=len(self._failed))
+        return self._found + SealsOpening(damaged=len(self._failed))
 
     def _ciphers(self, batch: list[Stored]) -> Mapping[str, ValueCipher | KeyUnavailable]:
         lines = dict[str, bytes]()
@@ -131,14 +131,14 @@ class _Reading:
                 raise one
         return found
 
-    def _of(self, one: Stored, ciphers: Mapping[str, ValueCipher | KeyUnavailable]) -> tuple[bytes, Opening]:
+    def _of(self, one: Stored, ciphers: Mapping[str, ValueCipher | KeyUnavailable]) -> tuple[bytes, SealsOpening]:
         """The salt of an entry, and how it opens."""
         owner = one.owner.encode()
         if one.body[:1] != BODY_MARK:
-            return NO_SALT, Opening(lies_open=1)
+            return NO_SALT, SealsOpening(lies_open=1)
         if self._seals.is_shut(owner, one.seq):
             self._seals.wordless.pop(one.seq, None)
-            return NO_SALT, Opening(erased=1)
+            return NO_SALT, SealsOpening(erased=1)
         cipher, left = ciphers.get(one.owner), self._seals.wordless.get(one.seq)
         if left is not None:
             self.wiped.add(owner)
@@ -146,10 +146,10 @@ class _Reading:
         salts = [salt for salt in (salt_in(self._file, one.seq), salt_in(self._own, one.seq)) if salt != NO_SALT]
         if not salts or not isinstance(cipher, ValueCipher):
             nothing = not salts or cipher is None
-            return (salts or [NO_SALT])[0], Opening(not_openable=1) if nothing else Opening(locked=1)
+            return (salts or [NO_SALT])[0], SealsOpening(not_openable=1) if nothing else SealsOpening(locked=1)
         return self._tried(one, cipher, salts)
 
-    def _tried(self, one: Stored, cipher: ValueCipher, salts: list[bytes]) -> tuple[bytes, Opening]:
+    def _tried(self, one: Stored, cipher: ValueCipher, salts: list[bytes]) -> tuple[bytes, SealsOpening]:
         """The salt by which an entry opens."""
         for salt in salts:
             try:
@@ -157,18 +157,18 @@ class _Reading:
             except DamagedState:
                 continue
             self._opened_last = one.seq
-            return salt, Opening(opens=1)
+            return salt, SealsOpening(opens=1)
         self._failed.append(one.seq)
-        return salts[0], Opening()
+        return salts[0], SealsOpening()
 
-    def _left(self, one: Stored, cipher: ValueCipher | KeyUnavailable | None, left: bytes) -> Opening:
+    def _left(self, one: Stored, cipher: ValueCipher | KeyUnavailable | None, left: bytes) -> SealsOpening:
         if not isinstance(cipher, ValueCipher):
-            return Opening(locked=1)
+            return SealsOpening(locked=1)
         if left_of(one, cipher, left) is None:
             self._failed.append(one.seq)
-            return Opening()
+            return SealsOpening()
         self._opened_last = one.seq
-        return Opening(wordless=1)
+        return SealsOpening(wordless=1)
 
 
 def _copy(wire: Wire, keys: LogKeys) -> CopySeals:

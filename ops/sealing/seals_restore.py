@@ -35,7 +35,7 @@ from ops.kept.view_files import drop_views
 from ops.sealing.master import master_of
 from ops.sealing.seals_file import OpenSeals, look_at_seals, open_seals
 from ops.sealing.seals_format import SealsHeader
-from ops.sealing.seals_proof import Opening, Proved, prove
+from ops.sealing.seals_proof import Proved, SealsOpening, prove
 from ops.store import folder_of
 from ops.worker_id import new_worker_id
 from projections.redis.create import SEALED, STRIPPED, StoreIdentity, check_format
@@ -183,7 +183,7 @@ def _restored(
     _refuse_unless_ok(wire.run(FINISH, [STORE_KEY], told))
     probe("after the end")
     store.identity = identity._replace(format=str(FORMAT), sealed=common.check)
-    found = sum((one.opening for one in proved), Opening())
+    found = sum((one.opening for one in proved), SealsOpening())
     return {
         "entries": found._asdict(),
         "owners": sum(len(one.seals.lines) for one in proved),

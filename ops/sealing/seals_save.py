@@ -38,7 +38,7 @@ from ops.embedded.private_file import NotPrivate, read_private
 from ops.erasing.fence_list import MOST_BYTES as MOST_LIST
 from ops.erasing.fence_list import list_path
 from ops.sealing.seals_file import SavedSeals, drop_left, in_turn, known_seals, refuse_place, replace_seals
-from ops.sealing.seals_format import CommonSeals, PartitionSeals, Reach, about_key, new_header, write_seals
+from ops.sealing.seals_format import CommonSeals, PartitionSeals, SavedReach, about_key, new_header, write_seals
 from ops.settings import Settings
 from ops.store import OpenStore, folder_of
 from projections.fold.builds import BuildKeys
@@ -131,7 +131,7 @@ def _saved(
     at = utc_text(from_micros(now_micros()))
     heads = [whole_number(one) for one in wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in identity.tags])]
     _refuse_newer(wire, identity, path, before, heads)
-    reach = Reach(tuple(heads), event_ids(wire, identity.tags, heads))
+    reach = SavedReach(tuple(heads), event_ids(wire, identity.tags, heads))
     assert wire.seals.master is not None
     save, key = token_hex(8), token_bytes(KEY_BYTES)
     (line,) = wire.seals.master.wrap([(about_key(identity.store_id, save), key)])

@@ -1,7 +1,8 @@
 """`engramlog seals strip COPY`: everything that opens a body taken out of a copy of a store, and its files written anew.
 
-What is left is the log and what was folded of it, both sealed under keys that are not there: no master key opens anything of it.
-So an erasure need not reach it, and it can be kept for ever. The copy is marked first, so that nothing uses it as it is: whoever
+What is left is the log, sealed under keys that are not there: no master key opens anything of it. So an erasure need not reach it,
+and it can be kept for ever. What was folded of the log goes too: it is sealed under owners' keys without salts, so an older copy
+that has those would open it, and a restore folds anew anyway. The copy is marked first, so that nothing uses it as it is: whoever
 appended to it would draw new keys for owners who have some.
 """
 
@@ -19,6 +20,7 @@ from typing import NamedTuple
 import redis
 
 from consumers.sealing.leaving import Rewritten
+from consumers.upgrade.steps import drop_vectors
 from consumers.verify.scan import PAGE, keys_like
 from events.errors import InputError, StoreMismatch, StoreUnavailable
 from events.partitions import SEALS_FROM, STORE_KEY, LogKeys
@@ -30,6 +32,7 @@ from ops.embedded.rewriting import rewrite_all
 from ops.erasing.scratch import NotLoaded, is_rdb, loaded
 from ops.sealing.key_file import NAME, lies_there
 from ops.settings import Settings
+from projections.fold.builds import is_build
 from projections.redis.create import STRIPPED, StoreIdentity, check_format, read_identity
 
 SEALS = ("keys", "salts", "readm", "wl", "gone")
@@ -135,7 +138,7 @@ def _strip_dump(settings: Settings, path: Path) -> Stripped:
 
 
 def _take_out(wire: Wire, identity: StoreIdentity) -> int:
-    """Mark it, and remove every seal by its name in the whole store; how many keys went."""
+    """Mark it, and remove every seal, and what was folded, by names in the whole store; how many keys went, without vectors."""
     wire.call("HSET", STORE_KEY, "format", STRIPPED)
     wire.call("HDEL", STORE_KEY, SEALS_FROM)
     dropped = 0
@@ -146,7 +149,16 @@ def _take_out(wire: Wire, identity: StoreIdentity) -> int:
                 dropped += wire.call("UNLINK", *some)
     for tag in identity.tags:
         wire.call("HDEL", LogKeys(tag).meta, "gone")
+        made = (key for key, _ in keys_like(wire, f"{{{tag}}}:v*") if _is_of_a_build(key, tag))
+        while some := list(islice(made, PAGE)):
+            dropped += wire.call("UNLINK", *some)
+    drop_vectors(wire, identity.tags)
     return dropped
+
+
+def _is_of_a_build(key: bytes, tag: str) -> bool:
+    name = key.removeprefix(f"{{{tag}}}:".encode()).partition(b":")[0]
+    return is_build(name.decode("utf-8", "replace"))
 
 
 def _remove_beside(folder: Path) -> list[str]:

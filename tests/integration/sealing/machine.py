@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from consumers.verify.scan import keys_like
 from events.partitions import LogKeys
 from events.redis.wire import Wire
 from ops.bringing.frame import old_store
@@ -89,6 +90,15 @@ class Machine:
             try:
                 names = [LogKeys(tag) for tag in store.identity.tags]
                 return {name.rpartition(":")[2] for keys in names for name in _seals(keys) if wire.call("EXISTS", name)}
+            finally:
+                wire.close()
+
+    def folded(self, folder: Path) -> int:
+        """Keys of builds, and of vectors, in the Redis of a folder."""
+        with old_store(Settings(data=folder)) as store:
+            wire = store.wire()
+            try:
+                return sum(len(list(keys_like(wire, f"{{{tag}}}:v*"))) for tag in store.identity.tags)
             finally:
                 wire.close()
 

@@ -64,6 +64,8 @@ def test_without_the_seals_a_stripped_copy_opens_nothing_and_nothing_opens_it(ma
     copy = machine.copy()
     assert machine.tables(machine.data) == {"keys", "salts"}
     assert machine.tables(copy) == set()
+    assert machine.folded(machine.data) > 0
+    assert machine.folded(copy) == 0
     assert not (copy / "rejections.jsonl").exists()
     machine.lose(copy)
     for words in (["list", "ada"], ["status"], ["seals", "save"], ["rebuild"]):

@@ -21,7 +21,7 @@ from ops.sealing.seals_file import (
     refuse_place,
     replace_seals,
 )
-from ops.sealing.seals_format import CommonSeals, PartitionSeals, Reach, about_key, new_header, write_seals
+from ops.sealing.seals_format import CommonSeals, PartitionSeals, SavedReach, about_key, new_header, write_seals
 
 MASTER = KeyRing([b"m" * 32])
 KEY = b"k" * 32
@@ -30,7 +30,7 @@ KEY = b"k" * 32
 def whole(file: IO[bytes]) -> None:
     (line,) = MASTER.wrap([(about_key("store", "s1"), KEY)])
     one = PartitionSeals(tag="e", head=0, lines={}, readmitted={}, wordless={}, gone=[], salts=bytes(16))
-    header = new_header("s1", "store", "now", Reach((0,), ("",)), line)
+    header = new_header("s1", "store", "now", SavedReach((0,), ("",)), line)
     write_seals(file, header, KEY, [one], [CommonSeals(check=b"c", listed=[])])
 
 

@@ -12,7 +12,7 @@ from ops.sealing.seals_format import (
     CommonSeals,
     DamagedSeals,
     PartitionSeals,
-    Reach,
+    SavedReach,
     SealsHeader,
     new_header,
     read_common,
@@ -41,7 +41,7 @@ def partition(number: int, head: int) -> PartitionSeals:
 
 def laid(heads: Sequence[int] = (3, 0, 5)) -> bytes:
     file = BytesIO()
-    header = new_header("5a" * 8, "store", "2026-11-27T12:00:00Z", Reach(tuple(heads), ("aa", "", "bb")), b"line")
+    header = new_header("5a" * 8, "store", "2026-11-27T12:00:00Z", SavedReach(tuple(heads), ("aa", "", "bb")), b"line")
     write_seals(file, header, KEY, (partition(at, head) for at, head in enumerate(heads)), iter([COMMON]))
     return file.getvalue()
 
@@ -108,7 +108,7 @@ def test_what_is_no_file_of_seals_is_told(raw: bytes) -> None:
 @pytest.mark.parametrize(("heads", "events"), [((), ()), ((1,), ()), ((-1,), ("",)), ((0,) * 1_025, ("",) * 1_025)])
 def test_a_header_that_tells_no_partitions_is_told(heads: tuple[int, ...], events: tuple[str, ...]) -> None:
     file = BytesIO()
-    write_seals(file, new_header("a", "store", "now", Reach(heads, events), b"line"), KEY, (), ())
+    write_seals(file, new_header("a", "store", "now", SavedReach(heads, events), b"line"), KEY, (), ())
     file.seek(0)
     with pytest.raises(DamagedSeals, match="tells no partitions"):
         read_header(file)
