@@ -80,8 +80,8 @@ def strip(
 ) -> None:
     """Take everything that opens a body out of a copy of a store. What is left opens nothing, with whatever master key.
 
-    Such a copy can be kept for ever: no erasure has to reach it. `engramlog seals restore` has it read again; what is read is folded
-    anew then, and vectors are computed anew. Killed, run it again.
+    Such a copy can be kept for ever: no erasure has to reach it. `engramlog seals restore` has it read again, folded anew and with
+    its vectors computed anew. Killed, run it again.
     """
     from ops.commands.notices import patient
     from ops.sealing.seals_strip import place_of, strip_copy

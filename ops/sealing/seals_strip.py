@@ -149,15 +149,16 @@ def _take_out(wire: Wire, identity: StoreIdentity) -> int:
                 dropped += wire.call("UNLINK", *some)
     for tag in identity.tags:
         wire.call("HDEL", LogKeys(tag).meta, "gone")
-        made = (key for key, _ in keys_like(wire, f"{{{tag}}}:v*") if _is_of_a_build(key, tag))
+        prefix = f"{{{tag}}}:"
+        made = (key for key, _ in keys_like(wire, f"{prefix}v*") if _is_of_a_build(key, prefix))
         while some := list(islice(made, PAGE)):
             dropped += wire.call("UNLINK", *some)
     drop_vectors(wire, identity.tags)
     return dropped
 
 
-def _is_of_a_build(key: bytes, tag: str) -> bool:
-    name = key.removeprefix(f"{{{tag}}}:".encode()).partition(b":")[0]
+def _is_of_a_build(key: bytes, prefix: str) -> bool:
+    name = key.removeprefix(prefix.encode()).partition(b":")[0]
     return is_build(name.decode("utf-8", "replace"))
 
 
