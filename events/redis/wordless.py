@@ -25,7 +25,7 @@ from events.log import Appendable
 from events.partitions import LogKeys
 from events.redis.wire import Argument, Script, Wire
 from events.sealing.cipher import VALUE_MARK, NotOpened, ValueCipher
-from events.wordless import WORDS
+from events.sealing.wordless import WORDS
 
 ERASURE_BYTES = 36
 """Of the id of an erasure, before what is left."""

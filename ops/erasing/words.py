@@ -38,6 +38,7 @@ from ops.embedded.rewriting import rewrite_all
 from ops.erasing.owner import partition_to_erase_in, refuse_without_key, wire_of
 from ops.erasing.words_again import erased_event
 from ops.erasing.words_list import WordsGoing, WordsSteps
+from ops.sealing.seals_save import saved_anew
 from ops.settings import Settings
 from ops.store import OpenStore
 from ops.worker_id import new_worker_id
@@ -99,6 +100,8 @@ class WordsCertificate(msgspec.Struct, frozen=True, kw_only=True):
     differences: list[dict[str, Any]]
     aof: str
     dump: str
+    seals_saved_at: str | None
+    """When the seals' own backup was written last: what was erased before cannot be opened by it. None where none is kept."""
     not_proven: list[str]
     """What could not be seen to from here, and what to do about it, a sentence each."""
 
@@ -221,7 +224,7 @@ class _WordsRun:
         plan: WordsPlan,
         where: tuple[Wire, str, int, ValueCipher],
     ) -> None:
-        self._application, self._store, self._plan = application, store, plan
+        self._application, self._store, self._settings, self._plan = application, store, settings, plan
         self._wire, self._tag, self._number, self._cipher = where
         self._label = label_of(store.identity.store_id, plan.owner)
         self._steps = WordsSteps(store, settings, plan.owner, self._label, self._cipher)
@@ -379,6 +382,7 @@ class _WordsRun:
             chain=chain,
             unproven=len(unproven),
         )
+        kept = saved_anew(store, self._settings)  # with the end of this erasure in it
         return WordsCertificate(
             erasure=self._erasure,
             store_id=store.identity.store_id,
@@ -399,7 +403,8 @@ class _WordsRun:
             differences=verdict.differences[:20],
             aof=rewritten.aof,
             dump=rewritten.dump,
-            not_proven=unproven,
+            seals_saved_at=kept.saved_at,
+            not_proven=[*unproven, *kept.not_proven],
         )
 
     def _append(self, events: list[AnyEvent]) -> None:

@@ -23,7 +23,7 @@ from events.catalogue import (
     ToolResultRecorded,
 )
 from events.envelope import AnyEvent, Stored
-from events.wordless import WORDS, is_wordless
+from events.sealing.wordless import WORDS, is_wordless
 from projections.fold.named import names
 from projections.memory.kind import tells_all
 from projections.memory.record import Memory

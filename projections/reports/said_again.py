@@ -14,8 +14,8 @@ import msgspec
 
 from events.catalogue import MemoryCreated, MemoryRevised, TurnRecorded
 from events.envelope import AnyEvent, Stored
+from events.sealing.wordless import WORDS
 from events.statement_digests import read
-from events.wordless import WORDS
 from projections.fold.named import names
 from projections.language.drawn import ADDED
 from projections.language.text import kept_tokens

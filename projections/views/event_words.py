@@ -14,8 +14,8 @@ import msgspec
 import orjson
 
 from events.envelope import AnyEvent, Stored
+from events.sealing.wordless import WORDS, is_left
 from events.shape import Shape
-from events.wordless import WORDS, is_left
 from projections.fold.named import names
 from projections.language.sensitivity.event_level import level_now, level_of_data, may_hold_words
 from projections.language.sensitivity.text_level import SECRET, detect_sensitivity

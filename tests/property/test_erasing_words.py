@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.envelope import Stored, decode, encode
-from events.wordless import without_words
+from events.sealing.wordless import without_words
 from projections.fold.owner import fold_owner
 from projections.memory.record import Memory
 from projections.reports.erasing_reach import OwnersLog
