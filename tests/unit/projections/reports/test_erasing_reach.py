@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from events.envelope import decode, encode
 from events.sealing.wordless import is_wordless, without_words
-from projections.reports.erasing_reach import OwnersLog, Reach, turn_name
+from projections.reports.erasing.reach import OwnersLog, Reach, turn_name
 from tests.examples import examples
 from tests.given.events import (
     Told,

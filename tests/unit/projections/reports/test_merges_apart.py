@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from projections.reports.erasing_reach import merges_apart
+from projections.reports.erasing.reach import merges_apart
 from tests.given.events import created, merged
 from tests.given.views import viewed
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ops.erasing.words import WordsPlan, carry_out_words, words_told_beforehand
+from ops.erasing.words import carry_out_words
+from ops.erasing.words_told import WordsPlan, words_told_beforehand
 from ops.settings import Settings
 from ops.store import open_the_store
 from ops.wiring import application_on

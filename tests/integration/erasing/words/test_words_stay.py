@@ -14,7 +14,7 @@ from events.catalogue import MemoryErased, MemoryMentioned, MemoryMerged, TurnRe
 from events.redis.wordless import is_left
 from events.sealing.wordless import is_wordless
 from projections.memory.record import Memory
-from tests.integration.erasing.erased_words import (
+from tests.integration.erasing.words.erased_words import (
     ADA,
     CANARY,
     ENTRIES,

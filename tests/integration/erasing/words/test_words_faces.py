@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ops.erasing.words import WordsCertificate, WordsPlan, carry_out_words
+from ops.erasing.words import WordsCertificate, carry_out_words
+from ops.erasing.words_told import WordsPlan
 from ops.settings import Settings
 from ops.store import open_the_store
 from ops.wiring import application_on

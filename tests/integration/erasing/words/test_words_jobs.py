@@ -14,7 +14,8 @@ from consumers.jobs.lifecycle import LifecycleJobs
 from events.catalogue import MemoryRevised
 from events.envelope import Stored, decode
 from events.partitions import partition_of
-from ops.erasing.words import WordsPlan, carry_out_words
+from ops.erasing.words import carry_out_words
+from ops.erasing.words_told import WordsPlan
 from ops.settings import Settings
 from projections.lifecycle.decision import Decision
 from projections.views.view import OwnerView
