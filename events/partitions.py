@@ -28,6 +28,8 @@ SEALED_META = "sealed"
 """The field of a partition's meta by which it takes no body that lies open: `moving` while it is being sealed, when it takes none
 at all, and `1` in a sealed store. It holds against a process that takes the store for one that lies open."""
 MOVING, MOVED = "moving", "1"
+SEALS_FROM = "seals"
+"""The field of the store that tells from which save its seals were brought back last; nothing where they never were."""
 WORKERS_KEY = "engramlog:workers"
 PASSING = "passing"
 """Fact of a worker that only folds what one process appended: nobody relies on it."""

@@ -1576,6 +1576,7 @@ class OriginNode(TypedDict):
     source_turns: NotRequired[list[str] | None]
     created_at: NotRequired[str | None]
     set_aside: NotRequired[bool | None]
+    source_erased: NotRequired[bool | None]
 
 class OriginTree(TypedDict):
     memory: str

@@ -311,6 +311,7 @@ CLI_UNASKED = {
                      "demo", "eval", "eval-pairs", "eval-facts", "eval-obedience"), OWN_PROCESS),
     **dict.fromkeys(("status", "owners", "alarms", "heads", "jobs", "capacity", "models",
                      "doctor", "master-key new", "master-key show", "master-key rotate", "master-key rewrap", "master-key drop",
+                     "seals save", "seals strip", "seals restore",
                      "key new", "key list", "key revoke", "key narrow", "grant", "access", "audit",
                      "schema", "laws", "parameters", "dead list", "dead show", "dead retry",
                      "dead discard"),

@@ -347,6 +347,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "The master key of a sealed store: make and rotate it, wrap owners' keys anew, and see which old ones are needed.",
         ),
         OperationRow(
+            "seals",
+            "ops.commands.seals",
+            "The seals' own backup: save them apart from the store, take them out of a copy, bring them back into one.",
+        ),
+        OperationRow(
             "promote",
             "api.operations.writing",
             "As an operator, have a memory stand in every prompt, under *Always holds*, or take it from there (`--to fact`).",

@@ -22,6 +22,7 @@ from api.requests.searching import (
 from api.requests.snapshots import Snapshot
 from api.requests.timelines import LineTerms, Progress, TimesAsked, told_lines, told_times
 from api.services.accesses import AccessRecorder, Read
+from api.services.erased import tell_erased_sources
 from api.services.histories import ORDERS, HistoryPage, page_asked
 from api.services.looking.expanding import digest_of, is_expanded, tell_expansion, widening
 from api.services.looking.meaning_asked import MeaningReader
@@ -243,6 +244,7 @@ class Reader(MeaningReader):
             self._weigh_search(owner, snapshot)
             answer = why(snapshot.view, memory, snapshot.now, None if limit is None else MOST_NODES)
             answer["aside"] = self.aside_of(owner, snapshot, memory_id)
+            tell_erased_sources(self._views, owner, snapshot.view, answer["provenance"])
             hidden = snapshot.view.hidden()
         progress = times.get("on_progress")
         answer["changes"], answer["next"] = self._page(owner, snapshot, memory_id, asked, progress, hidden)

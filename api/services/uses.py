@@ -18,12 +18,15 @@ from projections.memory.working_memory import Injection, Said, Turn, read_said, 
 from projections.redis.said import all_said, said_among
 from projections.redis.view import RedisViews
 from projections.shapes import MemoryUses, TurnSaid
+from projections.views.event_words import ERASED as ERASED_WHY
+from projections.views.event_words import mark
 from projections.views.query import card, moment
 from projections.views.uses import MemoryUse, uses_of
 from projections.views.view import WITHHELD
 
 MOST_USES = 1_000
 ASIDE = "[withheld: set aside]"
+ERASED = mark(ERASED_WHY)
 
 
 class Uses:
@@ -117,6 +120,6 @@ def turn_told(turn: Turn, forgotten: frozenset[str], asides: Asides) -> TurnSaid
         "turn_id": turn.turn_id,
         "role": turn.role,
         "speaker": None if hidden or aside else turn.speaker,
-        "text": WITHHELD if hidden else ASIDE if aside else turn.text,
+        "text": ERASED if turn.is_erased else WITHHELD if hidden else ASIDE if aside else turn.text,
         "at": moment(turn.at),
     }

@@ -140,7 +140,8 @@ class LoggedEvent(Result):
     data: dict[str, Any] | None
     """As it is stored, but for words that are withheld."""
     withheld: str | None
-    """Why words of it are: purged, deleted, retracted, secret, set_aside, undecided, undecodable; null: none are."""
+    """Why words of it are: erased, purged, deleted, retracted, secret, set_aside, undecided, undecodable; null:
+    none are."""
     folded: bool | None
     """Whether it is folded; false: it waits, or was dropped. Null where the whole partition is asked about."""
     problem: str | None
@@ -404,6 +405,8 @@ class OriginNode(Result):
     created_at: str | None = None
     set_aside: bool | None = None
     """True: its source is set aside."""
+    source_erased: bool | None = None
+    """True: a turn that it was drawn from has lost its words for good; it stays."""
 
 
 class OriginTree(Result):

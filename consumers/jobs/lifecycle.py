@@ -17,7 +17,7 @@ import numpy as np
 from events.door.of_the_store import SYSTEM_OWNERS
 from events.entry import principal_of
 from events.envelope import Prepared, from_micros
-from events.errors import ConcurrencyError, NotYetFolded, OwnerQuarantined, StoreUnavailable, refused
+from events.errors import ConcurrencyError, InputError, NotYetFolded, OwnerQuarantined, StoreUnavailable, refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import LogKeys, parse_position, partition_of, position_text
 from events.redis.wire import Wire
@@ -250,7 +250,12 @@ class LifecycleJobs:
             check(len(done.decisions), total)
             while request:
                 events = [self._event(owner, one, now, causes) for one in request]
-                receipts = self._log.append(events, expected_heads={owner: head})
+                try:
+                    receipts = self._log.append(events, expected_heads={owner: head})
+                except InputError:  # words under an id that was erased since they were decided
+                    if self._log.owner_head(owner) == head:
+                        raise
+                    return False
                 taken = {r.event_id for r in receipts if r.status == "conflict"}
                 if not taken:
                     break

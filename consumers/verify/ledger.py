@@ -16,7 +16,7 @@ from events.catalogue import SIDE_EVENTS
 from events.entry import commitment, dedupe_field, fingerprint
 from events.envelope import Stored
 from events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of, position_text
-from events.redis.wordless import is_left
+from events.sealing.wordless import is_left
 from events.statement_digests import read
 from events.text.unreadable import UNREADABLE
 from events.trust import parted

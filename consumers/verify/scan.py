@@ -34,6 +34,12 @@ def members(wire: Wire, key: str) -> Iterator[tuple[bytes, bytes]]:
         yield from zip(page[::2], page[1::2], strict=True)
 
 
+def elements(wire: Wire, key: str) -> Iterator[bytes]:
+    """Members of a set."""
+    for page in _pages(wire, "SSCAN", key):
+        yield from page
+
+
 def keys_like(wire: Wire, pattern: str) -> Iterator[tuple[bytes, bytes]]:
     """Keys and their types."""
     seen: set[bytes] = set()

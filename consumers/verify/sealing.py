@@ -19,8 +19,8 @@ from events.redis.secrets import readmission, whole_number
 from events.redis.wire import Wire
 from events.redis.wordless import memory_mark
 from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
+from events.sealing.wordless import is_wordless
 from events.vocabulary import is_id
-from events.wordless import is_wordless
 from projections.fold.builds import BuildKeys
 from projections.redis.store import read_entries, slices
 

@@ -16,6 +16,7 @@ from events.partitions import (
     MAX_PARTITIONS,
     MODELS_KEY,
     REBUILD_KEY,
+    SEALS_FROM,
     STORE_KEY,
     WORKERS_KEY,
     spread_tags,
@@ -39,7 +40,7 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
     found = dict(pairs(wire, STORE_KEY))
     wanted = FIELDS | EMBEDDER if found.keys() & EMBEDDER else FIELDS
     if wire.seals.is_on:
-        wanted = wanted | {SEALED.encode()}
+        wanted = wanted | {SEALED.encode()} | (found.keys() & {SEALS_FROM.encode()})
     for name in sorted(found.keys() ^ wanted):
         verdict.differs("the store's identity, as nothing writes it", field=name.decode("utf-8", "backslashreplace"))
     if wire.seals.is_on and (check := found.get(SEALED.encode())) is not None:

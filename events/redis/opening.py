@@ -28,8 +28,8 @@ _NEAR = 512
 def opened(wire: Wire, keys: LogKeys, found: Sequence[Stored]) -> list[Stored]:
     """The entries with their bodies open. Raises StoreError, KeyUnavailable where an owner's key cannot be had, and DamagedState
     where a body does not open under the right key, or what is said of keys and grants lies open in a sealed store: whoever can
-    write to Redis would make himself a key. Of one whose words were erased it is what is left (`events.wordless`); one whose salt
-    is lost, or whose owner was erased, stays sealed."""
+    write to Redis would make himself a key. Of one whose words were erased it is what is left (`events.sealing.wordless`); one
+    whose salt is lost, or whose owner was erased, stays sealed."""
     sealed = [at for at, one in enumerate(found) if one.body[:1] == BODY_MARK]
     if len(sealed) != len(found) and wire.seals.is_on:
         _refuse_planted(keys, found)

@@ -21,13 +21,13 @@ from events.catalogue import (
     TurnRecorded,
 )
 from events.entry import keyed
-from events.envelope import AnyEvent, Prepared, Stored, decode
-from events.errors import InputError
+from events.envelope import AnyEvent, Prepared, decode
+from events.errors import InputError, refused
 from events.log import Appendable
 from events.partitions import LogKeys
 from events.redis.wire import Argument, Script, Wire
 from events.sealing.cipher import VALUE_MARK, NotOpened, ValueCipher
-from events.wordless import WORDS
+from events.sealing.wordless import WORDS
 
 ERASURE_BYTES = 36
 """Of the id of an erasure, before what is left."""
@@ -96,11 +96,6 @@ def _place(owner: str, seq: int) -> bytes:
     return b"wordless\0%b\0%d" % (owner.encode(), seq)
 
 
-def is_left(one: Stored) -> bool:
-    """Whether an entry of a sealed store that was opened is what is left of one: the salt of its commitment is not known."""
-    return bool(one.beside) and not one.salt and one.body[:1] == b"{"
-
-
 def wipe(wire: Wire, keys: LogKeys, left: Sequence[tuple[int, bytes]]) -> None:
     """Write what is left of entries, and zero bytes over their salts. Raises StoreError."""
     told: list[Argument] = [part for pair in left for part in pair]
@@ -163,10 +158,8 @@ class Gone:
 
 def refusal(field: str, name: str) -> InputError:
     """What is told to whoever says something under an erased id."""
-    return InputError(
-        f"data.{field}: got {name[:80]!r}, whose words were erased for good; allowed: another id, or nothing of it",
-        field=f"data.{field}",
-        got=name[:80],
+    return refused(
+        f"data.{field}", name[:80], "another id, or nothing of it: the words under this one were erased for good"
     )
 
 

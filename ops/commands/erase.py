@@ -267,13 +267,14 @@ def _elsewhere(store: OpenStore, names: Sequence[str], owner: str, json: bool) -
 def _came_back(store: OpenStore, settings: Settings) -> list[str]:
     """Owners who are fenced, and of whom something lies there all the same, and those whose erasure did not end."""
     from ops.erasing.fence_list import FenceList, list_path, open_erasures
-    from ops.erasing.left import left_behind, unfinished
+    from ops.erasing.left import left_behind, unfinished, untold
     from ops.erasing.owner import ALARM
 
     store_id, wire, tags = store.identity.store_id, store.wire(), store.identity.tags
     listed = FenceList(list_path(settings, store_id), store_id).read()
     unended = {one.subject for one in store.alarms.standing() if one.name == ALARM} | open_erasures(listed).keys()
     try:
+        unended |= untold(wire, tags, listed)
         return sorted({*left_behind(wire, tags, unended), *unfinished(wire, tags, listed)})
     finally:
         wire.close()

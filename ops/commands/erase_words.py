@@ -38,7 +38,8 @@ def erase_words(store: OpenStore, settings: Settings, asked: AskedWords, audited
 
     from ops.commands.notices import patient
     from ops.erasing.proof import note_words
-    from ops.erasing.words import WordsPlan, carry_out_words, words_told_beforehand
+    from ops.erasing.words import carry_out_words
+    from ops.erasing.words_told import WordsPlan, words_told_beforehand
     from ops.wiring import application_on
 
     plan = WordsPlan(asked.owner, asked.ids, asked.ground, asked.reason)

@@ -94,6 +94,7 @@ def _of_the_store(reached: ReachedStore, own: Callable[[], int]) -> list[Check]:
         Check(REDIS, "password", partial(redis.look_at_way, reached)),
         Check(BACKUPS, "kept heads", partial(store.look_at_heads, reached)),
         Check(BACKUPS, "kept rejections", partial(store.look_at_rejections, reached)),
+        Check(BACKUPS, "seals", partial(store.look_at_saved_seals, reached, own)),
         *told_of,
         Check(CLOCK, "redis clock", partial(store.look_at_clocks, reached, own)),
         Check(PROCESSES, "workers", partial(store.look_at_work, reached)),

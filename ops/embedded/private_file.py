@@ -20,6 +20,23 @@ class NotPrivate(Exception):
 def read_private(path: Path, most: int, *, ours: bool = True, cure: str = "; make it 0600") -> bytes:
     """What a plain file of at most `most` bytes holds, which no other user can read. Raises NotPrivate.
 
+    `ours`, `cure`: as of `open_private`.
+    """
+    descriptor = open_private(path, ours=ours, cure=cure)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size > most:
+            raise NotPrivate(f"has {size:,} bytes; {most:,} are allowed")
+        return os.read(descriptor, most)
+    except OSError as error:
+        raise NotPrivate(f"cannot be read ({error.strerror})") from None
+    finally:
+        os.close(descriptor)
+
+
+def open_private(path: Path, *, ours: bool = True, cure: str = "; make it 0600") -> int:
+    """A descriptor of a plain file that no other user can read, open for reading. Raises NotPrivate.
+
     `ours`: it belongs to this user, and its name is no link, so nobody else can have put it there. Without, a link is followed,
     as the secrets of a container are mounted, and another program of this machine may own it. `cure`: what mends one that others
     could have read.
@@ -29,19 +46,16 @@ def read_private(path: Path, most: int, *, ours: bool = True, cure: str = "; mak
     except OSError as error:
         told = f"cannot be read ({error.strerror})" + (", or is a link" if ours else "")
         raise NotPrivate(told, missing=isinstance(error, FileNotFoundError)) from None
-    try:
-        found = os.fstat(descriptor)
-        mode = stat.S_IMODE(found.st_mode)
-        if not stat.S_ISREG(found.st_mode):
-            raise NotPrivate("is no plain file")
-        if ours and found.st_uid != os.geteuid():
-            raise NotPrivate(f"belongs to user {found.st_uid}, not to this one")
-        if mode & OTHERS:
-            raise NotPrivate(f"could be read by others ({mode:04o}){cure}")
-        if found.st_size > most:
-            raise NotPrivate(f"has {found.st_size:,} bytes; {most:,} are allowed")
-        return os.read(descriptor, most)
-    except OSError as error:
-        raise NotPrivate(f"cannot be read ({error.strerror})") from None
-    finally:
+    if (wrong := _not_private(os.fstat(descriptor), ours=ours, cure=cure)) is not None:
         os.close(descriptor)
+        raise NotPrivate(wrong)
+    return descriptor
+
+
+def _not_private(found: os.stat_result, *, ours: bool, cure: str) -> str | None:
+    mode = stat.S_IMODE(found.st_mode)
+    if not stat.S_ISREG(found.st_mode):
+        return "is no plain file"
+    if ours and found.st_uid != os.geteuid():
+        return f"belongs to user {found.st_uid}, not to this one"
+    return f"could be read by others ({mode:04o}){cure}" if mode & OTHERS else None

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from events.door.of_the_store import label_of
-from events.partitions import LogKeys
+from events.door.of_the_store import ERASURES, label_of
+from events.partitions import LogKeys, partition_of
+from events.redis.naming import read_seqs
 from events.redis.wire import Wire
 from events.sealing.cipher import NO_SALT, SALT_BYTES
 from events.sealing.seals import erasure_of, is_tombstone
-from ops.erasing.fence_list import ErasureStep, open_erasures, secret_lines
+from ops.erasing.fence_list import AT_ONCE, ErasureStep, open_erasures, secret_lines
 from projections.fold.builds import BuildKeys
+from projections.redis.store import slices
 
 
 def left_behind(wire: Wire, tags: Sequence[str], unended: Collection[str] = ()) -> list[str]:
@@ -33,6 +35,14 @@ def left_behind(wire: Wire, tags: Sequence[str], unended: Collection[str] = ()) 
             if state or stuck or salt.strip(NO_SALT) or erasure_of(line) in unended:
                 found.append(owner)
     return found
+
+
+def untold(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> set[str]:
+    """Erasures of the list of which the log says nothing: it is an older copy whose seals were brought back. Raises StoreError."""
+    keys, known = LogKeys(tags[partition_of(ERASURES, len(tags))]), set[str]()
+    for some in slices(sorted({one.event for one in listed}), AT_ONCE):
+        known |= read_seqs(wire, keys, ERASURES, some).keys()
+    return {one.erasure for one in listed} - {one.erasure for one in listed if one.event in known}
 
 
 def unfinished(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> list[str]:

@@ -44,6 +44,7 @@ from ops.embedded.rewriting import rewrite_all
 from ops.erasing.fence_list import ErasureStep, FenceList, list_path, open_erasures
 from ops.erasing.left import left_behind
 from ops.kept.value_file import ValueFile, values_path
+from ops.sealing.seals_save import saved_anew
 from ops.settings import Settings
 from ops.store import OpenStore
 from ops.worker_id import new_worker_id
@@ -92,6 +93,8 @@ class ErasureCertificate(msgspec.Struct, frozen=True, kw_only=True):
     differences: list[dict[str, Any]]
     aof: str
     dump: str
+    seals_saved_at: str | None
+    """When the seals' own backup was written last: what was erased before cannot be opened by it. None where none is kept."""
     not_proven: list[str]
     """What could not be seen to from here, and what to do about it, a sentence each."""
 
@@ -247,7 +250,7 @@ class _Run:
     def __init__(self, store: OpenStore, settings: Settings, plan: ErasurePlan) -> None:
         store_id = store.identity.store_id
         self._list = FenceList(list_path(settings, store_id), store_id)
-        self._store, self._plan = store, plan
+        self._store, self._settings, self._plan = store, settings, plan
 
     def catch_up(self, wire: Wire) -> None:
         """Have the list say all that the log says: a run may have been killed between the two, or the list was lost."""
@@ -320,6 +323,7 @@ class _Run:
         at, position = self.say(
             erasure, "ended", label, events=entries.total, until=until, chain=chain, unproven=len(unproven)
         )
+        kept = saved_anew(self._store, self._settings)  # with the end of this erasure in it
         return ErasureCertificate(
             erasure=erasure,
             store_id=self._store.identity.store_id,
@@ -338,7 +342,8 @@ class _Run:
             differences=verdict.differences[:20],
             aof=rewritten.aof,
             dump=rewritten.dump,
-            not_proven=unproven,
+            seals_saved_at=kept.saved_at,
+            not_proven=[*unproven, *kept.not_proven],
         )
 
 

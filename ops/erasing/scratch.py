@@ -81,7 +81,7 @@ class Scratch:
     """A running Redis."""
 
     def __init__(self, folder: Path, binary: RedisBinary) -> None:
-        self._socket, self._log, self._binary = folder / "s", folder / "log", binary
+        self._socket, self._log, self._binary, self._folder = folder / "s", folder / "log", binary, folder
         options = {
             "port": "0",
             "unixsocket": str(self._socket),
@@ -151,6 +151,16 @@ class Scratch:
                     yield from _so_many(file, int(head[1:]))
                 else:
                     raise NotLoaded(f"Redis {self._binary.version} does not tell what is in it")
+
+    def saved(self) -> Path:
+        """Have it write what it holds now; where that lies, until it ends. Raises NotLoaded, redis.RedisError."""
+        with self.client() as client:
+            client.config_set("rdbcompression", "yes")
+            client.save()
+        path = self._folder / "dump.rdb"
+        if path.is_symlink():
+            raise NotLoaded(f"Redis {self._binary.version} did not write it anew")
+        return path
 
     def end(self) -> None:
         """End it: it holds nothing that is to be kept."""

@@ -1,4 +1,4 @@
-"""Erasing single memories of an owner, with the turns that say them: what it would do, what it refuses, and doing it.
+"""Erasing single memories of an owner, with the turns that say them. What it would do, and what it refuses, is in `words_told`.
 
 The order is that of an owner's erasure. What is meant is written down; the memories are deleted and what they say is rejected, so
 that no face tells them and nothing brings them back; their ids are fenced; then their entries of the log lose their words, by one
@@ -7,25 +7,24 @@ script with what is left of them; then the owner's partition is folded anew from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from api.application import Application
 from consumers.erasing.steps import drop_from_builds, drop_vectors_of
-from consumers.erasing.words import LogSoFar, fence_names, read_log, wipe_entries
+from consumers.erasing.words import LogSoFar, fence_names, wipe_entries
 from consumers.fold.folder import Probe, unprobed
 from consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
 from consumers.sealing.leaving import Rewritten
 from consumers.verify.store_and_log import verify_partition
 from consumers.verify.wiped import positions_digest, wiped_by
 from events.catalogue import EventData, MemoryUnmerged
-from events.catalogue.erasing import Ground
 from events.door.of_the_store import label_of
-from events.envelope import AnyEvent, Stored, derived_id, new_event_id, prepare, utc_text
-from events.errors import InputError, NotFound, OwnerQuarantined, StoreUnavailable, refused
+from events.envelope import AnyEvent, derived_id, new_event_id, prepare, utc_text
+from events.errors import NotFound, StoreUnavailable
 from events.log import AppendReceipt
 from events.partitions import LogKeys, position_text
 from events.redis.secrets import read_cipher
@@ -35,10 +34,11 @@ from events.standing import Speaker
 from events.validation import make_event
 from events.vocabulary import MAX_REQUEST_EVENTS
 from ops.embedded.rewriting import rewrite_all
-from ops.erasing.apart import comes_apart
 from ops.erasing.owner import partition_to_erase_in, refuse_without_key, wire_of
 from ops.erasing.words_again import erased_event
 from ops.erasing.words_list import WordsGoing, WordsSteps
+from ops.erasing.words_told import WordsPlan, deleted_with, reached, refuse_stuck
+from ops.sealing.seals_save import saved_anew
 from ops.settings import Settings
 from ops.store import OpenStore
 from ops.worker_id import new_worker_id
@@ -47,8 +47,7 @@ from projections.fold.builds import BuildKeys
 from projections.fold.changelog import id_text
 from projections.memory.rejection import known
 from projections.redis.store import read_checkpoint
-from projections.reports.erasing_reach import OwnersLog, Reach
-from projections.reports.said_again import MOST_TOLD, SaidAgain, Sayings
+from projections.reports.erasing.reach import Reach, merges_apart
 
 ALARM = "erasure_left"
 AGAIN = "engramlog erase"
@@ -56,19 +55,8 @@ STEPS = 5
 """Of which progress is told: deleting, taking words away, folding anew, writing files, proving."""
 ROUNDS = 3
 """How often at most what was said meanwhile is looked for: a job that began before may end after."""
-MOST_NAMED = 1_000
 Progress = Callable[[int, int], None]
 Gather = Callable[[str, tuple[int, ...]], None]
-
-
-class WordsPlan(NamedTuple):
-    """Which words are to be erased, and why."""
-
-    owner: str
-    ids: tuple[str, ...]
-    """Memories and turns, 1 to 1,000."""
-    ground: Ground
-    reason: str = ""
 
 
 class WordsCertificate(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,58 +88,10 @@ class WordsCertificate(msgspec.Struct, frozen=True, kw_only=True):
     differences: list[dict[str, Any]]
     aof: str
     dump: str
+    seals_saved_at: str | None
+    """When the seals' own backup was written last: what was erased before cannot be opened by it. None where none is kept."""
     not_proven: list[str]
     """What could not be seen to from here, and what to do about it, a sentence each."""
-
-
-def words_told_beforehand(application: Application, store: OpenStore, plan: WordsPlan) -> dict[str, Any]:
-    """What erasing these memories would do, JSON-ready, in three lists: what goes, what says it elsewhere, what stays. Reads only.
-
-    Raises InputError where they cannot be erased, NotFound for one that nothing tells of.
-    """
-    tag, number = partition_to_erase_in(store, plan.owner)
-    with wire_of(store) as wire:
-        _refuse_stuck(wire, tag, plan.owner)
-        told, log = list(read_log(wire, tag, plan.owner)), OwnersLog()
-        for one, event in told:
-            log.take(one, event)
-        named = _reached(log, plan, {}).named
-        reach = _reached(log, plan, dict(_deleted(application, plan.owner, named, dry_run=True)))
-        again = _said_again(told, reach)
-    return {
-        "owner": plan.owner,
-        "label": label_of(store.identity.store_id, plan.owner),
-        "partition": number,
-        "ids": list(plan.ids),
-        "goes": {
-            "memories": [{"id": one, "why": why} for one, why in reach.memories.items()],
-            "turns": [{"id": turn, "session": session, "why": why} for (turn, session), why in reach.turns.items()],
-            "entries": len(reach.entries),
-            "by_type": reach.counts,
-        },
-        "elsewhere": {
-            "of_the_same_turns": list(reach.siblings),
-            "corrections": list(reach.corrections),
-            "triples": [position_text(number, seq) for seq in reach.triples],
-            "says_it_too": [
-                {
-                    "position": position_text(number, one.seq),
-                    "type": one.type,
-                    "of": one.of,
-                    "how": one.how,
-                    "share": one.share,
-                }
-                for one in again[:MOST_TOLD]
-            ],
-            "more": max(len(again) - MOST_TOLD, 0),
-            "unread": [position_text(number, seq) for seq in reach.unread],
-        },
-        "stays": [
-            "ids of memories, turns, sessions and events, types, times, levels, weights and order: folds take them",
-            "keyed digests of what was said, by which it is known again and refused: nothing to whoever lacks the owner's key",
-            "what says it elsewhere, unless you name it too; synonyms, and what other owners were told",
-        ],
-    }
 
 
 def carry_out_words(
@@ -176,7 +116,7 @@ def carry_out_words(
     with wire_of(store) as wire:
         refuse_without_room(wire, [tag])
         refuse_without_key(store)
-        _refuse_stuck(wire, tag, plan.owner)
+        refuse_stuck(wire, tag, plan.owner)
         cipher = read_cipher(wire, LogKeys(tag), plan.owner)
         if cipher is None:
             raise NotFound(f"owner: got {plan.owner!r}; allowed: one of whom the store has anything", owner=plan.owner)
@@ -222,7 +162,7 @@ class _WordsRun:
         plan: WordsPlan,
         where: tuple[Wire, str, int, ValueCipher],
     ) -> None:
-        self._application, self._store, self._plan = application, store, plan
+        self._application, self._store, self._settings, self._plan = application, store, settings, plan
         self._wire, self._tag, self._number, self._cipher = where
         self._label = label_of(store.identity.store_id, plan.owner)
         self._steps = WordsSteps(store, settings, plan.owner, self._label, self._cipher)
@@ -243,7 +183,7 @@ class _WordsRun:
                 self._began = datetime.fromisoformat(first.at)
                 self._plan = plan._replace(ground=first.ground, reason=first.reason)
                 self._also = dict.fromkeys(going.memories, "it went with what was named")
-        reach = _reached(self._log.look(), plan, self._also)
+        reach = self._reach = reached(self._log.look(), plan, self._also)
         if not self._erasure:
             self._erasure = new_event_id()
             probe("before it is written down")
@@ -260,18 +200,19 @@ class _WordsRun:
         probe("before they are deleted")
 
     def delete(self) -> None:
-        """Delete what is named, with what was made of it, and reject what it says; folded when this returns. A merge of it comes
-        apart before: what else it was merged from stays."""
-        owner, named = self._plan.owner, _reached(self._log.look(), self._plan, {}).named
-        self._take_apart(named)
-        self._also |= dict(_deleted(self._application, owner, named, dry_run=False, key=self._erasure))
+        """Delete what is named, with what was made of it, and reject what it says; folded when this returns. Merges that go come
+        apart before: what else they were merged from stays."""
+        owner, named = self._plan.owner, reached(self._log.look(), self._plan, {}).named
+        self._take_apart()
+        self._also |= dict(deleted_with(self._application, owner, named, dry_run=False, key=self._erasure))
         self._reject_deleted_before(named)
 
-    def _take_apart(self, named: Sequence[str]) -> None:
-        """Un-merge what hides what is named, so that it can be deleted and its neighbours are seen again."""
+    def _take_apart(self) -> None:
+        """Undo merges that go of which a part stays: what goes can be deleted then, and what hid under them stands by itself."""
+        assert self._reach is not None
         with self._application.reader.snapshot(self._plan.owner) as snapshot:
-            merges = comes_apart(named, snapshot.view.get)
-        self._append([self._says(MemoryUnmerged(into=one), "part erased", one) for one in merges])
+            apart = merges_apart(self._reach.memories, snapshot.view.get)
+        self._append([self._says(MemoryUnmerged(into=one), "part erased", one) for one in apart])
 
     def _says(self, data: EventData, purpose: str, about: str) -> AnyEvent:
         """What this erasure says of a memory: the same event whenever it is said again."""
@@ -305,7 +246,7 @@ class _WordsRun:
     def fence(self, probe: Probe) -> bool:
         """Write down what goes, shut the door for its ids, and say of each memory that it is erased; whether anything of it still
         has words."""
-        reach = self._reach = _reached(self._log.look(), self._plan, self._also)
+        reach = self._reach = reached(self._log.look(), self._plan, self._also)
         if not reach.entries and self._is_fenced and not reach.memories.keys() - set(self._going.memories):
             return False
         events = tuple(dict.fromkeys((*self._going.events, *(id_text(one.raw_id) for one in reach.entries))))
@@ -363,7 +304,7 @@ class _WordsRun:
                 f"{len(self._reach.unread)} entries of the owner cannot be read, so what they are about is not known:"
                 " see `engramlog verify`"
             )
-        if _reached(LogSoFar(self._wire, self._tag, plan.owner).look(), plan, self._also).entries:
+        if reached(LogSoFar(self._wire, self._tag, plan.owner).look(), plan, self._also).entries:
             unproven.append(f"something about them was said meanwhile, again and again: run `{AGAIN}` once more")
         digest = positions_digest(number, seqs)
         ended, position = self._steps.say(
@@ -379,6 +320,7 @@ class _WordsRun:
             chain=chain,
             unproven=len(unproven),
         )
+        kept = saved_anew(store, self._settings)  # with the end of this erasure in it
         return WordsCertificate(
             erasure=self._erasure,
             store_id=store.identity.store_id,
@@ -399,7 +341,8 @@ class _WordsRun:
             differences=verdict.differences[:20],
             aof=rewritten.aof,
             dump=rewritten.dump,
-            not_proven=unproven,
+            seals_saved_at=kept.saved_at,
+            not_proven=[*unproven, *kept.not_proven],
         )
 
     def _append(self, events: list[AnyEvent]) -> None:
@@ -412,62 +355,3 @@ class _WordsRun:
                 f"what is erased could not be said: {wrong.error or wrong.status}; run `{AGAIN}` again"
             )
         self._application.writer.settle(receipts)
-
-
-def _reached(log: OwnersLog, plan: WordsPlan, also: dict[str, str]) -> Reach:
-    """What goes. Raises NotFound for an id that nothing tells of, InputError for one of turns of several sessions."""
-    if not 1 <= len(plan.ids) <= MOST_NAMED:
-        raise refused("ids", len(plan.ids), f"1 to {MOST_NAMED:,} ids of memories or turns")
-    found = log.reach(plan.ids, also)
-    if found.unknown:
-        raise NotFound(
-            f"ids: got {found.unknown[0][:80]!r}; allowed: memories and turns of owner {plan.owner}: nothing tells of that one",
-            owner=plan.owner,
-            ids=list(found.unknown[:20]),
-        )
-    for name, each in found.several.items():
-        raise refused("ids", name[:80], f"a turn of one session alone: {', '.join(each[:MOST_TOLD])}")
-    return found
-
-
-def _deleted(
-    application: Application, owner: str, named: Sequence[str], *, dry_run: bool, key: str | None = None
-) -> Iterator[tuple[str, str]]:
-    """Delete what is named and stands; what goes along, and why. What cannot be deleted any more is none of it."""
-    with application.reader.snapshot(owner) as snapshot:
-        ids = [one for one in named if snapshot.view.get(one) is not None]
-    if not ids:
-        return
-    try:
-        report = application.deleter.delete_many(owner, ids, core=True, never=True, dry_run=dry_run, key=key)
-    except InputError as error:
-        if (
-            error.context.get("field") != "never"
-        ):  # what nobody has a digest of cannot be rejected, and is erased all the same
-            raise
-        report = application.deleter.delete_many(owner, ids, core=True, dry_run=dry_run, key=key)
-    if report.error is not None:
-        raise report.error
-    yield from report.also.items()
-    yield from ((one, "it was merged into what is named") for one in report.hidden)
-
-
-def _refuse_stuck(wire: Wire, tag: str, owner: str) -> None:
-    """Raise OwnerQuarantined where an event of the owner could not be folded: what would be said now would wait behind it."""
-    keys = BuildKeys(tag, (wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode())
-    if wire.call("HEXISTS", keys.quarantine, owner):
-        raise OwnerQuarantined(
-            f"owner {owner} stands still behind an event that could not be folded: see `engramlog dead`, mend or discard it, then"
-            " erase",
-            owner=owner,
-        )
-
-
-def _said_again(told: Sequence[tuple[Stored, AnyEvent | None]], reach: Reach) -> list[SaidAgain]:
-    """What says it too, without a link."""
-    going, linked = {one.seq for one in reach.entries}, {*reach.siblings, *reach.corrections}
-    gone, left = list[tuple[Stored, AnyEvent]](), list[tuple[Stored, AnyEvent]]()
-    for one, event in told:
-        if event is not None:
-            (gone if one.seq in going else left).append((one, event))
-    return [one for one in Sayings(gone).found_in(left) if one.of not in linked and one.of not in reach.memories]

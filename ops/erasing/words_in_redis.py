@@ -16,7 +16,7 @@ from events.envelope import Stored, decode
 from events.errors import UndecodableEvent
 from events.redis.wordless import open_left
 from events.sealing.cipher import BODY_MARK, NO_SALT, NotOpened
-from events.wordless import is_wordless
+from events.sealing.wordless import is_wordless
 from ops.erasing.in_redis import RedisLook
 from ops.erasing.needles import Needles
 from ops.erasing.probes import Probes

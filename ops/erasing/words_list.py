@@ -25,7 +25,7 @@ from events.validation import make_event, ready
 from ops.erasing.fence_list import ErasureStep, FenceList, list_path
 from ops.settings import Settings
 from ops.store import OpenStore
-from projections.reports.erasing_reach import Turn
+from projections.reports.erasing.reach import Turn
 
 _PLACE = b"fence list\0"
 

@@ -1,7 +1,7 @@
 """What an audit looks for once single memories and turns lost their words: pieces of these, and what opened or named them.
 
 The owner stays, and so does its key. So what is looked for is only what nothing that stays has: no piece that another entry of the
-owner says too, no name of a vector that another text has, and nothing of what folds take (`events.wordless`).
+owner says too, no name of a vector that another text has, and nothing of what folds take (`events.sealing.wordless`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from events.redis.opening import opened_where_it_can_be
 from events.redis.secrets import read_lines
 from events.redis.wire import Wire
 from events.sealing.cipher import BODY_MARK, ValueCipher
-from events.wordless import without_words
+from events.sealing.wordless import without_words
 from ops.erasing.needles import Needles
 from ops.erasing.pieces import Evenly, distinct, pieces_of, spread
 from ops.erasing.probes import (

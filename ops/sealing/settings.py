@@ -23,6 +23,8 @@ class SealingSettings(BaseModel):
     """Of the key service, where it has any."""
     vault_ca_file: Path | None = None
     """By which certificates the key service is trusted, in PEM; those of the system when unset."""
+    seals_backup: Path | None = None
+    """The file in which the seals of the store are kept apart from it; every erasure writes it anew. None is kept when unset."""
 
     @field_validator("sealed_by")
     @classmethod
@@ -39,7 +41,7 @@ class SealingSettings(BaseModel):
             raise ValueError("1 to 4,096 printable ASCII characters without a space")
         return value
 
-    @field_validator("vault_token_file", "vault_ca_file")
+    @field_validator("vault_token_file", "vault_ca_file", "seals_backup")
     @classmethod
     def _whole_path_of_vault(cls, value: Path | None) -> Path | None:
         if value is not None and not value.expanduser().is_absolute():

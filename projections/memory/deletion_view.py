@@ -31,6 +31,8 @@ class DeletionView:
         self._of_turn: dict[str, list[Memory]] = defaultdict(list)
         self._of_memory: dict[str, list[Memory]] = defaultdict(list)
         self._gone: set[str] = set()
+        self._erased: set[str] = set()
+        """Turns whose words were erased, with which nothing that was drawn from them went."""
         self._apart: set[str] = set()
         """Merges that come apart in what is being decided: their sources stand by themselves."""
         for memory, state in zip(columns.memories, self._standing, strict=True):
@@ -41,6 +43,8 @@ class DeletionView:
             self._gone.add(memory.id)
         if is_turn(memory):
             self._turns[memory.source_turns[0]].append(memory)
+            if was_erased_alone(memory):
+                self._erased.add(memory.source_turns[0])
         else:
             for turn in turns_behind(memory):
                 self._of_turn[turn].append(memory)
@@ -65,8 +69,9 @@ class DeletionView:
         return row is not None and self._standing[row] < Columns.DELETED and memory.id not in self._gone
 
     def is_retracted(self, turn: str) -> bool:
-        """Whether what was said in a turn is gone: all of its memories are, and it had one."""
-        memories = self._turns.get(turn)
+        """Whether what was said in a turn is gone: all of its memories are, and it had one. Of one whose words were erased, what
+        was drawn from it stays."""
+        memories = None if turn in self._erased else self._turns.get(turn)
         return bool(memories) and all(memory.id in self._gone for memory in memories or ())
 
     def still_said_in(self, memory_id: str) -> list[str]:
@@ -132,6 +137,19 @@ def _words(memory: Memory) -> set[str]:
     texts = [memory.content, memory.summary, memory.compressed, *memory.keywords, *memory.tags]
     texts += [text for version in memory.versions for text in (version.content, version.summary)]
     return {word for text in texts if text for word in tokens(text)}
+
+
+def was_erased_alone(memory: Memory) -> bool:
+    """Whether a memory that stood lost its words for good: nothing that was drawn from it went with it. Whatever is deleted first,
+    and purged or erased later, takes along what was made of it."""
+    return memory.purged_at is not None and memory.purged_at == memory.deleted_at
+
+
+def erased_turns(columns: Columns) -> frozenset[str]:
+    """Turns whose words were erased while they stood: what else was drawn from them stays."""
+    rows = (columns.state == Columns.PURGED).nonzero()[0].tolist()
+    gone = (columns.memories[row] for row in rows)
+    return frozenset(one.source_turns[0] for one in gone if is_turn(one) and was_erased_alone(one))
 
 
 def forgotten_turns(columns: Columns) -> frozenset[str]:

@@ -46,6 +46,11 @@ class Turn(NamedTuple):
         """Who said it."""
         return self.speaker or self.role
 
+    @property
+    def is_erased(self) -> bool:
+        """Whether its words were erased for good: none comes in without any."""
+        return not self.text
+
 
 class ToolResult(NamedTuple):
     """A tool answered."""

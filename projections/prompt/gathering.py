@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from projections.memory.deletion_view import forgotten_turns
+from projections.memory.deletion_view import erased_turns, forgotten_turns
 from projections.memory.record import Memory
 from projections.memory.working_memory import Conversation
 from projections.prompt.block import Line, Material
@@ -109,7 +109,8 @@ def rules_of(view: OwnerView, wanted: Wanted, today: OwnerView | None = None) ->
         forgotten |= forgotten_turns(today.columns)
         since = withdrawn(today.columns, most)
     zone = view.parameters.time_zone
-    return Rules(zone, wanted.language, most, forgotten, partial(corrections_in, view), since, wanted.trust)
+    erased = erased_turns(columns if today is None else today.columns)
+    return Rules(zone, wanted.language, most, forgotten, partial(corrections_in, view), since, wanted.trust, erased)
 
 
 def always(view: OwnerView, now: int, talk: Conversation, rules: Rules) -> Always:

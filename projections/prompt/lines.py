@@ -69,6 +69,8 @@ class Rules(NamedTuple):
     """Memory -> why it may not stand in a block about the past: what is known of it today."""
     least_trust: int = 0
     """How far a memory must be trusted, as records have it."""
+    erased: frozenset[str] = frozenset()
+    """Of the forgotten turns those of which only the words are gone: what was drawn from them stands."""
 
 
 def why_not(memory: Memory, rules: Rules) -> str | None:
@@ -89,7 +91,8 @@ def _against(memory: Memory, rules: Rules) -> Iterator[str]:
     if memory.trust < rules.least_trust:
         yield "trust"
     told = [turn in rules.forgotten for turn in memory.source_turns]
-    if any(told) and (not is_statement(memory) or (memory.source == "judge" and all(told))):
+    drawn = memory.source == "judge" and rules.erased.isdisjoint(memory.source_turns)
+    if any(told) and (not is_statement(memory) or (drawn and all(told))):
         yield "deleted"
 
 
@@ -244,7 +247,8 @@ def is_earlier(conversation: Conversation, episodes: Sequence[Memory], now: int)
 
 
 def _tellable(turn: Turn, rules: Rules) -> str:
-    hidden = turn.turn_id in rules.forgotten or not at_most(rules.most_sensitive, turn.text, turn.level)
+    hidden = turn.is_erased or turn.turn_id in rules.forgotten
+    hidden = hidden or not at_most(rules.most_sensitive, turn.text, turn.level)
     return HIDDEN[rules.language] if hidden else turn.text
 
 

@@ -24,6 +24,8 @@ SEALING = "sealing"
 """The same line while a store that lay open is being sealed."""
 BEING_SEALED = f"{FORMAT}>sealed"
 """What such a store tells as its format: every release that ever was refuses it."""
+STRIPPED = f"{FORMAT}>stripped"
+"""The same of a copy whose seals were taken out, and of a store into which they are being brought back."""
 
 
 class StoreIdentity(NamedTuple):
@@ -34,7 +36,8 @@ class StoreIdentity(NamedTuple):
     tags: tuple[str, ...]
     parameter_set: str
     format: str = "1"
-    """Of the log: `1` (0.2.0 and before, which told none), `2`, `1>2` while it is brought over, `2>sealed` while it is sealed."""
+    """Of the log: `1` (0.2.0 and before, which told none), `2`, `1>2` while it is brought over, `2>sealed` while it is sealed,
+    `2>stripped` without its seals."""
     embedder: str = NONE
     """What compares meanings for owners who chose nothing, as was fixed at its creation: none, auto or an embedder's name."""
     sealed: bytes | None = None
@@ -108,6 +111,12 @@ def check_format(identity: StoreIdentity) -> None:
         raise OtherFormat(
             "this store was being sealed, which did not end: run `engramlog seal` again, which goes on with it; nothing else opens"
             " it meanwhile",
+            format=identity.format,
+        )
+    if identity.format == STRIPPED:
+        raise OtherFormat(
+            "the seals of this store were taken out of it (`engramlog seals strip`), or are being brought back, which did not end:"
+            " `engramlog seals restore FILE` brings them back; nothing else opens it meanwhile",
             format=identity.format,
         )
     older = {"1": "is of format 1, as release 0.2 wrote it", f"1>{FORMAT}": "was being brought over, which did not end"}

@@ -42,6 +42,7 @@ from projections.memory.record import Memory
 from projections.memory.rejection import Rejections
 from projections.redis.changelog import ChangeLogs, Mark, read_names, read_packs
 from projections.redis.deletions import RedisDeletions
+from projections.redis.erased_turns import ErasedTurns
 from projections.redis.kept import MANY_CHANGED, KeptFiles, ViewFiles
 from projections.redis.moments import RedisMoments
 from projections.redis.on_lines import RedisOnLines
@@ -135,6 +136,7 @@ class RedisViews:
         self.on_lines = RedisOnLines(self._wires, self.changelogs)
         self._tags = list(tags)
         self.deletions = RedisDeletions(self._wires, self._tags)
+        self.erased_turns = ErasedTurns(self._wires, self._tags)
         self._base = base
         self._kept = KeptViews(most_bytes, None if self._files is None else partial(self._files.tend, at_once=True))
         self._lock = Lock()

@@ -14,6 +14,7 @@ import msgspec
 import orjson
 
 from events.envelope import AnyEvent, Stored
+from events.sealing.wordless import WORDS, is_left
 from events.shape import Shape
 from projections.fold.named import names
 from projections.language.sensitivity.event_level import level_now, level_of_data, may_hold_words
@@ -23,11 +24,11 @@ from projections.memory.sources import Asides
 from projections.memory.working_memory import ToolResult, Turn, read_said, set_aside_among
 from projections.views.telling import Teller, telling
 
-PURGED, DELETED, RETRACTED, SECRET_WORDS, ASIDE, UNDECIDED = (
-    "purged", "deleted", "retracted", "secret", "set_aside", "undecided",
+ERASED, PURGED, DELETED, RETRACTED, SECRET_WORDS, ASIDE, UNDECIDED = (
+    "erased", "purged", "deleted", "retracted", "secret", "set_aside", "undecided",
 )  # fmt: skip
-"""Why words are withheld. Undecided: who could tell is too large to be loaded here."""
-WHY = (PURGED, DELETED, RETRACTED, SECRET_WORDS, ASIDE, UNDECIDED)
+"""Why words are withheld. Erased: nobody has them any more. Undecided: who could tell is too large to be loaded here."""
+WHY = (ERASED, PURGED, DELETED, RETRACTED, SECRET_WORDS, ASIDE, UNDECIDED)
 _BY_THE_TELLER = ("reason", "because")
 _PROOFS = frozenset({"digest", "asked"})
 """Of a block, by `BlockMade`: compared here, and told on no face."""
@@ -57,7 +58,10 @@ def words_of(stored: Stored, event: AnyEvent, today: OwnerToday) -> EventWords:
     """The data of an event that could be read, each text of it told or marked."""
     whose = _Whose(stored, event, today)
     data = without_proofs(orjson.loads(stored.body).get("data") or {})
-    return EventWords(_shape(data, type(event.data), whose.told), whose.first)
+    told = _shape(data, type(event.data), whose.told)
+    if not is_left(stored):
+        return EventWords(told, whose.first)
+    return EventWords(told | {name: mark(ERASED) for name in WORDS.get(event.type, ()) if told.get(name) == ""}, ERASED)
 
 
 def hidden_among(stored: Stored, event: AnyEvent, today: OwnerToday, texts: Iterable[str]) -> frozenset[str]:

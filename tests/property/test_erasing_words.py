@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.envelope import Stored, decode, encode
-from events.wordless import without_words
+from events.sealing.wordless import without_words
 from projections.fold.owner import fold_owner
 from projections.memory.record import Memory
-from projections.reports.erasing_reach import OwnersLog
+from projections.reports.erasing.reach import OwnersLog
 from tests.examples import examples
 from tests.given.events import Told, differences, erased, of_old, secret_of, stored
 from tests.given.histories import IDS, MERGES, histories

@@ -310,7 +310,8 @@ def origins(told: OriginTree, console: Console = out) -> None:
         relation = "" if node["relation"] == "root" else node["relation"].replace("_", " ") + " "
         unknown = "  [yellow]unknown here[/]" if node.get("unknown") else ""
         aside = "  [yellow]set aside[/]" if node.get("set_aside") else ""
-        label = f"{relation}[cyan]{escape(node['id'])}[/]{escape(heard)}  [dim]{events}[/]{unknown}{aside}"
+        erased = "  [yellow]source erased[/]" if node.get("source_erased") else ""
+        label = f"{relation}[cyan]{escape(node['id'])}[/]{escape(heard)}  [dim]{events}[/]{unknown}{aside}{erased}"
         if node["parent"] is None:
             root = trees[node["id"]] = Tree(label)
         else:

@@ -28,6 +28,7 @@ function Branch({ owner, node, nodes, path: above }) {
     ${node.relation !== "root" && html`<span class="muted">${t(`relation.${node.relation}`)} </span>`}
     ${node.relation === "root" ? html`<strong>${t("memory.provenance.root")}</strong>` : html`<${To} parts=${["owners", owner, "memory", node.id]}><${Id} text=${node.id} /><//>`}
     ${node.unknown && html` <${Chip} tone="warn">${t("memory.provenance.unknown")}<//>`}${node.set_aside && html` <${Chip} tone="warn">${t("reason.set_aside")}<//>`}
+    ${node.source_erased && html` <${Chip} tone="warn">${t("memory.provenance.erased")}<//>`}
     ${node.created_at && html` <${When} at=${node.created_at} />`}
     <ul>
       ${(node.source_turns ?? []).slice(0, 12).map((turn) => html`<li key=${turn}><span class="muted">${t("memory.turns")} </span><${InLog} owner=${owner} params=${{ turn }} text=${turn} /></li>`)}

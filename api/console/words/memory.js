@@ -90,6 +90,7 @@ words({
   "memory.provenance.root": ["this memory", "这条记忆"],
   "memory.turns": ["turns", "轮次"],
   "memory.provenance.unknown": ["not there", "不存在"],
+  "memory.provenance.erased": ["its source was erased", "来源文字已擦除"],
   "memory.provenance.left": ["{count} more [is|are] left out", "另有 {count} 个未列出"],
   "relation.merged_from": ["merged from", "合并自"],
   "relation.corrects": ["corrects", "更正"],

@@ -105,6 +105,7 @@ words({
   "kind.command_output": ["command output", "命令输出"],
   // Why words are withheld, as the marks say that stand for them.
   "withheld": ["withheld", "已隐藏"],
+  "mark.erased": ["erased for good", "已永久擦除"],
   "mark.purged": ["purged", "已清除"],
   "mark.deleted": ["deleted", "已删除"],
   "mark.retracted": ["retracted", "已撤回"],

@@ -133,6 +133,7 @@ WORDS: Mapping[str, Mapping[str, Any]] = {
         "chain": "Chain over the changes",
         "partition_chain": "Chain of the log at",
         "withheld": {
+            "erased": "its words were erased for good",
             "secret": "withheld: it may hold a secret",
             "retracted": "withheld: it was retracted",
             "deleted": "withheld: what it is about was deleted",
@@ -182,6 +183,7 @@ WORDS: Mapping[str, Mapping[str, Any]] = {
         "chain": "变化的链",
         "partition_chain": "日志的链，位于",
         "withheld": {
+            "erased": "其文字已永久擦除",
             "secret": "已隐去：可能含有机密",
             "retracted": "已隐去：已被收回",
             "deleted": "已隐去：所涉内容已被删除",

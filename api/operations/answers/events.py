@@ -75,7 +75,8 @@ class LoggedEvent(BaseModel):
     correlation_id: str | None
     data: Example | None = Field(description="As it is stored, but for words that are withheld.")
     withheld: str | None = Field(
-        description="Why words of it are: purged, deleted, retracted, secret, set_aside, undecided, undecodable; null: none are."
+        description="Why words of it are: erased, purged, deleted, retracted, secret, set_aside, undecided, undecodable; null: none"
+        " are."
     )
     folded: bool | None = Field(
         description="Whether it is folded; false: it waits, or was dropped. Null where the whole partition is asked about."

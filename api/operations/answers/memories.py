@@ -336,6 +336,9 @@ class OriginNode(BaseModel):
     source_turns: list[str] | None = None
     created_at: str | None = None
     set_aside: bool | None = Field(default=None, description="True: its source is set aside.")
+    source_erased: bool | None = Field(
+        default=None, description="True: a turn that it was drawn from has lost its words for good; it stays."
+    )
 
 
 class OriginTree(BaseModel):

@@ -30,7 +30,8 @@ from ops.bench.fold import GIVE_UP_SECONDS
 from ops.bench.sample import EVENTS_AN_OWNER, sample
 from ops.bench.server import BenchServer
 from ops.erasing.owner import ErasurePlan, carry_out
-from ops.erasing.words import WordsPlan, carry_out_words, words_told_beforehand
+from ops.erasing.words import carry_out_words
+from ops.erasing.words_told import WordsPlan, words_told_beforehand
 from ops.sealing.key_file import make_key_file
 from ops.settings import Settings
 from ops.store import OpenStore, open_the_store

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,6 +61,47 @@ def rejections(facts: ValueFacts) -> CheckFinding:
     if facts.kept and not facts.apart:
         told += "; a copy that is put back leaves this file as it is"
     return BACKUPS.ok(check, told)
+
+
+class SealsFacts(NamedTuple):
+    """The seals' own backup."""
+
+    path: Path | None
+    """The file that is set; None where none is."""
+    trouble: str | None = None
+    """Why it cannot be used."""
+    is_there: bool = False
+    saved_at: datetime | None = None
+    erased_at: datetime | None = None
+    """Of the newest step of an erasure that this machine's list tells; None where there is none."""
+
+
+def seals(facts: SealsFacts, now: datetime) -> CheckFinding:
+    """Whether the seals are kept apart, and whether what is kept opens what was erased since."""
+    check = "seals"
+    if facts.path is None:
+        return BACKUPS.ok(
+            check, "no backup of the seals is kept apart (ENGRAMLOG_SEALS_BACKUP): each copy holds its own"
+        )
+    if facts.trouble is not None:
+        return BACKUPS.wrong(check, facts.trouble, "docs/sealing.md, `The seals' own backup`")
+    if not facts.is_there or facts.saved_at is None:
+        return BACKUPS.wrong(check, f"{facts.path} is not there: the seals were never saved", "`engramlog seals save`")
+    when = f"{facts.path} was saved {utc_text(facts.saved_at)}, {_age(now - facts.saved_at)} ago"
+    if facts.erased_at is not None and facts.erased_at > facts.saved_at:
+        return BACKUPS.wrong(
+            check,
+            f"{when}, before the newest erasure ({utc_text(facts.erased_at)}): with it a copy without seals opens what was erased",
+            "replace it: `engramlog seals save`",
+        )
+    return BACKUPS.ok(check, f"{when}: what was said since opens from a copy without seals by a later save alone")
+
+
+def _age(age: timedelta) -> str:
+    minutes = max(int(age.total_seconds() / 60), 0)
+    if minutes < 120:
+        return many(minutes, "minute")
+    return many(minutes // 60, "hour") if minutes < 48 * 60 else many(minutes // 1_440, "day")
 
 
 def copies(folder: Path | None) -> CheckFinding:

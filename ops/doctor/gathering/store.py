@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,19 +10,21 @@ from api.services.looking.standing import count_locked, read_partitions
 from consumers.fold.presence import LEASE_MS, known_workers
 from consumers.jobs.leader import schedule_told
 from events.alarms import KNOWN
+from events.envelope import from_micros
 from events.errors import EngramlogError, OtherFormat, StoreError
 from events.partitions import LogKeys
 from events.redis.alarms import RedisAlarms
 from events.redis.clock import redis_micros, redis_ms
 from events.redis.wire import Wire, WirePool, connect
 from ops.doctor.deciding import beside, erasing, processes, sealing
-from ops.doctor.deciding.beside import HeadFacts, ValueFacts
+from ops.doctor.deciding.beside import HeadFacts, SealsFacts, ValueFacts
 from ops.doctor.deciding.processes import JobFacts, WorkFacts
 from ops.doctor.deciding.sealing import SealingFacts
 from ops.doctor.finding import CheckFinding
 from ops.doctor.gathering.access import is_public
 from ops.doctor.reaching import SECONDS, ReachedStore
 from ops.embedded.disk import look
+from ops.erasing.fence_list import FenceList, list_path
 from ops.erasing.probe_file import kept_since, probes_folder, probes_wrapped
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import refuse_changed_log
@@ -30,6 +33,7 @@ from ops.sealing.key_file import read_key_file
 from ops.sealing.master import key_in
 from ops.sealing.place import NONE
 from ops.sealing.rewrap import wraps_of
+from ops.sealing.seals_file import SealsUnusable, known_seals
 from ops.store import silent
 from projections.redis.create import StoreIdentity, check_format
 
@@ -121,6 +125,25 @@ def look_at_rejections(reached: ReachedStore) -> list[CheckFinding]:
     except StoreError as error:
         trouble = error.message
     return [beside.rejections(ValueFacts(kept, file.path, trouble, settings.rejections is not None))]
+
+
+def look_at_saved_seals(reached: ReachedStore, own: Callable[[], int]) -> list[CheckFinding]:
+    """The seals' own backup; nothing of a store that lies open. Raises StoreError."""
+    identity, settings = reached.known, reached.settings
+    if identity.sealed is None:
+        return []
+    path, trouble, saved_at = settings.seals_backup, None, None
+    try:
+        kept = None if path is None else known_seals(path)
+        if kept is not None and kept.header.store_id != identity.store_id:
+            trouble = f"{path} holds the seals of store {kept.header.store_id}, and this is {identity.store_id}"
+        saved_at = None if kept is None else datetime.fromisoformat(kept.header.saved_at)
+    except (SealsUnusable, ValueError) as error:
+        trouble = error.message if isinstance(error, SealsUnusable) else f"{path} does not tell when it was saved"
+    listed = FenceList(list_path(settings, identity.store_id), identity.store_id).read_all() if path is not None else []
+    erased_at = max((datetime.fromisoformat(one.at) for one in listed if one.step != "readmitted"), default=None)
+    facts = SealsFacts(path, trouble, saved_at is not None, saved_at, erased_at)
+    return [beside.seals(facts, from_micros(own()))]
 
 
 def look_at_clocks(reached: ReachedStore, own: Callable[[], int]) -> list[CheckFinding]:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from events.catalogue import EVENT_TYPES, LATEST_VERSION
 from events.envelope import AnyEvent, decode, encode
 from events.schema import data_fields, envelope_fields
-from events.wordless import WORDS, is_wordless, without_words
-from projections.reports.said_again import words_in
+from events.sealing.wordless import WORDS, is_wordless, without_words
+from projections.reports.erasing.said_again import words_in
 from tests.given.events import stored
 from tests.given.histories import histories
 

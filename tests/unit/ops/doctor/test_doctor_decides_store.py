@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event as Flag
 
@@ -14,7 +15,7 @@ from events.redis.clock import APART_MICROS
 from events.redis.durability import KEPT_BY
 from ops.doctor.carrying import Check, carried_out
 from ops.doctor.deciding import beside, erasing, processes, redis
-from ops.doctor.deciding.beside import HeadFacts, ValueFacts
+from ops.doctor.deciding.beside import HeadFacts, SealsFacts, ValueFacts
 from ops.doctor.deciding.processes import JobFacts, WorkFacts
 from ops.doctor.deciding.redis import MemoryFacts, WayFacts, WritesFacts
 from ops.doctor.finding import DISK, REDIS, STORE, CheckFinding, Result, exit_code, told
@@ -24,6 +25,7 @@ from tests.patience import PATIENCE
 
 FOLDER = Path("/data")
 DAY = 86_400_000_000
+NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 GOOD = {name: "noeviction" if name == "maxmemory-policy" else next(iter(good)) for name, good in KEPT_BY.items()}
 
 
@@ -136,6 +138,24 @@ def test_kept_heads_and_rejections() -> None:
     kept = ValueFacts(3, FOLDER / "rejections.jsonl", None, False)
     assert beside.rejections(kept).result == "ok"
     assert beside.rejections(kept._replace(trouble="line 3 cannot be read")).result == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("facts", "result", "told"),
+    [
+        (SealsFacts(None), "ok", "each copy holds its own"),
+        (SealsFacts(FOLDER), "wrong", "never saved"),
+        (SealsFacts(FOLDER, "could be read by others (0644)"), "wrong", "(0644)"),
+        (SealsFacts(FOLDER, None, True, NOON - timedelta(minutes=1)), "ok", "1 minute ago"),
+        (SealsFacts(FOLDER, None, True, NOON - timedelta(hours=47)), "ok", "47 hours ago"),
+        (SealsFacts(FOLDER, None, True, NOON - timedelta(days=3)), "ok", "3 days ago"),
+        (SealsFacts(FOLDER, None, True, NOON, NOON - timedelta(seconds=1)), "ok", "0 minutes ago"),
+        (SealsFacts(FOLDER, None, True, NOON, NOON + timedelta(seconds=1)), "wrong", "before the newest erasure"),
+    ],
+)
+def test_the_seals_own_backup(facts: SealsFacts, result: Result, told: str) -> None:
+    found = beside.seals(facts, NOON)
+    assert (found.result, told in found.found) == (result, True)
 
 
 def test_copies_cannot_be_seen_and_that_is_no_failure() -> None:

@@ -8,10 +8,22 @@ import pytest
 
 from projections.lifecycle.extracting import unkept
 from projections.memory.deletion_cascade import DeletionCascade
-from projections.memory.deletion_view import forgotten_turns, turns_behind
+from projections.memory.deletion_view import erased_turns, forgotten_turns, turns_behind
 from projections.memory.kind import is_summary, is_turn
 from projections.memory.working_memory import Turn
-from tests.given.events import Told, created, deleted, folded, mentioned, merged, negated, purged, revised, unmerged
+from tests.given.events import (
+    Told,
+    created,
+    deleted,
+    erased,
+    folded,
+    mentioned,
+    merged,
+    negated,
+    purged,
+    revised,
+    unmerged,
+)
 from tests.given.views import viewed
 
 
@@ -216,3 +228,18 @@ def test_a_recorded_turn_that_only_asks_does_not_become_a_memory_by_itself() -> 
     texts = ("Where do I live?", "I live in Graz, where can I swim?", "我住在哪里？", "我住在成都。")
     said = [Turn(n, f"e{n}", f"r{n}", "user", None, text, None, None, 0) for n, text in enumerate(texts, 20)]
     assert [one.ids for one in unkept(viewed(*TALK), said)] == [("r21",), ("r23",)]
+
+
+def test_what_was_drawn_from_a_turn_whose_words_were_erased_stays() -> None:
+    """The turn itself is not told any more; it was not retracted."""
+    columns = viewed(*TALK, typed("User has a hedgehog", "pet", 1), erased("t1", 30)).columns
+    assert (erased_turns(columns), forgotten_turns(columns)) == (frozenset({"t1"}), frozenset({"t1"}))
+    found = DeletionCascade(columns)
+    assert not found.is_retracted("t1")
+    assert found.missed("t1") == ()
+
+
+def test_a_turn_that_was_deleted_before_its_words_were_erased_is_retracted() -> None:
+    columns = viewed(*TALK, deleted("t1", 25), erased("t1", 30)).columns
+    assert erased_turns(columns) == frozenset()
+    assert DeletionCascade(columns).is_retracted("t1")

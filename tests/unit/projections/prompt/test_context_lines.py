@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from projections.memory.working_memory import Conversation
-from projections.prompt.lines import IDLE, Rules, is_earlier, message_lines
-from tests.given.events import at
+from projections.prompt.lines import HIDDEN, IDLE, Rules, is_earlier, message_lines, why_not
+from tests.given.events import at, created
 from tests.given.said import MINUTE, turn
+from tests.given.views import viewed
 
 DAY = 86_400_000_000
 
@@ -46,3 +47,15 @@ def test_a_session_in_which_nothing_was_said_for_a_day_is_an_earlier_one(idle: i
 
 def test_a_session_without_messages_or_episodes_is_not_earlier() -> None:
     assert not is_earlier(Conversation("s1", None, None, (), (), frozenset(), 0), [], at(900))
+
+
+def test_a_message_whose_words_were_erased_is_withheld() -> None:
+    [line] = message_lines((turn(1)._replace(text="", turn_id="t1"),), rules(), at(0.5))
+    assert (line.id, line.text) == ("t1", HIDDEN["en"])
+
+
+def test_what_was_drawn_from_an_erased_turn_stands_in_a_prompt_and_of_a_retracted_one_it_does_not() -> None:
+    [memory] = viewed(created("User has a canoe", "m", source="judge", source_turns=("t1",))).columns.memories
+    told = rules()._replace(forgotten=frozenset({"t1"}))
+    assert why_not(memory, told) == "deleted"
+    assert why_not(memory, told._replace(erased=frozenset({"t1"}))) is None

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.envelope import decode, encode
-from events.wordless import is_wordless, without_words
-from projections.reports.erasing_reach import OwnersLog, Reach, turn_name
+from events.sealing.wordless import is_wordless, without_words
+from projections.reports.erasing.reach import OwnersLog, Reach, turn_name
 from tests.examples import examples
 from tests.given.events import (
     Told,

@@ -8,10 +8,10 @@ import pytest
 
 from events.catalogue import Ground
 from events.envelope import AnyEvent, Stored, decode
+from events.sealing.wordless import WORDS, without_words
 from events.statement_digests import digest, written
-from events.wordless import WORDS, without_words
 from projections.language.statements import STATEMENT_RULES, statement
-from projections.reports.said_again import LEAST_SHARE, SaidAgain, Sayings, words_in
+from projections.reports.erasing.said_again import LEAST_SHARE, SaidAgain, Sayings, words_in
 from tests.given.events import Told, created, negated, revised, secret_of, shown, stored
 from tests.given.said import found, said
 

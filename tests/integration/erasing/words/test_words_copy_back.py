@@ -11,16 +11,17 @@ from typing import Any
 
 import pytest
 
-from ops.erasing.words import WordsPlan, carry_out_words
+from ops.erasing.words import carry_out_words
+from ops.erasing.words_told import WordsPlan
 from ops.main import main
 from ops.settings import Settings
 from ops.store import open_the_store
 from ops.wiring import application_on
 from tests.acceptance.helpers.cli import Cli, Ran, event, lines, turn
 from tests.integration.erasing.erased import Killed
-from tests.integration.erasing.erased_words import without_audit
 from tests.integration.erasing.test_copy_back import AT, KEPT, LIST, alarms
 from tests.integration.erasing.test_copy_back import bring_back as redis_back
+from tests.integration.erasing.words.erased_words import without_audit
 
 MOST_PARTITIONS = 4
 HEADS = "heads.jsonl"

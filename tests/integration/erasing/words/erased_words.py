@@ -39,7 +39,8 @@ from events.envelope import AnyEvent, Prepared, Stored, decode, derived_id, from
 from events.partitions import LogKeys, partition_of
 from events.validation import make_event
 from ops.erasing.fence_list import ErasureStep
-from ops.erasing.words import WordsCertificate, WordsPlan, carry_out_words
+from ops.erasing.words import WordsCertificate, carry_out_words
+from ops.erasing.words_told import WordsPlan
 from ops.store import OpenStore
 from ops.wiring import application_on
 from tests.given.http import app_of, client_of

@@ -8,7 +8,7 @@ that are that turn. A producer chooses ids of turns, so one of another session u
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from events.catalogue import (
@@ -23,9 +23,10 @@ from events.catalogue import (
     ToolResultRecorded,
 )
 from events.envelope import AnyEvent, Stored
-from events.wordless import WORDS, is_wordless
+from events.sealing.wordless import WORDS, is_wordless
 from projections.fold.named import names
 from projections.memory.kind import tells_all
+from projections.memory.record import Memory
 from projections.reports.strikes import turn_said
 
 Turn = tuple[str, str | None]
@@ -262,6 +263,35 @@ class OwnersLog:
             return True
         about = going.keys() & set(one.about)
         return len(about) == len(set(one.about)) > 0 if one.all_of else bool(about)
+
+
+def merges_apart(going: Collection[str], get: Callable[[str], Memory | None]) -> list[str]:
+    """Merges that go and hide something that stays, the outermost first: they are to come apart before."""
+
+    def hidden(memory_id: str) -> list[str]:
+        memory = get(memory_id)
+        sources = map(get, () if memory is None else memory.merged_from)
+        return [one.id for one in sources if one is not None and one.merged_into == memory_id]
+
+    def is_top(memory_id: str) -> bool:
+        memory = get(memory_id)  # one that somebody deleted with all its sources stays as it is
+        return memory is not None and memory.deleted_at is None and memory.merged_into not in going
+
+    found, waiting = list[str](), [one for one in going if hidden(one) and is_top(one)]
+    while waiting:
+        into = waiting.pop(0)
+        if any(one not in going for one in _all_below(into, hidden)):
+            found.append(into)
+            waiting += [one for one in hidden(into) if one in going and hidden(one)]
+    return found
+
+
+def _all_below(into: str, hidden: Callable[[str], list[str]]) -> list[str]:
+    found, waiting = list[str](), hidden(into)
+    while waiting:
+        found.append(waiting.pop())
+        waiting += hidden(found[-1])
+    return found
 
 
 def _about(data: Any) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from events.errors import LogGap
 from events.partitions import LogKeys
 from events.redis.secrets import read_cipher
 from events.redis.wire import Argument, Wire
-from projections.reports.erasing_reach import Reach
+from projections.reports.erasing.reach import Reach
 from tests.integration.erasing.erased import ADA, NEIGHBOURS, Erasing
 from tests.servers import RedisServer
 

@@ -13,8 +13,18 @@ from consumers.fold.rebuild import rebuild_partition
 from events.catalogue import FactAsserted, Hit, MemoriesAccessed, MemoryKept, SensitivitySet
 from events.errors import FoldError, InputError, StoreError
 from tests.integration.erasing.erased import BRIEF_MS
-from tests.integration.erasing.erased_words import ADA, CANARY, ENTRIES, GOING, NAMED, ErasingWords, asked, leaks, made
 from tests.integration.erasing.test_in_use import Producer, meanwhile
+from tests.integration.erasing.words.erased_words import (
+    ADA,
+    CANARY,
+    ENTRIES,
+    GOING,
+    NAMED,
+    ErasingWords,
+    asked,
+    leaks,
+    made,
+)
 from tests.integration.live import wait_until
 from tests.servers import RedisServer
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from events.catalogue import EventData
-from events.envelope import AnyEvent
+from events.envelope import AnyEvent, Stored
 
 _ABOUT: Final[Mapping[str, Any]] = {"because": "", "grounds": (), "metadata": None}
 _TRIPLE: Final[Mapping[str, Any]] = {"subject": "", "predicate": "", "object": "", "condition": None}
@@ -63,6 +63,11 @@ def without_words(event: AnyEvent) -> AnyEvent:
             data, accesses=tuple(msgspec.structs.replace(one, query=None) for one in event.data.accesses)
         )
     return msgspec.structs.replace(event, data=data)
+
+
+def is_left(one: Stored) -> bool:
+    """Whether an entry of a sealed store that was opened is what is left of one: the salt of its commitment is not known."""
+    return bool(one.beside) and not one.salt and one.body[:1] == b"{"
 
 
 def is_wordless(event: AnyEvent) -> bool:

@@ -14,12 +14,12 @@ import msgspec
 
 from events.catalogue import MemoriesAccessed, MemoryCreated, MemoryRevised, TurnRecorded
 from events.envelope import AnyEvent, Stored
+from events.sealing.wordless import WORDS
 from events.statement_digests import read
-from events.wordless import WORDS
 from projections.fold.named import names
 from projections.language.drawn import ADDED
 from projections.language.text import kept_tokens
-from projections.reports.erasing_reach import turn_name
+from projections.reports.erasing.reach import turn_name
 
 LEAST_SHARE = 0.4
 """Of the words of what is erased, rare ones counting more, from which on something is told to say it too. Of 71 statements read in

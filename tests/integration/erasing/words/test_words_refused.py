@@ -9,10 +9,10 @@ import pytest
 
 from events.catalogue import TurnRecorded
 from events.errors import InputError, KeyUnavailable, NotFound, OwnerErased, OwnerQuarantined, StoreFull
-from ops.erasing.words import MOST_NAMED, WordsPlan, words_told_beforehand
+from ops.erasing.words_told import MOST_NAMED, WordsPlan, words_told_beforehand
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.sealing.key_service import TOKEN, FakeKeyService, fake_key_service
-from tests.integration.erasing.erased_words import ADA, ErasingWords, made
+from tests.integration.erasing.words.erased_words import ADA, ErasingWords, made
 from tests.servers import RedisServer, Servers
 
 

@@ -17,7 +17,7 @@ from events.errors import DamagedState
 from events.redis.secrets import read_cipher
 from events.redis.wordless import laid_left
 from ops.erasing.fence_list import FenceList
-from tests.integration.erasing.erased_words import ADA, CANARY, GOING, ErasingWords, leaks
+from tests.integration.erasing.words.erased_words import ADA, CANARY, GOING, ErasingWords, leaks
 from tests.servers import RedisServer
 
 

@@ -16,7 +16,7 @@ import pytest
 from ops.erasing.fence_list import ErasureStep, FenceList
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.integration.erasing.erased import Killed
-from tests.integration.erasing.erased_words import (
+from tests.integration.erasing.words.erased_words import (
     ADA,
     CANARY,
     ENTRIES,
@@ -61,7 +61,8 @@ LOG = ("context", "events", "history", "export {'everything': True}", "diff", "/
 KILLED = """
 import sys
 from ops.settings import load_settings
-from ops.erasing.words import WordsPlan, carry_out_words
+from ops.erasing.words import carry_out_words
+from ops.erasing.words_told import WordsPlan
 from ops.store import open_the_store
 from ops.wiring import application_on
 from tests.chaos.fate import DIE, fated

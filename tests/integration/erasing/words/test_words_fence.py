@@ -26,7 +26,7 @@ from events.errors import InputError
 from events.partitions import partition_of
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.mcp import Agent, in_process, talk
-from tests.integration.erasing.erased_words import ADA, ErasingWords, made, told_of, without_audit
+from tests.integration.erasing.words.erased_words import ADA, ErasingWords, made, told_of, without_audit
 from tests.servers import RedisServer
 
 WHY = "whose words were erased for good"

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from events.errors import InputError, NotFound
-from ops.erasing.words import WordsCertificate, WordsPlan, carry_out_words, words_told_beforehand
+from ops.erasing.words import WordsCertificate, carry_out_words
+from ops.erasing.words_told import WordsPlan, words_told_beforehand
 from ops.settings import load_settings
 from ops.store import open_the_store
 from ops.wiring import application_on

@@ -1,0 +1,140 @@
+"""What erasing single memories of an owner would do, and what it refuses. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from api.application import Application
+from consumers.erasing.words import read_log
+from events.catalogue.erasing import Ground
+from events.door.of_the_store import label_of
+from events.envelope import AnyEvent, Stored
+from events.errors import InputError, NotFound, OwnerQuarantined, refused
+from events.partitions import LogKeys, position_text
+from events.redis.wire import Wire
+from ops.erasing.owner import partition_to_erase_in, wire_of
+from ops.store import OpenStore
+from projections.fold.builds import BuildKeys
+from projections.reports.erasing.reach import OwnersLog, Reach
+from projections.reports.erasing.said_again import MOST_TOLD, SaidAgain, Sayings
+
+MOST_NAMED = 1_000
+
+
+class WordsPlan(NamedTuple):
+    """Which words are to be erased, and why."""
+
+    owner: str
+    ids: tuple[str, ...]
+    """Memories and turns, 1 to 1,000."""
+    ground: Ground
+    reason: str = ""
+
+
+def words_told_beforehand(application: Application, store: OpenStore, plan: WordsPlan) -> dict[str, Any]:
+    """What erasing these memories would do, JSON-ready, in three lists: what goes, what says it elsewhere, what stays. Reads only.
+
+    Raises InputError where they cannot be erased, NotFound for one that nothing tells of.
+    """
+    tag, number = partition_to_erase_in(store, plan.owner)
+    with wire_of(store) as wire:
+        refuse_stuck(wire, tag, plan.owner)
+        told, log = list(read_log(wire, tag, plan.owner)), OwnersLog()
+        for one, event in told:
+            log.take(one, event)
+        named = reached(log, plan, {}).named
+        reach = reached(log, plan, dict(deleted_with(application, plan.owner, named, dry_run=True)))
+        again = _said_again(told, reach)
+    return {
+        "owner": plan.owner,
+        "label": label_of(store.identity.store_id, plan.owner),
+        "partition": number,
+        "ids": list(plan.ids),
+        "goes": {
+            "memories": [{"id": one, "why": why} for one, why in reach.memories.items()],
+            "turns": [{"id": turn, "session": session, "why": why} for (turn, session), why in reach.turns.items()],
+            "entries": len(reach.entries),
+            "by_type": reach.counts,
+        },
+        "elsewhere": {
+            "of_the_same_turns": list(reach.siblings),
+            "corrections": list(reach.corrections),
+            "triples": [position_text(number, seq) for seq in reach.triples],
+            "says_it_too": [
+                {
+                    "position": position_text(number, one.seq),
+                    "type": one.type,
+                    "of": one.of,
+                    "how": one.how,
+                    "share": one.share,
+                }
+                for one in again[:MOST_TOLD]
+            ],
+            "more": max(len(again) - MOST_TOLD, 0),
+            "unread": [position_text(number, seq) for seq in reach.unread],
+        },
+        "stays": [
+            "ids of memories, turns, sessions and events, types, times, levels, weights and order: folds take them",
+            "keyed digests of what was said, by which it is known again and refused: nothing to whoever lacks the owner's key",
+            "what says it elsewhere, unless you name it too; synonyms, and what other owners were told",
+        ],
+    }
+
+
+def reached(log: OwnersLog, plan: WordsPlan, also: dict[str, str]) -> Reach:
+    """What goes. Raises NotFound for an id that nothing tells of, InputError for one of turns of several sessions."""
+    if not 1 <= len(plan.ids) <= MOST_NAMED:
+        raise refused("ids", len(plan.ids), f"1 to {MOST_NAMED:,} ids of memories or turns")
+    found = log.reach(plan.ids, also)
+    if found.unknown:
+        raise NotFound(
+            f"ids: got {found.unknown[0][:80]!r}; allowed: memories and turns of owner {plan.owner}: nothing tells of that one",
+            owner=plan.owner,
+            ids=list(found.unknown[:20]),
+        )
+    for name, each in found.several.items():
+        raise refused("ids", name[:80], f"a turn of one session alone: {', '.join(each[:MOST_TOLD])}")
+    return found
+
+
+def deleted_with(
+    application: Application, owner: str, named: Sequence[str], *, dry_run: bool, key: str | None = None
+) -> Iterator[tuple[str, str]]:
+    """Delete what is named and stands; what goes along, and why. What cannot be deleted any more is none of it."""
+    with application.reader.snapshot(owner) as snapshot:
+        ids = [one for one in named if snapshot.view.get(one) is not None]
+    if not ids:
+        return
+    try:
+        report = application.deleter.delete_many(owner, ids, core=True, never=True, dry_run=dry_run, key=key)
+    except InputError as error:
+        if error.context.get("field") != "never":
+            raise
+        # What nobody has a digest of cannot be rejected, and is erased all the same.
+        report = application.deleter.delete_many(owner, ids, core=True, dry_run=dry_run, key=key)
+    if report.error is not None:
+        raise report.error
+    yield from report.also.items()
+    yield from ((one, "it was merged into what is named") for one in report.hidden)
+
+
+def refuse_stuck(wire: Wire, tag: str, owner: str) -> None:
+    """Raise OwnerQuarantined where an event of the owner could not be folded: what would be said now would wait behind it."""
+    keys = BuildKeys(tag, (wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode())
+    if wire.call("HEXISTS", keys.quarantine, owner):
+        raise OwnerQuarantined(
+            f"owner {owner} stands still behind an event that could not be folded: see `engramlog dead`, mend or discard it, then"
+            " erase",
+            owner=owner,
+        )
+
+
+def _said_again(told: Sequence[tuple[Stored, AnyEvent | None]], reach: Reach) -> list[SaidAgain]:
+    """What says it too, without a link."""
+    going, linked = {one.seq for one in reach.entries}, {*reach.siblings, *reach.corrections}
+    gone, left = list[tuple[Stored, AnyEvent]](), list[tuple[Stored, AnyEvent]]()
+    for one, event in told:
+        if event is not None:
+            (gone if one.seq in going else left).append((one, event))
+    return [one for one in Sayings(gone).found_in(left) if one.of not in linked and one.of not in reach.memories]

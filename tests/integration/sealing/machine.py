@@ -1,0 +1,112 @@
+"""A machine that can be lost: a sealed data folder, its master key and the seals' own backup beside it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from shutil import copytree, rmtree
+from typing import Any
+
+import pytest
+
+from consumers.verify.scan import keys_like
+from events.partitions import LogKeys
+from events.redis.wire import Wire
+from ops.bringing.frame import old_store
+from ops.main import main
+from ops.sealing.key_file import make_key_file
+from ops.settings import Settings
+from tests.acceptance.helpers.cli import Cli, event, lines
+
+AT = ("--at", "2026-02-01T00:00:00Z")
+OWNERS = ("ada", "lin-yue", "团队")
+EVENTS = 12
+
+
+class Machine:
+    """The data folder of a store with four memories of each owner; all that is asked goes by the command line."""
+
+    def __init__(
+        self, cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]
+    ) -> None:
+        self.cli, self.folder, self._capture = cli, folder, capture
+        self.data, self.key, self.seals = folder / "data", folder / "key", folder / "seals"
+        make_key_file(self.key)
+        monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)
+        monkeypatch.setenv("ENGRAMLOG_DATA", str(self.data))
+        monkeypatch.setenv("ENGRAMLOG_PARTITIONS", "2")
+        monkeypatch.setenv("ENGRAMLOG_SEALED_BY", str(self.key))
+        monkeypatch.setenv("ENGRAMLOG_SEALS_BACKUP", str(self.seals))
+        self.say(range(EVENTS))
+        self.answers()
+
+    def say(self, numbers: range, owner: str | None = None) -> None:
+        """A memory a number, each with a word of its own."""
+        told = [event(at, owner or OWNERS[at % 3], content=f"the key word is w{at}w today") for at in numbers]
+        assert self.cli.json("append", "-", stdin=lines(told))["appended"] == len(told)
+
+    def answers(self, *owners: str) -> dict[str, list[str]]:
+        """Contents of each owner as they are listed."""
+        return {
+            owner: sorted(one["memory"] for one in self.cli.json("list", owner, "--mode", "review", *AT)["memories"])
+            for owner in owners or OWNERS
+        }
+
+    def copy(self, *, strip: bool = True) -> Path:
+        """A copy of the data folder, as it stands now."""
+        copy = self.folder / f"copy{len(list(self.folder.glob('copy*')))}"
+        copytree(self.data, copy)
+        if strip:
+            self.cli.json("seals", "strip", str(copy), "--yes")
+        return copy
+
+    def lose(self, copy: Path) -> None:
+        """The machine is lost, and a new one has a copy of what was."""
+        rmtree(self.data)
+        copytree(copy, self.data)
+
+    def restore(self, code: int = 0) -> Any:
+        """Bring the seals back from the newest file."""
+        return self.cli.json("seals", "restore", str(self.seals), "--yes", code=code)
+
+    def erase(self, *words: str) -> list[dict[str, Any]]:
+        """Erase; what the audit says of leftovers is another test's. Gives the certificates."""
+        self._capture.readouterr()
+        code = main(["erase", *words, "--yes", "--json"])
+        told = json.loads(self._capture.readouterr().out)
+        assert code in (0, 1, 3), told
+        found: list[dict[str, Any]] = told["certificates"] if "--again" in words else [told]
+        assert all(one["verified"] for one in found)
+        return found
+
+    def differences(self, code: int) -> list[str]:
+        """What `engramlog verify` tells."""
+        return sorted(one["what"] for one in self.cli.json("verify", code=code)["differences"])
+
+    def tables(self, folder: Path) -> set[str]:
+        """Tables of partitions that lie in the Redis of a folder."""
+        with old_store(Settings(data=folder)) as store:
+            wire = store.wire()
+            try:
+                names = [LogKeys(tag) for tag in store.identity.tags]
+                return {name.rpartition(":")[2] for keys in names for name in _seals(keys) if wire.call("EXISTS", name)}
+            finally:
+                wire.close()
+
+    def folded(self, folder: Path) -> int:
+        """Keys of builds, and of vectors, in the Redis of a folder."""
+        with old_store(Settings(data=folder)) as store:
+            wire = store.wire()
+            try:
+                return sum(len(list(keys_like(wire, f"{{{tag}}}:v*"))) for tag in store.identity.tags)
+            finally:
+                wire.close()
+
+
+def _seals(keys: LogKeys) -> list[str]:
+    return [keys.secrets, keys.salts, keys.readmitted, keys.wordless, keys.gone]
+
+
+def salts_of(wire: Wire, tag: str) -> bytes:
+    """The table of a partition's salts."""
+    return bytes(wire.call("GET", LogKeys(tag).salts) or b"")
