@@ -15,12 +15,12 @@ from events.envelope import AnyEvent, Stored, decode, encode
 from events.errors import UndecodableEvent
 from events.partitions import LogKeys
 from events.redis.log import entries
-from events.redis.opening import opened
+from events.redis.opening import opened, opened_where_it_can_be
 from events.redis.wire import Wire
 from events.redis.wordless import fence_ids, laid_left, memory_mark, owner_mark, turn_mark, wipe
 from events.sealing.cipher import BODY_MARK, ValueCipher
 from events.sealing.wordless import is_wordless, without_words
-from projections.reports.erasing_reach import OwnersLog, Turn
+from projections.reports.erasing.reach import OwnersLog, Turn
 
 AT_ONCE = 200
 
@@ -75,15 +75,13 @@ def fence_names(wire: Wire, tag: str, secret: bytes, memories: Collection[str], 
 
 
 def wipe_entries(wire: Wire, tag: str, owner: str, cipher: ValueCipher, seqs: Sequence[int], erasure: str) -> int:
-    """Take the words out of these entries of an owner; how many had any. One that lies open, or cannot be read, is left alone.
-
-    Raises StoreError, DamagedState for a body that does not open under the owner's key.
-    """
+    """Take the words out of these entries of an owner; how many had any. One that lies open, does not open or cannot be read is
+    left alone: `engramlog verify` tells of it, and nobody else is to stop for it. Raises StoreError."""
     keys, done, waiting = LogKeys(tag), 0, iter(sorted(seqs))
     while some := list(islice(waiting, AT_ONCE)):
         sealed = [one for one in _at(wire, keys, some) if one.owner == owner and one.body[:1] == BODY_MARK]
         left = list[tuple[int, bytes]]()
-        for one in opened(wire, keys, sealed):
+        for one in opened_where_it_can_be(wire, keys, sealed, {owner: cipher}):
             try:
                 event = decode(one.kind, one.body)
             except UndecodableEvent:

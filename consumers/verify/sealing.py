@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from consumers.verify.scan import pairs
 from consumers.verify.verdict import LIES_OPEN, Findings
-from events.catalogue import MemoryErased
+from events.catalogue import MemoryErased, TurnRecorded
 from events.entry import SECRET_BYTES
 from events.envelope import Stored, decode
 from events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch, UndecodableEvent
@@ -17,7 +17,7 @@ from events.partitions import LogKeys, position_text
 from events.redis.opening import left_of, open_entry, opened_where_it_can_be
 from events.redis.secrets import readmission, whole_number
 from events.redis.wire import Wire
-from events.redis.wordless import memory_mark
+from events.redis.wordless import memory_mark, owner_mark, turn_mark
 from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
 from events.sealing.wordless import is_wordless
 from events.vocabulary import is_id
@@ -25,7 +25,7 @@ from projections.fold.builds import BuildKeys
 from projections.redis.store import read_entries, slices
 
 LINES_AT_ONCE = 1_000
-_ERASED = f"{MemoryErased.__name__}."
+_ERASED, _TURN = f"{MemoryErased.__name__}.", f"{TurnRecorded.__name__}."
 
 
 class Opening:
@@ -151,17 +151,25 @@ class Opening:
         return self._body(one, cipher, salt) if left is None else self._wordless(one, cipher, salt, left)
 
     def _unfenced(self, one: Stored, cipher: ValueCipher | None) -> str:
-        """What is wrong where an entry says that a memory was erased, and the door does not know of it; empty where nothing is."""
-        if cipher is None or not one.kind.startswith(_ERASED) or one.body[:1] == BODY_MARK:
+        """What is wrong where an entry tells that a memory or a turn was erased, and the door does not know of it; empty where
+        nothing is."""
+        is_told = one.kind.startswith(_ERASED) or (one.seq in self._left and one.kind.startswith(_TURN))
+        if cipher is None or not is_told or one.body[:1] == BODY_MARK:
             return ""
         if self._gone is None:
             self._gone = frozenset(self._wire.call("SMEMBERS", self._keys.gone))
         try:
-            data = decode(one.kind, one.body).data
+            event = decode(one.kind, one.body)
         except UndecodableEvent:
             return ""
-        known = not isinstance(data, MemoryErased) or memory_mark(cipher.secret, data.memory_id) in self._gone
-        return "" if known else "a memory that was erased, and under whose id words are taken in again"
+        if isinstance(event.data, TurnRecorded):
+            what, mark = "turn", turn_mark(cipher.secret, event.data.turn_id, event.session_id)
+        elif isinstance(event.data, MemoryErased):
+            what, mark = "memory", memory_mark(cipher.secret, event.data.memory_id)
+        else:
+            return ""
+        is_known = {mark, owner_mark(cipher.secret)} <= self._gone
+        return "" if is_known else f"a {what} that was erased, and under whose id words are taken in again"
 
     def _body(self, one: Stored, cipher: ValueCipher, salt: bytes) -> tuple[Stored, str]:
         """A sealed body opened."""

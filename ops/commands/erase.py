@@ -133,7 +133,7 @@ def erase(
             done = [_erase_one(store, settings, one, asked) for one in owners]
             if again:
                 done += [
-                    _erase_words(store, settings, one, named, asked)
+                    _erase_words(store, settings, one, named, asked, begun=True)
                     for one, named in _words_came_back(store, settings)
                     if one not in owners
                 ]
@@ -233,11 +233,14 @@ def _erase_one(store: OpenStore, settings: Settings, owner: str, asked: _Asked) 
     return found
 
 
-def _erase_words(store: OpenStore, settings: Settings, owner: str, ids: Sequence[str], asked: _Asked) -> dict[str, Any]:
+def _erase_words(
+    store: OpenStore, settings: Settings, owner: str, ids: Sequence[str], asked: _Asked, *, begun: bool = False
+) -> dict[str, Any]:
     from api.services.many.deleting import split_ids
     from ops.commands.erase_words import AskedWords, erase_words
 
-    wanted = AskedWords(owner, tuple(split_ids(ids)), asked.ground, asked.reason, yes=asked.yes, json=asked.json)
+    ids = tuple(split_ids(ids))
+    wanted = AskedWords(owner, ids, asked.ground, asked.reason, yes=asked.yes, json=asked.json, begun=begun)
     return erase_words(
         store,
         settings,

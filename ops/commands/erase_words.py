@@ -30,6 +30,8 @@ class AskedWords(NamedTuple):
     reason: str
     yes: bool
     json: bool
+    begun: bool = False
+    """Whether an erasure of the same was begun before."""
 
 
 def erase_words(store: OpenStore, settings: Settings, asked: AskedWords, audited: Audited) -> dict[str, Any]:
@@ -42,7 +44,7 @@ def erase_words(store: OpenStore, settings: Settings, asked: AskedWords, audited
     from ops.erasing.words_told import WordsPlan, words_told_beforehand
     from ops.wiring import application_on
 
-    plan = WordsPlan(asked.owner, asked.ids, asked.ground, asked.reason)
+    plan = WordsPlan(asked.owner, asked.ids, asked.ground, asked.reason, asked.begun)
     with application_on(store, settings, stays=False, on_wait=patient(err)) as application:
         told = words_told_beforehand(application, store, plan)
         if not asked.json:

@@ -181,9 +181,9 @@ class _WordsRun:
             if set(going.named) == set(plan.ids):
                 self._erasure, self._going, self._event = erasure, going, first.event
                 self._began = datetime.fromisoformat(first.at)
-                self._plan = plan._replace(ground=first.ground, reason=first.reason)
+                self._plan = plan._replace(ground=first.ground, reason=first.reason, begun=True)
                 self._also = dict.fromkeys(going.memories, "it went with what was named")
-        reach = self._reach = reached(self._log.look(), plan, self._also)
+        reach = self._reach = reached(self._log.look(), self._plan, self._also)
         if not self._erasure:
             self._erasure = new_event_id()
             probe("before it is written down")

@@ -30,6 +30,8 @@ class WordsPlan(NamedTuple):
     """Memories and turns, 1 to 1,000."""
     ground: Ground
     reason: str = ""
+    begun: bool = False
+    """Whether an erasure of the same was begun before: what an older copy of the store has nothing of is passed over then."""
 
 
 def words_told_beforehand(application: Application, store: OpenStore, plan: WordsPlan) -> dict[str, Any]:
@@ -83,11 +85,12 @@ def words_told_beforehand(application: Application, store: OpenStore, plan: Word
 
 
 def reached(log: OwnersLog, plan: WordsPlan, also: dict[str, str]) -> Reach:
-    """What goes. Raises NotFound for an id that nothing tells of, InputError for one of turns of several sessions."""
+    """What goes. Raises NotFound for an id that nothing tells of and of which no erasure began, InputError for one of turns of
+    several sessions."""
     if not 1 <= len(plan.ids) <= MOST_NAMED:
         raise refused("ids", len(plan.ids), f"1 to {MOST_NAMED:,} ids of memories or turns")
     found = log.reach(plan.ids, also)
-    if found.unknown:
+    if found.unknown and not plan.begun:
         raise NotFound(
             f"ids: got {found.unknown[0][:80]!r}; allowed: memories and turns of owner {plan.owner}: nothing tells of that one",
             owner=plan.owner,

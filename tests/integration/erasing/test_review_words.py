@@ -37,11 +37,12 @@ from events.errors import InputError
 from events.partitions import LogKeys
 from events.redis.secrets import read_cipher
 from events.redis.wire import Wire
+from events.redis.wordless import owner_mark, turn_mark
 from ops.erasing.fence_list import ErasureStep
 from ops.erasing.owner import readmit_owner
-from ops.erasing.words import WordsPlan, words_told_beforehand
 from ops.erasing.words_list import WordsGoing
-from tests.integration.erasing.erased_words import ADA, CANARY, NAMED, ErasingWords, Said, asked, leaks, made
+from ops.erasing.words_told import WordsPlan, words_told_beforehand
+from tests.integration.erasing.words.erased_words import ADA, CANARY, NAMED, ErasingWords, Said, asked, leaks, made
 from tests.servers import RedisServer
 
 AT = "2026-01-05T08:00:00Z"
@@ -78,6 +79,19 @@ def test_what_was_planted_beforehand_does_not_stand_in_the_place_of_what_is_left
     assert (done.verified, done.not_proven) == (True, [])
     assert store.records(ADA)[ADA]["pet"].content == ""
     assert store.differences() == []
+
+
+def test_what_does_not_open_keeps_nobody_from_opening_a_store_that_came_back(store: ErasingWords) -> None:
+    """The list tells of an event that this log lacks, and of an entry of which somebody destroyed what is left."""
+    seq = store.seqs()["pet"]
+    store.erase_words("pet")
+    store.fences.append(msgspec.structs.replace(store.listed_words()[-1], event=derived_id("of a newer log")))
+    with store.wire() as wire:
+        wire.call("HSET", store.keys().wordless, seq, b"planted")
+    with store.opened() as opened:
+        (receipt,) = opened.log.append([store.event(store.twin, "later", made("later", "plays the harp"))])
+    assert receipt.status == "appended"
+    assert "what is left of an erased entry and does not open" in [one["what"] for one in store.differences()]
 
 
 def test_of_an_owner_who_is_erased_meanwhile_nothing_is_left(
@@ -126,6 +140,20 @@ def test_of_an_owner_who_was_readmitted_newer_erasures_are_compared(store: Erasi
     with store.wire() as wire:
         wire.call("HDEL", store.keys().wordless, seq)
         assert [one["what"] for one in verify_store(wire).differences] == [OTHERS]
+
+
+@pytest.mark.parametrize(("of", "what"), [("owner", "memory"), ("owner", "turn"), ("turn", "turn")])
+def test_a_mark_that_was_exchanged_for_another_is_told(store: ErasingWords, of: str, what: str) -> None:
+    """Without it the door takes words in again, though it knows of as many marks."""
+    store.erase_words()
+    with store.wire() as wire:
+        cipher = read_cipher(wire, store.keys(), ADA)
+        assert cipher is not None
+        mark = owner_mark(cipher.secret) if of == "owner" else turn_mark(cipher.secret, "t1", "s1")
+        assert wire.call("SREM", store.keys().gone, mark)
+        wire.call("SADD", store.keys().gone, bytes(16))
+    told = f"a {what} that was erased, and under whose id words are taken in again"
+    assert told in [one["what"] for one in store.differences()]
 
 
 @pytest.mark.parametrize("fact", [FactAsserted, FactRetracted])

@@ -141,6 +141,10 @@ def test_a_copy_that_lacks_the_memory_altogether_is_fenced_all_the_same(cli: Cli
     assert of_bob(cli) == bob
     assert cli.json("verify")["ok"]
     assert WORD not in everything(cli)
+    (done,) = cli.json("erase", "--again", code=ended)["certificates"]
+    assert (done["memories"], done["events"], done["verified"]) == (1, 0, True)
+    assert not {"erased_came_back", "erasure_left"} & alarms(cli)
+    assert cli.json("erase", "--again")["certificates"] == []
 
 
 @pytest.mark.parametrize("point", ["after they are deleted", "after the fence", "after their words", "after a switch"])
