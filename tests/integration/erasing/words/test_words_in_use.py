@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from consumers.fold.rebuild import rebuild_partition
-from events.catalogue import FactAsserted, Hit, MemoriesAccessed, MemoryKept, SensitivitySet
+from events.catalogue import Hit, MemoriesAccessed, MemoryKept, SensitivitySet
 from events.errors import FoldError, InputError, StoreError
 from tests.integration.erasing.erased import BRIEF_MS
 from tests.integration.erasing.test_in_use import Producer, meanwhile
@@ -88,7 +88,6 @@ def more_of_it(store: ErasingWords, number: int) -> list[tuple[str, Any, str | N
     """What jobs and faces tell of a memory without bringing words under its id."""
     hit = Hit(memory_id="pet", count=1, best_rank=1, last_at=store.began)
     return [
-        (f"triple {number}", FactAsserted(subject=ADA, predicate="feeds", object=f"{CANARY} {number}", evidence=("pet",)), None),
         (f"kept {number}", MemoryKept(memory_id="hat", reason=f"{CANARY} {number}"), None),
         (f"set {number}", SensitivitySet(memory_id="ink", level=1, reason=f"{CANARY} {number}"), None),
         (f"shown {number}", MemoriesAccessed(hits=(hit,), via="recall", query=f"{CANARY} {number}", turn_id="t1"), "s1"),
@@ -111,7 +110,7 @@ def test_what_is_told_of_it_meanwhile_is_caught_by_the_second_round(store: Erasi
     others = store.standing(*store.others)
     done = store.erase_words(probe=job)
     assert (done.verified, done.not_proven) == (True, [])
-    assert (done.memories, done.events) == (len(GOING) + 1, ENTRIES + 5)
+    assert (done.memories, done.events) == (len(GOING) + 1, ENTRIES + 4)
     store.fold()
     assert store.records(ADA)[ADA]["sums1"].purged_at is not None
     assert CANARY not in str(store.log())
@@ -138,7 +137,7 @@ def test_what_is_told_of_it_in_every_round_is_told_in_the_certificate_and_the_ne
     assert "again and again" in done.not_proven[0]
     again = store.erase_words()
     assert (again.erasure, again.verified, again.not_proven) == (done.erasure, True, [])
-    assert again.events == ENTRIES + 15
+    assert again.events == ENTRIES + 12
     assert CANARY not in str(store.log())
     assert store.differences() == []
 
