@@ -16,6 +16,7 @@ from events.errors import UndecodableEvent
 from events.partitions import LogKeys
 from events.redis.log import entries
 from events.redis.opening import opened, opened_where_it_can_be
+from events.redis.secrets import readmission
 from events.redis.wire import Wire
 from events.redis.wordless import fence_ids, laid_left, memory_mark, owner_mark, turn_mark, wipe
 from events.sealing.cipher import BODY_MARK, ValueCipher
@@ -28,9 +29,11 @@ AT_ONCE = 200
 def read_log(
     wire: Wire, tag: str, owner: str, *, after: int = 0, on_progress: OnProgress = lambda _done, _all: None
 ) -> Iterator[tuple[Stored, AnyEvent | None]]:
-    """An owner's entries after a seq with their events, oldest first; None for what cannot be read. Raises StoreError,
-    KeyUnavailable too."""
-    for one in opened_of(wire, tag, owner, after=after, on_progress=on_progress):
+    """An owner's entries after a seq with their events, oldest first; None for what cannot be read. Of one who was readmitted those
+    since. Raises StoreError, KeyUnavailable too."""
+    line = wire.call("HGET", LogKeys(tag).readmitted, owner)
+    since = 0 if line is None else readmission(owner, line)[0]
+    for one in opened_of(wire, tag, owner, after=max(after, since), on_progress=on_progress):
         try:
             yield one, decode(one.kind, one.body)
         except UndecodableEvent:

@@ -37,7 +37,7 @@ from ops.embedded.rewriting import rewrite_all
 from ops.erasing.owner import partition_to_erase_in, refuse_without_key, wire_of
 from ops.erasing.words_again import erased_event
 from ops.erasing.words_list import WordsGoing, WordsSteps
-from ops.erasing.words_told import WordsPlan, deleted_with, reached, refuse_stuck
+from ops.erasing.words_told import WordsPlan, deleted_with, reached, refuse_broken, refuse_stuck
 from ops.sealing.seals_save import saved_anew
 from ops.settings import Settings
 from ops.store import OpenStore
@@ -109,8 +109,8 @@ def carry_out_words(
     """Erase the words of these memories, or go on where an earlier run was killed; gives the certificate.
 
     `gather` is told the erasure's id and the seqs of the entries before anything is destroyed, to note what must not be found
-    afterwards. Raises InputError, NotFound, OwnerQuarantined, StoreFull before the first change; whatever is raised later leaves
-    what another run goes on with.
+    afterwards. Raises InputError, NotFound, OwnerQuarantined, DamagedState, StoreFull before the first change; whatever is raised
+    later leaves what another run goes on with.
     """
     tag, number = partition_to_erase_in(store, plan.owner)
     with wire_of(store) as wire:
@@ -184,6 +184,7 @@ class _WordsRun:
                 self._plan = plan._replace(ground=first.ground, reason=first.reason, begun=True)
                 self._also = dict.fromkeys(going.memories, "it went with what was named")
         reach = self._reach = reached(self._log.look(), self._plan, self._also)
+        refuse_broken(reach, self._plan, self._number)
         if not self._erasure:
             self._erasure = new_event_id()
             probe("before it is written down")

@@ -10,7 +10,7 @@ from consumers.erasing.words import read_log
 from events.catalogue.erasing import Ground
 from events.door.of_the_store import label_of
 from events.envelope import AnyEvent, Stored
-from events.errors import InputError, NotFound, OwnerQuarantined, refused
+from events.errors import DamagedState, InputError, NotFound, OwnerQuarantined, refused
 from events.partitions import LogKeys, position_text
 from events.redis.secrets import read_cipher
 from events.redis.wire import Wire
@@ -38,7 +38,7 @@ class WordsPlan(NamedTuple):
 def words_told_beforehand(application: Application, store: OpenStore, plan: WordsPlan) -> dict[str, Any]:
     """What erasing these memories would do, JSON-ready, in three lists: what goes, what says it elsewhere, what stays. Reads only.
 
-    Raises InputError where they cannot be erased, NotFound for one that nothing tells of, OwnerErased, KeyUnavailable.
+    Raises InputError where they cannot be erased, NotFound for one that nothing tells of, DamagedState, KeyUnavailable.
     """
     tag, number = partition_to_erase_in(store, plan.owner)
     with wire_of(store) as wire:
@@ -49,6 +49,7 @@ def words_told_beforehand(application: Application, store: OpenStore, plan: Word
             log.take(one, event)
         named = reached(log, plan, {}).named
         reach = reached(log, plan, dict(deleted_with(application, plan.owner, named, dry_run=True)))
+        refuse_broken(reach, plan, number)
         again = _said_again(told, reach)
     return {
         "owner": plan.owner,
@@ -101,6 +102,18 @@ def reached(log: OwnersLog, plan: WordsPlan, also: dict[str, str]) -> Reach:
     for name, each in found.several.items():
         raise refused("ids", name[:80], f"a turn of one session alone: {', '.join(each[:MOST_TOLD])}")
     return found
+
+
+def refuse_broken(reach: Reach, plan: WordsPlan, partition: int) -> None:
+    """Raise DamagedState where an entry of the owner's cannot be read any more: folded anew the owner would stand still there."""
+    if reach.broken:
+        position = position_text(partition, reach.broken[0])
+        raise DamagedState(
+            f"the event at {position} of owner {plan.owner} cannot be read, and the owner, folded anew, would stand still there;"
+            " bring back the backup that has it, and see `engramlog verify`",
+            owner=plan.owner,
+            position=position,
+        )
 
 
 def deleted_with(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from events.catalogue import (
+    EventDiscarded,
     FactAsserted,
     FactRetracted,
     MemoriesAccessed,
@@ -23,6 +24,7 @@ from events.catalogue import (
     ToolResultRecorded,
 )
 from events.envelope import AnyEvent, Stored
+from events.partitions import parse_position
 from events.sealing.wordless import WORDS, is_wordless
 from projections.fold.named import names
 from projections.memory.kind import tells_all
@@ -73,6 +75,8 @@ class Reach(NamedTuple):
     """Named, and nothing says that there is such a memory, or such a turn."""
     several: Mapping[str, tuple[str, ...]]
     """Named, and turns of several sessions have that id: by what each of them is named alone. None of them goes."""
+    broken: tuple[int, ...]
+    """Of those that cannot be read the ones that nobody discarded: a fold of the owner anew stands still there."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -120,6 +124,7 @@ class OwnersLog:
         """A memory -> turns that mention or negate it."""
         self._replaced = list[tuple[str, str]]()
         self._unread = list[int]()
+        self._discarded = set[int]()
 
     def take(self, one: Stored, event: AnyEvent | None) -> None:
         """The next entry; `event`: None where it cannot be read."""
@@ -127,6 +132,8 @@ class OwnersLog:
             self._unread.append(one.seq)
             return
         data, session = event.data, event.session_id
+        if isinstance(data, EventDiscarded):
+            self._discarded.add(parse_position(data.position)[1])
         if (said := turn_said(data)) is not None:
             self._said[said].add(session)
         turn = _turn_of(data, said, session)
@@ -194,6 +201,7 @@ class OwnersLog:
             tuple(self._unread),
             tuple(one for one, of in meant.items() if not of),
             {one: tuple(turn_name(*turn) for turn in of) for one, of in meant.items() if len(of) > 1},
+            tuple(one for one in self._unread if one not in self._discarded),
         )
 
     def _turns_named(self, name: str) -> list[Turn]:

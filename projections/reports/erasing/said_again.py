@@ -25,6 +25,8 @@ LEAST_SHARE = 0.4
 """Of the words of what is erased, rare ones counting more, from which on something is told to say it too. Of 71 statements read in
 a chat of 419 turns by rules, what another turn says again lies above it, and little else."""
 LEAST_WORDS = 2
+LEAST_TEXTS = 3
+"""Of so few texts a word's rareness tells nothing: it counts as if there were as many, so that one who said little is told too."""
 MOST_TOLD = 100
 _TYPES = (MemoryCreated, MemoryRevised, TurnRecorded)
 
@@ -67,7 +69,8 @@ class Sayings:
             elif isinstance(event.data, MemoriesAccessed):  # several may have asked, each by himself
                 asked += [(one, event, frozenset(kept_tokens(query))) for query in words_in(event)]
         held = Counter(word for _, _, said in told for word in said)
-        weights = {word: log((len(told) + 1) / (held[word] + 0.5)) for some in self._words for word in some}
+        many = max(len(told), LEAST_TEXTS)
+        weights = {word: log((many + 1) / (held[word] + 0.5)) for some in self._words for word in some}
         found = list[SaidAgain]()
         for one, event, said in (*told, *asked):
             if not self._stated.isdisjoint(_digests(one)):
