@@ -12,6 +12,7 @@ from events.door.of_the_store import label_of
 from events.envelope import AnyEvent, Stored
 from events.errors import InputError, NotFound, OwnerQuarantined, refused
 from events.partitions import LogKeys, position_text
+from events.redis.secrets import refuse_erased
 from events.redis.wire import Wire
 from ops.erasing.owner import partition_to_erase_in, wire_of
 from ops.store import OpenStore
@@ -35,10 +36,11 @@ class WordsPlan(NamedTuple):
 def words_told_beforehand(application: Application, store: OpenStore, plan: WordsPlan) -> dict[str, Any]:
     """What erasing these memories would do, JSON-ready, in three lists: what goes, what says it elsewhere, what stays. Reads only.
 
-    Raises InputError where they cannot be erased, NotFound for one that nothing tells of.
+    Raises InputError where they cannot be erased, NotFound for one that nothing tells of, OwnerErased.
     """
     tag, number = partition_to_erase_in(store, plan.owner)
     with wire_of(store) as wire:
+        refuse_erased(wire, LogKeys(tag), plan.owner)
         refuse_stuck(wire, tag, plan.owner)
         told, log = list(read_log(wire, tag, plan.owner)), OwnersLog()
         for one, event in told:

@@ -299,7 +299,7 @@ def _timeless(value: Any) -> Any:
 
 def without_audit(monkeypatch: pytest.MonkeyPatch) -> int:
     """Have commands look for nothing that is left, which has tests of its own; the exit code of an erasure then."""
-    monkeypatch.setattr("ops.commands.erase._audited", lambda *_asked: None)
+    monkeypatch.setattr("ops.commands.erase.audited", lambda *_asked: None)
     return 3
 
 

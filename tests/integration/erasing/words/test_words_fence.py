@@ -29,7 +29,7 @@ from tests.given.mcp import Agent, in_process, talk
 from tests.integration.erasing.words.erased_words import ADA, ErasingWords, made, told_of, without_audit
 from tests.servers import RedisServer
 
-WHY = "whose words were erased for good"
+WHY = "the words under this one were erased for good"
 
 
 @pytest.fixture

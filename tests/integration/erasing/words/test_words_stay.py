@@ -11,8 +11,7 @@ import pytest
 from consumers.fold.rebuild import rebuild_partition
 from consumers.verify.store_and_log import verify_partition
 from events.catalogue import MemoryErased, MemoryMentioned, MemoryMerged, TurnRecorded
-from events.redis.wordless import is_left
-from events.sealing.wordless import is_wordless
+from events.sealing.wordless import is_left, is_wordless
 from projections.memory.record import Memory
 from tests.integration.erasing.words.erased_words import (
     ADA,
