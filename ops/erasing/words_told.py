@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from api.application import Application
 from consumers.erasing.words import read_log
+from events.catalogue import TurnRecorded
 from events.catalogue.erasing import Ground
 from events.door.of_the_store import label_of
 from events.envelope import AnyEvent, Stored
@@ -70,6 +71,7 @@ def words_told_beforehand(application: Application, store: OpenStore, plan: Word
                     "of": one.of,
                     "how": one.how,
                     "share": one.share,
+                    "text": one.text,
                 }
                 for one in again[:MOST_TOLD]
             ],
@@ -139,4 +141,8 @@ def _said_again(told: Sequence[tuple[Stored, AnyEvent | None]], reach: Reach) ->
     for one, event in told:
         if event is not None:
             (gone if one.seq in going else left).append((one, event))
-    return [one for one in Sayings(gone).found_in(left) if one.of not in linked and one.of not in reach.memories]
+    found = [one for one in Sayings(gone).found_in(left) if one.of not in linked and one.of not in reach.memories]
+    memories = {one.of for one in found if one.type != TurnRecorded.__name__}
+    return [  # a turn and its memory are one
+        one for one in found if one.type != TurnRecorded.__name__ or one.of.rpartition("/")[2] not in memories
+    ]
