@@ -20,7 +20,7 @@ from events.redis.wire import Wire
 from events.redis.wordless import fence_ids, laid_left, memory_mark, owner_mark, turn_mark, wipe
 from events.sealing.cipher import BODY_MARK, ValueCipher
 from events.sealing.wordless import is_wordless, without_words
-from projections.reports.erasing_reach import OwnersLog, Turn
+from projections.reports.erasing.reach import OwnersLog, Turn
 
 AT_ONCE = 200
 
