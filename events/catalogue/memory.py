@@ -7,13 +7,13 @@ from typing import Annotated
 import msgspec
 from pydantic import Field
 
-from events.catalogue.erasing import ErasureId
 from events.catalogue.origins import Grounds, Imported
 from events.shape import Shape
 from events.vocabulary import (
     Category,
     DeletionPolicy,
     Emotion,
+    EventId,
     Id,
     Importance,
     Keywords,
@@ -188,5 +188,5 @@ class MemoryErased(Shape, frozen=True, kw_only=True):
 
     memory_id: Id
     reason: Reason
-    erasure: ErasureId | None = None
+    erasure: EventId | None = None
     """By which erasure."""

@@ -137,7 +137,8 @@ def render_words_plan(told: dict[str, Any]) -> None:
     for one in elsewhere["says_it_too"]:
         how = "states the same" if one["how"] == "statement" else f"has {one['share']:.0%} of its words"
         of = escape(one["of"]) or "what was asked, which cannot be named and stays"
-        out.print(f"  - {of} ({one['type']} at {one['position']}): {how}", soft_wrap=True)
+        said = "a secret" if one["text"] is None else f'"{escape(one["text"])}"'
+        out.print(f"  - {of} ({one['type']} at {one['position']}) {how}: {said}", soft_wrap=True)
     if elsewhere["more"]:
         out.print(f"  - and {_many(elsewhere['more'], 'event')} more")
     for one in elsewhere["unread"]:

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 from api.application import Application
 from consumers.erasing.words import read_log
+from events.catalogue import TurnRecorded
 from events.catalogue.erasing import Ground
 from events.door.of_the_store import label_of
 from events.envelope import AnyEvent, Stored
 from events.errors import DamagedState, InputError, NotFound, OwnerQuarantined, refused
 from events.partitions import LogKeys, position_text
-from events.redis.secrets import read_cipher
+from events.redis.secrets import refuse_erased
 from events.redis.wire import Wire
 from ops.erasing.owner import partition_to_erase_in, wire_of
 from ops.store import OpenStore
@@ -38,12 +39,12 @@ class WordsPlan(NamedTuple):
 def words_told_beforehand(application: Application, store: OpenStore, plan: WordsPlan) -> dict[str, Any]:
     """What erasing these memories would do, JSON-ready, in three lists: what goes, what says it elsewhere, what stays. Reads only.
 
-    Raises InputError where they cannot be erased, NotFound for one that nothing tells of, DamagedState, KeyUnavailable.
+    Raises InputError where they cannot be erased, NotFound for one that nothing tells of, OwnerErased, DamagedState.
     """
     tag, number = partition_to_erase_in(store, plan.owner)
     with wire_of(store) as wire:
+        refuse_erased(wire, LogKeys(tag), plan.owner)
         refuse_stuck(wire, tag, plan.owner)
-        read_cipher(wire, LogKeys(tag), plan.owner)  # who was erased as a whole is refused as such
         told, log = list(read_log(wire, tag, plan.owner)), OwnersLog()
         for one, event in told:
             log.take(one, event)
@@ -73,6 +74,7 @@ def words_told_beforehand(application: Application, store: OpenStore, plan: Word
                     "of": one.of,
                     "how": one.how,
                     "share": one.share,
+                    "text": one.text,
                 }
                 for one in again[:MOST_TOLD]
             ],
@@ -155,4 +157,8 @@ def _said_again(told: Sequence[tuple[Stored, AnyEvent | None]], reach: Reach) ->
     for one, event in told:
         if event is not None:
             (gone if one.seq in going else left).append((one, event))
-    return [one for one in Sayings(gone).found_in(left) if one.of not in linked and one.of not in reach.memories]
+    found = [one for one in Sayings(gone).found_in(left) if one.of not in linked and one.of not in reach.memories]
+    memories = {one.of for one in found if one.type != TurnRecorded.__name__}
+    return [  # a turn and its memory are one
+        one for one in found if one.type != TurnRecorded.__name__ or one.of.rpartition("/")[2] not in memories
+    ]

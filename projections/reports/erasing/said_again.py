@@ -19,15 +19,16 @@ from events.statement_digests import read
 from projections.fold.named import names
 from projections.language.drawn import ADDED
 from projections.language.text import kept_tokens
+from projections.memory.record import SECRET
 from projections.reports.erasing.reach import turn_name
 
-LEAST_SHARE = 0.4
-"""Of the words of what is erased, rare ones counting more, from which on something is told to say it too. Of 71 statements read in
-a chat of 419 turns by rules, what another turn says again lies above it, and little else."""
+LEAST_SHARE, LEAST_PLAIN = 0.4, 0.6
+"""Of the words of what is erased, rare ones counting more, and all alike: from either on something is told to say it too. Of eight
+statements read in a chat of 419 turns by rules, what another turn says again lies above the first, and little else."""
 LEAST_WORDS = 2
-LEAST_TEXTS = 3
-"""Of so few texts a word's rareness tells nothing: it counts as if there were as many, so that one who said little is told too."""
 MOST_TOLD = 100
+SHOWN = 100
+"""Characters of a text that are told."""
 _TYPES = (MemoryCreated, MemoryRevised, TurnRecorded)
 
 
@@ -42,9 +43,11 @@ class SaidAgain(NamedTuple):
     """`statement`: it states the same; `words`: it has many of its words."""
     share: float
     """Of the words, rare ones counting more, 0 to 1; 1 for the same statement."""
+    text: str | None = None
+    """How it begins; None of a secret."""
 
 
-_Told = tuple[Stored, AnyEvent, frozenset[str]]
+_Told = tuple[Stored, AnyEvent, frozenset[str], str]
 
 
 class Sayings:
@@ -65,24 +68,29 @@ class Sayings:
         told, asked = list[_Told](), list[_Told]()
         for one, event in left:
             if isinstance(event.data, _TYPES):
-                told.append((one, event, frozenset(kept_tokens("\n".join(words_in(event))))))
+                text = event.data.text if isinstance(event.data, TurnRecorded) else event.data.content
+                told.append((one, event, frozenset(kept_tokens("\n".join(words_in(event)))), text))
             elif isinstance(event.data, MemoriesAccessed):  # several may have asked, each by himself
-                asked += [(one, event, frozenset(kept_tokens(query))) for query in words_in(event)]
-        held = Counter(word for _, _, said in told for word in said)
-        many = max(len(told), LEAST_TEXTS)
-        weights = {word: log((many + 1) / (held[word] + 0.5)) for some in self._words for word in some}
+                asked += [(one, event, frozenset(kept_tokens(query)), query) for query in words_in(event)]
+        held = Counter(word for _, _, said, _ in told for word in said)
+        weights = {word: log((len(told) + 1) / (held[word] + 0.5)) for some in self._words for word in some}
         found = list[SaidAgain]()
-        for one, event, said in (*told, *asked):
+        for one, event, said, text in (*told, *asked):
             if not self._stated.isdisjoint(_digests(one)):
-                found.append(SaidAgain(one.seq, event.type, _of(event), "statement", 1.0))
+                found.append(SaidAgain(one.seq, event.type, _of(event), "statement", 1.0, _begins(one, text)))
             elif (share := self._share(said, weights)) >= LEAST_SHARE:
-                found.append(SaidAgain(one.seq, event.type, _of(event), "words", round(share, 2)))
+                found.append(SaidAgain(one.seq, event.type, _of(event), "words", round(share, 2), _begins(one, text)))
         likest = {one.of or one.seq: one for one in sorted(found, key=lambda one: (one.share, -one.seq))}
         return sorted(likest.values(), key=lambda one: (-one.share, one.seq))
 
     def _share(self, said: frozenset[str], weights: Mapping[str, float]) -> float:
         """Of the text of which it has most."""
-        return max((_sum(some & said, weights) / (_sum(some, weights) or 1.0) for some in self._words), default=0.0)
+        found = 0.0
+        for some in self._words:
+            plain = len(some & said) / len(some)
+            rare = _sum(some & said, weights) / _sum(some, weights)
+            found = max(found, rare, plain if plain >= LEAST_PLAIN else 0.0)
+        return found
 
 
 def _of(event: AnyEvent) -> str:
@@ -94,6 +102,12 @@ def _of(event: AnyEvent) -> str:
 def _sum(words: Iterable[str], weights: Mapping[str, float]) -> float:
     """Every word counts for something, however often it is said."""
     return sum(max(weights[word], 0.1) for word in words)
+
+
+def _begins(one: Stored, text: str) -> str | None:
+    if (one.level or 0) >= SECRET:
+        return None
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
 def _of_turn(event: AnyEvent) -> str:

@@ -106,7 +106,7 @@ def test_what_is_told_at_the_end_is_true_of_words(cli: Cli, folder: Path, tmp_pa
     memory_id, owner = said(cli, CANOE), said(cli, CANOE, "bob")
     backup = backed_up(folder, tmp_path / "before.tar")
     told = " ".join(cli("erase", "ada", memory_id, "--yes", "--backup", str(backup), code=1).out.split())
-    assert "erased the words of 1 event are gone" in told
+    assert "erased 1 memory and 0 turns: the words of 1 event are gone" in told
     assert "what opens under the owner's key and has a piece of the erased words" in told
     assert "`engramlog erase --audit` of the same owner and ids" in told
     assert "hold these words, sealed, with their salts and the owner's key, wrapped under the master key" in told
