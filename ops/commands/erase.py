@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -12,7 +13,7 @@ import typer
 from rich.markup import escape
 
 from api.cli.app import Json, app, err, out, progress, show
-from events.errors import InputError
+from events.errors import EngramlogError, InputError
 from ops.commands.erase_audit import audit_only, audited, destroy_old
 from ops.commands.erase_shown import render_all, render_done, render_plan
 
@@ -128,19 +129,22 @@ def erase(
             raise typer.Exit(audit_only(store, settings, owner, ids or (), backup or (), json=json))
         owners = _came_back(store, settings) if owner is None else [owner]
         if ids and owner is not None:
-            done = [_erase_words(store, settings, owner, ids, asked)]
+            acts = [partial(_erase_words, store, settings, owner, ids, asked)]
         else:
-            done = [_erase_one(store, settings, one, asked) for one in owners]
+            acts = [partial(_erase_one, store, settings, one, asked) for one in owners]
             if again:
-                done += [
-                    _erase_words(store, settings, one, named, asked, begun=True)
+                acts += [
+                    partial(_erase_words, store, settings, one, named, asked, begun=True)
                     for one, named in _words_came_back(store, settings)
                     if one not in owners
                 ]
-        if again and all(_exit_code(one) != 1 for one in done):
+        done, failed = _each(acts, goes_on=again)
+        if again and not failed and all(_exit_code(one) != 1 for one in done):
             store.alarms.cleared("erased_came_back", "")
     if again:
         show({"certificates": done}, json, render_all)
+        if failed:
+            raise failed[0]
         codes = {_exit_code(one) for one in done}
         raise typer.Exit(1 if 1 in codes else max(codes, default=0))
     if certificate is not None:
@@ -177,10 +181,27 @@ def _refuse(asked: _Asked, *, only_looks: bool, erases: bool) -> None:
         )
 
 
+def _each(
+    acts: Sequence[Callable[[], dict[str, Any]]], *, goes_on: bool
+) -> tuple[list[dict[str, Any]], list[EngramlogError]]:
+    """What each came to, and why some could not be carried out; `goes_on`: that keeps nobody from the others."""
+    done, failed = list[dict[str, Any]](), list[EngramlogError]()
+    for act in acts:
+        try:
+            done.append(act())
+        except EngramlogError as error:
+            if not goes_on:
+                raise
+            failed.append(error)
+    return done, failed
+
+
 def _exit_code(done: dict[str, Any]) -> int:
     audit = done["audit"]
     if not done["verified"]:
         return 1
+    if done.get("said_meanwhile"):
+        return 3
     return 3 if audit is None else int(audit["exit_code"])
 
 

@@ -44,7 +44,6 @@ from ops.store import OpenStore
 from ops.worker_id import new_worker_id
 from projections.decide.rejecting import rejection, values_said
 from projections.fold.builds import BuildKeys
-from projections.fold.changelog import id_text
 from projections.memory.rejection import known
 from projections.redis.store import read_checkpoint
 from projections.reports.erasing.reach import Reach, merges_apart
@@ -90,6 +89,8 @@ class WordsCertificate(msgspec.Struct, frozen=True, kw_only=True):
     dump: str
     seals_saved_at: str | None
     """When the seals' own backup was written last: what was erased before cannot be opened by it. None where none is kept."""
+    said_meanwhile: bool
+    """Whether something about them was said again and again while they were erased, and is there: another run takes it."""
     not_proven: list[str]
     """What could not be seen to from here, and what to do about it, a sentence each."""
 
@@ -250,7 +251,7 @@ class _WordsRun:
         reach = self._reach = reached(self._log.look(), self._plan, self._also)
         if not reach.entries and self._is_fenced and not reach.memories.keys() - set(self._going.memories):
             return False
-        events = tuple(dict.fromkeys((*self._going.events, *(id_text(one.raw_id) for one in reach.entries))))
+        events = b"".join(one.raw_id for one in reach.entries)
         self._going = WordsGoing(self._plan.ids, tuple(reach.memories), tuple(reach.turns), events)
         assert self._began is not None
         self._steps.note(
@@ -305,13 +306,14 @@ class _WordsRun:
                 f"{len(self._reach.unread)} entries of the owner cannot be read, so what they are about is not known:"
                 " see `engramlog verify`"
             )
-        if reached(LogSoFar(self._wire, self._tag, plan.owner).look(), plan, self._also).entries:
+        meanwhile = bool(reached(LogSoFar(self._wire, self._tag, plan.owner).look(), plan, self._also).entries)
+        if meanwhile:
             unproven.append(f"something about them was said meanwhile, again and again: run `{AGAIN}` once more")
         digest = positions_digest(number, seqs)
         ended, position = self._steps.say(
             self._erasure,
             "ended",
-            self._going,
+            msgspec.structs.replace(self._going, events=b""),
             ground=plan.ground,
             reason=plan.reason,
             memories=len(self._reach.memories),
@@ -343,6 +345,7 @@ class _WordsRun:
             aof=rewritten.aof,
             dump=rewritten.dump,
             seals_saved_at=kept.saved_at,
+            said_meanwhile=meanwhile,
             not_proven=[*unproven, *kept.not_proven],
         )
 

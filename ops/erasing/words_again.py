@@ -17,7 +17,7 @@ from events.redis.wire import Wire
 from events.sealing.cipher import ValueCipher
 from events.vocabulary import MAX_REQUEST_EVENTS
 from ops.erasing.fence_list import AT_ONCE, ErasureStep, secret_lines
-from ops.erasing.words_list import WordsGoing, erased_by, going_in
+from ops.erasing.words_list import WordsGoing, erased_by, going_by, going_in
 from projections.redis.store import slices
 
 Append = Callable[[Sequence[Appendable]], list[AppendReceipt]]
@@ -51,12 +51,9 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
         return {}  # the newest line of each counts: what was certified again ended twice, and the log has one of both
     until = dict[int, int]()
     for tag, owner, cipher in _owners(wire, tags, listed[0].store, {one.label for one in steps.values()}):
-        mine = [one for one in steps.values() if one.label == label_of(one.store, owner)]
+        mine = [one for one in listed if one.erasure in steps and one.label == label_of(one.store, owner)]
         events = list[Event[MemoryErased]]()
-        for one in mine:
-            going = going_in(one, cipher, owner)
-            if going is None:
-                continue
+        for one, going in going_by(mine, cipher, owner).values():
             fence_names(wire, tag, cipher.secret, going.memories, going.turns)
             seqs = _seqs(wire, tag, owner, going)
             wipe_entries(wire, tag, owner, cipher, seqs, one.erasure)
@@ -80,7 +77,7 @@ def _began(listed: Sequence[ErasureStep], one: ErasureStep) -> str:
 
 def _seqs(wire: Wire, tag: str, owner: str, going: WordsGoing) -> list[int]:
     found = list[int]()
-    for some in slices(going.events, AT_ONCE):
+    for some in slices(going.event_ids, AT_ONCE):
         found += read_seqs(wire, LogKeys(tag), owner, some).values()
     return found
 

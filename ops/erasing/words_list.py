@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -25,9 +25,11 @@ from events.validation import make_event, ready
 from ops.erasing.fence_list import ErasureStep, FenceList, list_path
 from ops.settings import Settings
 from ops.store import OpenStore
+from projections.fold.changelog import id_text
 from projections.reports.erasing.reach import Turn
 
 _PLACE = b"fence list\0"
+_ID = 16
 
 
 class WordsGoing(msgspec.Struct, frozen=True):
@@ -38,8 +40,13 @@ class WordsGoing(msgspec.Struct, frozen=True):
     memories: tuple[str, ...] = ()
     """All that go, once that is known."""
     turns: tuple[Turn, ...] = ()
-    events: tuple[str, ...] = ()
-    """Ids of the events that lose their words."""
+    events: bytes = b""
+    """Ids of the events that lose their words, 16 bytes each; a line has those that no line before it has."""
+
+    @property
+    def event_ids(self) -> list[str]:
+        """The same as texts."""
+        return [id_text(self.events[at : at + _ID]) for at in range(0, len(self.events), _ID)]
 
     def seal(self, cipher: ValueCipher, owner: str) -> str:
         """As it stands in the list."""
@@ -57,6 +64,24 @@ def going_in(one: ErasureStep, cipher: ValueCipher, owner: str) -> WordsGoing | 
         return _READ.decode(cipher.open(_PLACE + owner.encode(), raw)) if raw[:1] == VALUE_MARK else None
     except (*UNREADABLE, NotOpened, NotBase64, ValueError):
         return None
+
+
+def going_by(
+    lines: Iterable[ErasureStep], cipher: ValueCipher, owner: str
+) -> dict[str, tuple[ErasureStep, WordsGoing]]:
+    """Erasure -> its first line that is this owner's, and all that its lines say of what goes; oldest first."""
+    found = dict[str, tuple[ErasureStep, WordsGoing]]()
+    for one in lines:
+        if (going := going_in(one, cipher, owner)) is None:
+            continue
+        if one.erasure not in found:
+            found[one.erasure] = one, going
+            continue
+        first, known = found[one.erasure]
+        memories = tuple(dict.fromkeys((*known.memories, *going.memories)))
+        turns = tuple(dict.fromkeys((*known.turns, *going.turns)))
+        found[one.erasure] = first, WordsGoing(going.named, memories, turns, known.events + going.events)
+    return found
 
 
 def erasures_of(steps: Sequence[ErasureStep], cipher: ValueCipher, owner: str, ids: Collection[str]) -> list[str]:
@@ -81,12 +106,8 @@ class WordsSteps:
 
     def begun(self) -> Mapping[str, tuple[ErasureStep, WordsGoing]]:
         """Erasures of this owner's words: their first line, and all that is known of what goes; by their ids, oldest first."""
-        found = dict[str, tuple[ErasureStep, WordsGoing]]()
-        for one in self._list.read_words():
-            if one.label == self._label and (going := going_in(one, self._cipher, self._owner)) is not None:
-                first = found[one.erasure][0] if one.erasure in found else one
-                found[one.erasure] = first, going
-        return found
+        mine = (one for one in self._list.read_words() if one.label == self._label)
+        return going_by(mine, self._cipher, self._owner)
 
     def say(
         self,

@@ -11,7 +11,7 @@ from events.catalogue import TurnRecorded
 from events.catalogue.erasing import Ground
 from events.door.of_the_store import label_of
 from events.envelope import AnyEvent, Stored
-from events.errors import DamagedState, InputError, NotFound, OwnerQuarantined, refused
+from events.errors import DamagedState, InputError, NotFound, OwnerQuarantined, StoreUnavailable, refused
 from events.partitions import LogKeys, position_text
 from events.redis.secrets import refuse_erased
 from events.redis.wire import Wire
@@ -22,6 +22,9 @@ from projections.reports.erasing.reach import OwnersLog, Reach
 from projections.reports.erasing.said_again import MOST_TOLD, SaidAgain, Sayings
 
 MOST_NAMED = 1_000
+TRIES = 10
+"""How often a deletion is asked for again whose effects could not be read, for the owner is told of all the time: under its key it
+is carried out once."""
 
 
 class WordsPlan(NamedTuple):
@@ -126,13 +129,19 @@ def deleted_with(
         ids = [one for one in named if snapshot.view.get(one) is not None]
     if not ids:
         return
-    try:
-        report = application.deleter.delete_many(owner, ids, core=True, never=True, dry_run=dry_run, key=key)
-    except InputError as error:
-        if error.context.get("field") != "never":
-            raise
-        # What nobody has a digest of cannot be rejected, and is erased all the same.
-        report = application.deleter.delete_many(owner, ids, core=True, dry_run=dry_run, key=key)
+    never, left = True, TRIES
+    while True:
+        try:
+            report = application.deleter.delete_many(owner, ids, core=True, never=never, dry_run=dry_run, key=key)
+            break
+        except InputError as error:
+            if not never or error.context.get("field") != "never":
+                raise
+            never = False  # what nobody has a digest of cannot be rejected, and is erased all the same
+        except StoreUnavailable:
+            left -= 1
+            if not left:
+                raise
     if report.error is not None:
         raise report.error
     yield from report.also.items()

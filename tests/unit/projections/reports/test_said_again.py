@@ -73,8 +73,8 @@ def test_the_same_statement_is_known_by_its_digest_whatever_stands_around_it(tex
         created("...", "n"), said("t1", "?", session="s1"), created("...", "k"), stated=[text, text, "I have a dog"]
     )
     assert again(going, left) == [
-        SaidAgain(1, "MemoryCreated", "n", "statement", 1.0),
-        SaidAgain(2, "TurnRecorded", "s1/t1", "statement", 1.0),
+        SaidAgain(1, "MemoryCreated", "n", "statement", 1.0, "..."),
+        SaidAgain(2, "TurnRecorded", "s1/t1", "statement", 1.0, "?"),
     ]
 
 

@@ -6,6 +6,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import msgspec
 import pytest
@@ -58,7 +59,7 @@ def store(redis_server: RedisServer, tmp_path: Path) -> ErasingWords:
 @pytest.mark.parametrize("before", [b"", b" ", b"\n"])
 def test_a_line_of_the_list_that_lies_open_erases_nothing(store: ErasingWords, before: bytes) -> None:
     """Whoever can write to the list has no owner's key."""
-    going = WordsGoing(("paint",), ("paint",), (), (derived_id("words", ADA, "paint"),))
+    going = WordsGoing(("paint",), ("paint",), (), UUID(derived_id("words", ADA, "paint")).bytes)
     told, nobody = b64encode(before + msgspec.json.encode(going)).decode(), derived_id("nobody")
     step = ErasureStep(
         store.identity.store_id, nobody, store.label(), "fenced", AT, nobody, "other", "", "words", sealed=told
