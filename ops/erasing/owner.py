@@ -67,8 +67,9 @@ class ErasurePlan(NamedTuple):
     reason: str = ""
 
 
-class ErasureCertificate(msgspec.Struct, frozen=True, kw_only=True):
-    """That an owner was erased: what, when, by whom, on what ground. It names nobody: `label` is known again by the name."""
+class Certificate(msgspec.Struct, frozen=True, kw_only=True):
+    """That something was erased for good: when, by whom, on what ground. It names nobody: `label` is known again by the owner's
+    name."""
 
     erasure: str
     store_id: str
@@ -80,8 +81,6 @@ class ErasureCertificate(msgspec.Struct, frozen=True, kw_only=True):
     ended_at: str
     events: int
     """Entries of the log that nobody can read any more."""
-    open_entries: int
-    """Of them those that lie open, put there past Engramlog, and so can still be read."""
     until: str
     """Up to where the partition was folded without it."""
     chain: str
@@ -97,6 +96,13 @@ class ErasureCertificate(msgspec.Struct, frozen=True, kw_only=True):
     """When the seals' own backup was written last: what was erased before cannot be opened by it. None where none is kept."""
     not_proven: list[str]
     """What could not be seen to from here, and what to do about it, a sentence each."""
+
+
+class ErasureCertificate(Certificate, frozen=True, kw_only=True):
+    """That an owner was erased."""
+
+    open_entries: int
+    """Entries of it that lie open, put there past Engramlog, and so can still be read."""
 
 
 def told_beforehand(store: OpenStore, settings: Settings, owner: str) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
@@ -34,7 +33,7 @@ from events.standing import Speaker
 from events.validation import make_event
 from events.vocabulary import MAX_REQUEST_EVENTS
 from ops.embedded.rewriting import rewrite_all
-from ops.erasing.owner import partition_to_erase_in, refuse_without_key, wire_of
+from ops.erasing.owner import Certificate, partition_to_erase_in, refuse_without_key, wire_of
 from ops.erasing.words_again import erased_event
 from ops.erasing.words_list import WordsGoing, WordsSteps
 from ops.erasing.words_told import WordsPlan, deleted_with, reached, refuse_broken, refuse_stuck
@@ -58,41 +57,15 @@ Progress = Callable[[int, int], None]
 Gather = Callable[[str, tuple[int, ...]], None]
 
 
-class WordsCertificate(msgspec.Struct, frozen=True, kw_only=True):
-    """That memories of an owner lost their words for good: how many, when, by whom, on what ground. It names nobody and
-    nothing."""
+class WordsCertificate(Certificate, frozen=True, kw_only=True):
+    """That memories of an owner lost their words for good. It names none of them."""
 
-    erasure: str
-    store_id: str
-    label: str
-    ground: str
-    reason: str
-    by: str
-    began_at: str
-    ended_at: str
     memories: int
     turns: int
-    events: int
-    """Entries of the log that have no words any more."""
     entries: str
-    """SHA-256 of their positions, one a line, in the order of the log."""
-    until: str
-    """Up to where the partition was folded anew."""
-    chain: str
-    """The log's chain there: what an auditor noted before still meets it."""
-    position: str
-    """Of the event that says so, in the log's own chain."""
-    verified: bool
-    """Whether the partition's log, chains and state agreed afterwards."""
-    differences: list[dict[str, Any]]
-    aof: str
-    dump: str
-    seals_saved_at: str | None
-    """When the seals' own backup was written last: what was erased before cannot be opened by it. None where none is kept."""
+    """SHA-256 of the positions of the entries that have no words any more, one a line, in the order of the log."""
     said_meanwhile: bool
     """Whether something about them was said again and again while they were erased, and is there: another run takes it."""
-    not_proven: list[str]
-    """What could not be seen to from here, and what to do about it, a sentence each."""
 
 
 def carry_out_words(
