@@ -60,7 +60,10 @@ class _Request(NamedTuple):
 
 _SECRET_TRIES = 5
 """How often a part is sent again because another process made an owner's secret at the same time; once does."""
-_CHANGING = "the secrets of owners of partition {} change while they are asked for: is the store being replaced? Then send again"
+_CHANGING = (
+    "the secrets of owners of partition {}, or what was erased there, change while they are asked for: is the store being replaced?"
+    " Then send again; else see `engramlog verify`"
+)
 
 
 class RedisEventLog:

@@ -12,7 +12,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from events.catalogue import MemoriesAccessed, MemoryCreated, MemoryRevised, TurnRecorded
+from events.catalogue import (
+    MemoriesAccessed,
+    MemoryCompressed,
+    MemoryCreated,
+    MemoryMerged,
+    MemoryNegated,
+    MemoryRevised,
+    ToolResultRecorded,
+    TurnRecorded,
+)
 from events.envelope import AnyEvent, Stored
 from events.sealing.wordless import WORDS
 from events.statement_digests import read
@@ -30,6 +39,8 @@ MOST_TOLD = 100
 SHOWN = 100
 """Characters of a text that are told."""
 _TYPES = (MemoryCreated, MemoryRevised, TurnRecorded)
+_BESIDE = (MemoriesAccessed, ToolResultRecorded, MemoryNegated, MemoryMerged, MemoryCompressed)
+"""What has words beside these: what was asked, what a tool answered, corrections, and what jobs made of others' words."""
 
 
 class SaidAgain(NamedTuple):
@@ -38,7 +49,7 @@ class SaidAgain(NamedTuple):
     seq: int
     type: str
     of: str
-    """The memory or the turn, by what it is named; empty of what was asked, which cannot be named."""
+    """The memory or the turn, by what it is named; empty of what was asked, or a tool answered, which cannot be named."""
     how: str
     """`statement`: it states the same; `words`: it has many of its words."""
     share: float
@@ -65,17 +76,17 @@ class Sayings:
 
     def found_in(self, left: Iterable[tuple[Stored, AnyEvent]]) -> list[SaidAgain]:
         """Those of the events that stay which say it too, each memory and turn once, the likest first."""
-        told, asked = list[_Told](), list[_Told]()
+        told, beside = list[_Told](), list[_Told]()
         for one, event in left:
             if isinstance(event.data, _TYPES):
                 text = event.data.text if isinstance(event.data, TurnRecorded) else event.data.content
                 told.append((one, event, frozenset(kept_tokens("\n".join(words_in(event)))), text))
-            elif isinstance(event.data, MemoriesAccessed):  # several may have asked, each by himself
-                asked += [(one, event, frozenset(kept_tokens(query)), query) for query in words_in(event)]
+            elif isinstance(event.data, _BESIDE):  # several may have asked, each by himself
+                beside += [(one, event, frozenset(kept_tokens(text)), text) for text in words_in(event)]
         held = Counter(word for _, _, said, _ in told for word in said)
         weights = {word: log((len(told) + 1) / (held[word] + 0.5)) for some in self._words for word in some}
         found = list[SaidAgain]()
-        for one, event, said, text in (*told, *asked):
+        for one, event, said, text in (*told, *beside):
             if not self._stated.isdisjoint(_digests(one)):
                 found.append(SaidAgain(one.seq, event.type, _of(event), "statement", 1.0, _begins(one, text)))
             elif (share := self._share(said, weights)) >= LEAST_SHARE:
@@ -96,7 +107,7 @@ class Sayings:
 def _of(event: AnyEvent) -> str:
     if isinstance(event.data, TurnRecorded):
         return _of_turn(event)
-    return "" if isinstance(event.data, MemoriesAccessed) else names(event.data)[0]
+    return "" if isinstance(event.data, MemoriesAccessed | ToolResultRecorded) else names(event.data)[0]
 
 
 def _sum(words: Iterable[str], weights: Mapping[str, float]) -> float:

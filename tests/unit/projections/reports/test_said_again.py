@@ -98,14 +98,17 @@ def test_what_was_asked_is_told_and_cannot_be_named() -> None:
     assert [(one.seq, one.type, one.of, one.share) for one in again(going, left)] == [(1, "MemoriesAccessed", "", 1.0)]
 
 
-def test_what_only_negates_or_was_found_is_not_told_and_nothing_is_made_of_single_words() -> None:
+def test_a_correction_and_what_a_tool_found_are_told_and_nothing_is_made_of_single_words() -> None:
     going = read(created("my locker code is 4711", "m"), created("tea", "k"))
     left = read(
         negated("n", correction="my locker code is 4711"),
         found("my locker code is 4711"),
-        created("tea", "n"),
+        created("tea", "k2"),
     )
-    assert again(going, left) == []
+    assert [(one.type, one.of, one.text) for one in again(going, left)] == [
+        ("MemoryNegated", "n", "my locker code is 4711"),
+        ("ToolResultRecorded", "", "my locker code is 4711"),
+    ]
 
 
 @pytest.mark.parametrize(
