@@ -271,10 +271,9 @@ def _drop_what_was_made(store: OldStore, wire: Wire, proved: Sequence[Proved]) -
     drop_views(store.settings)
     owners = list[tuple[str, str]]()
     for tag, one in zip(identity.tags, proved, strict=True):
-        shut = {owner for owner, line in one.seals.lines.items() if is_tombstone(line)}
-        for gone in shut:
-            file.forget(gone.decode("utf-8", "replace"))
-        owners += [(tag, some.decode("utf-8", "replace")) for some in sorted(shut | one.wiped)]
+        for gone, upto in one.seals.shut.items():  # of who was readmitted what was said since stays
+            file.forget(gone.decode("utf-8", "replace"), upto)
+        owners += [(tag, some.decode("utf-8", "replace")) for some in sorted(one.seals.shut.keys() | one.wiped)]
     if len(owners) > MOST_BY_NAME:
         drop_vectors(wire, identity.tags)
         return True
