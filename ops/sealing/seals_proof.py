@@ -10,8 +10,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from consumers.verify.scan import elements, pairs
-from events.envelope import Stored
-from events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch
+from events.envelope import Stored, decode
+from events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch, UndecodableEvent
 from events.partitions import LogKeys
 from events.redis.gap import refuse_gap, refuse_holes
 from events.redis.log import entries
@@ -20,7 +20,7 @@ from events.redis.wire import Wire
 from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
 from ops.sealing.seals_format import PartitionSeals, SealsHeader
 from ops.sealing.seals_merge import CopySeals, Merged, merged, salt_in
-from projections.fold.changelog import FIRST_LINK, event_link
+from projections.fold.changelog import FIRST_LINK, event_link, id_text
 
 READ_COUNT = 500
 Progress = Callable[[int], None]
@@ -178,10 +178,17 @@ class _Reading:
         if not isinstance(cipher, ValueCipher):
             self._refuse_loss(one)
             return SealsOpening(locked=1)
-        if left_of(one, cipher, left) is None:
+        told = left_of(one, cipher, left)
+        if told is None:
             self._refuse_loss(one)
             self._failed.append(one.seq)
             return SealsOpening()
+        with suppress(UndecodableEvent):
+            if decode(told.kind, told.body).event_id != id_text(one.raw_id):
+                raise _other_history(
+                    self._number,
+                    f"what an erasure left at {self._number}:{one.seq} is of another event than the one that stands there",
+                )
         self._opened_last = one.seq
         return SealsOpening(wordless=1)
 
