@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, NamedTuple, TypeVar
@@ -131,7 +132,7 @@ def replace_seals(path: Path, write: Callable[[IO[bytes]], None]) -> int:
 def drop_left(path: Path) -> None:
     """Remove what killed saves of this file left beside it; under its lock. Raises StoreUnavailable."""
     try:
-        for one in path.parent.glob(f".{path.name}.*"):
+        for one in path.parent.glob(f".{escape(path.name)}.*"):
             if len(one.name) == len(path.name) + 18:
                 one.unlink(missing_ok=True)
     except OSError as error:

@@ -19,7 +19,7 @@ from events.redis.opening import left_of, open_entry
 from events.redis.wire import Wire
 from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
 from ops.sealing.seals_format import PartitionSeals, SealsHeader
-from ops.sealing.seals_merge import CopySeals, Merged, merged, salt_in
+from ops.sealing.seals_merge import CopySeals, Merged, merged, readmitted_past, salt_in
 from projections.fold.changelog import FIRST_LINK, event_link, id_text
 
 READ_COUNT = 500
@@ -72,6 +72,11 @@ def prove(
     head = int(wire.call("HGET", keys.meta, "head") or 0)
     own = wire.call("GET", keys.salts) or b""
     copy = _copy(wire, keys)
+    if (owner := readmitted_past(file, copy)) is not None:
+        named = repr(owner.decode("utf-8", "replace"))
+        raise _other_history(
+            number, f"{named}, whom they tell as erased, was readmitted here after an erasure that they do not know"
+        )
     seals = merged(file, copy, head)
     reading, after, chain = _Reading(wire, keys, number, seals, file.salts, (copy.lines, own)), 0, FIRST_LINK
     while after < head:

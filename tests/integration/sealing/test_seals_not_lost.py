@@ -87,6 +87,27 @@ def test_what_was_said_under_a_new_key_after_a_restore_by_older_seals_is_not_los
     assert "opens by the seals that lie here, and would not by these" in refused(machine)
 
 
+def test_seals_that_know_of_an_erasure_before_the_last_do_not_undo_a_readmission(machine: Machine) -> None:
+    machine.erase("ada")
+    older = machine.seals.read_bytes()
+    for number in (100, 200):
+        machine.cli("readmit", "ada")
+        machine.say(range(number, number + 1), "ada")
+        if number == 100:
+            machine.erase("ada")
+    machine.seals.write_bytes(older)
+    assert "was readmitted here after an erasure that they do not know" in refused(machine)
+    assert machine.answers("ada") == {"ada": ["the key word is w200w today"]}
+
+
+def test_a_list_that_cannot_be_read_is_told_before_the_store_is_marked(machine: Machine) -> None:
+    machine.erase("ada")
+    (machine.data / "erasures.jsonl").chmod(0o644)
+    assert machine.restore(code=1)["error"] == "StoreUnavailable"
+    (machine.data / "erasures.jsonl").chmod(0o600)
+    machine.cli("status")
+
+
 def test_of_who_was_readmitted_nothing_is_back_that_was_kept_of_before(machine: Machine) -> None:
     machine.cli("delete", "ada", "m0")
     machine.cli("delete", "团队", "m2")

@@ -100,6 +100,14 @@ def test_what_killed_saves_left_goes_and_nothing_else(path: Path) -> None:
     assert sorted(one.name for one in path.parent.iterdir()) == [".seals.lock", "seals"]
 
 
+def test_what_a_killed_save_left_goes_whatever_the_file_is_called(tmp_path: Path) -> None:
+    path = tmp_path / "seals[1]*"
+    path.with_name(f".{path.name}.{SAVE}").write_bytes(b"seals of before")
+    path.with_name(f".seals1x.{SAVE}").write_bytes(b"another file's")
+    drop_left(path)
+    assert [one.name for one in tmp_path.iterdir()] == [f".seals1x.{SAVE}"]
+
+
 def test_one_save_waits_for_the_other(path: Path) -> None:
     with in_turn(path):
         descriptor = os.open(path.with_name(".seals.lock"), os.O_RDWR)
