@@ -9,7 +9,7 @@ import pytest
 from events.partitions import LogKeys, partition_of
 from ops.bringing.frame import old_store
 from ops.kept.value_file import ValueFile
-from ops.settings import load_settings
+from ops.settings import Settings, load_settings
 from projections.embedding.vectors import VectorKeys
 from tests.acceptance.helpers.cli import Cli
 from tests.integration.sealing.machine import AT, OWNERS, Machine, salts_of
@@ -98,6 +98,19 @@ def test_seals_that_know_of_an_erasure_before_the_last_do_not_undo_a_readmission
     machine.seals.write_bytes(older)
     assert "was readmitted here after an erasure that they do not know" in refused(machine)
     assert machine.answers("ada") == {"ada": ["the key word is w200w today"]}
+
+
+def test_what_another_program_keeps_in_that_redis_stays_in_a_copy_without_seals(machine: Machine) -> None:
+    with old_store(load_settings()) as store:
+        wire = store.wire()
+        wire.call("MSET", "{shop}:keys", "theirs", "{shop}:keys:7", "theirs")
+        wire.close()
+    copy = machine.copy()
+    assert machine.tables(copy) == set()
+    with old_store(Settings(data=copy)) as store:
+        wire = store.wire()
+        assert wire.call("EXISTS", "{shop}:keys", "{shop}:keys:7") == 2
+        wire.close()
 
 
 def test_a_list_that_cannot_be_read_is_told_before_the_store_is_marked(machine: Machine) -> None:
