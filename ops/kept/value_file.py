@@ -8,7 +8,7 @@ from pathlib import Path
 
 from events.errors import StoreUnavailable
 from ops.embedded.file_lock import FileLock
-from ops.kept.values import KeptValue, Line, ValueBook, owner_of, read_values, with_secret, write_lines
+from ops.kept.values import KeptValue, Line, ValueBook, is_of, read_values, with_secret, write_lines
 from ops.settings import Settings
 
 MOST_BYTES = 16 * 1024 * 1024
@@ -68,11 +68,12 @@ class ValueFile:
         """
         return self._rewritten(lambda line: with_secret(line, self.store, secrets))
 
-    def forget(self, owner: str) -> int:
-        """Take out the lines of an owner who was erased: they hold its secret. How many went; on disk then. Raises as `rewrite`."""
+    def forget(self, owner: str, upto: int = -1) -> int:
+        """Take out the lines of an owner who was erased: they hold its secret. `upto`: the last seq of which lines go, where it was
+        readmitted; -1: all. How many went; on disk then. Raises as `rewrite`."""
         if not self.path.exists():
             return 0
-        return self._rewritten(lambda line: b"" if owner_of(line, self.store) == owner else None)
+        return self._rewritten(lambda line: b"" if is_of(line, self.store, owner, upto) else None)
 
     def _rewritten(self, anew: Callable[[bytes], bytes | None]) -> int:
         """Write the file with what is made of each line: None leaves it as it is, nothing takes it out."""

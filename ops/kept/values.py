@@ -186,13 +186,15 @@ def with_secret(raw: bytes, store: str, secrets: Mapping[str, str]) -> bytes | N
     return None if told is None else _WRITE.encode(msgspec.structs.replace(line, secret=told))
 
 
-def owner_of(raw: bytes, store: str) -> str | None:
-    """Whose rejection a line of this store keeps; None where it keeps none, or cannot be read."""
+def is_of(raw: bytes, store: str, owner: str, upto: int) -> bool:
+    """Whether a line of this store keeps a rejection of this owner that stands up to a seq, -1 for all; one that cannot be read
+    does not."""
     try:
         line = _READ.decode(raw)
     except UNREADABLE:
-        return None
-    return line.owner if isinstance(line, KeptValue) and line.store == store else None
+        return False
+    mine = isinstance(line, KeptValue) and line.store == store and line.owner == owner
+    return mine and (upto < 0 or line.seq <= upto)
 
 
 def write_lines(lines: Iterable[Line]) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, NamedTuple, TypeVar
@@ -131,7 +132,7 @@ def replace_seals(path: Path, write: Callable[[IO[bytes]], None]) -> int:
 def drop_left(path: Path) -> None:
     """Remove what killed saves of this file left beside it; under its lock. Raises StoreUnavailable."""
     try:
-        for one in path.parent.glob(f".{path.name}.*"):
+        for one in path.parent.glob(f".{escape(path.name)}.*"):
             if len(one.name) == len(path.name) + 18:
                 one.unlink(missing_ok=True)
     except OSError as error:
@@ -141,9 +142,11 @@ def drop_left(path: Path) -> None:
 def refuse_place(path: Path, data: Path | None, field: str) -> Path:
     """The file as a whole path. Raises InputError where none could be written there, or where each copy of the data folder would
     take it along."""
-    path = path.expanduser().absolute()
+    with suppress(RuntimeError):  # of nobody who is known here: as it is written, and so no folder
+        path = path.expanduser()
+    path = path.absolute()
     folder = path.parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):  # noqa: PTH112 - raises at no name
         raise InputError(
             f"{field}: got {str(path)!r}; allowed: a file in a folder that is there and that this user may write to",
             field=field,

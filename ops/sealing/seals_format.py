@@ -12,9 +12,10 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from collections.abc import Iterable, Iterator
-from typing import IO, NamedTuple, TypeVar
+from typing import IO, Annotated, NamedTuple, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from events.partitions import MAX_PARTITIONS
 from events.sealing.blocks import HEAD_BYTES, SealedBlock, open_block
@@ -26,6 +27,10 @@ BLOCK_MARK = b"ENGSEALB"
 MOST_HEADER = 1 << 20
 _LENGTH, _SIZE, _FILL = 4, 8, 4
 _T = TypeVar("_T")
+_Save = Annotated[str, Meta(pattern=r"\A[0-9a-f]{16}\Z")]
+_Event = Annotated[str, Meta(pattern=r"\A([0-9a-f]{32})?\Z")]
+_When = Annotated[str, Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z\Z")]
+_Seq = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 
 
 class DamagedSeals(ValueError):
@@ -35,14 +40,14 @@ class DamagedSeals(ValueError):
 class SealsHeader(msgspec.Struct, frozen=True, kw_only=True):
     """What can be read of it by whoever may read the file."""
 
-    save: str
+    save: _Save
     """16 hexadecimal digits by which this save is known."""
     store_id: str
-    saved_at: str
+    saved_at: _When
     """RFC 3339, UTC: taken before the first seal was read. What was erased before is not in it."""
-    heads: tuple[int, ...]
+    heads: tuple[_Seq, ...]
     """By partition up to which seq it covers, 0 and more."""
-    events: tuple[str, ...]
+    events: tuple[_Event, ...]
     """By partition the id of the event there, 32 hexadecimal digits; empty where there is none."""
     key: str
     """The file's key, wrapped under the master key, in base64."""
@@ -138,7 +143,7 @@ def read_header(file: IO[bytes]) -> tuple[SealsHeader, bytes]:
     except UNREADABLE:
         raise DamagedSeals("is damaged: its header cannot be read") from None
     many = len(header.heads)
-    if not 1 <= many <= MAX_PARTITIONS or len(header.events) != many or min(header.heads) < 0:
+    if not 1 <= many <= MAX_PARTITIONS or len(header.events) != many or not header.store_id.isprintable():
         raise DamagedSeals("is damaged: its header tells no partitions")
     return header, raw
 

@@ -65,6 +65,17 @@ def merged(file: PartitionSeals, copy: CopySeals, head: int) -> Merged:
     return Merged(lines, readmitted, wordless, copy.gone | frozenset(file.gone), shut)
 
 
+def readmitted_past(file: PartitionSeals, copy: CopySeals) -> bytes | None:
+    """An owner who is erased by the file and was readmitted by the copy since another erasure that came later: these seals are too
+    old to tell that the one they know of was lifted, and would destroy the key of now. None where there is none."""
+    for owner, line in file.lines.items():
+        if is_tombstone(line) and not is_tombstone(copy.lines.get(owner, line)):
+            theirs, ours = (_standing(owner, one.lines, one.readmitted) for one in (file, copy))
+            if ours.lifted != erasure_of(line) and ours.readmitted > theirs.readmitted:
+                return owner
+    return None
+
+
 def salt_in(table: bytes, seq: int) -> bytes:
     """The salt of an entry in a table of them; zero bytes where it has none."""
     return table[SALT_BYTES * seq : SALT_BYTES * (seq + 1)].ljust(SALT_BYTES, b"\0") or NO_SALT

@@ -6,11 +6,12 @@ Reads only. The salts that count are made by the way; the tables that count are 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from consumers.verify.scan import elements, pairs
-from events.envelope import Stored
-from events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch
+from events.envelope import Stored, decode
+from events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch, UndecodableEvent
 from events.partitions import LogKeys
 from events.redis.gap import refuse_gap, refuse_holes
 from events.redis.log import entries
@@ -18,8 +19,8 @@ from events.redis.opening import left_of, open_entry
 from events.redis.wire import Wire
 from events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
 from ops.sealing.seals_format import PartitionSeals, SealsHeader
-from ops.sealing.seals_merge import CopySeals, Merged, merged, salt_in
-from projections.fold.changelog import FIRST_LINK, event_link
+from ops.sealing.seals_merge import CopySeals, Merged, merged, readmitted_past, salt_in
+from projections.fold.changelog import FIRST_LINK, event_link, id_text
 
 READ_COUNT = 500
 Progress = Callable[[int], None]
@@ -70,8 +71,14 @@ def prove(
     refuse_gap(wire, file.tag)
     head = int(wire.call("HGET", keys.meta, "head") or 0)
     own = wire.call("GET", keys.salts) or b""
-    seals = merged(file, _copy(wire, keys), head)
-    reading, after, chain = _Reading(wire, keys, seals, file.salts, own), 0, FIRST_LINK
+    copy = _copy(wire, keys)
+    if (owner := readmitted_past(file, copy)) is not None:
+        named = repr(owner.decode("utf-8", "replace"))
+        raise _other_history(
+            number, f"{named}, whom they tell as erased, was readmitted here after an erasure that they do not know"
+        )
+    seals = merged(file, copy, head)
+    reading, after, chain = _Reading(wire, keys, number, seals, file.salts, (copy.lines, own)), 0, FIRST_LINK
     while after < head:
         batch = entries(wire.call("XRANGE", keys.stream, f"{after + 1}-0", f"{head}-0", "COUNT", READ_COUNT), file.tag)
         if not batch:
@@ -90,13 +97,22 @@ def prove(
                 )
         after = batch[-1].seq
         on_progress(len(batch))
-    found = reading.ended(number)
+    found = reading.ended()
     return Proved(seals, bytes(reading.salts), found, frozenset(reading.wiped))
 
 
 class _Reading:
-    def __init__(self, wire: Wire, keys: LogKeys, seals: Merged, file: bytes, own: bytes) -> None:
-        self._wire, self._keys, self._seals, self._file, self._own = wire, keys, seals, file, own
+    def __init__(
+        self,
+        wire: Wire,
+        keys: LogKeys,
+        number: int,
+        seals: Merged,
+        file: bytes,
+        own: tuple[Mapping[bytes, bytes], bytes],
+    ) -> None:
+        self._wire, self._keys, self._number, self._seals, self._file = wire, keys, number, seals, file
+        self._own_lines, self._own = own
         self.salts, self.wiped = bytearray(SALT_BYTES), set[bytes]()
         self._found = SealsOpening()
         self._failed = list[int]()
@@ -110,13 +126,13 @@ class _Reading:
             self.salts += salt
             self._found += counted
 
-    def ended(self, number: int) -> SealsOpening:
+    def ended(self) -> SealsOpening:
         """What was found of all. Raises StoreMismatch where the newest of them do not open, though they should."""
         strange = [seq for seq in self._failed if seq > self._opened_last]
         if strange:
+            at = f"{self._number}:{strange[0]}"
             raise _other_history(
-                number,
-                f"from {number}:{strange[0]} on no entry opens by its salt, so what was said there is something else",
+                self._number, f"from {at} on no entry opens by its salt, so what was said there is something else"
             )
         return self._found + SealsOpening(damaged=len(self._failed))
 
@@ -143,8 +159,9 @@ class _Reading:
         if left is not None:
             self.wiped.add(owner)
             return NO_SALT, self._left(one, cipher, left)
-        salts = [salt for salt in (salt_in(self._file, one.seq), salt_in(self._own, one.seq)) if salt != NO_SALT]
+        salts = [salt for salt in (salt_in(self._own, one.seq), salt_in(self._file, one.seq)) if salt != NO_SALT]
         if not salts or not isinstance(cipher, ValueCipher):
+            self._refuse_loss(one)
             nothing = not salts or cipher is None
             return (salts or [NO_SALT])[0], SealsOpening(not_openable=1) if nothing else SealsOpening(locked=1)
         return self._tried(one, cipher, salts)
@@ -158,17 +175,43 @@ class _Reading:
                 continue
             self._opened_last = one.seq
             return salt, SealsOpening(opens=1)
+        self._refuse_loss(one)
         self._failed.append(one.seq)
         return salts[0], SealsOpening()
 
     def _left(self, one: Stored, cipher: ValueCipher | KeyUnavailable | None, left: bytes) -> SealsOpening:
         if not isinstance(cipher, ValueCipher):
+            self._refuse_loss(one)
             return SealsOpening(locked=1)
-        if left_of(one, cipher, left) is None:
+        told = left_of(one, cipher, left)
+        if told is None:
+            self._refuse_loss(one)
             self._failed.append(one.seq)
             return SealsOpening()
+        with suppress(UndecodableEvent):
+            if decode(told.kind, told.body).event_id != id_text(one.raw_id):
+                raise _other_history(
+                    self._number,
+                    f"what an erasure left at {self._number}:{one.seq} is of another event than the one that stands there",
+                )
         self._opened_last = one.seq
         return SealsOpening(wordless=1)
+
+    def _refuse_loss(self, one: Stored) -> None:
+        """Raise StoreMismatch where an entry that nothing of these seals opens opens by what the copy has itself: that would be
+        written over, and no erasure asks for it."""
+        line, salt = self._own_lines.get(one.owner.encode()), salt_in(self._own, one.seq)
+        if line is None or salt == NO_SALT:
+            return
+        cipher = self._wire.seals.ciphers({one.owner: line})[one.owner]
+        if not isinstance(cipher, ValueCipher):
+            return
+        with suppress(DamagedState):
+            open_entry(self._wire, self._keys, one, cipher, salt)
+            raise _other_history(
+                self._number,
+                f"the entry at {self._number}:{one.seq} opens by the seals that lie here, and would not by these",
+            )
 
 
 def _copy(wire: Wire, keys: LogKeys) -> CopySeals:

@@ -157,6 +157,8 @@ def _restored(
             )
         proved.append(prove(wire, seals.header, number, one, bar.passed))
     common = seals.common()
+    listed = FenceList(list_path(store.settings, identity.store_id), identity.store_id)
+    listed.read_all()  # one that cannot be read is told of before the store is marked
     wire.seals.begin(identity.store_id, common.check)
     refuse_without_room(wire, tags)
     probe("before the mark")
@@ -166,7 +168,7 @@ def _restored(
     for tag, of in zip(tags, proved, strict=True):
         _write(wire, tag, of)
         probe("after a partition")
-    brought = _list_again(store, common.listed)
+    brought = _list_again(listed, common.listed)
     probe("after the list")
     for tag in tags:
         done = rebuild_partition(
@@ -247,17 +249,15 @@ def _pages(values: Sequence[Any]) -> list[Sequence[Any]]:
     return list(iter(lambda: list(islice(every, AT_ONCE)), []))
 
 
-def _list_again(store: OldStore, lines: Sequence[bytes]) -> int:
+def _list_again(listed: FenceList, lines: Sequence[bytes]) -> int:
     """Put those lines of the fence list back that it lacks; how many."""
-    store_id = store.identity.store_id
-    listed = FenceList(list_path(store.settings, store_id), store_id)
     known, brought = set(listed.read_all()), 0
     for line in lines:
         try:
             one = msgspec.json.decode(line, type=ErasureStep)
         except UNREADABLE:
             continue
-        if one.store == store_id and one not in known:
+        if one.store == listed.store_id and one not in known:
             listed.append(one)
             known.add(one)
             brought += 1
@@ -271,10 +271,9 @@ def _drop_what_was_made(store: OldStore, wire: Wire, proved: Sequence[Proved]) -
     drop_views(store.settings)
     owners = list[tuple[str, str]]()
     for tag, one in zip(identity.tags, proved, strict=True):
-        shut = {owner for owner, line in one.seals.lines.items() if is_tombstone(line)}
-        for gone in shut:
-            file.forget(gone.decode("utf-8", "replace"))
-        owners += [(tag, some.decode("utf-8", "replace")) for some in sorted(shut | one.wiped)]
+        for gone, upto in one.seals.shut.items():  # of who was readmitted what was said since stays
+            file.forget(gone.decode("utf-8", "replace"), upto)
+        owners += [(tag, some.decode("utf-8", "replace")) for some in sorted(one.seals.shut.keys() | one.wiped)]
     if len(owners) > MOST_BY_NAME:
         drop_vectors(wire, identity.tags)
         return True

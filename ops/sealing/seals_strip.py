@@ -138,13 +138,14 @@ def _strip_dump(settings: Settings, path: Path) -> Stripped:
 
 
 def _take_out(wire: Wire, identity: StoreIdentity) -> int:
-    """Mark it, and remove every seal, and what was folded, by names in the whole store; how many keys went, without vectors."""
+    """Mark it, and remove every seal, and what was folded, by names in the whole store; how many keys went, without vectors. What
+    another program has in that Redis stays."""
     wire.call("HSET", STORE_KEY, "format", STRIPPED)
     wire.call("HDEL", STORE_KEY, SEALS_FROM)
-    dropped = 0
+    dropped, ours = 0, {b"{%b}" % tag.encode() for tag in identity.tags}
     for name in SEALS:
         for pattern in (f"{{*}}:{name}", f"{{*}}:{name}:*"):
-            found = (key for key, _ in keys_like(wire, pattern))
+            found = (key for key, _ in keys_like(wire, pattern) if key.partition(b":")[0] in ours)
             while some := list(islice(found, PAGE)):
                 dropped += wire.call("UNLINK", *some)
     for tag in identity.tags:

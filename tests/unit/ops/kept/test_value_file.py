@@ -162,3 +162,12 @@ def test_a_line_of_another_release_is_read(tmp_path: Path) -> None:
     book = file_of(path).read()
     assert (list(book.kept), book.problems) == ([event(1), event(2)], [])
     assert book.kept[event(1)].turns == ()
+
+
+def test_of_an_owner_who_was_readmitted_what_was_said_since_stays(tmp_path: Path) -> None:
+    kept = file_of(tmp_path / "rejections.jsonl")
+    kept.append([line(1), line(2), line(3)])
+    assert kept.forget("ann", 2) == 2
+    assert list(kept.read().kept) == [event(3)]
+    assert (kept.forget("bob"), kept.forget("ann")) == (0, 1)
+    assert not kept.read().kept

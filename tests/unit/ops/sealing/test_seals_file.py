@@ -25,12 +25,13 @@ from ops.sealing.seals_format import CommonSeals, PartitionSeals, SavedReach, ab
 
 MASTER = KeyRing([b"m" * 32])
 KEY = b"k" * 32
+SAVE = "51" * 8
 
 
 def whole(file: IO[bytes]) -> None:
-    (line,) = MASTER.wrap([(about_key("store", "s1"), KEY)])
+    (line,) = MASTER.wrap([(about_key("store", SAVE), KEY)])
     one = PartitionSeals(tag="e", head=0, lines={}, readmitted={}, wordless={}, gone=[], salts=bytes(16))
-    header = new_header("s1", "store", "now", SavedReach((0,), ("",)), line)
+    header = new_header(SAVE, "store", "2026-11-27T12:00:00Z", SavedReach((0,), ("",)), line)
     write_seals(file, header, KEY, [one], [CommonSeals(check=b"c", listed=[])])
 
 
@@ -77,7 +78,7 @@ def test_what_others_can_read_a_link_and_what_is_missing_are_refused(path: Path)
         look_at_seals(path)
     assert known_seals(path) is None
     replace_seals(path, whole)
-    assert look_at_seals(path).header.save == "s1"
+    assert look_at_seals(path).header.save == SAVE
     path.chmod(0o640)
     with pytest.raises(SealsUnusable, match="could be read by others"):
         look_at_seals(path)
@@ -99,6 +100,14 @@ def test_what_killed_saves_left_goes_and_nothing_else(path: Path) -> None:
     assert sorted(one.name for one in path.parent.iterdir()) == [".seals.lock", "seals"]
 
 
+def test_what_a_killed_save_left_goes_whatever_the_file_is_called(tmp_path: Path) -> None:
+    path = tmp_path / "seals[1]*"
+    path.with_name(f".{path.name}.{SAVE}").write_bytes(b"seals of before")
+    path.with_name(f".seals1x.{SAVE}").write_bytes(b"another file's")
+    drop_left(path)
+    assert [one.name for one in tmp_path.iterdir()] == [f".seals1x.{SAVE}"]
+
+
 def test_one_save_waits_for_the_other(path: Path) -> None:
     with in_turn(path):
         descriptor = os.open(path.with_name(".seals.lock"), os.O_RDWR)
@@ -110,7 +119,8 @@ def test_one_save_waits_for_the_other(path: Path) -> None:
 def test_a_place_in_the_data_folder_or_nowhere_is_refused(tmp_path: Path) -> None:
     data = tmp_path / "data"
     (data / "below").mkdir(parents=True)
-    for place in (data / "seals", data / "below" / "seals", tmp_path / "nowhere" / "seals"):
+    nowhere = [tmp_path / "nowhere", tmp_path / ("x" * 300), Path("~nobody-of-that-name")]
+    for place in (data / "seals", data / "below" / "seals", *(one / "seals" for one in nowhere)):
         with pytest.raises(InputError, match=r"^seals: got "):
             refuse_place(place, data, "seals")
     assert refuse_place(tmp_path / "seals", data, "seals") == tmp_path / "seals"

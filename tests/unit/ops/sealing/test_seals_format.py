@@ -23,6 +23,7 @@ from ops.sealing.seals_format import (
 
 KEY = bytes(range(32))
 COMMON = CommonSeals(check=b"check", listed=[b'{"erasure":"1"}', b"{}"])
+AT = "2026-11-27T12:00:00Z"
 
 
 def partition(number: int, head: int) -> PartitionSeals:
@@ -41,7 +42,7 @@ def partition(number: int, head: int) -> PartitionSeals:
 
 def laid(heads: Sequence[int] = (3, 0, 5)) -> bytes:
     file = BytesIO()
-    header = new_header("5a" * 8, "store", "2026-11-27T12:00:00Z", SavedReach(tuple(heads), ("aa", "", "bb")), b"line")
+    header = new_header("5a" * 8, "store", AT, SavedReach(tuple(heads), ("aa" * 16, "", "bb" * 16)), b"line")
     write_seals(file, header, KEY, (partition(at, head) for at, head in enumerate(heads)), iter([COMMON]))
     return file.getvalue()
 
@@ -54,8 +55,8 @@ def read(raw: bytes, key: bytes = KEY) -> tuple[SealsHeader, list[PartitionSeals
 
 def test_what_was_written_is_read() -> None:
     header, partitions, common = read(laid())
-    assert (header.store_id, header.saved_at, header.heads) == ("store", "2026-11-27T12:00:00Z", (3, 0, 5))
-    assert (header.events, header.wrapped) == (("aa", "", "bb"), b"line")
+    assert (header.store_id, header.saved_at, header.heads) == ("store", AT, (3, 0, 5))
+    assert (header.events, header.wrapped) == (("aa" * 16, "", "bb" * 16), b"line")
     assert partitions == [partition(0, 3), partition(1, 0), partition(2, 5)]
     assert common == COMMON
 
@@ -105,10 +106,40 @@ def test_what_is_no_file_of_seals_is_told(raw: bytes) -> None:
         read_header(BytesIO(raw))
 
 
-@pytest.mark.parametrize(("heads", "events"), [((), ()), ((1,), ()), ((-1,), ("",)), ((0,) * 1_025, ("",) * 1_025)])
-def test_a_header_that_tells_no_partitions_is_told(heads: tuple[int, ...], events: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("heads", "events", "wrong"),
+    [
+        ((), (), "tells no partitions"),
+        ((1,), (), "tells no partitions"),
+        ((0,) * 1_025, ("",) * 1_025, "tells no partitions"),
+        ((-1,), ("",), "cannot be read"),
+        ((1 << 63,), ("",), "cannot be read"),
+        ((1,), ("[red]",), "cannot be read"),
+    ],
+)
+def test_a_header_that_tells_no_places_is_told(heads: tuple[int, ...], events: tuple[str, ...], wrong: str) -> None:
+    with pytest.raises(DamagedSeals, match=wrong):
+        read_header(headed(SavedReach(heads, events)))
+
+
+@pytest.mark.parametrize(
+    ("save", "store", "at"),
+    [
+        ("5a", "store", AT),
+        ("5a" * 8, "store\x1b[2J", AT),
+        ("5a" * 8, "store", "now"),
+        ("5a" * 8, "store", "2026-11-27T12:00:00"),
+        ("5a" * 8, "store", AT + "[/]\n"),
+    ],
+)
+def test_a_header_is_shown_to_people_so_it_says_only_what_a_save_says(save: str, store: str, at: str) -> None:
+    with pytest.raises(DamagedSeals, match="its header"):
+        read_header(headed(SavedReach((0,), ("",)), save, store, at))
+
+
+def headed(reach: SavedReach, save: str = "5a" * 8, store: str = "store", at: str = AT) -> BytesIO:
+    """A file of a header alone."""
     file = BytesIO()
-    write_seals(file, new_header("a", "store", "now", SavedReach(heads, events), b"line"), KEY, (), ())
+    write_seals(file, new_header(save, store, at, reach, b"line"), KEY, (), ())
     file.seek(0)
-    with pytest.raises(DamagedSeals, match="tells no partitions"):
-        read_header(file)
+    return file

@@ -9,7 +9,7 @@ import pytest
 from events.sealing.cipher import NO_SALT
 from events.sealing.seals import tombstone
 from ops.sealing.seals_format import PartitionSeals
-from ops.sealing.seals_merge import CopySeals, Merged, merged, salt_in
+from ops.sealing.seals_merge import CopySeals, Merged, merged, readmitted_past, salt_in
 
 ADA = b"ada"
 OLD, NEW = b"\1" * 60, b"\2" * 60
@@ -105,3 +105,22 @@ def test_an_open_end_of_the_table_of_salts_is_no_salt() -> None:
     table = b"".join(bytes([at]) * 16 for at in range(3))
     assert (salt_in(table, 2), salt_in(table, 3), salt_in(b"", 0)) == (b"\2" * 16, NO_SALT, NO_SALT)
     assert isinstance(merged(saved(), NOTHING, 10), Merged)
+
+
+@pytest.mark.parametrize(
+    ("file", "copy", "expected"),
+    [
+        ((FIRST, None), (NEW, b"6 second"), ADA),  # readmitted, erased and readmitted since the save
+        ((SECOND, b"4 first"), (NEW, b"6 third"), ADA),
+        ((FIRST, None), (NEW, b"4 first"), None),
+        ((SECOND, b"4 first"), (NEW, b"4 first"), None),  # erased since the copy
+        ((FIRST, None), (OLD, None), None),
+        ((FIRST, None), (SECOND, b"4 first"), None),
+        ((FIRST, None), (None, None), None),
+        ((OLD, None), (NEW, b"6 second"), None),
+    ],
+)
+def test_seals_that_are_too_old_to_tell_that_an_erasure_was_lifted_are_known(
+    file: tuple[bytes, bytes | None], copy: tuple[bytes | None, bytes | None], expected: bytes | None
+) -> None:
+    assert readmitted_past(saved(*file), copied(*copy)) == expected
