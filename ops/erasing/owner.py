@@ -67,7 +67,7 @@ class ErasurePlan(NamedTuple):
     reason: str = ""
 
 
-class Certificate(msgspec.Struct, frozen=True, kw_only=True):
+class ErasureCertified(msgspec.Struct, frozen=True, kw_only=True):
     """That something was erased for good: when, by whom, on what ground. It names nobody: `label` is known again by the owner's
     name."""
 
@@ -98,7 +98,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     """What could not be seen to from here, and what to do about it, a sentence each."""
 
 
-class ErasureCertificate(Certificate, frozen=True, kw_only=True):
+class ErasureCertificate(ErasureCertified, frozen=True, kw_only=True):
     """That an owner was erased."""
 
     open_entries: int

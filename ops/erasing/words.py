@@ -33,7 +33,7 @@ from events.standing import Speaker
 from events.validation import make_event
 from events.vocabulary import MAX_REQUEST_EVENTS
 from ops.embedded.rewriting import rewrite_all
-from ops.erasing.owner import Certificate, partition_to_erase_in, refuse_without_key, wire_of
+from ops.erasing.owner import ErasureCertified, partition_to_erase_in, refuse_without_key, wire_of
 from ops.erasing.words_again import erased_event
 from ops.erasing.words_list import WordsGoing, WordsSteps
 from ops.erasing.words_told import WordsPlan, deleted_with, reached, refuse_broken, refuse_stuck
@@ -57,7 +57,7 @@ Progress = Callable[[int, int], None]
 Gather = Callable[[str, tuple[int, ...]], None]
 
 
-class WordsCertificate(Certificate, frozen=True, kw_only=True):
+class WordsCertificate(ErasureCertified, frozen=True, kw_only=True):
     """That memories of an owner lost their words for good. It names none of them."""
 
     memories: int
