@@ -124,3 +124,14 @@ def test_a_place_in_the_data_folder_or_nowhere_is_refused(tmp_path: Path) -> Non
         with pytest.raises(InputError, match=r"^seals: got "):
             refuse_place(place, data, "seals")
     assert refuse_place(tmp_path / "seals", data, "seals") == tmp_path / "seals"
+
+
+def test_a_save_that_does_not_end_keeps_nobody_waiting_for_good(tmp_path: Path) -> None:
+    with (
+        in_turn(tmp_path / "seals"),
+        pytest.raises(StoreUnavailable, match="seals"),
+        in_turn(tmp_path / "seals", seconds=0),
+    ):
+        pass
+    with in_turn(tmp_path / "seals", seconds=0):
+        pass
