@@ -53,8 +53,17 @@ class Ledger:
     """What must stand beside a partition's log, from its entries in order."""
 
     def __init__(
-        self, partition: int, partitions: int, wanted: Iterable[int] = (), first_format: int = 0, began: int = 0
+        self,
+        partition: int,
+        partitions: int,
+        wanted: Iterable[int] = (),
+        first_format: int = 0,
+        began: int = 0,
+        *,
+        sealed: bool = False,
     ) -> None:
+        """`sealed`: whether the store is: of one that lies open no words are erased, and a salt that is missing proves nothing."""
+        self._sealed = sealed
         self.seq = 0
         self.chain = FIRST_LINK
         self.chains: dict[int, bytes] = {}
@@ -99,7 +108,7 @@ class Ledger:
             self.owners.add(one.owner)
             if one.seq in self._wanted:
                 self.chains[one.seq] = self.chain
-            secret, gone, left = secrets.get(one.owner), is_gone(one), is_left(one)
+            secret, gone, left = secrets.get(one.owner), is_gone(one), self._sealed and is_left(one)
             if gone or left or (secret is None and one.owner in locked):
                 self.left_out[dedupe_field(one.owner, one.raw_id)] = one.seq
             elif secret is None:

@@ -91,7 +91,9 @@ class _Verification:
         partitions = wire.call("HGET", STORE_KEY, "partitions")
         told = wire.call("HMGET", LogKeys(tag).meta, "format2", "format2_at")
         first_format, began = (int(one) if one and is_number(one) else 0 for one in told)
-        self._ledger = Ledger(verdict.partition, int(partitions), chain_at, first_format, began)
+        self._ledger = Ledger(
+            verdict.partition, int(partitions), chain_at, first_format, began, sealed=wire.seals.is_on
+        )
         self._on_progress = on_progress
 
     @property

@@ -14,7 +14,7 @@ import msgspec
 import orjson
 
 from events.envelope import AnyEvent, Stored
-from events.sealing.wordless import WORDS, is_left
+from events.sealing.wordless import WORDS, is_left, is_wordless
 from events.shape import Shape
 from projections.fold.named import names
 from projections.language.sensitivity.event_level import level_now, level_of_data, may_hold_words
@@ -59,7 +59,7 @@ def words_of(stored: Stored, event: AnyEvent, today: OwnerToday) -> EventWords:
     whose = _Whose(stored, event, today)
     data = without_proofs(orjson.loads(stored.body).get("data") or {})
     told = _shape(data, type(event.data), whose.told)
-    if not is_left(stored):
+    if not (is_left(stored) and is_wordless(event)):
         return EventWords(told, whose.first)
     return EventWords(told | {name: mark(ERASED) for name in WORDS.get(event.type, ()) if told.get(name) == ""}, ERASED)
 
