@@ -112,7 +112,7 @@ def erase(
     from ops.store import open_the_store
 
     asked = _Asked(ground, reason, names or (), backup or (), yes=yes or again, json=json)
-    _refuse(asked, only_looks=audit, erases=asked.yes or certificate is not None)
+    _refuse(asked, only_looks=audit, erases=asked.yes or certificate is not None, of_words=bool(ids))
     if (owner is None) == (not again):
         raise InputError(
             "owner: got nothing; allowed: an owner, or --again alone"
@@ -127,17 +127,7 @@ def erase(
         destroy_old(store, settings)
         if audit and owner is not None:
             raise typer.Exit(audit_only(store, settings, owner, ids or (), backup or (), json=json))
-        owners = _came_back(store, settings) if owner is None else [owner]
-        if ids and owner is not None:
-            acts = [partial(_erase_words, store, settings, owner, ids, asked)]
-        else:
-            acts = [partial(_erase_one, store, settings, one, asked) for one in owners]
-            if again:
-                acts += [
-                    partial(_erase_words, store, settings, one, named, asked, begun=True)
-                    for one, named in _words_came_back(store, settings)
-                    if one not in owners
-                ]
+        acts = _all_left(store, settings, asked) if owner is None else [_act(store, settings, owner, ids or (), asked)]
         done, failed = _each(acts, goes_on=again)
         if again and not failed and all(_exit_code(one) != 1 for one in done):
             store.alarms.cleared("erased_came_back", "")
@@ -153,6 +143,10 @@ def erase(
     raise typer.Exit(_exit_code(done[0]))
 
 
+_Act = Callable[[], dict[str, Any]]
+"""An erasure that is to be carried out; what it came to, JSON-ready."""
+
+
 class _Asked(NamedTuple):
     """What is wanted besides whom."""
 
@@ -164,7 +158,7 @@ class _Asked(NamedTuple):
     json: bool
 
 
-def _refuse(asked: _Asked, *, only_looks: bool, erases: bool) -> None:
+def _refuse(asked: _Asked, *, only_looks: bool, erases: bool, of_words: bool = False) -> None:
     """Raise InputError for what cannot be carried out, before the store is opened."""
     if asked.ground not in GROUNDS:
         got = asked.ground[:40]
@@ -172,6 +166,12 @@ def _refuse(asked: _Asked, *, only_looks: bool, erases: bool) -> None:
     if (length := len(asked.reason)) > MOST_REASON:
         raise InputError(
             f"reason: got {length:,} characters; allowed: at most {MOST_REASON:,}", field="reason", got=length
+        )
+    if of_words and asked.names:
+        raise InputError(
+            "name: got it beside ids; allowed: an owner alone, of whom others may have told",
+            field="name",
+            got=asked.names[0][:40],
         )
     if only_looks and (erases or asked.names or asked.reason):
         raise InputError(
@@ -181,9 +181,25 @@ def _refuse(asked: _Asked, *, only_looks: bool, erases: bool) -> None:
         )
 
 
-def _each(
-    acts: Sequence[Callable[[], dict[str, Any]]], *, goes_on: bool
-) -> tuple[list[dict[str, Any]], list[EngramlogError]]:
+def _act(store: OpenStore, settings: Settings, owner: str, ids: Sequence[str], asked: _Asked) -> _Act:
+    """The erasure of an owner, or of the words that are named."""
+    if ids:
+        return partial(_erase_words, store, settings, owner, ids, asked)
+    return partial(_erase_one, store, settings, owner, asked)
+
+
+def _all_left(store: OpenStore, settings: Settings, asked: _Asked) -> list[_Act]:
+    """Every erasure that did not end, or came back."""
+    owners = _came_back(store, settings)
+    acts = [_act(store, settings, one, (), asked) for one in owners]
+    return acts + [
+        partial(_erase_words, store, settings, one, named, asked, begun=True)
+        for one, named in _words_came_back(store, settings)
+        if one not in owners
+    ]
+
+
+def _each(acts: Sequence[_Act], *, goes_on: bool) -> tuple[list[dict[str, Any]], list[EngramlogError]]:
     """What each came to, and why some could not be carried out; `goes_on`: that keeps nobody from the others."""
     done, failed = list[dict[str, Any]](), list[EngramlogError]()
     for act in acts:
@@ -200,9 +216,8 @@ def _exit_code(done: dict[str, Any]) -> int:
     audit = done["audit"]
     if not done["verified"]:
         return 1
-    if done.get("said_meanwhile"):
-        return 3
-    return 3 if audit is None else int(audit["exit_code"])
+    code = 3 if audit is None else int(audit["exit_code"])
+    return code or (3 if done.get("said_meanwhile") else 0)
 
 
 def _refuse_path(path: Path, *, again: bool) -> None:

@@ -32,8 +32,8 @@ from projections.memory.record import SECRET
 from projections.reports.erasing.reach import turn_name
 
 LEAST_SHARE, LEAST_PLAIN = 0.4, 0.6
-"""Of the words of what is erased, rare ones counting more, and all alike: from either on something is told to say it too. Of eight
-statements read in a chat of 419 turns by rules, what another turn says again lies above the first, and little else."""
+"""Of the words of what is erased, rare ones counting more, and all alike: from either on something is told to say it too. Rather
+too much is told than too little: a person decides."""
 LEAST_WORDS = 2
 MOST_TOLD = 100
 SHOWN = 100

@@ -61,6 +61,7 @@ REFUSED = {
     "only to look, beside --again": (("--again", "--audit"), "audit: got it beside what erases"),
     "only to look, beside --yes": (("ada", "--audit", "--yes"), "audit: got it beside what erases"),
     "only to look, and a reason": (("ada", "--audit", "--reason", "x"), "audit: got it beside what erases"),
+    "names that others may have told, beside ids": (("ada", "m0", "--name", "Ada"), "name: got it beside ids"),
     "a reason that is too long": (
         ("ada", "--yes", "--reason", "x" * (MOST_REASON + 1)),
         "reason: got 2,001 characters; allowed: at most",
