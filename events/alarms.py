@@ -36,6 +36,7 @@ ACCESSES_LOST = "accesses_lost"
 INBOX_FULL = "inbox_full"
 OWNER_TOO_LARGE = "owner_too_large"
 KEYS_UNAVAILABLE = "keys_unavailable"
+CLUSTER_WAITS = "cluster_waits"
 KNOWN: Mapping[str, AlarmKind] = {
     "partition_gap": AlarmKind(
         "stopped",
@@ -174,6 +175,12 @@ KNOWN: Mapping[str, AlarmKind] = {
         "itself",
         "The master key (`ENGRAMLOG_SEALED_BY`) cannot be had, or not for some owners. Nothing is lost: what is said of them waits"
         " in the log, and is folded by itself once it can. The text says why; docs/sealing.md says what to do.",
+    ),
+    CLUSTER_WAITS: AlarmKind(
+        "warning",
+        "itself",
+        "A partition cannot be appended to or folded now: the node of the Redis Cluster that holds it was lost, or its slot is"
+        " being moved. Nothing is lost; what was refused is sent again. docs/cluster.md says how long that takes.",
     ),
     "token_unusable": AlarmKind(
         "stopped",

@@ -17,6 +17,7 @@
     |- StoreError                  the store cannot do it now (exit 1, HTTP 503)
     |  |- StoreFull                too close to maxmemory; try again later
     |  |- StoreUnavailable         Redis does not answer, refuses or is read-only
+    |  |  `- UnderReplicated       written, and too few replicas are known to have it
     |  |- KeyUnavailable           an owner's key cannot be had now: nothing of it can be read or written
     |  |  `- OwnerErased           its key was destroyed: never again (HTTP 410)
     |  |- ClockBehind              the store's clock is behind; honest events look as if they came from the future
@@ -200,7 +201,21 @@ class StoreFull(StoreError):
 
 
 class StoreUnavailable(StoreError):
-    """Redis does not answer, refuses connections or is read-only; the same request can be sent again safely."""
+    """Redis does not answer, refuses connections or is read-only; the same request can be sent again safely.
+
+    `not_done`: what was asked was surely not carried out, and may be later: a node that nobody reaches, a slot that is moved.
+    """
+
+    def __init__(self, message: str, *, not_done: bool = False, **context: Any) -> None:
+        super().__init__(message, **context)
+        self.not_done = not_done
+
+
+class UnderReplicated(StoreUnavailable):
+    """Events are written, and fewer replicas are known to have them than the operator asks for: they are not proved.
+
+    `receipts`: what is known of each event. The same request sent again proves them, or raises this again.
+    """
 
 
 class KeyUnavailable(StoreError):

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import (
     ConfigDict,
@@ -18,11 +17,11 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from redis.connection import parse_url
 
 from events.entry import LOCAL
 from events.errors import BadSetting
 from events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
+from events.redis.address import read_address
 from events.text.embedder_names import AUTO, NONE
 from events.text.invisible import INVISIBLE
 from events.text.urls import shown
@@ -58,7 +57,8 @@ class Settings(BeyondSettings, SealingSettings):
     data: Path = Field(default_factory=lambda: data_folder({}))
     """Folder of the embedded store."""
     redis_url: Annotated[str | None, Field(repr=False)] = None
-    """A Redis of one's own instead of the embedded one: redis://, rediss:// or unix://."""
+    """A Redis of one's own instead of the embedded one: redis://, rediss:// or unix://; a Cluster's nodes (redis+cluster://),
+    or the Sentinels that know the primary (redis+sentinel://)."""
     redis_server: str | None = None
     """Path of the redis-server to start; PATH, then the bundled one, when unset."""
     redis_maxmemory: Annotated[int, Field(ge=8 * 1024 * 1024)] | None = None
@@ -118,7 +118,9 @@ class Settings(BeyondSettings, SealingSettings):
     key_cpu: Annotated[float, Field(ge=0, le=1_000)] = 2.0
     """Seconds of CPU a second that his questions take, likewise."""
     min_replicas: Annotated[int, Field(ge=0, le=10)] = 0
-    """Replicas that an append waits for, a second at most (WAIT); the receipt tells how many have it."""
+    """Replicas that an append waits for, a second at most (WAIT); where fewer have it, it is refused as not proved."""
+    wait_fsync: bool = False
+    """Whether an append waits, a second at most, until it is on disk (WAITAOF, Redis 7.2), where Redis does not promise that."""
     principal: str = LOCAL
     """Who brings what this process appends: written beside each event, never into it (a job and a model add their own names)."""
     highest_trust: Trust = ASSERTED
@@ -210,19 +212,18 @@ class Settings(BeyondSettings, SealingSettings):
             raise ValueError("auto, off, or the whole path of a folder")
         return value
 
-    @field_validator("redis_url", "queue_url")
+    @field_validator("redis_url")
     @classmethod
     def _known_scheme(cls, value: str | None) -> str | None:
-        if value and not value.startswith(("redis://", "rediss://", "unix://")):
-            raise ValueError("a URL that begins with redis://, rediss:// or unix://")
-        try:
-            if value:
-                parse_url(value)  # type: ignore[no-untyped-call]
-                _ = urlsplit(value).port
-        except ValueError:  # whose text quotes what may be a password
-            raise ValueError(
-                "a URL such as redis://localhost:6379/0; in a user or password @ is written %40, / %2F, : %3A, # %23"
-            ) from None
+        if value:
+            read_address(value)
+        return value or None
+
+    @field_validator("queue_url")
+    @classmethod
+    def _one_redis(cls, value: str | None) -> str | None:
+        if value and read_address(value).kind == "cluster":
+            raise ValueError("a URL of one Redis, or of its Sentinels: jobs do not run on a Cluster")
         return value or None
 
     @field_validator("token")
@@ -351,6 +352,12 @@ def load_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         name = f"ENGRAMLOG_IDENTITY_{missing}"
         raise BadSetting(
             f"{name}: got none; allowed: both ENGRAMLOG_IDENTITY_ISSUER and _AUDIENCE, or neither", setting=name
+        )
+    if settings.redis_url and settings.queue_url is None and read_address(settings.redis_url).kind == "cluster":
+        raise BadSetting(
+            "ENGRAMLOG_QUEUE_URL: got none; allowed beside a Redis Cluster (ENGRAMLOG_REDIS_URL): a URL of one Redis, or of its"
+            " Sentinels, for jobs do not run on a Cluster",
+            setting="ENGRAMLOG_QUEUE_URL",
         )
     if settings.model is not None:
         _reachable(settings.model_url, settings.model_key, "model", "/chat/completions", "ENGRAMLOG_MODEL")

@@ -17,7 +17,8 @@ from api.requests.speaking import behalf_in_hand
 from events.errors import EmbeddedRedisError, StoreUnavailable
 from events.redis.alarms import RedisAlarms
 from events.redis.log import RedisEventLog
-from events.redis.ready import await_loaded, refuse_kind
+from events.redis.ready import STORE_SETTING, await_loaded, refuse_kind
+from events.redis.sending import Proof
 from events.redis.wire import StoreClient, Wire, WirePool, connect
 from ops.clock import now_micros
 from ops.embedded.disk import DiskGuard, look
@@ -166,14 +167,15 @@ def _check(settings: Settings, url: str, role: Role, on_wait: Callable[[str], No
     try:
         seconds = min(settings.loading_seconds, SHARED_SECONDS) if role == "shared" else settings.loading_seconds
         await_loaded(wire, seconds, on_wait)
-        refuse_kind(wire, "ENGRAMLOG_REDIS_URL")
+        refuse_kind(wire, STORE_SETTING)
     finally:
         wire.close()
         client.close()
 
 
 def check_queue(url: str | None, timeout: float) -> None:
-    """Refuse a queue of its own on a Cluster or a Sentinel (StoreMismatch): jobs and their schedule are keys that belong together.
+    """Refuse a queue of its own on a node of a Cluster or a Sentinel (StoreMismatch): jobs and their schedule are keys that belong
+    together.
 
     One that does not answer now passes: job workers wait for it, and look again.
     """
@@ -253,7 +255,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     log = KeepingLog(
         client,
         identity.tags,
-        replicas=settings.min_replicas,
+        proof=Proof(settings.min_replicas, settings.wait_fsync),
         own_clock=now_micros,
         alarms=alarms,
         read_debt=FoldDebt(identity.tags),

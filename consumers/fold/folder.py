@@ -12,7 +12,7 @@ from typing import Any
 
 from consumers.fold.figures import FoldFigures
 from events.envelope import Stored
-from events.errors import OwnerErased, UndecodableEvent
+from events.errors import OwnerErased, StoreUnavailable, UndecodableEvent
 from events.parameters import DEFAULTS, Parameters
 from events.partitions import STORE_KEY, partition_of
 from events.redis.gap import refuse_holes
@@ -77,9 +77,9 @@ class CommitLane:
         self.events = 0
         """Events committed so far."""
 
-    def connect(self) -> None:
-        """Connect, before a lease is taken: a connection made later may lead to a history where the epoch fits by chance."""
-        self.wire.evalsha(self._script, (), ())
+    def connect(self, key: str) -> None:
+        """Connect to where a key lies, before a lease is taken: later it may lead to a history where the epoch fits by chance."""
+        self.wire.evalsha(self._script, (key,), ())
 
     def put(self, lease: Lease, outcome: Outcome, keys: Sequence[Any], arguments: Sequence[Any]) -> None:
         """Have a commit written: at once where it is large, else with those that follow, by `send` or `settle`."""
@@ -108,7 +108,11 @@ class CommitLane:
     def _receive(self) -> None:
         sent, self._sent = self._sent, []
         for lease, outcome in sent:
-            receive_commit(self.wire, lease, outcome)
+            try:
+                receive_commit(self.wire, lease, outcome)
+            except StoreUnavailable as error:
+                error.context.setdefault("partition", lease.keys.tag)
+                raise
             self.events += outcome.events
             if self.figures is not None:
                 self.figures.committed(outcome)

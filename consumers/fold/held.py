@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from time import monotonic
 from typing import NamedTuple, TypeVar
 
 from consumers.fold.folder import CommitLane, PartitionFolder, Tell
-from events.alarms import INBOX_FULL, KEYS_UNAVAILABLE, Alarms
-from events.errors import DamagedState, FoldError, LogGap, LogRolledBack
+from consumers.fold.node_clocks import NodeClocks
+from events.alarms import CLUSTER_WAITS, INBOX_FULL, KEYS_UNAVAILABLE, Alarms
+from events.errors import DamagedState, FoldError, LogGap, LogRolledBack, StoreUnavailable
 from events.partitions import LogKeys, ranges
 from events.redis.gap import refuse_gap
 from events.redis.wire import Wire
@@ -30,12 +32,23 @@ MOST_LOCKED = 500
 """Such owners that are looked at in one go."""
 MOST_FREED = 50
 """Of them that are folded in one go; then it is the turn of others."""
+ASIDE_SECONDS, MOST_ASIDE_SECONDS = 0.25, 4.0
+"""How long a partition is left alone that a Cluster cannot serve now: at first, and at most."""
+TOLD_ASIDE_SECONDS = 1.0
+"""From so long a wait on an alarm tells of it: a failover, or a slot that is moved, takes seconds."""
 STANDS_STILL: Mapping[type[FoldError], str] = {
     LogGap: "partition_gap",
     LogRolledBack: "log_rolled_back",
     DamagedState: "state_damaged",
 }
 """The alarm of a partition whose fold stands still, by what stopped it."""
+
+
+class _Aside(NamedTuple):
+    """Until when a partition is left alone, and for how long that is."""
+
+    until: float
+    wait: float
 
 
 class _Looked(NamedTuple):
@@ -68,11 +81,14 @@ class HeldPartitions:
         self._folder_of, self._on_taken = folder_of, on_taken
         self._lease_ms, self._standing_seconds, self._look_seconds = lease_ms, standing_seconds, look_seconds
         self._tell, self._alarms = tell, alarms
+        self._clocks = NodeClocks(wire, tags)
         self.folders: dict[int, PartitionFolder] = {}
         self.quiet_until = 0.0
         """Until then what is taken anew after a refusal is not told again."""
         self._next_renewal = 0.0
         self._not_before: dict[int, float] = {}
+        self._aside: dict[int, _Aside] = {}
+        """Until when, and for how long, partitions wait that a Cluster could not serve."""
         self._taken_at: dict[int, int] = {}
         """Checkpoint at which each partition was last taken: what is taken anew after each refusal is not told each time."""
         self._unsure: set[int] = set()
@@ -86,7 +102,7 @@ class HeldPartitions:
         """How far each is folded."""
         return {partition: folder.checkpoint.seq for partition, folder in self.folders.items()}
 
-    def balance(self, share: int, now_ms: int) -> None:
+    def balance(self, share: int) -> None:
         """Give up what is above the share, take what is free below it; either is told in one line."""
         released = sorted(self.folders)[share:]
         for partition in released:
@@ -100,7 +116,7 @@ class HeldPartitions:
                 if len(self.folders) >= share:
                     return
                 if partition not in self.folders and monotonic() >= self._not_before.get(partition, 0.0):
-                    taken += [partition] if self._take(partition, now_ms) else []
+                    taken += [partition] if self._take_or_set_aside(partition) else []
         finally:
             self._tell_taken([partition for partition in taken if partition in self.folders])
 
@@ -110,7 +126,50 @@ class HeldPartitions:
             folded = sum(self.folders[partition].checkpoint.seq for partition in partitions)
             self._tell("partitions taken", partitions=ranges(partitions), epochs=ranges(leases), folded=folded)
 
-    def _take(self, partition: int, now_ms: int) -> bool:
+    def _take_or_set_aside(self, partition: int) -> bool:
+        """The same as `_take`; what lies on a node of a Cluster that cannot be reached waits, and keeps nothing else waiting."""
+        try:
+            return self._take(partition)
+        except StoreUnavailable as error:
+            if not self._wire.many:
+                raise
+            self.folders.pop(partition, None)
+            self.set_aside(self.beside(partition), error)
+            return False
+
+    def beside(self, partition: int) -> list[int]:
+        """The partitions that lie where this one does, as far as that is known."""
+        try:
+            name = self._wire.node_of(LogKeys(self._tags[partition]).meta)
+            return [p for p, tag in enumerate(self._tags) if self._wire.node_of(LogKeys(tag).meta) == name]
+        except StoreUnavailable:
+            return [partition]
+
+    def on_node(self, name: str) -> list[int]:
+        """The partitions that lie on a node, as far as that is known."""
+        found = []
+        for partition, tag in enumerate(self._tags):
+            with suppress(StoreUnavailable):
+                if self._wire.node_of(LogKeys(tag).meta) == name:
+                    found.append(partition)
+        return found
+
+    def set_aside(self, partitions: Sequence[int], error: StoreUnavailable) -> None:
+        """Leave partitions alone that a Cluster cannot serve now, each time longer, and say so; the others go on."""
+        now = monotonic()
+        news = [one for one in partitions if self._aside.get(one, _Aside(0.0, 0.0)).until + MOST_ASIDE_SECONDS < now]
+        for partition in partitions:
+            before = self._aside.get(partition)
+            wait = ASIDE_SECONDS if before is None or partition in news else min(2 * before.wait, MOST_ASIDE_SECONDS)
+            self._aside[partition] = _Aside(now + wait, wait)
+            self._not_before[partition] = now + wait
+            if wait >= TOLD_ASIDE_SECONDS:
+                self._alarms.raised(CLUSTER_WAITS, f"partition {partition}", error.message)
+                self._unsure.add(partition)
+        if news:
+            self._tell("partitions wait", partitions=ranges(news), reason=error.message)
+
+    def _take(self, partition: int) -> bool:
         """Lease it where nobody holds it; whether that is to be told."""
         tag = self._tags[partition]
         build = (self._wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
@@ -125,7 +184,8 @@ class HeldPartitions:
         except LogGap as error:
             self.stands_still(partition, error)
             return False
-        self._lane.connect()
+        self._lane.connect(keys.checkpoint)
+        now_ms = self._clocks.ms(partition)
         lease = take_lease(self._wire, keys, self._worker_id, now_ms=now_ms, ttl_ms=self._lease_ms)
         if lease is None:
             return False
@@ -143,13 +203,13 @@ class HeldPartitions:
         """Whether a third of a lease is over since the last renewal: a long round must not outlast its leases."""
         return monotonic() >= self._next_renewal
 
-    def renew(self, now_ms: int) -> None:
+    def renew(self) -> None:
         """Renew every lease where that is due; what was lost is let go."""
         if not self.is_renewal_due:
             return
         self._next_renewal = monotonic() + self._lease_ms / 3_000
         for partition, folder in list(self.folders.items()):
-            if not renew_lease(self._wire, folder.lease, now_ms=now_ms, ttl_ms=self._lease_ms):
+            if not renew_lease(self._wire, folder.lease, now_ms=self._clocks.ms(partition), ttl_ms=self._lease_ms):
                 self._tell("lease lost", partition=partition, epoch=folder.lease.epoch)
                 self.folders.pop(partition)
                 continue
@@ -201,7 +261,7 @@ class HeldPartitions:
             return
         self._lane.settle()
         for partition in self._unsure & self.folders.keys():
-            for name in STANDS_STILL.values():
+            for name in (*STANDS_STILL.values(), CLUSTER_WAITS):
                 self._alarms.cleared(name, f"partition {partition}")
         self.tell_full(self._unsure)
         self._unsure.clear()
@@ -244,6 +304,19 @@ class HeldPartitions:
         return _Looked(monotonic() + before.wait, wait, told)
 
     def release(self) -> None:
-        """Give every lease back at once."""
+        """Give every lease back at once, of a Cluster as far as its nodes answer. Raises StoreUnavailable where one did not."""
+        failed: StoreUnavailable | None = None
         for folder in self.folders.values():
-            release_lease(self._wire, folder.lease)
+            try:
+                release_lease(self._wire, folder.lease)
+            except StoreUnavailable as error:
+                if not self._wire.many:
+                    raise
+                failed = error
+        if failed is not None:
+            raise failed
+
+    def drop(self) -> None:
+        """Hold nothing; what is held in Redis is held until its leases end."""
+        self.folders.clear()
+        self._clocks.drop()

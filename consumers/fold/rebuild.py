@@ -77,7 +77,7 @@ def rebuild_partition(
         keys = BuildKeys(tag, next_build(live))
         end = monotonic() + give_up_after
         refuse_gap(tend, tag)
-        lane.connect()
+        lane.connect(keys.checkpoint)
         lease = _lease(tend, keys, holder, lease_ms, on_wait)
         probe("lease taken")
         with _handed_over(tend, lease):
@@ -135,11 +135,13 @@ def _lease(wire: Wire, keys: BuildKeys, holder: str, lease_ms: int, on_wait: Cal
     """The lease on the new build. Waits for that of a rebuild that was killed to end; raises LostLease where one goes on."""
     until = wire.call("HGET", keys.checkpoint, "until")
     while True:
-        lease = take_lease(wire, keys, holder, now_ms=redis_ms(wire), ttl_ms=lease_ms, must_be_live=False)
+        lease = take_lease(
+            wire, keys, holder, now_ms=redis_ms(wire, keys.checkpoint), ttl_ms=lease_ms, must_be_live=False
+        )
         if lease is not None:
             return lease
         ends = wire.call("HGET", keys.checkpoint, "until")
-        if ends != until or int(ends or 0) - redis_ms(wire) > lease_ms:
+        if ends != until or int(ends or 0) - redis_ms(wire, keys.checkpoint) > lease_ms:
             raise LostLease(f"another rebuild of partition {{{keys.tag}}} holds build {keys.build}", partition=keys.tag)
         on_wait(f"partition {{{keys.tag}}}: waiting for the lease of another rebuild to end")
         sleep(LOOK_SECONDS)
@@ -157,8 +159,9 @@ class _Hold:
         if monotonic() - self._renewed <= self._lease_ms / 3_000:
             return
         self._renewed = monotonic()
-        if not renew_lease(self._wire, self._lease, now_ms=redis_ms(self._wire), ttl_ms=self._lease_ms):
-            keys = self._lease.keys
+        keys = self._lease.keys
+        now_ms = redis_ms(self._wire, keys.checkpoint)
+        if not renew_lease(self._wire, self._lease, now_ms=now_ms, ttl_ms=self._lease_ms):
             raise LostLease(f"the lease on build {keys.build} of partition {{{keys.tag}}} was lost", partition=keys.tag)
 
 
@@ -205,7 +208,9 @@ def _switch(wire: Wire, live: str, keys: BuildKeys) -> bool:
     It may be ahead: a live build that stands still (damaged, or of another version) is no reason not to leave it.
     """
     old = BuildKeys(keys.tag, live)
-    answer = wire.run(SWITCH, [keys.log.meta, old.checkpoint, keys.checkpoint], [live, keys.build, redis_ms(wire)])
+    answer = wire.run(
+        SWITCH, [keys.log.meta, old.checkpoint, keys.checkpoint], [live, keys.build, redis_ms(wire, keys.checkpoint)]
+    )
     if answer[0] == b"other" and answer[1].decode() != keys.build:
         raise LostLease(
             f"partition {{{keys.tag}}}: {answer[1].decode()} became the live build meanwhile", partition=keys.tag
@@ -214,8 +219,18 @@ def _switch(wire: Wire, live: str, keys: BuildKeys) -> bool:
 
 
 def refuse_without_room(wire: Wire, tags: Sequence[str]) -> None:
-    """Raises StoreFull where a second build would bring Redis above the level at which appends are refused."""
-    fields = dict(line.split(":", 1) for line in wire.call("INFO", "memory").decode().splitlines() if ":" in line)
+    """Raises StoreFull where a second build would bring Redis, or a node of a Cluster, to where appends are refused."""
+    by_node: dict[str, list[str]] = {}
+    for tag in tags:
+        by_node.setdefault(wire.node_of(LogKeys(tag).meta), []).append(tag)
+    for some in by_node.values():
+        _refuse_without_room_beside(wire, some)
+
+
+def _refuse_without_room_beside(wire: Wire, tags: Sequence[str]) -> None:
+    """The same of partitions that lie on one server."""
+    told = wire.at(LogKeys(tags[0]).meta).call("INFO", "memory").decode().splitlines()
+    fields = dict(line.split(":", 1) for line in told if ":" in line)
     used, limit = int(fields["used_memory"]), int(fields["maxmemory"])
     if not limit:
         return

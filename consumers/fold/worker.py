@@ -22,9 +22,9 @@ from consumers.fold.presence import LEASE_MS, Presence, fair_share
 from consumers.fold.rebuild_run import tell_left_build
 from events.alarms import Alarms, TellingAlarms
 from events.envelope import Stored
-from events.errors import FoldError, LostLease, StoreError
+from events.errors import FoldError, LostLease, StoreError, StoreUnavailable
 from events.parameters import DEFAULTS, Parameters
-from events.partitions import ranges
+from events.partitions import WORKERS_KEY, ranges
 from events.redis.clock import redis_ms
 from events.redis.log import entries
 from events.redis.wire import Script, Wire, as_store_error
@@ -68,6 +68,8 @@ class FoldWorker:
         self._load, self._tend = Wire(client), Wire(client)
         self._lane = CommitLane(Wire(client), script, probe, figures)
         self._prefetch = Prefetch(Wire(client), self._tags)
+        for wire in (self._load, self._tend, self._lane.wire, self._prefetch.wire):
+            wire.patience = 0.0  # what waits is set aside, and keeps nothing else waiting
         self._presence = Presence(self._tend, worker_id, lease_ms, facts or {})
         self._partitions = HeldPartitions(
             *(self._tend, self._lane, self._tags, worker_id),
@@ -82,6 +84,9 @@ class FoldWorker:
         self._generations: tuple[int, ...] | None = None
         self._next_tick, self._next_retirement = 0.0, monotonic() + RETIRE_SECONDS
         self._refused = ""
+        self._workers: list[str] = []
+        """Who lived when that was last told."""
+        self._quiet_beat = 0.0
 
     @property
     def folded(self) -> int:
@@ -130,12 +135,30 @@ class FoldWorker:
             self._drop_everything()
             if type(error) in STANDS_STILL:
                 self._partitions.stands_still(self._tags.index(error.context["partition"]), error)
+        except StoreUnavailable as error:
+            if aside := self._waiting_for(error):
+                self._drop_everything()
+                self._partitions.set_aside(aside, error)
+            else:
+                self._start_anew(error, stop)
         except StoreError as error:
-            if error.message != self._refused or monotonic() >= self._partitions.quiet_until:
-                self._refused, self._partitions.quiet_until = error.message, monotonic() + TELL_SECONDS
-                self._tell("store refused", reason=error.message, next_try_seconds=BACK_OFF_SECONDS)
-            self._drop_everything()
-            stop.wait(BACK_OFF_SECONDS)
+            self._start_anew(error, stop)
+
+    def _waiting_for(self, error: StoreUnavailable) -> list[int]:
+        """The partitions that a Cluster cannot serve now, where the error is about these alone."""
+        if not self._tend.many:
+            return []
+        if (tag := error.context.get("partition")) in self._tags:
+            return [self._tags.index(tag)]
+        return self._partitions.on_node(error.context.get("node", ""))
+
+    def _start_anew(self, error: StoreError, stop: Flag) -> None:
+        """Drop everything, and begin again after a pause."""
+        if error.message != self._refused or monotonic() >= self._partitions.quiet_until:
+            self._refused, self._partitions.quiet_until = error.message, monotonic() + TELL_SECONDS
+            self._tell("store refused", reason=error.message, next_try_seconds=BACK_OFF_SECONDS)
+        self._drop_everything()
+        stop.wait(BACK_OFF_SECONDS)
 
     def _round(self) -> None:
         """Take what was prefetched, load what it is about, ask for what follows, fold while Redis reads and commits."""
@@ -157,7 +180,7 @@ class FoldWorker:
             if partition in folders:
                 folders[partition].fold()
                 if self._partitions.is_renewal_due:
-                    self._partitions.renew(self._now_ms())
+                    self._partitions.renew()
         self._lane.send()
         self._partitions.tell_full(in_hand)
         self._partitions.all_fold()
@@ -181,23 +204,35 @@ class FoldWorker:
             return
         self._next_tick = monotonic() + TICK_SECONDS
         self._lane.settle()
-        now_ms = self._now_ms()
-        if self._lane.figures is not None:
-            self._lane.figures.tick(now_ms, len(self.held))
-        self._partitions.renew(now_ms)
-        workers = self._presence.beat(now_ms, self.held, self.folded)
-        self._partitions.balance(fair_share(workers, self.worker_id, len(self._tags)), now_ms)
+        self._partitions.renew()
+        workers = self._beat()
+        self._partitions.balance(fair_share(workers, self.worker_id, len(self._tags)))
         self._partitions.carry_out_requests()
         self._partitions.retry_locked()
         if monotonic() >= self._next_retirement:
             self._next_retirement = monotonic() + RETIRE_SECONDS
             for partition, folder in self._partitions.folders.items():
+                now_ms = redis_ms(self._tend, folder.lease.keys.checkpoint)
                 drop_retired_builds(self._tend, folder.lease.keys.tag, now_ms)
                 tell_left_build(self._tend, folder.lease.keys, partition, now_ms, self._alarms)
             self._partitions.tell_no_longer_full()
 
-    def _now_ms(self) -> int:
-        return redis_ms(self._tend)
+    def _beat(self) -> list[str]:
+        """Say that this worker lives; gives who else does. On a Cluster the list lies on one node: while that is lost
+        partitions stay spread as they were."""
+        try:
+            now_ms = redis_ms(self._tend, WORKERS_KEY)
+            self._workers = self._presence.beat(now_ms, self.held, self.folded)
+        except StoreUnavailable as error:
+            if not self._tend.many:
+                raise
+            if monotonic() >= self._quiet_beat:
+                self._quiet_beat = monotonic() + TELL_SECONDS
+                self._tell("workers not told", reason=error.message)
+        else:
+            if self._lane.figures is not None:
+                self._lane.figures.tick(now_ms, len(self.held))
+        return self._workers
 
     def _stop_reading(self) -> None:
         """The partitions held changed: drop the read in flight, so that the next one asks for all of them."""
@@ -217,7 +252,7 @@ class FoldWorker:
     def _drop_everything(self) -> None:
         if self._lane.figures is not None:
             self._lane.figures.stops += 1
-        self._partitions.folders.clear()
+        self._partitions.drop()
         self._prefetch.stop()
         self._lane.drop()
         for wire in (self._prefetch.wire, self._load, self._tend):

@@ -58,12 +58,15 @@ def company(wire: Wire, lease_ms: int) -> Company:
     workers = [
         Other("worker", name, f"holds {len(facts.get('partitions', ()))} partition(s)") for name, facts in live.items()
     ]
-    mine, listed = wire.pipeline([["CLIENT", "ID"], ["CLIENT", "LIST"]])
-    for answer in (mine, listed):
-        if isinstance(answer, Exception):
-            return Company(tuple(workers), str(answer))
-    others = [_other(line) for line in listed.decode("utf-8", "backslashreplace").splitlines() if line]
-    return Company((*workers, *(one for number, one in others if number != str(mine))))
+    connected = list[Other]()
+    for _, server in wire.servers():
+        mine, listed = server.pipeline([["CLIENT", "ID"], ["CLIENT", "LIST"]])
+        for answer in (mine, listed):
+            if isinstance(answer, Exception):
+                return Company(tuple(workers), str(answer))
+        others = [_other(line) for line in listed.decode("utf-8", "backslashreplace").splitlines() if line]
+        connected += [one for number, one in others if number != str(mine)]
+    return Company((*workers, *connected))
 
 
 def _other(line: str) -> tuple[str, Other]:

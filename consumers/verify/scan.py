@@ -43,7 +43,7 @@ def elements(wire: Wire, key: str) -> Iterator[bytes]:
 def keys_like(wire: Wire, pattern: str) -> Iterator[tuple[bytes, bytes]]:
     """Keys and their types."""
     seen: set[bytes] = set()
-    for page in _pages(wire, "SCAN", None, "MATCH", pattern):
+    for page in chain.from_iterable(_pages(one, "SCAN", None, "MATCH", pattern) for _, one in wire.servers()):
         fresh = [key for key in page if key not in seen]
         seen.update(fresh)
         if fresh:

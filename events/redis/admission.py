@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import redis
 
 from events.admission import ACCESS_FULL, APPEND_FULL, Debt, Room, refusal
-from events.errors import StoreFull
+from events.errors import StoreFull, StoreUnavailable
 from events.redis.wire import Wire
 
 LOOK_SECONDS = 1.0
@@ -56,13 +56,37 @@ class AppendAdmission:
 
 
 def read_room(wire: Wire, read_debt: ReadDebt = no_debt) -> Room:
-    """How Redis stands now; without a limit where it has none, or does not tell, and then no debt is asked for."""
+    """How Redis stands now, of a Cluster the fullest node; without a limit where it has none, or does not tell, and then no debt is
+    asked for."""
     used, limit = memory(wire)
     return Room(used or 0) if used is None or limit is None else Room(used, limit, read_debt(wire))
 
 
 def memory(wire: Wire) -> tuple[int | None, int | None]:
-    """Bytes in use and maxmemory; None where it cannot be read, or has no limit."""
+    """Bytes in use and maxmemory, None where it cannot be read, or has no limit; of a Cluster those of the fullest node."""
+    if wire.many:
+        return _fullest([figures for _, figures in memory_by_node(wire)])
+    return _memory(wire)
+
+
+def memory_by_node(wire: Wire) -> list[tuple[str, tuple[int | None, int | None]]]:
+    """The same of each node by its name, of those that answer. Raises StoreUnavailable where nobody tells the nodes."""
+    found = []
+    for name, one in wire.servers():
+        try:
+            found.append((name, _memory(one)))
+        except StoreUnavailable:
+            continue
+    return found
+
+
+def _fullest(nodes: Sequence[tuple[int | None, int | None]]) -> tuple[int | None, int | None]:
+    """Who has the largest share of its limit; without limits who has most in use."""
+    told = [(used, limit) for used, limit in nodes if used is not None]
+    return max(told, key=lambda one: (one[0] / one[1] if one[1] else 0.0, one[0]), default=(None, None))
+
+
+def _memory(wire: Wire) -> tuple[int | None, int | None]:
     wire.send("INFO", "memory")
     try:
         answer: Any = wire.receive()

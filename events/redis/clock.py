@@ -13,6 +13,7 @@ from time import monotonic
 
 from events.alarms import Alarms
 from events.envelope import from_micros, utc_text
+from events.partitions import STORE_KEY
 from events.redis.wire import Wire
 
 READ_SECONDS = 60.0
@@ -26,15 +27,16 @@ APART_MICROS = 300_000_000
 Read = Callable[[], int]
 
 
-def redis_micros(wire: Wire) -> int:
-    """The clock of the Redis behind a wire, microseconds since 1970. Raises StoreError."""
-    seconds, micros = wire.call("TIME")
+def redis_micros(wire: Wire, key: str = STORE_KEY) -> int:
+    """The clock of the Redis behind a wire, of a Cluster that of the node that holds the key, microseconds since 1970. Raises
+    StoreError."""
+    seconds, micros = wire.at(key).call("TIME")
     return int(seconds) * 1_000_000 + int(micros)
 
 
-def redis_ms(wire: Wire) -> int:
+def redis_ms(wire: Wire, key: str = STORE_KEY) -> int:
     """The same in milliseconds."""
-    return redis_micros(wire) // 1_000
+    return redis_micros(wire, key) // 1_000
 
 
 class StoreClock:

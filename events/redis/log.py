@@ -10,60 +10,32 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from secrets import token_bytes
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
-import msgspec
 import redis
 
 from events.admission import append_bytes
-from events.alarms import Alarm, Alarms
+from events.alarms import Alarms
 from events.catalogue import LATEST_VERSION
 from events.entry import LOCAL, SECRET_BYTES, checked_principal
-from events.envelope import Prepared, Stored
-from events.errors import LogGap, ReceiptLost, StoreFull
-from events.log import Appendable, AppendReceipt, Behalf, check_request_size, for_itself, is_access, ready
+from events.envelope import Stored
+from events.errors import LogGap, UnderReplicated
+from events.log import Appendable, AppendReceipt, Behalf, check_request_size, for_itself, is_access
 from events.marks import UNMARKED, Marker
 from events.naming import Naming
-from events.partitions import ALARMS_KEY, LogKeys, partition_of
+from events.partitions import LogKeys, partition_of
 from events.redis.admission import AppendAdmission, ReadDebt, no_debt
-from events.redis.append import APPEND, Brought, append_command, append_receipts
 from events.redis.clock import StoreClock, redis_micros
-from events.redis.durability import read_durability
 from events.redis.gap import MENDING
 from events.redis.naming import read_naming, read_seqs
 from events.redis.opening import opened, opened_where_it_can_be
 from events.redis.receipts import KeptReceipts, NewestReceipt
-from events.redis.secrets import Chance, OwnerSecret, Secrets, read_lines, read_secrets
-from events.redis.wire import TOGETHER_BYTES, Wire, WirePool, as_store_error, refusal_code
-from events.redis.wordless import Gone, refusal
-from events.sealing.cipher import SALT_BYTES
+from events.redis.secrets import Chance, Secrets, read_lines, read_secrets
+from events.redis.sending import UNPROVED, AppendRequest, AppendSending, Proof
+from events.redis.wire import Wire, WirePool, as_store_error
 from events.sealing.seals import Seals
 from events.trust import ASSERTED, lowest
 from events.vocabulary import Trust
-
-
-class _Durability(NamedTuple):
-    """What one connection's server was found to promise, and until when that is believed."""
-
-    generation: int
-    until: float
-    fsynced: bool | None
-
-
-class _Request(NamedTuple):
-    """What was asked to be appended, and by whom."""
-
-    events: Sequence[Appendable]
-    expected_heads: Mapping[str, int]
-    principal: str
-
-
-_SECRET_TRIES = 5
-"""How often a part is sent again because another process made an owner's secret at the same time; once does."""
-_CHANGING = (
-    "the secrets of owners of partition {}, or what was erased there, change while they are asked for: is the store being replaced?"
-    " Then send again; else see `engramlog verify`"
-)
 
 
 class RedisEventLog:
@@ -77,8 +49,7 @@ class RedisEventLog:
         client: redis.Redis,
         tags: Sequence[str],
         *,
-        replicas: int = 0,
-        replica_timeout_ms: int = 1_000,
+        proof: Proof = UNPROVED,
         own_clock: Callable[[], int] | None = None,
         alarms: Alarms | None = None,
         read_debt: ReadDebt = no_debt,
@@ -94,15 +65,19 @@ class RedisEventLog:
         self._on_behalf = on_behalf
         self._chance = chance
         self._secrets = Secrets(tags, chance)
-        self._gone = Gone()
         self._wires = WirePool(client)
         self._keys = [LogKeys(tag) for tag in tags]
-        self._replicas = replicas
-        self._replica_timeout_ms = replica_timeout_ms
-        self._durability: dict[Wire, _Durability] = {}
+        self._proof = proof
         self._clock = StoreClock(self._redis_time, own_clock, alarms)
         self._admission = AppendAdmission(read_debt)
         self._kept = KeptReceipts(self._keys, alarms)
+        self._sending = AppendSending(
+            *(self._keys, self._secrets, self._kept, self._clock),
+            marker=marker,
+            chance=chance,
+            proof=proof,
+            alarms=alarms,
+        )
         self.on_append: Callable[[float], None] | None = None
         """Told how many seconds each request of events took that was answered, where somebody asks."""
 
@@ -155,133 +130,26 @@ class RedisEventLog:
         with self._wires.wire() as wire:
             only_accesses = all(is_access(event) for event in events)
             self._admission.admit(wire, _bytes_of(events), only_accesses=only_accesses)
-            self._kept.ask(wire)
-            lost = self._kept.refuse_lost(wire, parts)
-            _refuse(parts, lost, events, receipts)
-            request = _Request(events, expected_heads or {}, by)
-            left = parts
-            for _ in range(_SECRET_TRIES):
-                left = self._send(wire, request, left, receipts) if left else {}
-            for partition, indexes in left.items():
-                for i in indexes:
-                    receipts[i] = AppendReceipt(ready(events[i]).event_id, "failed", error=_CHANGING.format(partition))
-            if any(one and one.error and "NOREPLICAS" in one.error for one in receipts):
-                self._refuse_for_the_disk(wire, receipts)
-        if lost and not parts:
-            raise next(iter(lost.values()))
+            self._sending.send(wire, AppendRequest(events, expected_heads or {}, by), parts, receipts)
         if self.on_append is not None:
             self.on_append(monotonic() - began)
-        return [receipt for receipt in receipts if receipt]
+        told = [receipt for receipt in receipts if receipt]
+        self._refuse_unproved(told)
+        return told
 
-    def _send(
-        self, wire: Wire, request: _Request, parts: Mapping[int, list[int]], receipts: list[AppendReceipt | None]
-    ) -> dict[int, list[int]]:
-        """Send these parts and write their receipts; gives those for which another process made an owner's secret first, or
-        something was erased meanwhile."""
-        events, again, newer = request.events, dict[int, list[int]](), set[int]()
-        secrets = self._secrets.of(wire, {events[i].owner for indexes in parts.values() for i in indexes})
-        wire.load(APPEND)
-        fsynced, commands, sent, waiting = self._fsynced(wire), list[bytes](), list[list[Prepared]](), list[bytes]()
-        size, parts = 0, self._allowed(wire, parts, events, secrets, receipts)
-        sealed = wire.seals.store if wire.seals.is_on else None
-        each = SALT_BYTES if sealed is None else 2 * SALT_BYTES
-        brought = Brought(request.principal, self._marker, secrets, request.expected_heads, sealed)
-        for partition, indexes in parts.items():
-            mine, salts = [events[i] for i in indexes], self._chance(each * len(indexes))
-            keys, floor = self._keys[partition], self._kept.floor(partition)
-            command, written = append_command(keys, mine, brought, salts, floor, self._gone.count(keys))
-            sent.append(written)
-            commands.append(command)
-            waiting.append(command)
-            size += len(command)
-            if size >= TOGETHER_BYTES:
-                wire.send_together(waiting)
-                waiting, size = [], 0
-        if waiting:
-            wire.send_together(waiting)
-        answers = self._answers(wire, commands) if commands else ()
-        for (partition, indexes), written, (answer, replicas) in zip(parts.items(), sent, answers, strict=True):
-            if isinstance(answer, list) and answer[0] == b"gone":
-                again[partition] = indexes
-                continue
-            if isinstance(answer, list) and answer[0] == b"secret":
-                lines = zip(answer[3][::2], answer[3][1::2], strict=True)
-                self._secrets.keep(wire.seals, {name.decode(): line for name, line in lines})
-                again[partition] = indexes
-                newer.add(partition)
-                continue
-            self._kept.keep(partition, written, answer)
-            if isinstance(answer, list) and len(answer) == 5:
-                self._clock.saw(int(answer[4]), int(answer[3]))
-            told = append_receipts(partition, written, answer, fsynced, replicas)
-            for i, receipt in zip(indexes, told, strict=True):
-                receipts[i] = receipt
-        for partition in again.keys() - newer:
-            self._gone.look(wire, self._keys[partition])
-        return again
-
-    def _allowed(
-        self,
-        wire: Wire,
-        parts: Mapping[int, list[int]],
-        events: Sequence[Appendable],
-        secrets: Mapping[str, OwnerSecret],
-        receipts: list[AppendReceipt | None],
-    ) -> Mapping[int, list[int]]:
-        """The parts of which no event that is not known yet says something under an erased id; of the others receipts are written.
-
-        Raises InputError where nothing of the request is written so far.
-        """
-        if not self._gone:
-            return parts
-        allowed = dict(parts)
-        for partition, indexes in parts.items():
-            keys = self._keys[partition]
-            if self._gone.count(keys):
-                mine = [events[i] for i in indexes]
-                known = {event.owner: secrets[event.owner].secret for event in mine}
-                for number, field, name in self._gone.named(keys, mine, known):
-                    one = ready(mine[number])
-                    if read_seqs(wire, keys, one.owner, [one.event_id]):
-                        continue
-                    if not any(receipt is not None and receipt.written for receipt in receipts):
-                        raise refusal(field, name)
-                    for i in allowed.pop(partition):
-                        why = refusal(field, name).message
-                        receipts[i] = AppendReceipt(ready(events[i]).event_id, "failed", error=why)
-                    break
-        return allowed
-
-    def _answers(self, wire: Wire, commands: list[bytes]) -> Iterable[tuple[Any, int]]:
-        """Each script's answer, as soon as it is there, and how many replicas have it, all down one connection."""
-        found: list[Any] = []
-        while len(found) < len(commands):
-            found.append(_answer(wire))
-            if len(found) == 1 and not self._replicas and not _is_forgotten(found[0]):
-                yield found.pop(), 0
-                commands = commands[1:]
-        if forgotten := [number for number, answer in enumerate(found) if _is_forgotten(answer)]:
-            wire.call("SCRIPT", "LOAD", APPEND.body)
-            wire.send_together([commands[number] for number in forgotten])
-            for number in forgotten:
-                found[number] = _answer(wire)
-        replicas = wire.call("WAIT", self._replicas, self._replica_timeout_ms) if self._replicas else 0
-        for answer in found:
-            yield answer, replicas
-
-    def _refuse_for_the_disk(self, wire: Wire, receipts: Sequence[AppendReceipt | None]) -> None:
-        """Where Redis takes no writes since its disk is full (`ops.embedded.disk`), raises StoreFull with that disk's name."""
-        told = wire.call("HGET", ALARMS_KEY, "disk_full|")
-        if told and not any(one and one.written for one in receipts):
-            text = msgspec.json.decode(told, type=Alarm).text
-            raise StoreFull(f"{text}; make room, then send the same request again", retry_after=30)
-
-    def _fsynced(self, wire: Wire) -> bool | None:
-        known = self._durability.get(wire)
-        if known is None or known.generation != wire.generation or known.until < monotonic():
-            known = _Durability(wire.generation, monotonic() + 60.0, read_durability(wire))
-            self._durability[wire] = known
-        return known.fsynced
+    def _refuse_unproved(self, receipts: Sequence[AppendReceipt]) -> None:
+        """Raises UnderReplicated where too few replicas are known to have what was written."""
+        lacking = [one for one in receipts if one.written and one.replicas < self._proof.replicas]
+        if not lacking:
+            return
+        fewest = min(one.replicas for one in lacking)
+        raise UnderReplicated(
+            f"{len(lacking):,} of {len(receipts):,} events are written, and {fewest} replicas are known to have them, where"
+            f" {self._proof.replicas} are asked for (ENGRAMLOG_MIN_REPLICAS): they are not proved. The same request sent again"
+            " proves them, or says so again",
+            receipts=[one.as_dict() for one in receipts],
+            retry_after=1,
+        )
 
     def remember(self, kept: Mapping[int, NewestReceipt]) -> None:
         """Take over the receipts of processes before this one, as if they were its own (`events.redis.receipts`)."""
@@ -413,31 +281,6 @@ def _bytes_of(events: Sequence[Appendable]) -> int:
 
 
 _BODY: Callable[[Appendable], bytes] = attrgetter("body")
-
-
-def _refuse(
-    parts: dict[int, list[int]],
-    lost: Mapping[int, ReceiptLost],
-    events: Sequence[Appendable],
-    receipts: list[AppendReceipt | None],
-) -> None:
-    """Take the parts that must not be appended out of a request, with receipts that say why."""
-    for partition, error in lost.items():
-        for i in parts.pop(partition):
-            receipts[i] = AppendReceipt(ready(events[i]).event_id, "failed", error=error.message)
-
-
-def _answer(wire: Wire) -> Any:
-    """The next answer; a refusal as its error."""
-    try:
-        return wire.receive()
-    except redis.ResponseError as error:
-        return error
-
-
-def _is_forgotten(answer: Any) -> bool:
-    """Whether Redis no longer knew the script, so that nothing was done."""
-    return isinstance(answer, redis.ResponseError) and refusal_code(answer) == "NOSCRIPT"
 
 
 def entries(answer: list[Any] | None, tag: str = "") -> list[Stored]:

@@ -13,22 +13,32 @@ from events.redis.wire import AGAIN, Wire
 
 LOOK_SECONDS = 0.25
 """How often a Redis that loads is asked."""
-KINDS = {
-    "cluster": "a Redis Cluster, whose keys lie on several servers: what belongs together would be made by half there",
-    "sentinel": "a Redis Sentinel, which holds no keys: give the address of the primary that it watches",
+STORE_SETTING = "ENGRAMLOG_REDIS_URL"
+_KINDS = {
+    "cluster": "one node of a Redis Cluster, whose keys lie on several servers: what belongs together would be made by half there",
+    "sentinel": "a Redis Sentinel, which holds no keys",
 }
-"""What is no place for a store, nor for a queue, by the mode that the server tells."""
+"""What no plain URL may lead to, by the mode that the server tells."""
+_INSTEAD = {
+    "cluster": "Give the cluster's nodes: redis+cluster://HOST:PORT,HOST:PORT",
+    "sentinel": "Give the Sentinels and the name that they know the primary by: redis+sentinel://HOST:PORT,HOST:PORT/NAME",
+}
+_FOR_A_QUEUE = {
+    "cluster": "Jobs need one Redis, with replicas or Sentinels where you like",
+    "sentinel": _INSTEAD["sentinel"],
+}
 
 
 def refuse_kind(wire: Wire, setting: str) -> None:
-    """Raise StoreMismatch where the server is one node of a Cluster, or a Sentinel. A server that does not tell passes."""
+    """Raise StoreMismatch where a plain URL leads to one node of a Cluster, or to a Sentinel. A server that does not tell
+    passes, as does a Cluster that was named as one."""
+    if wire.many:
+        return
     mode = _mode(wire)
-    if mode in KINDS:
+    if mode in _KINDS:
+        instead = (_INSTEAD if setting == STORE_SETTING else _FOR_A_QUEUE)[mode]
         raise StoreMismatch(
-            f"{setting} leads to {KINDS[mode]}. Allowed: one Redis 6.2 or newer, with replicas where you like;"
-            " nothing was written",
-            setting=setting,
-            mode=mode,
+            f"{setting} leads to {_KINDS[mode]}. {instead}; nothing was written", setting=setting, mode=mode
         )
 
 
@@ -42,6 +52,11 @@ def _mode(wire: Wire) -> str:
 
 def await_loaded(wire: Wire, seconds: float, on_wait: Callable[[str], None] | None) -> None:
     """Wait while the server loads its data set, telling how far it is. Raises StoreUnavailable after `seconds` of it."""
+    for _, server in wire.servers():
+        _await_loaded(server, seconds, on_wait)
+
+
+def _await_loaded(wire: Wire, seconds: float, on_wait: Callable[[str], None] | None) -> None:
     began = monotonic()
     while (told := _loading(wire)) is not None:
         if monotonic() - began >= seconds:

@@ -46,7 +46,8 @@ class KeptReceipts:
         self._alarms = alarms
         self._kept: dict[int, NewestReceipt] = {}
         self._lost: dict[int, _Lost] = {}
-        self._asked: dict[Wire, int] = {}
+        self._asked: dict[Wire, tuple[int, set[int] | None]] = {}
+        """Under which generation of a wire receipts were asked for: of which partitions, None for all."""
         self._lock = Lock()
 
     def floor(self, partition: int) -> int:
@@ -86,22 +87,30 @@ class KeptReceipts:
             if highest.seq > self.floor(partition):
                 self._kept[partition] = highest
 
-    def ask(self, wire: Wire) -> None:
-        """On a connection that is new, look whether every kept receipt still holds; to be called before anything is sent on it."""
+    def ask(self, wire: Wire, partitions: Collection[int] | None = None) -> None:
+        """On a connection that is new, look whether every kept receipt still holds; to be called before anything is sent on it.
+
+        `partitions`: of these alone, where one node that does not answer must not keep what lies on others from being appended.
+        """
         wire.connect()
-        if self._asked.get(wire) == wire.generation:
+        generation, asked = self._asked.get(wire, (-1, None))
+        if generation != wire.generation:
+            generation, asked = wire.generation, set()
+        if asked is None or (partitions is not None and asked.issuperset(partitions)):
             return
         with self._lock:
             kept = sorted(self._kept.items())
+        kept = [(p, one) for p, one in kept if p not in asked and (partitions is None or p in partitions)]
         commands = [["XRANGE", self._keys[p].stream, f"{one.seq}-0", f"{one.seq}-0"] for p, one in kept]
         for (partition, one), answer in zip(kept, wire.pipeline(commands) if commands else [], strict=True):
             if isinstance(answer, Exception):
                 raise as_store_error(answer)
             if not answer:
-                self._lose(partition, "it is not there", server_run(wire))
+                self._lose(partition, "it is not there", server_run(wire.at(self._keys[partition].meta)))
             elif answer[0][1][3] != one.raw_id:
-                self._lose(partition, f"event {UUID(bytes=answer[0][1][3])} is there", server_run(wire))
-        self._asked[wire] = wire.generation
+                run = server_run(wire.at(self._keys[partition].meta))
+                self._lose(partition, f"event {UUID(bytes=answer[0][1][3])} is there", run)
+        self._asked[wire] = generation, None if partitions is None else asked | set(partitions)
 
     def _lose(self, partition: int, found: str, server: bytes | None) -> None:
         with self._lock:

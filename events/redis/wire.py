@@ -8,20 +8,22 @@ broken connection apart from a refusal, and counts its connections: after a reco
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha1
 from queue import Empty, LifoQueue
-from typing import Any
+from typing import Any, ClassVar
 
 import hiredis
 import redis
 from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
+from redis.exceptions import AskError, ClusterDownError, MovedError, TryAgainError
 from redis.retry import Retry
 
 from events.errors import EngramlogError, StoreFull, StoreUnavailable
 from events.partitions import STORE_KEY
+from events.redis.address import StoreAddress, read_address
 from events.sealing.seals import SEALED_FIELD, MasterKey, Seals
 
 DRIVER = DriverInfo()
@@ -39,6 +41,8 @@ class StoreClient(redis.Redis):
     """A client of a store's Redis, with what opens its seals."""
 
     seals: Seals
+    wire_kind: ClassVar[type[Wire] | None] = None
+    """What `Wire(client)` makes; a wire to one server where it is None."""
 
     @classmethod
     def of(cls, url: str, seals: Seals, **options: Any) -> StoreClient:
@@ -59,18 +63,32 @@ class StoreClient(redis.Redis):
 
 
 def connect(url: str, *, timeout: float = 10.0, master: MasterKey | None = None) -> StoreClient:
-    """A client for `url` (redis://, rediss://, unix://) whose connections never retry by themselves. `master`: what opens a store
-    that is sealed."""
-    return StoreClient.of(
-        url,
-        Seals(master),
-        socket_timeout=timeout,
-        socket_connect_timeout=timeout,
-        retry=Retry(NoBackoff(), 0),
-        protocol=2,
-        decode_responses=False,
-        driver_info=DRIVER,
-    )
+    """A client for `url` (`events.redis.address`) whose connections never retry by themselves. `master`: what opens a store that is
+    sealed. Nothing is connected yet. Raises ValueError for what is no such URL."""
+    address, seals = read_address(url), Seals(master)
+    options: dict[str, Any] = {"protocol": 2, "decode_responses": False, "driver_info": DRIVER}
+    options |= {"socket_timeout": timeout, "socket_connect_timeout": timeout}
+    if address.kind == "cluster":
+        from events.redis.cluster.client import ClusterClient  # noqa: PLC0415 - whoever has one server loads none of it
+
+        return ClusterClient.at(address, seals, options)
+    options["retry"] = Retry(NoBackoff(), 0)
+    if address.kind == "sentinel":
+        return _watched(address, seals, options)
+    return StoreClient.of(url, seals, **options)
+
+
+def _watched(address: StoreAddress, seals: Seals, options: Mapping[str, Any]) -> StoreClient:
+    """A client of the primary that Sentinels know by a name, asked of them at each new connection."""
+    from redis.sentinel import Sentinel, SentinelConnectionPool  # noqa: PLC0415 - as above
+
+    asking: dict[str, Any] = {**options, "ssl": True} if address.tls else dict(options)
+    told = Sentinel(address.places, sentinel_kwargs=asking, **asking)  # type: ignore[no-untyped-call]
+    pool = SentinelConnectionPool(address.service, told, **asking, **address.options)  # type: ignore[no-untyped-call]
+    found = StoreClient(connection_pool=pool)
+    found.seals = seals
+    seals.read_check = found.read_check
+    return found
 
 
 class Script:
@@ -131,6 +149,12 @@ READS = frozenset(
 def as_store_error(error: Exception, *, reading: bool = False) -> EngramlogError:  # noqa: PLR0911 - a table of refusals
     """A redis-py error as one of ours, saying what to do. `reading`: nothing can have been written by what failed."""
     text = str(error)
+    if isinstance(error, AskError | TryAgainError | ClusterDownError):  # MOVED is an ASK to redis-py
+        told = "lies on another node" if isinstance(error, MovedError) else "is being moved to another node"
+        what = (
+            "the cluster cannot serve now" if isinstance(error, ClusterDownError) else f"a slot of the cluster {told}"
+        )
+        return StoreUnavailable(f"{what} ({text}); {AGAIN}", not_done=True, retry_after=1)
     unknown = AGAIN if reading else f"whether it was written is not known, {AGAIN}"
     code = refusal_code(error)
     if code == "OOM":
@@ -157,7 +181,19 @@ packed: Callable[[tuple[Argument, ...]], bytes] = hiredis.pack_command  # type: 
 
 
 class Wire:
-    """One connection. `generation` grows with each new connection made under it; not for two threads at once."""
+    """One connection; of a Cluster's client one to each node (`events.redis.cluster.wire`), behind the same face.
+
+    `generation` grows with each new connection made under it; not for two threads at once."""
+
+    many: ClassVar[bool] = False
+    """Whether keys lie on several servers."""
+    patience: float = 0.0
+    """Seconds for which what surely was not carried out is tried again; on one server nothing is."""
+
+    def __new__(cls, client: redis.Redis) -> Wire:  # noqa: PYI034 - that of a Cluster where the client leads to one
+        """Of the kind that leads to where the client leads."""
+        kind: type[Wire] = getattr(client, "wire_kind", None) or cls
+        return super().__new__(kind)
 
     def __init__(self, client: redis.Redis) -> None:
         self._pool = client.connection_pool
@@ -262,8 +298,8 @@ class Wire:
         except redis.ResponseError as error:
             raise as_store_error(error) from error
 
-    def pipeline(self, commands: Sequence[Sequence[Argument]]) -> list[Any]:
-        """Many commands in one write; an answer that is a refusal stands as its `redis.ResponseError`."""
+    def send_all(self, commands: Sequence[Sequence[Argument]]) -> None:
+        """Send many commands in one write; their answers are had by `receive`, in order."""
         connection = self._ready(one[0] for one in commands)
         try:
             connection.send_packed_command([b"".join([packed(tuple(one)) for one in commands])])
@@ -271,6 +307,10 @@ class Wire:
         except (redis.RedisError, OSError) as error:
             self.close()
             raise as_store_error(error, reading=self._reading) from error
+
+    def pipeline(self, commands: Sequence[Sequence[Argument]]) -> list[Any]:
+        """Many commands in one write; an answer that is a refusal stands as its `redis.ResponseError`."""
+        self.send_all(commands)
         answers = []
         for _ in commands:
             try:
@@ -292,8 +332,12 @@ class Wire:
     def load(self, script: Script) -> None:
         """Load a script where this connection has not seen it. Raises StoreError."""
         if script.sha not in self._loaded or self._connection is None:
-            self.call("SCRIPT", "LOAD", script.body)
-            self._loaded.add(script.sha)
+            self.load_again(script)
+
+    def load_again(self, script: Script) -> None:
+        """Load a script that the server does not know, or no more. Raises StoreError."""
+        self.call("SCRIPT", "LOAD", script.body)
+        self._loaded.add(script.sha)
 
     def evalsha(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> list[Argument]:
         """The command that runs a script, which is loaded first where this connection has not seen it."""
@@ -302,15 +346,40 @@ class Wire:
 
     def run(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> Any:
         """Run a script and give its answer; a refusal becomes a StoreError."""
+        try:
+            return self.run_once(script, keys, arguments)
+        except redis.ResponseError as error:
+            raise as_store_error(error) from error
+
+    def run_once(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> Any:
+        """The same; a refusal stays what it is, unless the script was forgotten: then it is loaded again first."""
         for _ in range(2):
             self.send(*self.evalsha(script, keys, arguments))
             try:
                 return self.receive()
             except redis.ResponseError as error:
                 if refusal_code(error) != "NOSCRIPT":
-                    raise as_store_error(error) from error
+                    raise
                 self._loaded.discard(script.sha)
         raise StoreUnavailable(f"Redis forgets its scripts at once ({script.name}); {AGAIN}")
+
+    def node_of(self, _key: Argument) -> str:
+        """The server that holds a key, by name; "" where there is one server."""
+        return ""
+
+    def servers(self) -> list[tuple[str, Wire]]:
+        """Every server that holds keys of the store, by name, and the wire to it: for commands about a server, with nothing on its
+        way. One that cannot be reached raises StoreUnavailable once it is asked."""
+        return [("", self)]
+
+    def at(self, _key: Argument) -> Wire:
+        """The wire to the server that holds a key, for a command about that server; with nothing on its way."""
+        return self
+
+    def about(self, keys: Sequence[Argument], commands: Sequence[Sequence[Argument]]) -> list[list[Any]]:
+        """For each key what its server answers to commands about all that was written down this wire (WAIT, WAITAOF); a refusal as
+        its error. Raises StoreUnavailable."""
+        return [self.pipeline(commands)] * len(keys) if keys else []
 
 
 class WirePool:
@@ -332,7 +401,7 @@ class WirePool:
             yield wire
         except BaseException as error:
             wire.close()
-            if isinstance(error, StoreUnavailable):  # what broke one has most likely broken all
+            if isinstance(error, StoreUnavailable) and "node" not in error.context:  # what broke one has broken all
                 self.close()
             raise
         finally:
@@ -358,3 +427,9 @@ def server_run(wire: Wire) -> bytes | None:
         return None
     lines = answer.splitlines() if isinstance(answer, bytes) else []
     return next((line[7:] for line in lines if line.startswith(b"run_id:")), None)
+
+
+def all_runs(wire: Wire) -> bytes | None:
+    """The same of all servers together, another after each restart and each failover; None where one does not tell."""
+    runs = [server_run(one) for _, one in wire.servers()]
+    return b" ".join(run for run in runs if run) if all(runs) else None

@@ -13,7 +13,7 @@ from events.alarms import Alarms
 from events.envelope import utc_text
 from events.errors import EngramlogError, LogGap
 from events.heads import Head, HeadBook
-from events.redis.wire import Wire, server_run
+from events.redis.wire import Wire, all_runs
 from ops.clock import now
 from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.head_sinks import HeadSinks
@@ -88,7 +88,7 @@ class HeadKeeper:
         else:
             self._alarms.cleared("log_changed", "kept heads")
         live = live_heads(self._wire, self._identity.tags)
-        run = server_run(self._wire)
+        run = all_runs(self._wire)
         moved = []
         for partition, now_at in enumerate(live):
             sight = (run, self._wire.generation, now_at.build)

@@ -140,10 +140,13 @@ class RedisViews:
         self._base = base
         self._kept = KeptViews(most_bytes, None if self._files is None else partial(self._files.tend, at_once=True))
         self._lock = Lock()
-        self._generations: dict[int, int] = {}
+        self._generations: dict[tuple[int, str], int] = {}
         self.asked = {"memory": 0, "file": 0, "loaded": 0, "nothing": 0}
         """How often a view was asked for, by where it was found; nothing: of an owner of whom nothing is known."""
-        self._server: bytes | None = None
+        self._runs: dict[str, bytes | None] = {}
+        """By node the server process that was met last."""
+        self._nodes: dict[int, str] = {}
+        """By partition the node that it was met on last."""
         self._epoch = 0
         """Grows when the server turns out to be another process: views of before are dropped."""
 
@@ -319,10 +322,10 @@ class RedisViews:
 
     def _level(self, wire: Wire, owner: str, held: CachedView, bounds: Bounds) -> PartitionStanding:
         """Bring a held view level with Redis: one round trip where nothing changed."""
-        self._watch_server(wire)
+        partition, tried = partition_of(owner, len(self._tags)), self._files is None
+        self._watch_server(wire, partition)
         if held.epoch != self._epoch:
             held.epoch, held.token, held.view = self._epoch, b"", None
-        partition, tried = partition_of(owner, len(self._tags)), self._files is None
         while True:
             answer = self._delta(wire, partition, owner, held)
             kind, token, checkpoint, stuck, head, own = answer[:6]
@@ -406,16 +409,22 @@ class RedisViews:
             self._files.erase(owner)
         raise OwnerTooLarge(owner, count, needed, self.most_of_one)
 
-    def _watch_server(self, wire: Wire) -> None:
-        """After a new connection: is it the same server process? If not, its history may be another."""
-        if wire.is_open and self._generations.get(id(wire)) == wire.generation:
-            return
-        server = server_run(wire)
-        with self._lock:
-            if server is None or server != self._server:
+    def _watch_server(self, wire: Wire, partition: int) -> None:
+        """After a new connection: is it the same server process? If not, its history may be another. On a Cluster
+        likewise where the partition lies on another node than before."""
+        key = LogKeys(self._tags[partition]).meta
+        name = wire.node_of(key)
+        if not (wire.is_open and self._generations.get((id(wire), name)) == wire.generation):
+            run = server_run(wire.at(key))
+            with self._lock:
+                if run is None or (name in self._runs and self._runs[name] != run):
+                    self._epoch += 1
+                self._runs[name] = run
+                self._generations[(id(wire), name)] = wire.generation
+        if self._nodes.get(partition, name) != name:
+            with self._lock:
                 self._epoch += 1
-            self._server = server
-            self._generations[id(wire)] = wire.generation
+        self._nodes[partition] = name
 
     def _delta(self, wire: Wire, partition: int, owner: str, held: CachedView) -> list[Any]:
         keys = BuildKeys(self._tags[partition], held.build)

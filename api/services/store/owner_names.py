@@ -14,7 +14,7 @@ from typing import NamedTuple
 from api.work.patience import current_check
 from events.door.of_the_store import SYSTEM_OWNERS
 from events.partitions import LogKeys
-from events.redis.wire import Wire, server_run
+from events.redis.wire import Wire, all_runs
 from projections.fold.builds import BuildKeys
 from projections.language.traditional import part_folded
 
@@ -63,7 +63,7 @@ class OwnerNames:
 
     def read(self, wire: Wire) -> Iterator[tuple[int, BuildKeys, PartitionNames]]:
         """The names of each partition by its number, with the keys of its live build. Raises StoreError."""
-        server = server_run(wire)
+        server = all_runs(wire)
         lives = wire.answers([["HGET", LogKeys(tag).meta, "live"] for tag in self._tags])
         keys = [BuildKeys(tag, (live or b"").decode()) for tag, live in zip(self._tags, lives, strict=True)]
         counts = wire.answers([["HLEN", one.owners] for one in keys])

@@ -1,0 +1,61 @@
+"""A client of a cluster: what redis-py's client of one server is, for whoever asks of a key without a wire of his own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import redis
+
+from events.redis.address import StoreAddress
+from events.redis.cluster.slot_map import SlotMap
+from events.redis.cluster.wire import ClusterWire
+from events.redis.wire import StoreClient, WirePool
+from events.sealing.seals import Seals
+
+PATIENCE_SECONDS = 5.0
+"""How long a question waits for what cannot be carried out yet: a failover takes 4 to 5 s, most moves of a slot less."""
+
+
+class ClusterClient(StoreClient):
+    """Holds the map of the cluster, one for all wires. A command about a server, which names none, is refused."""
+
+    wire_kind = ClusterWire
+
+    slots: SlotMap
+    patience: float
+    _beside: WirePool
+
+    @classmethod
+    def at(cls, address: StoreAddress, seals: Seals, options: dict[str, Any]) -> ClusterClient:
+        """A client for the nodes of an address; nothing is connected yet."""
+        first = address.places[0]
+        each = {**options, **address.options, **({"ssl": True} if address.tls else {})}
+        each.pop("db", None)
+        found = cls(host=first.host, port=first.port, **each)
+        found.seals = seals
+        found.slots = SlotMap(address.places, each)
+        found.patience = PATIENCE_SECONDS
+        found._beside = WirePool(found)
+        seals.read_check = found.read_check
+        return found
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        """Send a command to the node that holds its key. Raises StoreError, and ValueError for one about a server."""
+        with self._beside.wire() as wire:
+            answer = wire.pipeline([args])[0]
+        if isinstance(answer, redis.ResponseError):
+            raise answer
+        name = str(args[0])
+        if name in self.response_callbacks:
+            return self.response_callbacks[name](answer, **options)
+        return answer
+
+    def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Any:
+        """Refused: what goes together goes down a wire."""
+        raise NotImplementedError("a pipeline of a cluster's client: use a wire")
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._beside.close()
+        self.slots.close()
+        super().close()

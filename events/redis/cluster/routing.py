@@ -1,0 +1,133 @@
+"""Which key of a command decides the node that it goes to, and what many keys of one command become. Pure.
+
+redis-py asks the server for this table (COMMAND); here it is what a store uses, so that a command of which it says nothing is a
+fault of ours and no guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from redis.crc import key_slot
+
+from events.redis.wire import Argument
+
+SUMMED = frozenset({"EXISTS", "UNLINK", "DEL", "TOUCH"})
+"""Commands of many keys, of which each may lie elsewhere: their answers are added up."""
+_ABOUT_FILES = {"BGREWRITEAOF", "BGSAVE", "LASTSAVE", "SAVE", "SHUTDOWN", "WAIT", "WAITAOF"}
+_ABOUT_A_SERVER = {
+    "ACL",
+    "AUTH",
+    "CLIENT",
+    "CLUSTER",
+    "CONFIG",
+    "DEBUG",
+    "HELLO",
+    "INFO",
+    "LATENCY",
+    "PING",
+    "ROLE",
+    "SCRIPT",
+    "TIME",
+}
+OF_NO_KEY = frozenset({"DBSIZE", "FLUSHALL", "SCAN", "SCRIPT", "SLOWLOG"} | _ABOUT_FILES | _ABOUT_A_SERVER)
+"""Commands about a server: who sends one says which (`Wire.servers`, `Wire.at`)."""
+_SECOND = frozenset({"MEMORY", "OBJECT", "XINFO"})
+"""Commands with a word of their own before the key."""
+_HEAD = 9
+"""Pieces of a packed EVALSHA up to its first key: count, and length and text of four arguments."""
+_LOOKED_AT = 512
+"""Bytes in which that key ends: it is a partition's tag and a short name."""
+
+
+class Elsewhere(ValueError):
+    """A command that belongs to no node: a fault of whoever sent it."""
+
+
+class ReadMany(NamedTuple):
+    """An XREAD of several streams, taken apart."""
+
+    options: tuple[Argument, ...]
+    """COUNT and its number, where it has one."""
+    block_ms: int | None
+    streams: tuple[tuple[Argument, Argument], ...]
+    """Each stream with the id to read after."""
+
+
+@lru_cache(maxsize=65_536)
+def slot_of(key: bytes) -> int:
+    """The slot, 0 to 16,383, of a key: by what stands between { and } where that is anything."""
+    return int(key_slot(key))
+
+
+def as_key(argument: Argument) -> bytes:
+    """A key as it goes down the wire."""
+    return argument if isinstance(argument, bytes) else str(argument).encode()
+
+
+def word(argument: Argument) -> str:
+    """A word of a command: upper case."""
+    return (argument.decode() if isinstance(argument, bytes) else str(argument)).upper()
+
+
+def key_of(command: Sequence[Argument]) -> bytes | None:
+    """The key that decides where a command goes; None of one about a server. Raises Elsewhere."""
+    name = word(command[0])
+    if name in ("EVALSHA", "EVAL", "FCALL"):
+        if not int(command[2]):
+            raise Elsewhere(f"{name} without keys belongs to no node")
+        return as_key(command[3])
+    if name in ("XREAD", "XREADGROUP"):
+        return as_key(command[[word(one) for one in command].index("STREAMS") + 1])
+    if name in _SECOND:
+        return as_key(command[2])
+    if name in OF_NO_KEY or name in ("MULTI", "EXEC", "DISCARD"):
+        return None
+    if len(command) < 2:
+        raise Elsewhere(f"{name} belongs to no node")
+    return as_key(command[1])
+
+
+def key_of_packed(command: bytes) -> bytes:
+    """The first key of an EVALSHA that is packed already."""
+    pieces = command[:_LOOKED_AT].split(b"\r\n", _HEAD)
+    if len(pieces) <= _HEAD or pieces[2] != b"EVALSHA":
+        raise Elsewhere("only a packed EVALSHA with keys is sent to a node")
+    return pieces[_HEAD - 1]
+
+
+def read_many(command: Sequence[Argument]) -> ReadMany | None:
+    """An XREAD of one or more streams in its parts; None of another command."""
+    if word(command[0]) != "XREAD":
+        return None
+    words = [word(one) for one in command]
+    at = words.index("STREAMS")
+    options = tuple(command[1:at])
+    block = next((i for i, one in enumerate(options) if word(one) == "BLOCK"), None)
+    block_ms = None if block is None else int(options[block + 1])
+    if block is not None:
+        options = options[:block] + options[block + 2 :]
+    many = (len(command) - at - 1) // 2
+    streams, ids = command[at + 1 : at + 1 + many], command[at + 1 + many :]
+    return ReadMany(options, block_ms, tuple(zip(streams, ids, strict=True)))
+
+
+def spread(command: Sequence[Argument]) -> list[list[Argument]]:
+    """A command of many keys as one a slot; others as they are."""
+    name = word(command[0])
+    if name not in SUMMED or len(command) <= 2:
+        return [list(command)]
+    by_slot: dict[int, list[Argument]] = {}
+    for key in command[1:]:
+        by_slot.setdefault(slot_of(as_key(key)), [command[0]]).append(key)
+    return list(by_slot.values())
+
+
+def merged(answers: Sequence[Any]) -> Any:
+    """The answer to a command that was spread, of those to its parts."""
+    if len(answers) == 1:
+        return answers[0]
+    refused = next((one for one in answers if isinstance(one, Exception)), None)
+    return refused if refused is not None else sum(answers)

@@ -1,0 +1,422 @@
+"""Sending a request of events: its parts go to the partitions they belong to, and each gets the receipts of its own.
+
+On one server what fails fails for all. On a Cluster parts lie on several nodes: what cannot be sent yet, since its slot is being
+moved or its node was lost, waits for a bounded time while the others are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from time import monotonic, sleep
+from typing import Any, NamedTuple
+
+import msgspec
+import redis
+
+from events.alarms import CLUSTER_WAITS, Alarm, Alarms
+from events.envelope import Prepared
+from events.errors import StoreError, StoreFull, StoreUnavailable
+from events.log import Appendable, AppendReceipt, ready
+from events.marks import Marker
+from events.partitions import ALARMS_KEY, LogKeys
+from events.redis.append import APPEND, Brought, append_command, append_receipts
+from events.redis.clock import StoreClock
+from events.redis.durability import read_durability
+from events.redis.naming import read_seqs
+from events.redis.receipts import KeptReceipts
+from events.redis.secrets import Chance, OwnerSecret, Secrets
+from events.redis.wire import TOGETHER_BYTES, Wire, as_store_error, refusal_code
+from events.redis.wordless import Gone, refusal
+from events.sealing.cipher import SALT_BYTES
+
+_SECRET_TRIES = 5
+"""How often a part is sent again because another process made an owner's secret at the same time; once does."""
+_CHANGING = (
+    "the secrets of owners of partition {}, or what was erased there, change while they are asked for: is the store being replaced?"
+    " Then send again; else see `engramlog verify`"
+)
+DURABILITY_SECONDS = 60.0
+"""How long what a server promises is believed."""
+PAUSE_SECONDS, MOST_PAUSE_SECONDS = 0.02, 0.25
+"""Between two tries of parts that cannot be sent yet: at first, and at most."""
+TELL_SECONDS = 1.0
+"""From when on an alarm tells that parts wait."""
+_Receipts = list[AppendReceipt | None]
+
+
+class Proof(NamedTuple):
+    """What a receipt is to say beyond that the event is written."""
+
+    replicas: int = 0
+    """How many replicas are to have it."""
+    disk: bool = False
+    """Whether to wait until it is on disk, by WAITAOF, where Redis does not promise that of every write."""
+    timeout_ms: int = 1_000
+    """How long is waited for either."""
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether anything is waited for."""
+        return bool(self.replicas or self.disk)
+
+
+UNPROVED = Proof()
+
+
+class AppendRequest(NamedTuple):
+    """What was asked to be appended, and by whom."""
+
+    events: Sequence[Appendable]
+    expected_heads: Mapping[str, int]
+    principal: str
+
+
+class _Durability(NamedTuple):
+    """What one connection's server was found to promise, and until when that is believed."""
+
+    generation: int
+    until: float
+    fsynced: bool | None
+
+
+class _Answered(NamedTuple):
+    """What came of one part: the script's answer or why there is none; and how far it is proved."""
+
+    answer: Any
+    fsynced: bool | None
+    replicas: int
+
+
+class _Sent(NamedTuple):
+    """What became of some parts that have no receipts."""
+
+    again: dict[int, list[int]]
+    """To be sent again at once: another process made an owner's secret first, or something was erased meanwhile."""
+    waiting: dict[int, StoreUnavailable]
+    """Not carried out, and may be later."""
+
+
+class AppendSending:
+    """Sends what one log appends. Safe for threads, each with a wire of its own."""
+
+    def __init__(
+        self,
+        keys: Sequence[LogKeys],
+        secrets: Secrets,
+        kept: KeptReceipts,
+        clock: StoreClock,
+        *,
+        marker: Marker,
+        chance: Chance,
+        proof: Proof,
+        alarms: Alarms | None,
+    ) -> None:
+        self.gone = Gone()
+        self._keys, self._secrets, self._kept, self._clock = keys, secrets, kept, clock
+        self._marker, self._chance, self._proof, self._alarms = marker, chance, proof, alarms
+        self._durability: dict[tuple[Wire, str], _Durability] = {}
+        self._told: set[int] = set()
+        """Partitions of which an alarm tells that they wait."""
+
+    def send(self, wire: Wire, request: AppendRequest, parts: Mapping[int, list[int]], receipts: _Receipts) -> None:
+        """Send these parts and write their receipts. Raises StoreUnavailable, ReceiptLost or StoreFull where nothing can be said of
+        any of them."""
+        errors = dict[int, StoreError]()
+        if wire.many:
+            self._send_to_nodes(wire, request, parts, receipts, errors)
+        else:
+            self._send_all(wire, request, parts, receipts, errors)
+        if errors.keys() == parts.keys():
+            raise next(iter(errors.values()))
+        if any(one and one.error and "NOREPLICAS" in one.error for one in receipts):
+            self._refuse_for_the_disk(wire, receipts)
+
+    def _send_all(
+        self,
+        wire: Wire,
+        request: AppendRequest,
+        parts: Mapping[int, list[int]],
+        receipts: _Receipts,
+        errors: dict[int, StoreError],
+    ) -> dict[int, StoreUnavailable]:
+        """Send these parts, but for those of which a receipt was lost; gives those that wait."""
+        self._kept.ask(wire, parts if wire.many else None)
+        left, waiting = dict(parts), dict[int, StoreUnavailable]()
+        for partition, error in self._kept.refuse_lost(wire, parts).items():
+            errors[partition] = error
+            _fail(request, left.pop(partition), receipts, error.message)
+        for _ in range(_SECRET_TRIES):
+            if not left:
+                break
+            left, more = self._send(wire, request, left, receipts)
+            waiting |= more
+        for partition, indexes in left.items():
+            _fail(request, indexes, receipts, _CHANGING.format(partition))
+        return waiting
+
+    def _send_to_nodes(
+        self,
+        wire: Wire,
+        request: AppendRequest,
+        parts: Mapping[int, list[int]],
+        receipts: _Receipts,
+        errors: dict[int, StoreError],
+    ) -> None:
+        """The same on a Cluster: what cannot be sent yet is tried again for as long as the wire is patient."""
+        began, pause = monotonic(), PAUSE_SECONDS
+        patience, wire.patience = wire.patience, 0.0
+        try:
+            left = dict(parts)
+            while True:
+                waiting = self._try(wire, request, left, receipts, errors)
+                self._tell(left.keys() - waiting.keys(), waiting, monotonic() - began)
+                left = {partition: parts[partition] for partition in waiting}
+                if not left or monotonic() - began >= patience:
+                    break
+                sleep(pause)
+                pause = min(2 * pause, MOST_PAUSE_SECONDS)
+        finally:
+            wire.patience = patience
+        for partition, error in waiting.items():
+            _fail(request, parts[partition], receipts, error.message)
+        errors |= waiting
+
+    def _try(
+        self,
+        wire: Wire,
+        request: AppendRequest,
+        parts: Mapping[int, list[int]],
+        receipts: _Receipts,
+        errors: dict[int, StoreError],
+    ) -> dict[int, StoreUnavailable]:
+        """Send what can be sent; gives what waits. One node that fails keeps no other part from being written."""
+        try:
+            return self._send_all(wire, request, parts, receipts, errors)
+        except StoreUnavailable as error:
+            left = {partition: indexes for partition, indexes in parts.items() if receipts[indexes[0]] is None}
+            if len(left) > 1:
+                waiting = dict[int, StoreUnavailable]()
+                for some in _by_node(wire, self._keys, left):
+                    waiting |= self._try(wire, request, some, receipts, errors)
+                return waiting
+            if error.not_done:
+                return dict.fromkeys(left, error)
+            for partition, indexes in left.items():
+                errors[partition] = error
+                _fail(request, indexes, receipts, error.message)
+            return {}
+
+    def _tell(self, written: Iterable[int], waiting: Mapping[int, StoreUnavailable], seconds: float) -> None:
+        """Raise the alarm of parts that wait, and clear it once they are written."""
+        if self._alarms is None:
+            return
+        for partition in self._told.intersection(written):
+            self._told.discard(partition)
+            self._alarms.cleared(CLUSTER_WAITS, f"partition {partition}")
+        if seconds >= TELL_SECONDS:
+            for partition, error in waiting.items():
+                if partition not in self._told:
+                    self._told.add(partition)
+                    self._alarms.raised(CLUSTER_WAITS, f"partition {partition}", error.message)
+
+    def _send(self, wire: Wire, request: AppendRequest, parts: Mapping[int, list[int]], receipts: _Receipts) -> _Sent:
+        """Send these parts once and write the receipts of those that were answered."""
+        events, newer, found = request.events, set[int](), _Sent({}, {})
+        secrets = self._secrets.of(wire, {events[i].owner for indexes in parts.values() for i in indexes})
+        wire.load(APPEND)
+        promised = {partition: self._promised(wire, self._keys[partition]) for partition in parts}
+        commands, sent, waiting, size = list[bytes](), list[list[Prepared]](), list[bytes](), 0
+        parts, generation = self._allowed(wire, parts, events, secrets, receipts), wire.generation
+        sealed = wire.seals.store if wire.seals.is_on else None
+        each = SALT_BYTES if sealed is None else 2 * SALT_BYTES
+        brought = Brought(request.principal, self._marker, secrets, request.expected_heads, sealed)
+        for partition, indexes in parts.items():
+            mine, salts = [events[i] for i in indexes], self._chance(each * len(indexes))
+            keys, floor = self._keys[partition], self._kept.floor(partition)
+            command, written = append_command(keys, mine, brought, salts, floor, self.gone.count(keys))
+            sent.append(written)
+            commands.append(command)
+            waiting.append(command)
+            size += len(command)
+            if size >= TOGETHER_BYTES:
+                wire.send_together(waiting)
+                waiting, size = [], 0
+        if waiting:
+            wire.send_together(waiting)
+        answers = self._answers(wire, parts, commands, promised, generation) if commands else ()
+        for (partition, indexes), written, (answer, fsynced, replicas) in zip(
+            parts.items(), sent, answers, strict=True
+        ):
+            if isinstance(answer, list) and answer[0] == b"gone":
+                found.again[partition] = indexes
+                continue
+            if isinstance(answer, list) and answer[0] == b"secret":
+                lines = zip(answer[3][::2], answer[3][1::2], strict=True)
+                self._secrets.keep(wire.seals, {name.decode(): line for name, line in lines})
+                found.again[partition] = indexes
+                newer.add(partition)
+                continue
+            if wire.many and isinstance(answer, Exception):
+                error = answer if isinstance(answer, StoreUnavailable) else as_store_error(answer)
+                if isinstance(error, StoreUnavailable) and error.not_done:
+                    found.waiting[partition] = error
+                else:
+                    _fail(request, indexes, receipts, error.message)
+                continue
+            self._kept.keep(partition, written, answer)
+            if isinstance(answer, list) and len(answer) == 5:
+                self._clock.saw(int(answer[4]), int(answer[3]))
+            told = append_receipts(partition, written, answer, fsynced, replicas)
+            for i, receipt in zip(indexes, told, strict=True):
+                receipts[i] = receipt
+        for partition in found.again.keys() - newer:
+            self.gone.look(wire, self._keys[partition])
+        return found
+
+    def _allowed(
+        self,
+        wire: Wire,
+        parts: Mapping[int, list[int]],
+        events: Sequence[Appendable],
+        secrets: Mapping[str, OwnerSecret],
+        receipts: _Receipts,
+    ) -> Mapping[int, list[int]]:
+        """The parts of which no event that is not known yet says something under an erased id; of the others receipts are written.
+
+        Raises InputError where nothing of the request is written so far.
+        """
+        if not self.gone:
+            return parts
+        allowed = dict(parts)
+        for partition, indexes in parts.items():
+            keys = self._keys[partition]
+            if self.gone.count(keys):
+                mine = [events[i] for i in indexes]
+                known = {event.owner: secrets[event.owner].secret for event in mine}
+                for number, field, name in self.gone.named(keys, mine, known):
+                    one = ready(mine[number])
+                    if read_seqs(wire, keys, one.owner, [one.event_id]):
+                        continue
+                    if not any(receipt is not None and receipt.written for receipt in receipts):
+                        raise refusal(field, name)
+                    for i in allowed.pop(partition):
+                        why = refusal(field, name).message
+                        receipts[i] = AppendReceipt(ready(events[i]).event_id, "failed", error=why)
+                    break
+        return allowed
+
+    def _answers(
+        self,
+        wire: Wire,
+        parts: Mapping[int, list[int]],
+        commands: list[bytes],
+        promised: Mapping[int, bool | None],
+        generation: int,
+    ) -> Iterable[_Answered]:
+        """Each script's answer, as soon as it is there, and how far it is proved, all down one connection to each server."""
+        found, partitions = list[Any](), list(parts)
+        while len(found) < len(commands):
+            found.append(_answer(wire))
+            if len(found) == 1 and not self._proof.is_asked and not _is_forgotten(found[0]):
+                yield _Answered(found.pop(), promised[partitions.pop(0)], 0)
+                commands = commands[1:]
+        if forgotten := [number for number, answer in enumerate(found) if _is_forgotten(answer)]:
+            wire.load_again(APPEND)
+            wire.send_together([commands[number] for number in forgotten])
+            for number in forgotten:
+                found[number] = _answer(wire)
+        proved = self._proved(wire, partitions, found, generation)
+        for partition, answer, (on_disk, replicas) in zip(partitions, found, proved, strict=True):
+            yield _Answered(answer, promised[partition] or on_disk, replicas)
+
+    def _proved(
+        self, wire: Wire, partitions: Sequence[int], found: Sequence[Any], generation: int
+    ) -> list[tuple[bool | None, int]]:
+        """Of each part whether it is on disk, None where that was not waited for, and how many replicas have it.
+
+        Where a part was known already nothing was written down this connection that the wait would cover: a small write is. Where
+        a connection was lost in between, nothing is proved.
+        """
+        nothing: list[tuple[bool | None, int]] = [(None, 0)] * len(partitions)
+        if not self._proof.is_asked or not partitions or wire.generation != generation:
+            return nothing
+        keys = [self._keys[partition].meta for partition in partitions]
+        known = [
+            (key, answer[1])
+            for key, answer in zip(keys, found, strict=True)
+            if isinstance(answer, list) and answer[0] == b"ok" and len(answer) < 5
+        ]
+        if known:
+            wire.pipeline([["HSET", key, "proved", head] for key, head in known])
+        told = wire.about(keys, self._asked())
+        if wire.generation != generation:
+            return nothing
+        return [self._as_proof(one) for one in told]
+
+    def _asked(self) -> list[list[str | int]]:
+        """What a server is asked about all that was written down a connection."""
+        proof, asked = self._proof, list[list[str | int]]()
+        if proof.replicas:
+            asked.append(["WAIT", proof.replicas, proof.timeout_ms])
+        if proof.disk:
+            asked.append(["WAITAOF", 1, 0, proof.timeout_ms])
+        return asked
+
+    def _as_proof(self, told: Sequence[Any]) -> tuple[bool | None, int]:
+        answers = iter(told)
+        replicas = next(answers, 0) if self._proof.replicas else 0
+        local = next(answers, None) if self._proof.disk else None
+        on_disk = bool(int(local[0])) if isinstance(local, list) else None
+        return on_disk, int(replicas) if isinstance(replicas, int) else 0
+
+    def _refuse_for_the_disk(self, wire: Wire, receipts: Sequence[AppendReceipt | None]) -> None:
+        """Where Redis takes no writes since its disk is full (`ops.embedded.disk`), raises StoreFull with that disk's name."""
+        told = wire.call("HGET", ALARMS_KEY, "disk_full|")
+        if told and not any(one and one.written for one in receipts):
+            text = msgspec.json.decode(told, type=Alarm).text
+            raise StoreFull(f"{text}; make room, then send the same request again", retry_after=30)
+
+    def _promised(self, wire: Wire, keys: LogKeys) -> bool | None:
+        """Whether the server of a partition promises that every answered write is on disk; None where it does not tell."""
+        place = wire, wire.node_of(keys.meta)
+        known = self._durability.get(place)
+        if known is None or known.generation != wire.generation or known.until < monotonic():
+            fsynced = read_durability(wire.at(keys.meta))
+            known = _Durability(wire.generation, monotonic() + DURABILITY_SECONDS, fsynced)
+            self._durability[place] = known
+        return known.fsynced
+
+
+def _by_node(wire: Wire, keys: Sequence[LogKeys], parts: Mapping[int, list[int]]) -> list[dict[int, list[int]]]:
+    """Parts by the node that holds them; each by itself where they lie on one, or nobody tells."""
+    by_node: dict[str, dict[int, list[int]]] = {}
+    try:
+        for partition, indexes in parts.items():
+            by_node.setdefault(wire.node_of(keys[partition].meta), {})[partition] = indexes
+    except StoreUnavailable:
+        by_node.clear()
+    if len(by_node) > 1:
+        return list(by_node.values())
+    return [{partition: indexes} for partition, indexes in parts.items()]
+
+
+def _fail(request: AppendRequest, indexes: Sequence[int], receipts: _Receipts, why: str) -> None:
+    for i in indexes:
+        receipts[i] = AppendReceipt(ready(request.events[i]).event_id, "failed", error=why)
+
+
+def _answer(wire: Wire) -> Any:
+    """The next answer; a refusal as its error, and on a Cluster a node that was lost too."""
+    try:
+        return wire.receive()
+    except redis.ResponseError as error:
+        return error
+    except StoreUnavailable as error:
+        if not wire.many:
+            raise
+        return error
+
+
+def _is_forgotten(answer: Any) -> bool:
+    """Whether Redis no longer knew the script, so that nothing was done."""
+    return isinstance(answer, redis.ResponseError) and refusal_code(answer) == "NOSCRIPT"
