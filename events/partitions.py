@@ -90,7 +90,8 @@ class LogKeys:
     @property
     def meta(self) -> str:
         """Hash: `head` (newest seq), `rec` (when that was recorded, microseconds), `live` (name of the live build), `old:<build>`
-        (when it was replaced, ms), `gone` (how many there are in `gone`); in an upgraded store `format2` (the last seq of format
+        (when it was replaced, ms), `gone` (how many there are in `gone`), `proved` (the head when replicas were
+        last asked for what was known already); in an upgraded store `format2` (the last seq of format
         1), `format2_at`, `format2_sum` (of both), and FENCE in `seq`; in a sealed one SEALED_META."""
         return f"{{{self.tag}}}:meta"
 

@@ -19,7 +19,7 @@ from events.alarms import Alarms
 from events.catalogue import LATEST_VERSION
 from events.entry import LOCAL, SECRET_BYTES, checked_principal
 from events.envelope import Stored
-from events.errors import LogGap, UnderReplicated
+from events.errors import LogGap
 from events.log import Appendable, AppendReceipt, Behalf, check_request_size, for_itself, is_access
 from events.marks import UNMARKED, Marker
 from events.naming import Naming
@@ -133,23 +133,7 @@ class RedisEventLog:
             self._sending.send(wire, AppendRequest(events, expected_heads or {}, by), parts, receipts)
         if self.on_append is not None:
             self.on_append(monotonic() - began)
-        told = [receipt for receipt in receipts if receipt]
-        self._refuse_unproved(told)
-        return told
-
-    def _refuse_unproved(self, receipts: Sequence[AppendReceipt]) -> None:
-        """Raises UnderReplicated where too few replicas are known to have what was written."""
-        lacking = [one for one in receipts if one.written and one.replicas < self._proof.replicas]
-        if not lacking:
-            return
-        fewest = min(one.replicas for one in lacking)
-        raise UnderReplicated(
-            f"{len(lacking):,} of {len(receipts):,} events are written, and {fewest} replicas are known to have them, where"
-            f" {self._proof.replicas} are asked for (ENGRAMLOG_MIN_REPLICAS): they are not proved. The same request sent again"
-            " proves them, or says so again",
-            receipts=[one.as_dict() for one in receipts],
-            retry_after=1,
-        )
+        return [receipt for receipt in receipts if receipt]
 
     def remember(self, kept: Mapping[int, NewestReceipt]) -> None:
         """Take over the receipts of processes before this one, as if they were its own (`events.redis.receipts`)."""

@@ -15,7 +15,7 @@ import redis
 
 from events.alarms import CLUSTER_WAITS, Alarm, Alarms
 from events.envelope import Prepared
-from events.errors import StoreError, StoreFull, StoreUnavailable
+from events.errors import StoreError, StoreFull, StoreUnavailable, UnderReplicated
 from events.log import Appendable, AppendReceipt, ready
 from events.marks import Marker
 from events.partitions import ALARMS_KEY, LogKeys
@@ -120,7 +120,7 @@ class AppendSending:
 
     def send(self, wire: Wire, request: AppendRequest, parts: Mapping[int, list[int]], receipts: _Receipts) -> None:
         """Send these parts and write their receipts. Raises StoreUnavailable, ReceiptLost or StoreFull where nothing can be said of
-        any of them."""
+        any of them, and UnderReplicated where what was written is not proved."""
         errors = dict[int, StoreError]()
         if wire.many:
             self._send_to_nodes(wire, request, parts, receipts, errors)
@@ -130,6 +130,25 @@ class AppendSending:
             raise next(iter(errors.values()))
         if any(one and one.error and "NOREPLICAS" in one.error for one in receipts):
             self._refuse_for_the_disk(wire, receipts)
+        self._refuse_unproved(parts, receipts)
+
+    def _refuse_unproved(self, parts: Mapping[int, list[int]], receipts: _Receipts) -> None:
+        """Raises UnderReplicated where too few replicas are known to have what was written; of a refused part nothing was."""
+        lacking = list[AppendReceipt]()
+        for indexes in parts.values():
+            told = [one for i in indexes if (one := receipts[i]) is not None]
+            if all(one.written and one.replicas < self._proof.replicas for one in told):
+                lacking += told
+        if not lacking:
+            return
+        fewest = min(one.replicas for one in lacking)
+        raise UnderReplicated(
+            f"{len(lacking):,} of {len(receipts):,} events are written, and {fewest} replicas are known to have them, where"
+            f" {self._proof.replicas} are asked for (ENGRAMLOG_MIN_REPLICAS): they are not proved. The same request sent again"
+            " proves them, or says so again",
+            receipts=[one.as_dict() for one in receipts if one is not None],
+            retry_after=1,
+        )
 
     def _send_all(
         self,

@@ -303,7 +303,7 @@ def test_a_store_whose_secrets_are_replaced_all_the_time_refuses_by_name(redis_c
         redis_client.hset(keys, HERE, (redis_client.hget("n", "n") or b"").rjust(32))
         return bytes(size)
 
-    log._chance = chance
+    log._sending._chance = chance
     (receipt,) = log.append([mention(2, HERE)])
     assert (receipt.status, "secrets" in (receipt.error or "")) == ("failed", True)
     assert log.head(1) == 1

@@ -21,12 +21,13 @@ from redis.crc import key_slot
 
 from events.catalogue import TurnRecorded
 from events.envelope import Prepared, Stored
-from events.errors import StoreFull, StoreUnavailable
+from events.errors import StoreFull, StoreUnavailable, UnderReplicated
 from events.log import AppendReceipt
 from events.memory_log import InMemoryEventLog
 from events.partitions import LogKeys, crc16, partition_of, spread_tags
 from events.redis.durability import KEPT_BY, read_durability
 from events.redis.log import RedisEventLog
+from events.redis.sending import Proof
 from events.redis.wire import Wire, WirePool, connect
 from tests.examples import examples
 from tests.given.samples import NOW, event, mention, owner_in, side_events
@@ -203,7 +204,7 @@ def test_receipts_count_the_replicas_that_have_the_events_also_for_duplicates(fr
         with primary.client() as client, replica.client() as copy:
             copy.execute_command("REPLICAOF", "127.0.0.1", free_port)
             wait_until(lambda: copy.info("replication")["master_link_status"] == "up")
-            with closing(RedisEventLog(client, TAGS, replicas=1, replica_timeout_ms=5_000)) as log:
+            with closing(RedisEventLog(client, TAGS, proof=Proof(1, timeout_ms=5_000))) as log:
                 batch = [mention(1, HERE), mention(2, THERE)]
                 assert [(r.status, r.replicas) for r in log.append(batch)] == [("appended", 1)] * 2
                 assert entries_of(copy) == entries_of(client)
@@ -215,9 +216,14 @@ def test_receipts_count_the_replicas_that_have_the_events_also_for_duplicates(fr
         primary.stop()
 
 
-def test_a_replica_that_does_not_answer_in_time_is_not_counted(real_redis_client: redis.Redis) -> None:
-    with closing(RedisEventLog(real_redis_client, TAGS, replicas=1, replica_timeout_ms=1)) as log:
-        assert [(r.status, r.replicas) for r in log.append([mention(1)])] == [("appended", 0)]
+def test_what_too_few_replicas_have_is_written_and_not_proved(real_redis_client: redis.Redis) -> None:
+    with closing(RedisEventLog(real_redis_client, TAGS, proof=Proof(1, timeout_ms=1))) as log:
+        for status in ("appended", "already_appended"):
+            with pytest.raises(UnderReplicated) as refused:
+                log.append([mention(1)])
+            (told,) = refused.value.context["receipts"]
+            assert (told["status"], told["replicas"]) == (status, 0)
+        assert log.head(partition_of(mention(1).owner, len(TAGS))) == 1
 
 
 # Full

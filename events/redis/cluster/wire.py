@@ -30,7 +30,7 @@ from events.redis.cluster.routing import (
     word,
 )
 from events.redis.cluster.slot_map import Node
-from events.redis.wire import AGAIN, Argument, Script, Wire, as_store_error
+from events.redis.wire import AGAIN, Argument, Script, Wire, as_store_error, forgotten, refusal_code
 
 if TYPE_CHECKING:
     from events.redis.cluster.client import ClusterClient
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 PAUSE_SECONDS, MOST_PAUSE_SECONDS = 0.02, 0.2
 """Between two tries of what cannot be carried out yet: at first, and at most."""
+HANGS_SECONDS = 1.0
+"""After so long a silence it is asked whether a node is still the one."""
+UNKNOWN = f"whether it was written is not known, {AGAIN}"
 POLL_SECONDS, POLL_EACH = 0.02, 0.001
 """How often streams of several slots are looked at while none has anything: at least so far apart, and so much for each."""
 NOT_DONE = (AskError, TryAgainError, ClusterDownError)
@@ -76,6 +79,7 @@ class ClusterWire(Wire):
     def __init__(self, client: ClusterClient) -> None:
         self.seals = client.seals
         self.patience = client.patience
+        self._timeout = client.timeout
         self._map = client.slots
         self._links: dict[str, Wire] = {}
         self._at: dict[int, str] = {}
@@ -237,12 +241,15 @@ class ClusterWire(Wire):
         slot = slot_of(as_key(keys[0]))
 
         def once() -> Any:
-            name, link = self._link(slot)
-            try:
-                return link.run_once(script, keys, arguments)
-            except StoreUnavailable as error:
-                self._lose(name, error)
-                raise self._told(name, error) from error
+            for _ in range(2):
+                name, link = self._link(slot)
+                answer = self._answer(self._sent_on(name, link, self.evalsha(script, keys, arguments)))
+                if not isinstance(answer, Exception):
+                    return answer
+                if not isinstance(answer, redis.ResponseError) or refusal_code(answer) != "NOSCRIPT":
+                    raise answer
+                link.load_again(script)
+            raise forgotten(script)
 
         try:
             return self._patient(once)
@@ -342,13 +349,25 @@ class ClusterWire(Wire):
         if self._links.get(owed.node) is not owed.link:
             return self._told(owed.node, StoreUnavailable(f"the connection was lost before it answered; {AGAIN}"))
         try:
-            return owed.link.receive() if timeout is None else owed.link.receive(timeout=timeout)
+            self._await(owed, self._timeout if timeout is None else timeout)
+            return owed.link.receive()
         except redis.ResponseError as error:
             self._heard(error)
             return error
         except StoreUnavailable as error:
             self._lose(owed.node, error)
             return self._told(owed.node, error)
+
+    def _await(self, owed: _Part, seconds: float) -> None:
+        """Wait until an answer begins to come. Raises StoreUnavailable where none does, or once the node is no primary any more:
+        one that hangs is replaced long before a time-out."""
+        end = monotonic() + seconds
+        while not owed.link.answers_within(min(HANGS_SECONDS, max(end - monotonic(), 0.0))):
+            self._map.refresh(suspect=owed.node)
+            if not self._map.is_primary(owed.node):
+                raise StoreUnavailable(f"it does not answer, and another took its place; {UNKNOWN}", retry_after=1)
+            if monotonic() >= end:
+                raise StoreUnavailable(f"Redis did not answer in time ({seconds:g} s); {UNKNOWN}", retry_after=1)
 
     def _heard(self, error: redis.ResponseError) -> None:
         """Take in what a refusal tells of the cluster."""
