@@ -26,7 +26,7 @@ from projections.fold.builds import BuildKeys
 from projections.redis.sealed import RECORD, VECTOR, place, vector_place
 from tests.integration.erasing.erased_by_hand import CHINESE, ENGLISH, MODEL, OWNER, SHARED, Store, made, served
 from tests.integration.live import wait_until
-from tests.servers import MISSING_NAMED, server_named
+from tests.servers import MISSING, newer_server, wheel_server
 
 
 class House(NamedTuple):
@@ -38,11 +38,11 @@ class House(NamedTuple):
     probes: Probes
 
 
-@pytest.fixture(scope="module", params=["redis-6.2", "redis-7", "redis-8"])
+@pytest.fixture(scope="module", params=["redis-6.2", "redis-7"])
 def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> House:
-    path = server_named(request.param)
+    path = wheel_server() if request.param == "redis-6.2" else newer_server()
     if path is None:
-        pytest.skip(MISSING_NAMED[request.param])
+        pytest.skip(MISSING)
     binary, folder = find_redis_server(str(path)), tmp_path_factory.mktemp("erased") / "data"
     probes = made(folder, binary)
     return House(folder, folder.with_name("data.before"), binary, probes)
