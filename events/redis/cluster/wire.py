@@ -102,7 +102,7 @@ class ClusterWire(Wire):
 
     def connect(self) -> None:
         """Know the cluster's nodes; each is connected once something is sent to it. Raises StoreUnavailable."""
-        self._map.primaries()
+        self._map.know()
 
     def close(self) -> None:
         """Drop all connections."""
