@@ -48,6 +48,10 @@ class SlotMap:
                 f"no node of the cluster holds slot {slot}; {AGAIN}", retry_after=1, not_done=True
             ) from error
 
+    def know(self) -> None:
+        """Have the nodes told, where they were not yet. Raises StoreUnavailable, StoreMismatch."""
+        self._known()
+
     def primaries(self) -> list[Node]:
         """All primaries, by name. Raises StoreUnavailable."""
         manager = self._known()
