@@ -19,7 +19,7 @@ from tests.chaos.cast import wait_until
 from tests.chaos.stage import Stage, staged, with_replica
 from tests.given.samples import mention, owner_in
 from tests.integration.live import live_store
-from tests.servers import MISSING_NAMED, RedisServer, server_named, wheel_server
+from tests.servers import MISSING_NAMED, RedisServer, server_named
 
 
 @pytest.fixture(params=["redis-6.2", "redis-7", "redis-8"])
