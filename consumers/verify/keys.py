@@ -21,7 +21,7 @@ LOG_TABLES = {b"meta": b"hash", b"ev": b"stream"} | dict.fromkeys(
 )
 SALTS = {b"salts": b"string", b"readm": b"hash", b"wl": b"hash", b"gone": b"set"}
 """What only a sealed store has."""
-META_NUMBERS = (b"head", b"rec", b"format2", b"format2_at", b"gone")
+META_NUMBERS = (b"head", b"rec", b"format2", b"format2_at", b"gone", b"proved")
 IS_SEALED = (SEALED_META.encode(), MOVED.encode())
 """The field, and its value, of a partition of a sealed store."""
 META_TEXTS = (b"live", b"format2_sum", b"seq")
