@@ -282,7 +282,7 @@ class AppendSending:
                 else:
                     _fail(request, indexes, receipts, error.message)
                 continue
-            self._kept.keep(partition, written, answer)
+            self._kept.keep(partition, written, answer, proved=replicas >= self._proof.replicas)
             if isinstance(answer, list) and len(answer) == 5:
                 self._clock.saw(int(answer[4]), int(answer[3]))
             told = append_receipts(partition, written, answer, fsynced, replicas)
