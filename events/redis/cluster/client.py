@@ -27,11 +27,14 @@ class ClusterClient(StoreClient):
 
     @classmethod
     def at(cls, address: StoreAddress, seals: Seals, options: dict[str, Any]) -> ClusterClient:
-        """A client for the nodes of an address; nothing is connected yet."""
+        """A client for the nodes of an address; nothing is connected yet. Raises ValueError for options that there are not."""
         first = address.places[0]
         each = {**options, **address.options, **({"ssl": True} if address.tls else {})}
         each.pop("db", None)
-        found = cls(host=first.host, port=first.port, **each)
+        try:
+            found = cls(host=first.host, port=first.port, **each)
+        except TypeError as error:  # an option that redis-py does not know, by its name
+            raise ValueError(f"an option in the URL's query that there is: {error}") from None
         found.seals = seals
         found.slots = SlotMap(address.places, each)
         found.patience = PATIENCE_SECONDS
@@ -41,8 +44,9 @@ class ClusterClient(StoreClient):
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
         """Send a command to the node that holds its key. Raises StoreError, and ValueError for one about a server."""
+        command = [*str(args[0]).split(), *args[1:]]  # redis-py writes CONFIG GET as one word
         with self._beside.wire() as wire:
-            answer = wire.pipeline([args])[0]
+            answer = wire.pipeline([command])[0]
         if isinstance(answer, redis.ResponseError):
             raise answer
         name = str(args[0])

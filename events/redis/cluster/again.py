@@ -1,0 +1,50 @@
+"""What may be sent again: what a cluster surely did not carry out, in the order in which it was asked for. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from redis.exceptions import AskError, ClusterDownError, TryAgainError
+
+from events.errors import StoreUnavailable
+from events.redis.cluster.routing import Group
+
+NOT_DONE = (AskError, TryAgainError, ClusterDownError)
+"""Refusals (MOVED is an ASK to redis-py) after which a command was surely not carried out, and may be later."""
+
+
+def surely_not(answer: Any) -> bool:
+    """Whether what was asked was surely not carried out, and may be later."""
+    return isinstance(answer, NOT_DONE) or (isinstance(answer, StoreUnavailable) and answer.not_done)
+
+
+def may_pass(error: Exception) -> bool:
+    """Whether a read may be tried again."""
+    return isinstance(error, (*NOT_DONE, StoreUnavailable))
+
+
+def not_done(groups: Sequence[Group], answers: Sequence[Any]) -> list[Group]:
+    """The groups that were surely not carried out, and may be sent again in their order. Raises StoreUnavailable where one was sent
+    and not answered.
+
+    None of a slot of which a later one was carried out: their order would be another.
+    """
+    for answer in answers:
+        if isinstance(answer, StoreUnavailable) and not answer.not_done:
+            raise answer
+    refused = [group for group in groups if _is_refused(group, answers)]
+    first: dict[int, int] = {}
+    for group in refused:
+        first.setdefault(group.slot, group.numbers[0])
+    done = (group for group in groups if group.slot in first and not _is_refused(group, answers))
+    mixed = {group.slot for group in done if group.numbers[0] > first[group.slot]}
+    return [group for group in refused if group.slot not in mixed]
+
+
+def _is_refused(group: Group, answers: Sequence[Any]) -> bool:
+    """Whether nothing of it was carried out: of what stands between MULTI and EXEC all is refused where one command is."""
+    last = answers[group.numbers[-1]]
+    if group.key is None:
+        return surely_not(last)
+    return isinstance(last, Exception) and any(surely_not(answers[number]) for number in group.numbers)
