@@ -3,15 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import monotonic
 from typing import Any
 
-from redis.exceptions import AskError, ClusterDownError, TryAgainError
+from redis.exceptions import AskError, ClusterDownError, ExecAbortError, MovedError, TryAgainError
 
 from events.errors import StoreUnavailable
 from events.redis.cluster.routing import Group
 
 NOT_DONE = (AskError, TryAgainError, ClusterDownError)
 """Refusals (MOVED is an ASK to redis-py) after which a command was surely not carried out, and may be later."""
+PAUSE_SECONDS, MOST_PAUSE_SECONDS = 0.02, 0.2
+"""Between two tries of what cannot be carried out yet: at first, and at most."""
+MOST_MOVES = 3
+"""How often a command follows a slot at once to where it lies now, patient or not."""
+
+
+class SlotLeft(StoreUnavailable):
+    """A slot lies on another node than when it was used last: what is remembered of it may be of another history."""
+
+
+class Turns:
+    """How often, and after which pauses, something is tried again that cannot be carried out yet."""
+
+    def __init__(self, patience: float) -> None:
+        self.pause = 0.0
+        """Seconds to wait before the next turn."""
+        self._end = monotonic() + patience
+        self._moves = self._pauses = 0
+
+    def again(self, found: Sequence[Any]) -> bool:
+        """Whether to try again, by what refused it. A slot that lies elsewhere is followed at once, as often as `MOST_MOVES`."""
+        moved = any(isinstance(one, MovedError | SlotLeft) for one in found)
+        moved = moved and all(isinstance(one, MovedError | SlotLeft | ExecAbortError | bytes) for one in found)
+        self._moves += moved
+        if moved and self._moves <= MOST_MOVES:
+            self.pause = 0.0
+            return True
+        if monotonic() >= self._end:
+            return False
+        self.pause = min(PAUSE_SECONDS * 2 ** min(self._pauses, 8), MOST_PAUSE_SECONDS)
+        self._pauses += 1
+        return True
 
 
 def surely_not(answer: Any) -> bool:

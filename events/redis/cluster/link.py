@@ -26,10 +26,6 @@ class NodeLink(Wire):
             raise redis.ConnectionError("the connection was lost")
         return super()._open()
 
-    def receive(self, *, timeout: float | None = None) -> Any:
-        """See `Wire.receive`; not longer than `answer_seconds` unless somebody says so."""
-        return super().receive(timeout=self.answer_seconds if timeout is None else timeout)
-
 
 class Lost:
     """An answer that never comes."""
@@ -81,11 +77,11 @@ def is_lost(answers: Sequence[Any]) -> bool:
 
 def told_of(name: str, error: StoreUnavailable, *, not_done: bool = False) -> StoreUnavailable:
     """The same error with the node that it is about."""
-    if error.context.get("node") == name:
+    if error.context.get("node") == name and (error.not_done or not not_done):
         return error
     told: dict[str, Any] = {"retry_after": 1, **error.context, "node": name}
-    found = StoreUnavailable(
-        f"node {name} of the cluster: {error.message}", not_done=not_done or error.not_done, **told
-    )
+    begins = f"node {name} of the cluster: "
+    message = error.message if error.message.startswith(begins) else begins + error.message
+    found = StoreUnavailable(message, not_done=not_done or error.not_done, **told)
     found.__cause__ = error
     return found

@@ -18,6 +18,7 @@ from redis.retry import Retry
 
 from events.errors import StoreMismatch, StoreUnavailable
 from events.redis.address import Place
+from events.redis.cluster.link import told_of
 from events.redis.cluster.told import MOST_NODES, NONE, SLOTS, NotACluster, Told, place_of, read_slots
 from events.redis.wire import AGAIN, as_store_error
 
@@ -88,6 +89,14 @@ class SlotMap:
             )
         return self._node(told.places[name])
 
+    def know(self) -> None:
+        """Have the nodes told, where they were not yet. Raises StoreUnavailable, StoreMismatch."""
+        self._known()
+
+    def is_primary(self, name: str) -> bool:
+        """Whether a node holds any slot, as far as is known."""
+        return self._told is None or name in self._told.slots
+
     def primaries(self) -> list[Node]:
         """All primaries, by name. Raises StoreUnavailable."""
         told = self._recent()
@@ -121,11 +130,11 @@ class SlotMap:
         """See that a node answers before anything is sent to it. Raises StoreUnavailable, at once where it did not a moment ago."""
         silent = self._silent.get(node.name)
         if silent is not None and monotonic() - silent.at < silent.wait:
-            raise StoreUnavailable(silent.error.message, **silent.error.context) from silent.error
+            raise _again(silent.error) from silent.error.__cause__
         try:
             self._asker(node.place).ping()
         except (redis.RedisError, OSError) as error:
-            raise self._did_not_answer(node.name, error) from error
+            raise _again(self._did_not_answer(node.name, error)) from error
         self._silent.pop(node.name, None)
 
     def refresh(self, lost: str = "") -> None:
@@ -230,7 +239,8 @@ class SlotMap:
         found = as_store_error(error, reading=True)
         assert isinstance(found, StoreUnavailable)
         passes = not isinstance(error, redis.AuthenticationError)
-        told = StoreUnavailable(found.message, **{**found.context, "node": name}, not_done=passes)
+        told = told_of(name, found, not_done=passes)
+        told.__cause__ = error
         before = self._silent.get(name)
         wait = UNREACHED_SECONDS
         if isinstance(error, redis.TimeoutError) and before is not None:
@@ -266,3 +276,8 @@ class SlotMap:
             with self._made:
                 found = some.get(name) or some.setdefault(name, redis.Redis(place.host, place.port, **options))
         return found
+
+
+def _again(error: StoreUnavailable) -> StoreUnavailable:
+    """The same, to be raised by another thread too."""
+    return StoreUnavailable(error.message, not_done=error.not_done, **error.context)

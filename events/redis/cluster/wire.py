@@ -17,7 +17,7 @@ import redis
 from redis.exceptions import ClusterDownError, MovedError
 
 from events.errors import StoreUnavailable
-from events.redis.cluster.again import NOT_DONE, may_pass, not_done, surely_not
+from events.redis.cluster.again import NOT_DONE, SlotLeft, Turns, may_pass, not_done, surely_not
 from events.redis.cluster.link import (
     Fan,
     Lost,
@@ -42,14 +42,15 @@ from events.redis.cluster.routing import (
     spread,
 )
 from events.redis.cluster.slot_map import Node
-from events.redis.wire import AGAIN, Argument, Script, Wire, as_store_error
+from events.redis.wire import AGAIN, Argument, Script, Wire, as_store_error, forgotten, refusal_code
 
 if TYPE_CHECKING:
     from events.redis.cluster.client import ClusterClient
 
 _T = TypeVar("_T")
-PAUSE_SECONDS, MOST_PAUSE_SECONDS = 0.02, 0.2
-"""Between two tries of what cannot be carried out yet: at first, and at most."""
+HANGS_SECONDS = 1.0
+"""After so long a silence it is asked whether a node is still the one."""
+UNKNOWN = f"whether it was written is not known, {AGAIN}"
 POLL_SECONDS, POLL_EACH = 0.02, 0.001
 """How often streams of several slots are looked at while none has anything: at least so far apart, and so much for each."""
 
@@ -61,7 +62,7 @@ class ClusterWire(Wire):
 
     def __init__(self, client: ClusterClient) -> None:
         self.seals = client.seals
-        self.patience = client.patience
+        self.patience, self.answer_seconds = client.patience, client.timeout
         self._map = client.slots
         self._links: dict[str, NodeLink] = {}
         self._at: dict[int, str] = {}
@@ -78,7 +79,7 @@ class ClusterWire(Wire):
 
     def connect(self) -> None:
         """Know the cluster's nodes; each is connected once something is sent to it. Raises StoreUnavailable."""
-        self._map.primaries()
+        self._map.know()
 
     def close(self) -> None:
         """Drop all connections."""
@@ -185,14 +186,13 @@ class ClusterWire(Wire):
         MULTI and EXEC is of one slot."""
         groups = grouped(commands)
         answers: list[Any] = [None] * len(commands)
-        end, tries, again = monotonic() + self.patience, 0, groups
+        turns, again = Turns(self.patience), groups
         while again:
             self._answer_groups(again, commands, answers)
             again = not_done(groups, answers)
-            if not again or monotonic() >= end:
+            if not again or not turns.again([answers[number] for group in again for number in group.numbers]):
                 break
-            self._wait(tries, [answers[i] for one in again for i in one.numbers])
-            tries += 1
+            self._pause(turns)
         if lost := next((one for one in answers if isinstance(one, StoreUnavailable)), None):
             raise lost
         return answers
@@ -215,15 +215,16 @@ class ClusterWire(Wire):
 
     def run(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> Any:
         """Run a script and give its answer; a refusal becomes a StoreError."""
-        slot = slot_of(as_key(keys[0]))
 
         def once() -> Any:
-            name, link = self._link(slot)
-            try:
-                return self._told_by(name, link, lambda: link.run_once(script, keys, arguments))
-            except redis.ResponseError as error:
-                self._heard(error, name, slot)
-                raise
+            for _ in range(2):
+                answer = self._answer(self._sent(self.evalsha(script, keys, arguments)))
+                if not isinstance(answer, Exception):
+                    return answer
+                if not isinstance(answer, redis.ResponseError) or refusal_code(answer) != "NOSCRIPT":
+                    raise answer
+                self.load_again(script)
+            raise forgotten(script)
 
         try:
             return self._patient(once)
@@ -250,7 +251,7 @@ class ClusterWire(Wire):
         if before is not None and before != node.name:
             self._at.clear()
             self.generation += 1
-            raise StoreUnavailable(
+            raise SlotLeft(
                 f"slot {slot} of the cluster lies on {node.name} now, and no more on {before}; {AGAIN}",
                 retry_after=1,
                 not_done=True,
@@ -268,7 +269,7 @@ class ClusterWire(Wire):
         if link is not None:  # it broke while somebody asked about the server
             self._lose(node.name, link)
         link = NodeLink(node.client)
-        link.seals, link.answer_seconds = self.seals, self.answer_seconds
+        link.seals = self.seals
         try:
             self._map.look(node)
             link.connect()
@@ -335,13 +336,25 @@ class ClusterWire(Wire):
         if self._links.get(owed.node) is not owed.link:
             return told_of(owed.node, cut())
         try:
-            return owed.link.receive() if timeout is None else owed.link.receive(timeout=timeout)
+            self._await(owed, self.answer_seconds if timeout is None else timeout)
+            return owed.link.receive()
         except redis.ResponseError as error:
             self._heard(error, owed.node, owed.slot)
             return error
         except StoreUnavailable as error:
             self._lose(owed.node, owed.link, error)
             return told_of(owed.node, error)
+
+    def _await(self, owed: Part, seconds: float) -> None:
+        """Wait until an answer begins to come. Raises StoreUnavailable where none does, or once the node is no primary any more:
+        one that hangs is replaced long before a time-out."""
+        end = monotonic() + seconds
+        while not owed.link.answers_within(min(HANGS_SECONDS, max(end - monotonic(), 0.0))):
+            self._map.refresh(owed.node)
+            if not self._map.is_primary(owed.node):
+                raise StoreUnavailable(f"it does not answer, and another took its place; {UNKNOWN}", retry_after=1)
+            if monotonic() >= end:
+                raise StoreUnavailable(f"Redis did not answer in time ({seconds:g} s); {UNKNOWN}", retry_after=1)
 
     def _heard(self, error: redis.ResponseError, node: str, slot: int | None) -> None:
         """Take in what a refusal tells of the cluster, and have it say what it is about (`as_store_error`)."""
@@ -354,21 +367,18 @@ class ClusterWire(Wire):
 
     def _patient(self, once: Callable[[], _T]) -> _T:
         """Do it, and again while it cannot be carried out. Raises `redis.ResponseError` or StoreUnavailable."""
-        end, tries = monotonic() + self.patience, 0
+        turns = Turns(self.patience)
         while True:
             try:
                 return once()
             except (*NOT_DONE, StoreUnavailable) as error:
-                if not surely_not(error) or monotonic() >= end:
+                if not surely_not(error) or not turns.again([error]):
                     raise
-                found: Exception = error
-            self._wait(tries, [found])
-            tries += 1
+            self._pause(turns)
 
-    def _wait(self, tries: int, found: Sequence[Any]) -> None:
-        """Wait before a command is sent again: the first time not at all where its slot lies elsewhere."""
-        if tries or not all(isinstance(one, MovedError) for one in found):
-            sleep(min(PAUSE_SECONDS * 2 ** min(tries, 8), MOST_PAUSE_SECONDS))
+    def _pause(self, turns: Turns) -> None:
+        if turns.pause:
+            sleep(turns.pause)
             self._map.refresh()
 
     def _answer_groups(
