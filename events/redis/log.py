@@ -26,7 +26,7 @@ from events.marks import UNMARKED, Marker
 from events.naming import Naming
 from events.partitions import ALARMS_KEY, LogKeys, partition_of
 from events.redis.admission import AppendAdmission, ReadDebt, no_debt
-from events.redis.append import APPEND, Brought, append_command, append_receipts
+from events.redis.append import APPEND, SAID_AGAIN, Brought, append_command, append_receipts
 from events.redis.clock import StoreClock, redis_micros
 from events.redis.durability import read_durability
 from events.redis.gap import MENDING
@@ -87,12 +87,15 @@ class RedisEventLog:
         highest: Trust = ASSERTED,
         on_behalf: Callable[[], Behalf | None] = for_itself,
         chance: Chance = token_bytes,
+        says_again: bool = False,
     ) -> None:
+        """`says_again`: what is kept outside of the store, and it lacks: no receipt and no restored store stands in the way."""
         self._marker = marker
         self._principal = checked_principal(principal)
         self._highest = highest
         self._on_behalf = on_behalf
         self._chance = chance
+        self._says_again = says_again
         self._secrets = Secrets(tags, chance)
         self._gone = Gone()
         self._wires = WirePool(client)
@@ -188,7 +191,8 @@ class RedisEventLog:
         brought = Brought(request.principal, self._marker, secrets, request.expected_heads, sealed)
         for partition, indexes in parts.items():
             mine, salts = [events[i] for i in indexes], self._chance(each * len(indexes))
-            keys, floor = self._keys[partition], self._kept.floor(partition)
+            keys = self._keys[partition]
+            floor = SAID_AGAIN if self._says_again else self._kept.floor(partition)
             command, written = append_command(keys, mine, brought, salts, floor, self._gone.count(keys))
             sent.append(written)
             commands.append(command)

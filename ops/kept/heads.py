@@ -167,6 +167,11 @@ def _read(store: HasLog, file: HeadFile) -> HeadBook:
     return book
 
 
+def unmet_of(store: HasLog, file: HeadFile, partitions: Sequence[int]) -> list[Unmet]:
+    """The first kept head of each of these partitions that its log does not meet. Raises LogChanged, StoreError."""
+    return list(_unmet(store, _read(store, file), partitions).values())
+
+
 def refuse_changed_log(store: HasLog, file: HeadFile, partitions: Sequence[int], cure: str = REBUILT_CURE) -> None:
     """Raises LogChanged where the log does not meet the heads kept of these partitions; `cure`: what can be done then."""
     unmet = _unmet(store, _read(store, file), partitions)
