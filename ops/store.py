@@ -35,7 +35,7 @@ from ops.tracebacks import tell_words
 from projections.language.marks import MARKER
 from projections.redis.create import StoreIdentity, open_store, read_identity
 from projections.redis.debt import FoldDebt
-from projections.redis.restored import STORE_RESTORED, Restored
+from projections.redis.restored import STORE_RESTORED, FromBackup
 from projections.redis.vectors import RedisVectors
 from projections.redis.view import RedisViews
 
@@ -234,7 +234,7 @@ def _fenced_again(
         return _FencedAgain(owners, wipe_again(wire, identity.tags, words, log.append))
 
 
-def tell_restored(restored: Restored | None, alarms: RedisAlarms) -> None:
+def tell_restored(restored: FromBackup | None, alarms: RedisAlarms) -> None:
     """An alarm while a store that was restored is nobody's yet."""
     if restored is not None and restored.stands:
         alarms.raised(STORE_RESTORED, "", restored.text)

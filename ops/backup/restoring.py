@@ -52,7 +52,7 @@ from ops.settings import Settings
 from ops.store import folder_of, reach_the_store
 from ops.worker_id import new_worker_id
 from projections.redis.create import RESTORING, STRIPPED, StoreIdentity, read_identity
-from projections.redis.restored import Restored
+from projections.redis.restored import FromBackup
 
 Progress = Callable[[int, int], None]
 Wait = Callable[[str], None]
@@ -104,6 +104,8 @@ def restore_backup(
     with _reached(settings, on_wait) as store:
         wire = store.wire()
         try:
+            if store.identity is not _NOBODY:
+                _refuse_other(store.identity, folder)
             if told.sealed:
                 _refuse_seals(store, folder, seals)
             _refuse_without_room(wire, folder)
@@ -175,8 +177,8 @@ def _refuse_seals(store: OldStore, folder: BackupFolder, seals: Path | None) -> 
     told = folder.manifest
     if seals is None:
         raise InputError(
-            "seals: got nothing; allowed: the file that `engramlog seals save` wrote last (--seals, or ENGRAMLOG_SEALS_BACKUP): this"
-            " backup is of a sealed store, and holds no keys. Nothing was written",
+            "seals: got nothing; allowed: the file that `engramlog seals save` wrote last (--seals, or ENGRAMLOG_SEALS_BACKUP):"
+            " this backup is of a sealed store, and holds no keys. Nothing was written",
             field="seals",
         )
     header = look_at_seals(seals).header
@@ -221,7 +223,7 @@ def _begin(store: OldStore, wire: Wire, folder: BackupFolder, fields: dict[bytes
                 " written",
                 found=there[:10],
             )
-        restored = Restored(
+        restored = FromBackup(
             backup=told.backup,
             moment=told.moment,
             at=utc_text(from_micros(now_micros())),
@@ -234,7 +236,6 @@ def _begin(store: OldStore, wire: Wire, folder: BackupFolder, fields: dict[bytes
         probe("after the mark")
         begun = False
     else:
-        _refuse_other(found, folder)
         begun = True
     identity = read_identity(wire)
     assert identity is not None
@@ -248,8 +249,8 @@ def _refuse_other(found: StoreIdentity, folder: BackupFolder) -> None:
     if found.restored is None or found.restored.backup != told.backup or found.store_id != told.store_id:
         begun = "" if found.restored is None else f", restored from backup {found.restored.backup}"
         raise StoreMismatch(
-            f"store {found.store_id} lies there ({found.partitions} partitions{begun}): a backup is brought into an empty store alone,"
-            " a new data folder (ENGRAMLOG_DATA) or an empty Redis (ENGRAMLOG_REDIS_URL). Nothing was written",
+            f"store {found.store_id} lies there ({found.partitions} partitions{begun}): a backup is brought into an empty store"
+            " alone, a new data folder (ENGRAMLOG_DATA) or an empty Redis (ENGRAMLOG_REDIS_URL). Nothing was written",
             store_id=found.store_id,
         )
     if not found.restored.stands:

@@ -17,13 +17,13 @@ from ops.kept.head_file import HeadFile, heads_path
 from ops.kept.heads import accept_changed_log, unmet_of
 from ops.settings import Settings
 from ops.store import OpenStore
-from projections.redis.restored import STORE_RESTORED, Restored, take_over
+from projections.redis.restored import STORE_RESTORED, FromBackup, take_over
 
 
 class LeftBehind(NamedTuple):
     """What this machine knows of the original that the store does not have."""
 
-    restored: Restored
+    restored: FromBackup
     heads: list[str]
     """Positions of kept heads that the log does not meet, the first of each partition."""
     receipts: dict[int, NewestReceipt]

@@ -58,8 +58,8 @@ def _render_made(answer: dict[str, Any]) -> None:
     )
     if answer["sealed"]:
         out.print(
-            "[dim]It opens nothing by itself: `engramlog seals save` keeps the seals, apart from it; the master key apart from both."
-            "[/]",
+            "[dim]It opens nothing by itself: `engramlog seals save` keeps the seals, apart from it; the master key apart from"
+            " both.[/]",
             soft_wrap=True,
         )
     else:
@@ -72,7 +72,7 @@ def _render_made(answer: dict[str, Any]) -> None:
     "check", epilog="Example: `engramlog backup check /backup/2026-11-27`, on any machine, with no store"
 )
 def check(folder: Folder, json: Json = False) -> None:
-    """Prove a backup: every file's hash, no entry missing, every body as it was committed to, every chain. Needs no store or key."""
+    """Prove a backup: every file's hash, no entry missing, every body as it was committed to, every chain. Needs no store."""
     from ops.backup.checking import check_backup
     from ops.backup.folder import open_backup
 
@@ -84,8 +84,8 @@ def check(folder: Folder, json: Json = False) -> None:
 
 def _render_checked(answer: dict[str, Any]) -> None:
     out.print(
-        f"[bold green]ok[/] backup {answer['backup']} of store {escape(answer['store_id'])}: {many(answer['events'], 'event')} up to"
-        f" {answer['moment']}, {'sealed' if answer['sealed'] else 'lying open'}, {answer['bytes']:,} bytes",
+        f"[bold green]ok[/] backup {answer['backup']} of store {escape(answer['store_id'])}: {many(answer['events'], 'event')}"
+        f" up to {answer['moment']}, {'sealed' if answer['sealed'] else 'lying open'}, {answer['bytes']:,} bytes",
         soft_wrap=True,
     )
     if answer["open_to_others"]:

@@ -72,6 +72,11 @@ class Against:
                     "line": unmet.line,
                     "file": name,
                 }
+                restored = self._store.identity.restored
+                if restored is not None and unmet.seq > restored.heads[unmet.partition]:
+                    told["restored"] = (
+                        f"up to {restored.heads[unmet.partition]} alone: the original went on without this store"
+                    )
                 verdict.differs("the log does not meet a kept head", **told)
 
     def compare_files(self, verdict: Findings) -> None:

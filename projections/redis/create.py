@@ -16,7 +16,7 @@ from events.sealing.cipher import BODY_MARK
 from events.sealing.seals import SEALED_FIELD
 from events.text.embedder_names import NONE
 from projections.fold.builds import FIRST_BUILD
-from projections.redis.restored import Restored, restored_by
+from projections.redis.restored import FromBackup, restored_by
 from projections.redis.scripts import CREATE_STORE
 
 SEALED = SEALED_FIELD
@@ -49,7 +49,7 @@ class StoreIdentity(NamedTuple):
     """When that was written down, microseconds; None in stores of before."""
     sealing: bytes | None = None
     """The same as `sealed` of a store that is being sealed."""
-    restored: Restored | None = None
+    restored: FromBackup | None = None
     """What it was restored from; None where it never was."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -17,7 +18,7 @@ STORE_RESTORED = "store_restored"
 """The alarm of such a store."""
 
 
-class Restored(msgspec.Struct, frozen=True, kw_only=True):
+class FromBackup(msgspec.Struct, frozen=True, kw_only=True):
     """What a store was restored from. It stays once the store is taken over."""
 
     backup: str
@@ -67,12 +68,21 @@ class Restored(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
-def restored_by(raw: bytes | None) -> Restored | None:
+def restored_by(raw: bytes | None) -> FromBackup | None:
     """What the field of a store tells. Raises msgspec.MsgspecError where that cannot be read."""
-    return None if raw is None else msgspec.json.decode(raw, type=Restored)
+    return None if raw is None else msgspec.json.decode(raw, type=FromBackup)
 
 
-def refuse_copy(restored: Restored | None, what: str) -> None:
+def backed_up_at(raw: bytes) -> datetime | None:
+    """When a store's last backup was made, by what it tells; None where that cannot be read."""
+    try:
+        told = datetime.fromisoformat(raw.decode("ascii").partition(" ")[0])
+    except ValueError:
+        return None
+    return told if told.tzinfo is not None else None
+
+
+def refuse_copy(restored: FromBackup | None, what: str) -> None:
     """Raise StoreMismatch where a store was restored and nobody took it over: it must not pass for the original."""
     if restored is not None and restored.stands:
         raise StoreMismatch(f"{what}: this store was {restored.text}. Nothing was changed", backup=restored.backup)
@@ -84,7 +94,7 @@ def still_stands(wire: Wire) -> bool:
     return found is not None and found.stands
 
 
-def take_over(wire: Wire, tags: Sequence[str], restored: Restored, at: str, reason: str | None) -> Restored:
+def take_over(wire: Wire, tags: Sequence[str], restored: FromBackup, at: str, reason: str | None) -> FromBackup:
     """Have every partition take what is new again, and the store say since when. Can be done again where it was killed."""
     wire.answers([["HDEL", LogKeys(tag).meta, RESTORED] for tag in tags])
     taken = msgspec.structs.replace(restored, taken_over=at, reason=reason)
