@@ -131,13 +131,14 @@ class BackupFolder(NamedTuple):
 
     def _rows(self, name: str, told: BackupFile, tag: str) -> Iterator[tuple[BackupRow, bytes]]:
         with _plain(self.path / name) as file:
-            if (size := os.fstat(file.fileno()).st_size) != told.bytes:
-                raise self.unusable(name, f"has {size:,} bytes; its manifest tells {told.bytes:,}")
+            size = os.fstat(file.fileno()).st_size
             hashed = _Hashed(file)
             unpacked = _Bounded(gzip.GzipFile(fileobj=hashed, mode="rb"), told.raw)
             try:
                 found = rows(unpacked)
                 self._refuse_other(name, next(found, None), tag)
+                if size != told.bytes:
+                    raise self.unusable(name, f"has {size:,} bytes; its manifest tells {told.bytes:,}")
                 yield from found
             except _BROKEN as error:
                 raise self.unusable(name, f"is not what was written: {error}") from None
@@ -199,9 +200,10 @@ def _plain(path: Path) -> Iterator[IO[bytes]]:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError as error:
         raise _unusable(path, f"cannot be read ({error.strerror}), or is a link") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _unusable(path, "is no plain file")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise _unusable(path, "is no plain file")
         yield file
 
 
