@@ -117,8 +117,8 @@ def begin_partition(wire: Wire, tag: str, backup: str, meta: Mapping[bytes, byte
     if held is None:
         marks: list[Argument] = [RESTORED, backup, "live", FIRST_BUILD]
         marks += [SEALED_META, MOVED] if sealed else []
-        if b"format2_at" in meta:  # what is recorded from then on is not before it
-            marks += ["rec", meta[b"format2_at"]]
+        if b"format2_at" in meta:  # what is recorded from then on is not before it, and `seq` is no head any more
+            marks += ["rec", meta[b"format2_at"], "head", 0]
         wire.call("HSET", keys.meta, *marks, *(part for pair in meta.items() for part in pair))
     return int(wire.call("HGET", keys.meta, "head") or 0)
 
