@@ -58,7 +58,8 @@ def take_store_over(store: OpenStore, settings: Settings, reason: str | None) ->
     found = left_behind(store, settings)
     if not found.restored.stands:
         return found.told
-    why = f"{found.restored.text.partition(':')[0]}, and taken over" + (f": {reason}" if reason else "")
+    told = found.restored
+    why = f"restored from backup {told.backup}, up to {told.moment}, and taken over" + (f": {reason}" if reason else "")
     file = HeadFile(heads_path(settings, store.identity.store_id))
     accept_changed_log(store, file, range(store.identity.partitions), why, now())
     for partition in found.receipts:
