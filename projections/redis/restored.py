@@ -47,7 +47,8 @@ class FromBackup(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """One sentence, without anybody's words."""
-        told = f"restored from backup {self.backup}, which tells up to {self.moment} ({self.events:,} events)"
+        many = f"{self.events:,} event{'' if self.events == 1 else 's'}"
+        told = f"restored from backup {self.backup}, which tells up to {self.moment} ({many})"
         if self.taken_over is not None:
             return f"{told}; taken over {self.taken_over}"
         return (
