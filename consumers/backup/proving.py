@@ -41,18 +41,20 @@ class LogProof:
         self.tag, self._wanted = tag, wanted or {}
         self.seq, self.chain, self.newest = 0, FIRST_LINK, b""
         """Of the newest entry that passed: its place, the chain there, its event's id."""
-        self.bytes, self._digest = 0, sha256()
+        self.rows, self._digest = b"", sha256()
+        """The bytes of the rows that passed last."""
 
     @property
     def digest(self) -> str:
         """SHA-256 over the bytes of all rows that passed."""
         return self._digest.hexdigest()
 
-    def take(self, some: Sequence[HeldEntry]) -> list[Stored]:
-        """Entries that follow on those before. Raises LogGap, DamagedState."""
+    def take(self, some: Sequence[HeldEntry], stored: list[Stored] | None = None) -> list[Stored]:
+        """Entries that follow on those before; `stored`: what they are, where that is known. Raises LogGap, DamagedState."""
         if not some:
             return []
-        stored = entries([(b"%d-0" % seq, one.held) for seq, one in enumerate(some, self.seq + 1)], self.tag)
+        if stored is None:
+            stored = entries([(b"%d-0" % seq, one.held) for seq, one in enumerate(some, self.seq + 1)], self.tag)
         for one, entry in zip(some, stored, strict=True):
             self._refuse_changed(one, entry)
             self.chain = event_link(self.chain, entry)
@@ -62,9 +64,8 @@ class LogProof:
                     partition=self.tag,
                     seq=entry.seq,
                 )
-            row = one.row
-            self._digest.update(row)
-            self.bytes += len(row)
+        self.rows = b"".join([one.row for one in some])
+        self._digest.update(self.rows)
         self.seq, self.newest = stored[-1].seq, stored[-1].raw_id
         return stored
 

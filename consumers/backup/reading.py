@@ -14,6 +14,7 @@ from consumers.backup.proving import FINGERPRINT, HeldEntry, held_entries
 from consumers.backup.rows import BackupRow, RowKind
 from consumers.verify.scan import pairs
 from events.entry import dedupe_field
+from events.envelope import Stored
 from events.errors import DamagedState
 from events.partitions import ACCEPTED_KEY, MODELS_KEY, RESTORED, SEALS_FROM, STORE_KEY, LogKeys, dedupe_bucket
 from events.redis.gap import refuse_gap
@@ -56,9 +57,9 @@ def heads_now(wire: Wire, tags: Sequence[str]) -> list[PartitionHead]:
     ]
 
 
-def read_entries(wire: Wire, tag: str, head: int, after: int = 0) -> Iterator[list[HeldEntry]]:
+def read_entries(wire: Wire, tag: str, head: int) -> Iterator[tuple[list[HeldEntry], list[Stored]]]:
     """The entries of a partition's log up to a head, in pages, with what dedupe knows them by. Raises LogGap, DamagedState."""
-    keys = LogKeys(tag)
+    keys, after = LogKeys(tag), 0
     while after < head:
         answer = wire.call("XRANGE", keys.stream, f"{after + 1}-0", f"{head}-0", "COUNT", PAGE)
         found = held_entries(answer, after, tag)
@@ -74,7 +75,7 @@ def read_entries(wire: Wire, tag: str, head: int, after: int = 0) -> Iterator[li
                     seq=one.seq,
                 )
             page.append(HeldEntry(value[:FINGERPRINT], held))
-        yield page
+        yield page, [one for one, _ in found]
         after += len(page)
 
 

@@ -17,6 +17,8 @@ from events.text.unreadable import UNREADABLE
 
 MOST_ROW = 64 << 20
 """Bytes of a row. An entry is far smaller; what the sweep knows of one owner's deletions may be long."""
+CHUNK = 1 << 20
+"""Bytes that are read at once."""
 _HEAD = Struct(">IB")
 _PARTS = msgspec.msgpack.Decoder(list[bytes])
 _ENCODE = msgspec.msgpack.Encoder().encode
@@ -58,7 +60,7 @@ class Bytes(Protocol):
     """What rows are read of."""
 
     def read(self, size: int, /) -> bytes:
-        """So many bytes; fewer only at the end."""
+        """So many bytes at most; fewer only at the end."""
 
 
 def frame(kind: RowKind, parts: Sequence[bytes]) -> bytes:
@@ -69,16 +71,24 @@ def frame(kind: RowKind, parts: Sequence[bytes]) -> bytes:
 
 def rows(file: Bytes) -> Iterator[tuple[BackupRow, bytes]]:
     """Each row, and its bytes, until the end. Raises DamagedRows, and what reading raises."""
-    while head := file.read(_HEAD.size):
-        if len(head) < _HEAD.size:
-            raise DamagedRows("breaks off within a row")
-        size, number = _HEAD.unpack(head)
+    held, at = b"", 0
+    while True:
+        if len(held) - at < _HEAD.size:
+            held, at = held[at:] + file.read(CHUNK), 0
+            if not held:
+                return
+            if len(held) < _HEAD.size:
+                raise DamagedRows("breaks off within a row")
+        size, number = _HEAD.unpack_from(held, at)
         if size > MOST_ROW:
             raise DamagedRows(f"has a row of {size:,} bytes; {MOST_ROW:,} are allowed")
-        raw = file.read(size)
-        if len(raw) < size:
-            raise DamagedRows("breaks off within a row")
+        end = at + _HEAD.size + size
+        if end > len(held):
+            held, end, at = held[at:] + file.read(max(end - len(held), CHUNK)), end - at, 0
+            if end > len(held):
+                raise DamagedRows("breaks off within a row")
+        raw, at = held[at:end], end
         try:
-            yield BackupRow(RowKind(number), _PARTS.decode(raw)), head + raw
+            yield BackupRow(RowKind(number), _PARTS.decode(raw[_HEAD.size :])), raw
         except (ValueError, *UNREADABLE):
             raise DamagedRows("has a row that no backup of this format has") from None

@@ -21,7 +21,7 @@ from ops.backup.manifest import MOST_BYTES, NAMES, BackupFile, BackupManifest, D
 from ops.owned import OTHERS
 
 LEVEL = 3
-"""Of gzip: level 6 takes twice the time, and makes files 3 % smaller."""
+"""Of gzip: level 6 takes twice the time, and makes files 6 % smaller."""
 CHUNK = 1 << 20
 ABOUT = b"engramlog backup"
 ALLOWED = "a folder that `engramlog backup make` wrote, with all of its files"

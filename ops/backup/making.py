@@ -159,9 +159,9 @@ def _part(
     proof = LogProof(at.tag, {at.folded: at.chain} if at.folded else None)
     for row in read_boundary(wire, at.tag):
         out.put(row.kind, row.parts)
-    for page in read_entries(wire, at.tag, at.head):
-        proof.take(page)
-        out.write(b"".join([one.row for one in page]))
+    for page, stored in read_entries(wire, at.tag, at.head):
+        proof.take(page, stored)
+        out.write(proof.rows)
         probe("after a page")
         on_progress(proof.seq)
     for row in () if sealed else read_secrets_of(wire, at.tag):

@@ -327,8 +327,8 @@ def _prove_all(wire: Wire, folder: BackupFolder, steps: _Steps) -> None:
     done = 0
     for part in folder.manifest.parts:
         proof = LogProof(part.tag)
-        for page in read_entries(wire, part.tag, part.head):
-            proof.take(page)
+        for page, stored in read_entries(wire, part.tag, part.head):
+            proof.take(page, stored)
             steps.within(done + proof.seq, 0)
         head = int(wire.call("HGET", LogKeys(part.tag).meta, "head") or 0)
         if (head, proof.chain.hex(), proof.digest) != (part.head, part.chain, part.entries):

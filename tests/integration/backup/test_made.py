@@ -206,7 +206,7 @@ def test_a_page_is_what_one_answer_holds_and_no_more(lying_open: Depot, monkeypa
     with open_the_store(load_settings()) as store:
         wire = store.wire()
         found = [
-            list(reading.read_entries(wire, tag, head))
+            [page for page, _ in reading.read_entries(wire, tag, head)]
             for tag, head in zip(store.identity.tags, heads(store), strict=True)
         ]
         wire.close()
