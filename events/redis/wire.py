@@ -211,6 +211,13 @@ class Wire:
         """Whether the connection of this generation still stands; else the next call makes another."""
         return self._connection is not None
 
+    @property
+    def peer(self) -> str:
+        """The server at the other end, host:port, behind Sentinels the one that they named; "" where there is no connection, or by
+        a socket of this machine."""
+        host, port = (getattr(self._connection, name, None) for name in ("host", "port"))
+        return f"{host}:{port}" if host else ""
+
     def _open(self) -> Any:
         if self._connection is None:
             self._loaded.clear()
@@ -371,6 +378,15 @@ class Wire:
         """Every server that holds keys of the store, by name, and the wire to it: for commands about a server, with nothing on its
         way. One that cannot be reached raises StoreUnavailable once it is asked."""
         return [("", self)]
+
+    def slots_of(self) -> dict[str, int]:
+        """By server of a Cluster how many slots it holds; nothing of one server. Raises StoreUnavailable."""
+        return {}
+
+    def replicas_of(self) -> dict[str, list[str]]:
+        """By server of a Cluster the names of its replicas, as the cluster tells them; nothing of one server. Raises
+        StoreUnavailable."""
+        return {}
 
     def at(self, _key: Argument) -> Wire:
         """The wire to the server that holds a key, for a command about that server; with nothing on its way."""

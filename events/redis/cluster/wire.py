@@ -68,6 +68,16 @@ class _Fan:
         self.until = None if many.block_ms is None else monotonic() + many.block_ms / 1_000
 
 
+class _Unreached(Wire):
+    """To a node that could not be reached a moment ago: says so once it is asked, and waits for nothing again."""
+
+    error: StoreUnavailable
+
+    def connect(self) -> None:
+        """Raises StoreUnavailable."""
+        raise self.error
+
+
 class ClusterWire(Wire):
     """Not for two threads at once, as every wire."""
 
@@ -120,9 +130,19 @@ class ClusterWire(Wire):
         for node in self._map.primaries():
             try:
                 found.append((node.name, self._linked(node)))
-            except StoreUnavailable:
-                found.append((node.name, Wire(node.client)))  # which says so once it is asked
+            except StoreUnavailable as error:
+                lost = _Unreached(node.client)
+                lost.error = error
+                found.append((node.name, lost))
         return found
+
+    def slots_of(self) -> dict[str, int]:
+        """By primary how many slots it holds. Raises StoreUnavailable."""
+        return self._map.slots_of()
+
+    def replicas_of(self) -> dict[str, list[str]]:
+        """By primary the names of its replicas, as the cluster tells them. Raises StoreUnavailable."""
+        return self._map.replicas_of()
 
     def at(self, key: Argument) -> Wire:
         """The wire to the node that holds a key, for a command about that server. Raises StoreUnavailable."""
