@@ -100,6 +100,11 @@ class Script:
         self.sha = sha1(body.encode(), usedforsecurity=False).hexdigest()
 
 
+def forgotten(script: Script) -> StoreUnavailable:
+    """What is told where a script is not known right after it was loaded."""
+    return StoreUnavailable(f"Redis forgets its scripts at once ({script.name}); {AGAIN}")
+
+
 _PASSING = frozenset({"MISCONF", "LOADING", "MASTERDOWN", "BUSY", "CLUSTERDOWN", "NOREPLICAS", "TRYAGAIN"})
 """Refusals that pass by themselves or by an operator's hand."""
 _WITHIN = re.compile(r"\A([A-Z]+) |: -([A-Z]+) ")
@@ -297,6 +302,13 @@ class Wire:
         self._outstanding -= 1
         return answer
 
+    def answers_within(self, seconds: float) -> bool:
+        """Whether an answer begins to come within so many seconds, or the connection broke; nothing is taken of it."""
+        try:
+            return self._connection is None or bool(self._connection.can_read(timeout=seconds))
+        except (redis.RedisError, OSError):
+            return True  # `receive` says how
+
     def call(self, *arguments: Argument) -> Any:
         """One command and its answer; a refusal becomes a StoreError."""
         self.send(*arguments)
@@ -353,22 +365,15 @@ class Wire:
 
     def run(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> Any:
         """Run a script and give its answer; a refusal becomes a StoreError."""
-        try:
-            return self.run_once(script, keys, arguments)
-        except redis.ResponseError as error:
-            raise as_store_error(error) from error
-
-    def run_once(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> Any:
-        """The same; a refusal stays what it is, unless the script was forgotten: then it is loaded again first."""
         for _ in range(2):
             self.send(*self.evalsha(script, keys, arguments))
             try:
                 return self.receive()
             except redis.ResponseError as error:
                 if refusal_code(error) != "NOSCRIPT":
-                    raise
+                    raise as_store_error(error) from error
                 self._loaded.discard(script.sha)
-        raise StoreUnavailable(f"Redis forgets its scripts at once ({script.name}); {AGAIN}")
+        raise forgotten(script)
 
     def node_of(self, _key: Argument) -> str:
         """The server that holds a key, by name; "" where there is one server."""

@@ -14,6 +14,8 @@ from events.sealing.seals import Seals
 
 PATIENCE_SECONDS = 5.0
 """How long a question waits for what cannot be carried out yet: a failover takes 4 to 5 s, most moves of a slot less."""
+DIAL_SECONDS = 2.0
+"""How long a node may take to let us in, or to go on with an answer: one that hangs must not keep the others waiting."""
 
 
 class ClusterClient(StoreClient):
@@ -23,6 +25,8 @@ class ClusterClient(StoreClient):
 
     slots: SlotMap
     patience: float
+    timeout: float
+    """Seconds to wait for an answer."""
     _beside: WirePool
 
     @classmethod
@@ -31,10 +35,12 @@ class ClusterClient(StoreClient):
         first = address.places[0]
         each = {**options, **address.options, **({"ssl": True} if address.tls else {})}
         each.pop("db", None)
+        timeout = float(each["socket_timeout"])
+        each["socket_timeout"] = each["socket_connect_timeout"] = min(timeout, DIAL_SECONDS)
         found = cls(host=first.host, port=first.port, **each)
         found.seals = seals
         found.slots = SlotMap(address.places, each)
-        found.patience = PATIENCE_SECONDS
+        found.patience, found.timeout = PATIENCE_SECONDS, timeout
         found._beside = WirePool(found)
         seals.read_check = found.read_check
         return found

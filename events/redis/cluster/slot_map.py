@@ -35,7 +35,7 @@ class SlotMap:
         self._places = places
         self._options = options
         self._nodes: NodesManager | None = None
-        self._lock = Lock()
+        self._lock, self._refreshing = Lock(), Lock()
         self._asked_at = float("-inf")
 
     def node_of(self, slot: int) -> Node:
@@ -47,6 +47,10 @@ class SlotMap:
             raise StoreUnavailable(
                 f"no node of the cluster holds slot {slot}; {AGAIN}", retry_after=1, not_done=True
             ) from error
+
+    def know(self) -> None:
+        """Have the nodes told, where they were not yet. Raises StoreUnavailable, StoreMismatch."""
+        self._known()
 
     def primaries(self) -> list[Node]:
         """All primaries, by name. Raises StoreUnavailable."""
@@ -78,16 +82,24 @@ class SlotMap:
         else:
             self.refresh()
 
-    def refresh(self) -> None:
-        """Ask the nodes anew, unless that was just done. Keeps what is known where none answers."""
-        with self._lock:
-            if self._nodes is None or monotonic() - self._asked_at < REFRESH_SECONDS:
-                return
+    def refresh(self, suspect: str | None = None) -> None:
+        """Ask the nodes anew, unless another thread does, or just did; a `suspect` last. Keeps what is known where none answers."""
+        manager = self._nodes
+        if manager is None or not self._refreshing.acquire(blocking=False):
+            return
+        try:
+            if monotonic() - self._asked_at >= REFRESH_SECONDS:
+                manager.initialize(last_failed_node_name=suspect)
+                self._asked_at = monotonic()
+        except (RedisClusterException, redis.RedisError, OSError):
             self._asked_at = monotonic()
-            try:
-                self._nodes.initialize()
-            except (RedisClusterException, redis.RedisError, OSError):
-                return
+        finally:
+            self._refreshing.release()
+
+    def is_primary(self, name: str) -> bool:
+        """Whether a node holds any slot, as far as is known."""
+        manager = self._nodes
+        return manager is None or any(nodes and nodes[0].name == name for nodes in list(manager.slots_cache.values()))
 
     def close(self) -> None:
         """Close what redis-py keeps open."""

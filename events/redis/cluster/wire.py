@@ -30,7 +30,7 @@ from events.redis.cluster.routing import (
     word,
 )
 from events.redis.cluster.slot_map import Node
-from events.redis.wire import AGAIN, Argument, Script, Wire, as_store_error
+from events.redis.wire import AGAIN, Argument, Script, Wire, as_store_error, forgotten, refusal_code
 
 if TYPE_CHECKING:
     from events.redis.cluster.client import ClusterClient
@@ -38,10 +38,19 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 PAUSE_SECONDS, MOST_PAUSE_SECONDS = 0.02, 0.2
 """Between two tries of what cannot be carried out yet: at first, and at most."""
+MOST_MOVES = 3
+"""How often a command follows a slot at once to where it lies now, patient or not."""
+HANGS_SECONDS = 1.0
+"""After so long a silence it is asked whether a node is still the one."""
+UNKNOWN = f"whether it was written is not known, {AGAIN}"
 POLL_SECONDS, POLL_EACH = 0.02, 0.001
 """How often streams of several slots are looked at while none has anything: at least so far apart, and so much for each."""
 NOT_DONE = (AskError, TryAgainError, ClusterDownError)
 """Refusals (MOVED is an ASK to redis-py) after which a command was surely not carried out, and may be later."""
+
+
+class _SlotLeft(StoreUnavailable):
+    """A slot lies on another node than when it was used last: what is remembered of it may be of another history."""
 
 
 class _Lost:
@@ -86,6 +95,7 @@ class ClusterWire(Wire):
     def __init__(self, client: ClusterClient) -> None:
         self.seals = client.seals
         self.patience = client.patience
+        self._timeout = client.timeout
         self._map = client.slots
         self._links: dict[str, Wire] = {}
         self._at: dict[int, str] = {}
@@ -102,7 +112,7 @@ class ClusterWire(Wire):
 
     def connect(self) -> None:
         """Know the cluster's nodes; each is connected once something is sent to it. Raises StoreUnavailable."""
-        self._map.primaries()
+        self._map.know()
 
     def close(self) -> None:
         """Drop all connections."""
@@ -213,13 +223,16 @@ class ClusterWire(Wire):
     def pipeline(self, commands: Sequence[Sequence[Argument]]) -> list[Any]:
         """Many commands in one write a node; an answer that is a refusal stands as its `redis.ResponseError`."""
         answers = self._pipelined(commands)
-        end, pause = monotonic() + self.patience, PAUSE_SECONDS
+        end, pause, moves = monotonic() + self.patience, PAUSE_SECONDS, 0
         while again := self._not_done(commands, answers):
-            if monotonic() >= end:
+            moved = all(isinstance(answers[i], MovedError | _SlotLeft) for i in again)
+            moves += moved
+            if (not moved or moves > MOST_MOVES) and monotonic() >= end:
                 if lost := next((one for one in answers if isinstance(one, StoreUnavailable)), None):
                     raise lost
                 break
-            pause = self._wait(pause, [answers[i] for i in again])
+            if not moved or moves > MOST_MOVES:
+                pause = self._wait(pause)
             for i, answer in zip(again, self._pipelined([commands[i] for i in again]), strict=True):
                 answers[i] = answer
         return answers
@@ -257,12 +270,15 @@ class ClusterWire(Wire):
         slot = slot_of(as_key(keys[0]))
 
         def once() -> Any:
-            name, link = self._link(slot)
-            try:
-                return link.run_once(script, keys, arguments)
-            except StoreUnavailable as error:
-                self._lose(name, error)
-                raise self._told(name, error) from error
+            for _ in range(2):
+                name, link = self._link(slot)
+                answer = self._answer(self._sent_on(name, link, self.evalsha(script, keys, arguments)))
+                if not isinstance(answer, Exception):
+                    return answer
+                if not isinstance(answer, redis.ResponseError) or refusal_code(answer) != "NOSCRIPT":
+                    raise answer
+                link.load_again(script)
+            raise forgotten(script)
 
         try:
             return self._patient(once)
@@ -289,7 +305,7 @@ class ClusterWire(Wire):
         if before is not None and before != node.name:
             self._at.clear()
             self.generation += 1
-            raise StoreUnavailable(
+            raise _SlotLeft(
                 f"slot {slot} of the cluster lies on {node.name} now, and no more on {before}; {AGAIN}",
                 retry_after=1,
                 not_done=True,
@@ -362,13 +378,25 @@ class ClusterWire(Wire):
         if self._links.get(owed.node) is not owed.link:
             return self._told(owed.node, StoreUnavailable(f"the connection was lost before it answered; {AGAIN}"))
         try:
-            return owed.link.receive() if timeout is None else owed.link.receive(timeout=timeout)
+            self._await(owed, self._timeout if timeout is None else timeout)
+            return owed.link.receive()
         except redis.ResponseError as error:
             self._heard(error)
             return error
         except StoreUnavailable as error:
             self._lose(owed.node, error)
             return self._told(owed.node, error)
+
+    def _await(self, owed: _Part, seconds: float) -> None:
+        """Wait until an answer begins to come. Raises StoreUnavailable where none does, or once the node is no primary any more:
+        one that hangs is replaced long before a time-out."""
+        end = monotonic() + seconds
+        while not owed.link.answers_within(min(HANGS_SECONDS, max(end - monotonic(), 0.0))):
+            self._map.refresh(suspect=owed.node)
+            if not self._map.is_primary(owed.node):
+                raise StoreUnavailable(f"it does not answer, and another took its place; {UNKNOWN}", retry_after=1)
+            if monotonic() >= end:
+                raise StoreUnavailable(f"Redis did not answer in time ({seconds:g} s); {UNKNOWN}", retry_after=1)
 
     def _heard(self, error: redis.ResponseError) -> None:
         """Take in what a refusal tells of the cluster."""
@@ -379,25 +407,27 @@ class ClusterWire(Wire):
 
     def _patient(self, once: Callable[[], _T]) -> _T:
         """Do it, and again while it cannot be carried out. Raises `redis.ResponseError` or StoreUnavailable."""
-        end, pause = monotonic() + self.patience, PAUSE_SECONDS
+        end, pause, moves = monotonic() + self.patience, PAUSE_SECONDS, 0
         while True:
             try:
                 return once()
             except NOT_DONE as error:
                 self._heard(error)
-                if monotonic() >= end:
-                    raise
                 found: Exception = error
             except StoreUnavailable as error:
-                if not error.not_done or monotonic() >= end:
+                if not error.not_done:
                     raise
                 found = error
-            pause = self._wait(pause, [found])
+            moved = isinstance(found, MovedError | _SlotLeft)
+            moves += moved
+            if moved and moves <= MOST_MOVES:
+                continue
+            if monotonic() >= end:
+                raise found
+            pause = self._wait(pause)
 
-    def _wait(self, pause: float, found: Sequence[Any]) -> float:
-        """Wait before a command is sent again: not at all where a slot lies elsewhere. Gives how long to wait the next time."""
-        if all(isinstance(one, MovedError) for one in found):
-            return max(pause, PAUSE_SECONDS)
+    def _wait(self, pause: float) -> float:
+        """Wait before a command is sent again. Gives how long to wait the next time."""
         sleep(pause)
         self._map.refresh()
         return min(2 * pause, MOST_PAUSE_SECONDS)
