@@ -6,8 +6,7 @@ what is wrong with it, and keeps nothing of the others from being told.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import redis
@@ -17,6 +16,7 @@ from events.admission import Debt, Room
 from events.errors import StoreUnavailable
 from events.partitions import STORE_KEY, LogKeys
 from events.redis.durability import read_durability
+from events.redis.haste import in_haste
 from events.redis.wire import Argument, Wire
 from projections.redis.debt import FoldDebt
 from projections.shapes import NodeReplica, NodeStanding, PartitionsAway, PartitionStatus
@@ -52,19 +52,9 @@ class NodesRead(NamedTuple):
         return max(told, key=lambda one: (one["used_share"] or 0.0, one["used_bytes"] or 0), default=None)
 
 
-@contextmanager
-def in_haste(wire: Wire, seconds: float = HASTE_SECONDS) -> Iterator[None]:
-    """What is asked down a wire waits so long for what a Cluster cannot do yet, not for a whole failover."""
-    patience, wire.patience = wire.patience, min(seconds, wire.patience)
-    try:
-        yield
-    finally:
-        wire.patience = patience
-
-
 def read_nodes(wire: Wire, tags: Sequence[str]) -> NodesRead:
     """Every server and every partition that can be read. Raises StoreUnavailable where no server can be, or one server cannot."""
-    with in_haste(wire):
+    with in_haste(wire, HASTE_SECONDS):
         held, nowhere = _held(wire, tags)
         slots, replicas = wire.slots_of(), wire.replicas_of()
         found = [_Looked.at(name, one, wire.many) for name, one in wire.servers()]

@@ -11,7 +11,7 @@ from api.requests.checks import check_owner, position_of
 from api.requests.speaking import speaker
 from api.requests.timelines import TimesAsked
 from api.services.auditing.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
-from api.services.looking.nodes import NodesRead, in_haste, read_nodes, room_of
+from api.services.looking.nodes import HASTE_SECONDS, NodesRead, read_nodes, room_of
 from api.services.looking.standing import count_locked, workers_told
 from api.services.writing import Writer
 from api.work.outlook import outlook
@@ -26,6 +26,7 @@ from events.log import EventLog
 from events.partitions import ALARMS_KEY, WORKERS_KEY, LogKeys, partition_of, position_text
 from events.redis.admission import read_room
 from events.redis.alarms import RedisAlarms
+from events.redis.haste import in_haste
 from events.redis.opening import opened_where_it_can_be
 from events.redis.receipts import RECEIPT_LOST
 from events.redis.secrets import read_ciphers
@@ -97,7 +98,7 @@ class Operator:
 
         Of a Cluster whose nodes do not all answer it tells what can be read, and what cannot. Raises StoreError where nothing can.
         """
-        with self._wires.wire() as wire, in_haste(wire):
+        with self._wires.wire() as wire, in_haste(wire, HASTE_SECONDS):
             read = read_nodes(wire, self._identity.tags)
             now_ms, partitions, unread = read.now_ms, read.partitions, list[str]()
             no_workers: tuple[Workers, Workers] = {}, {}
