@@ -1,4 +1,4 @@
-"""What must not wait: of a Cluster a command waits for a failover or a moved slot, and an alarm or a look at it is none that may."""
+"""Haste: of a Cluster a command waits for a failover or a moved slot, and an alarm, or a look at it, may not."""
 
 from __future__ import annotations
 

@@ -251,6 +251,11 @@ class RedisEventLog:
         with self._wires.wire() as wire:
             return read_seqs(wire, self._keys[partition_of(owner, self.partitions)], owner, event_ids)
 
+    def prove(self, owner: str, seqs: Mapping[str, int]) -> None:
+        """See `EventLog.prove`. Raises StoreError."""
+        with self._wires.wire() as wire:
+            self._sending.prove(wire, partition_of(owner, self.partitions), seqs)
+
     def _redis_time(self) -> int:
         with self._wires.wire() as wire:
             return redis_micros(wire)

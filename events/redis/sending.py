@@ -18,7 +18,7 @@ from events.envelope import Prepared
 from events.errors import StoreError, StoreFull, StoreUnavailable, UnderReplicated
 from events.log import Appendable, AppendReceipt, ready
 from events.marks import Marker
-from events.partitions import ALARMS_KEY, LogKeys
+from events.partitions import ALARMS_KEY, LogKeys, position_text
 from events.redis.append import APPEND, Brought, append_command, append_receipts
 from events.redis.clock import StoreClock
 from events.redis.durability import read_durability
@@ -144,10 +144,9 @@ class AppendSending:
         fewest = min(one.replicas for one in lacking)
         raise UnderReplicated(
             f"{len(lacking):,} of {len(receipts):,} events are written, and {fewest} replicas are known to have them, where"
-            f" {self._proof.replicas} are asked for (ENGRAMLOG_MIN_REPLICAS): they are not proved. The same request sent again"
-            " proves them, or says so again",
+            f" {self._proof.replicas} are asked for (ENGRAMLOG_MIN_REPLICAS): they are not proved (under_replicated)."
+            " The same request sent again proves them, or says so again",
             receipts=[one.as_dict() for one in receipts if one is not None],
-            retry_after=1,
         )
 
     def _send_all(
@@ -371,6 +370,22 @@ class AppendSending:
         if wire.generation != generation:
             return nothing
         return [self._as_proof(one) for one in told]
+
+    def prove(self, wire: Wire, partition: int, seqs: Mapping[str, int]) -> None:
+        """Have events (id -> seq) that were written before proved as a request of them would be. Raises UnderReplicated."""
+        if not self._proof.replicas or not seqs:
+            return
+        key = self._keys[partition].meta
+        wire.answers([["HSET", key, "proved", max(seqs.values())]])
+        generation = wire.generation
+        (told,) = wire.about([key], self._asked())
+        on_disk, replicas = self._as_proof(told) if wire.generation == generation else (None, 0)
+        fsynced = self._promised(wire, self._keys[partition]) or on_disk
+        receipts: _Receipts = [
+            AppendReceipt(one, "already_appended", position_text(partition, seq), fsynced, replicas)
+            for one, seq in seqs.items()
+        ]
+        self._refuse_unproved({partition: [*range(len(receipts))]}, receipts)
 
     def _asked(self) -> list[list[str | int]]:
         """What a server is asked about all that was written down a connection."""

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from api.cli.show import operate, store as shown
+from api.cli.show import operate
+from api.cli.show import store as shown
 from events.errors import StoreUnavailable
 from events.partitions import ALARMS_KEY, WORKERS_KEY, LogKeys
 from tests.chaos.cast import wait_until
@@ -121,7 +122,9 @@ def test_capacity_is_told_by_node_and_the_fullest_decides(store: HttpStore, redi
     assert told["memory"]["events_until_full"] > of_node["events_until_full"] > 0
 
 
-def test_people_are_told_by_node_too(store: HttpStore, redis_cluster: GivenCluster, capsys: pytest.CaptureFixture[str]) -> None:
+def test_people_are_told_by_node_too(
+    store: HttpStore, redis_cluster: GivenCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
     shown.partitions(store.application.operator.status())
     told = capsys.readouterr().out
     assert all(name in told for name in names(redis_cluster))
