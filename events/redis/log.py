@@ -58,7 +58,9 @@ class RedisEventLog:
         highest: Trust = ASSERTED,
         on_behalf: Callable[[], Behalf | None] = for_itself,
         chance: Chance = token_bytes,
+        says_again: bool = False,
     ) -> None:
+        """`says_again`: what is kept outside of the store, and it lacks: no receipt and no restored store stands in the way."""
         self._marker = marker
         self._principal = checked_principal(principal)
         self._highest = highest
@@ -77,6 +79,7 @@ class RedisEventLog:
             chance=chance,
             proof=proof,
             alarms=alarms,
+            says_again=says_again,
         )
         self.on_append: Callable[[float], None] | None = None
         """Told how many seconds each request of events took that was answered, where somebody asks."""

@@ -73,14 +73,17 @@ class KeptReceipts:
             self._lost.pop(partition, None)
             self._kept.pop(partition, None)
 
-    def keep(self, partition: int, events: Sequence[Prepared], answer: Any) -> None:
-        """Take in the answer of the append script about these events of a partition."""
+    def keep(self, partition: int, events: Sequence[Prepared], answer: Any, *, proved: bool = True) -> None:
+        """Take in the answer of the append script about these events of a partition.
+
+        `proved`: whether that is acknowledged; else it is refused as written and not proved, and nobody was promised that it stays.
+        """
         if isinstance(answer, Exception):
             return
         if answer[0] == b"rolled":
             self._lose(partition, f"its head is {answer[1]}", None)
             return
-        highest = _highest(events, answer)
+        highest = _highest(events, answer) if proved else None
         if highest is None:
             return
         with self._lock:

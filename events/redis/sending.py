@@ -19,7 +19,7 @@ from events.errors import StoreError, StoreFull, StoreUnavailable, UnderReplicat
 from events.log import Appendable, AppendReceipt, ready
 from events.marks import Marker
 from events.partitions import ALARMS_KEY, LogKeys
-from events.redis.append import APPEND, Brought, append_command, append_receipts
+from events.redis.append import APPEND, SAID_AGAIN, Brought, append_command, append_receipts
 from events.redis.clock import StoreClock
 from events.redis.durability import Promise, read_promise
 from events.redis.naming import read_seqs
@@ -112,7 +112,10 @@ class AppendSending:
         chance: Chance,
         proof: Proof,
         alarms: Alarms | None,
+        says_again: bool = False,
     ) -> None:
+        """`says_again`: what is kept outside of the store, and it lacks."""
+        self._says_again = says_again
         self.gone = Gone()
         self._keys, self._secrets, self._kept, self._clock = keys, secrets, kept, clock
         self._marker, self._chance, self._proof, self._alarms = marker, chance, proof, alarms
@@ -258,7 +261,8 @@ class AppendSending:
         brought = Brought(request.principal, self._marker, secrets, request.expected_heads, sealed)
         for partition, indexes in parts.items():
             mine, salts = [events[i] for i in indexes], self._chance(each * len(indexes))
-            keys, floor = self._keys[partition], self._kept.floor(partition)
+            keys = self._keys[partition]
+            floor = SAID_AGAIN if self._says_again else self._kept.floor(partition)
             command, written = append_command(keys, mine, brought, salts, floor, self.gone.count(keys))
             sent.append(written)
             commands.append(command)
@@ -289,7 +293,7 @@ class AppendSending:
                 else:
                     _fail(request, indexes, receipts, error.message)
                 continue
-            self._kept.keep(partition, written, answer)
+            self._kept.keep(partition, written, answer, proved=replicas >= self._proof.replicas)
             if isinstance(answer, list) and len(answer) == _WRITTEN:
                 self._clock.saw(int(answer[4]), int(answer[3]))
             told = append_receipts(partition, written, answer, fsynced, replicas)

@@ -125,6 +125,7 @@ READS = frozenset(
         "AUTH",
         "EXISTS",
         "GET",
+        "GETRANGE",
         "HEXISTS",
         "HGET",
         "HGETALL",
@@ -133,12 +134,17 @@ READS = frozenset(
         "HMGET",
         "HSCAN",
         "INFO",
+        "LINDEX",
         "LRANGE",
         "PING",
         "SCAN",
+        "SCARD",
         "SMEMBERS",
+        "SSCAN",
+        "STRLEN",
         "TIME",
         "TTL",
+        "TYPE",
         "XINFO",
         "XLEN",
         "XRANGE",
@@ -146,6 +152,7 @@ READS = frozenset(
         "XREVRANGE",
         "ZCARD",
         "ZRANGE",
+        "ZSCAN",
     ]
 )
 """Commands that write nothing; of a lost answer to others nobody knows whether they were carried out."""

@@ -21,7 +21,7 @@ from events.door.of_the_store import SYSTEM_OWNERS
 from events.envelope import decode, from_micros, utc_text
 from events.errors import NotFound, NotYetFolded, UndecodableEvent, refused
 from events.log import EventLog
-from events.partitions import LogKeys, partition_of, position_text
+from events.partitions import RESTORED, STORE_KEY, LogKeys, partition_of, position_text
 from events.redis.admission import read_room
 from events.redis.alarms import RedisAlarms
 from events.redis.clock import redis_ms
@@ -35,6 +35,7 @@ from projections.checks import Check
 from projections.fold.builds import BuildKeys
 from projections.redis.create import StoreIdentity
 from projections.redis.debt import FoldDebt
+from projections.redis.restored import restored_by
 from projections.redis.sealed import opens
 from projections.redis.store import decode_quarantine, read_entries, read_parked
 from projections.shapes import EmbedderStanding, ListeningTold, PartitionStatus, SealingTold
@@ -98,6 +99,7 @@ class Operator:
             workers, silent = self._known_workers(wire, now_ms)
             room = read_room(wire, FoldDebt(self._identity.tags))
             sealing = self._sealing_told(wire, partitions)
+            restored = restored_by(wire.call("HGET", STORE_KEY, RESTORED))
         events, alarms = sum(p["head"] for p in partitions), self.alarms()["alarms"]
         lost = sum(alarm["count"] for alarm in alarms if alarm["name"] == ACCESSES_LOST)
         return {
@@ -120,6 +122,7 @@ class Operator:
             "accesses": {**self._accesses(), "lost": lost},
             "embedder": self._embedder(),
             "listening": self.listening(),
+            "restored": None if restored is None else restored.told,
             "sealed": sealing["on"],
             "sealing": sealing,
             "notice": _notice(sealing),

@@ -61,7 +61,7 @@ def not_done(groups: Sequence[Group], answers: Sequence[Any]) -> list[Group]:
     """The groups that were surely not carried out, and may be sent again in their order. Raises StoreUnavailable where one was sent
     and not answered.
 
-    None of a slot of which a later one was carried out: their order would be another.
+    None of a slot of which a later one was carried out, where any of that slot may change something: their order would be another.
     """
     for answer in answers:
         if isinstance(answer, StoreUnavailable) and not answer.not_done:
@@ -71,7 +71,8 @@ def not_done(groups: Sequence[Group], answers: Sequence[Any]) -> list[Group]:
     for group in refused:
         first.setdefault(group.slot, group.numbers[0])
     done = (group for group in groups if group.slot in first and not _is_refused(group, answers))
-    mixed = {group.slot for group in done if group.numbers[0] > first[group.slot]}
+    written = {group.slot for group in groups if group.writes}
+    mixed = {group.slot for group in done if group.numbers[0] > first[group.slot]} & written
     return [group for group in refused if group.slot not in mixed]
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from redis.crc import key_slot
 
-from events.redis.wire import Argument
+from events.redis.wire import READS, Argument
 
 SUMMED = frozenset({"EXISTS", "UNLINK", "DEL", "TOUCH"})
 """Commands of many keys, of which each may lie elsewhere: their answers are added up."""
@@ -122,6 +122,8 @@ class Group(NamedTuple):
     """Of its first key."""
     key: bytes | None
     """Its first key, where it is several commands: all go to the node of that one."""
+    writes: bool = True
+    """Whether it may change something."""
 
 
 def key_needed(command: Sequence[Argument]) -> bytes:
@@ -151,7 +153,7 @@ def grouped(commands: Sequence[Sequence[Argument]]) -> list[Group]:
         elif together:
             together.append(number)
         else:
-            found.append(Group((number,), slot_of(key_needed(command)), None))
+            found.append(Group((number,), slot_of(key_needed(command)), None, name not in READS))
     if together:
         raise Elsewhere("a MULTI without its EXEC")
     return found
