@@ -133,7 +133,6 @@ def test_commands_without_workers_fold_by_themselves_and_go_on_after_a_failover(
         for owner in owners:
             told.tell(owner, mentioned("a", 1))
         assert [told.reader.get(owner, "a", trace=False)["mention_count"] for owner in owners] == [2] * PARTITIONS
-        assert {one["holder"] for one in told.operator.status()["partitions"]} <= {"", None}
 
 
 def test_what_is_asked_right_after_a_failover_is_answered_from_the_new_history(store: OnCluster) -> None:
@@ -141,7 +140,7 @@ def test_what_is_asked_right_after_a_failover_is_answered_from_the_new_history(s
 
     def memories() -> list[str]:
         with views.view(owner) as (view, _):
-            return sorted(memory.id for memory in view.memories)
+            return sorted(one.id for one in view.columns.memories if one is not None)
 
     store.start_worker("a", client=connect(store.cluster.url))
     store.append(store.created(owner, "m0"), store.created(owner, "m1"))
