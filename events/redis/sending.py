@@ -18,14 +18,15 @@ from events.envelope import Prepared
 from events.errors import StoreError, StoreFull, StoreUnavailable, UnderReplicated
 from events.log import Appendable, AppendReceipt, ready
 from events.marks import Marker
-from events.partitions import ALARMS_KEY, LogKeys
+from events.partitions import ALARMS_KEY, LogKeys, position_text
 from events.redis.append import APPEND, SAID_AGAIN, Brought, append_command, append_receipts
 from events.redis.clock import StoreClock
 from events.redis.durability import Promise, read_promise
+from events.redis.haste import in_haste
 from events.redis.naming import read_seqs
 from events.redis.receipts import KeptReceipts
 from events.redis.secrets import Chance, OwnerSecret, Secrets
-from events.redis.wire import AGAIN, TOGETHER_BYTES, Wire, as_store_error, impatient, refusal_code
+from events.redis.wire import AGAIN, TOGETHER_BYTES, Wire, as_store_error, refusal_code
 from events.redis.wordless import Gone, refusal
 from events.sealing.cipher import SALT_BYTES
 
@@ -149,10 +150,9 @@ class AppendSending:
         fewest = min(one.replicas for one in lacking)
         raise UnderReplicated(
             f"{len(lacking):,} of {len(receipts):,} events are written, and {fewest} replicas are known to have them, where"
-            f" {self._proof.replicas} are asked for (ENGRAMLOG_MIN_REPLICAS): they are not proved. The same request sent again"
-            " proves them, or says so again",
+            f" {self._proof.replicas} are asked for (ENGRAMLOG_MIN_REPLICAS): they are not proved (under_replicated)."
+            " The same request sent again proves them, or says so again",
             receipts=[one.as_dict() for one in receipts if one is not None],
-            retry_after=1,
         )
 
     def _send_all(
@@ -190,7 +190,7 @@ class AppendSending:
         """The same on a Cluster: what cannot be sent yet is tried again for as long as the wire is patient."""
         began, pause = monotonic(), PAUSE_SECONDS
         patience = wire.patience
-        with impatient(wire):
+        with in_haste(wire):
             left = dict(parts)
             while True:
                 waiting = self._try(wire, request, left, receipts, errors)
@@ -391,6 +391,23 @@ class AppendSending:
             self._as_proof(told[p]) if p in told and now[p] is not None and now[p] == sent[p] else nothing
             for p in partitions
         ]
+
+    def prove(self, wire: Wire, partition: int, seqs: Mapping[str, int]) -> None:
+        """Have events (id -> seq) that were written before proved as a request of them would be. Raises UnderReplicated."""
+        if not self._proof.replicas or not seqs:
+            return
+        key = self._keys[partition].meta
+        wire.answers([["HSET", key, "proved", max(seqs.values())]])
+        sent = wire.standing(key)
+        (told,) = wire.about([key], self._asked())
+        stands = sent is not None and wire.standing(key) == sent
+        on_disk, replicas = self._as_proof(told) if stands else (None, 0)
+        fsynced = self._promised(wire, self._keys[partition]).told(on_disk)
+        receipts: _Receipts = [
+            AppendReceipt(one, "already_appended", position_text(partition, seq), fsynced, replicas)
+            for one, seq in seqs.items()
+        ]
+        self._refuse_unproved({partition: [*range(len(receipts))]}, receipts)
 
     def _asked(self) -> list[list[str | int]]:
         """What a server is asked about all that was written down a connection."""

@@ -226,6 +226,13 @@ class Wire:
         """Whether the connection of this generation still stands; else the next call makes another."""
         return self._connection is not None
 
+    @property
+    def peer(self) -> str:
+        """The server at the other end, host:port, behind Sentinels the one that they named; "" where there is no connection, or by
+        a socket of this machine."""
+        host, port = (getattr(self._connection, name, None) for name in ("host", "port"))
+        return f"{host}:{port}" if host else ""
+
     def _open(self) -> Any:
         if self._connection is None:
             self._loaded.clear()
@@ -387,6 +394,15 @@ class Wire:
         way. One that cannot be reached raises StoreUnavailable once it is asked."""
         return [("", self)]
 
+    def slots_of(self) -> dict[str, int]:
+        """By server of a Cluster how many slots it holds; nothing of one server. Raises StoreUnavailable."""
+        return {}
+
+    def replicas_of(self) -> dict[str, list[str]]:
+        """By server of a Cluster the names of its replicas, as the cluster tells them; nothing of one server. Raises
+        StoreUnavailable."""
+        return {}
+
     def at(self, _key: Argument) -> Wire:
         """The wire to the server that holds a key, for a command about that server; with nothing on its way."""
         return self
@@ -435,16 +451,6 @@ class WirePool:
         for wire in idle:
             wire.close()
             self._idle.put(wire)
-
-
-@contextmanager
-def impatient(wire: Wire) -> Iterator[None]:
-    """Within it nothing is tried again: whoever waits for this has others waiting for him."""
-    patience, wire.patience = wire.patience, 0.0
-    try:
-        yield
-    finally:
-        wire.patience = patience
 
 
 def server_run(wire: Wire) -> bytes | None:

@@ -421,7 +421,7 @@ def _all_there(application: Application, settings: Settings) -> bool:
     """Whether workers hold every partition, and jobs are scheduled where they are to be."""
     status = application.operator.status()
     scheduled = not settings.job_workers or status["lifecycle"]["leader"] is not None
-    return scheduled and all(one["holder"] for one in status["partitions"])
+    return scheduled and not status["unreachable"] and all(one["holder"] for one in status["partitions"])
 
 
 def _served(application: Application, settings: Settings, server: Server, sessions: Sessions) -> Served:

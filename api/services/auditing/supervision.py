@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from events.redis.wire import Wire
@@ -61,7 +61,7 @@ class Supervision:
         """How it stands now. Raises StoreError where Redis does not answer."""
         wire = self._wire()
         try:
-            server, persistence = info(wire, "server"), info(wire, "persistence")
+            told = [(info(one, "server"), info(one, "persistence")) for _, one in wire.servers()]
         finally:
             wire.close()
         disk, trouble = None, None
@@ -69,13 +69,37 @@ class Supervision:
             disk = None if self._disk is None else self._disk()
         except OSError as error:
             trouble = str(error.strerror or error)
-        return Kept(server.get("redis_version", "unknown"), _aof(persistence), disk, trouble)
+        versions = sorted({server.get("redis_version", "unknown") for server, _ in told})
+        return Kept(", ".join(versions), _together([_aof(persistence) for _, persistence in told]), disk, trouble)
 
 
 def info(wire: Wire, section: str) -> dict[str, str]:
     """A section of what Redis tells of itself, by field. Raises StoreError."""
     answer: Any = wire.call("INFO", section)
     return dict(line.split(":", 1) for line in answer.decode("utf-8", "replace").splitlines() if ":" in line)
+
+
+def _together(files: Sequence[AppendOnlyFile]) -> AppendOnlyFile:
+    """Those of a Cluster's nodes as one: sizes in sum, and what fails at one node fails."""
+    if len(files) == 1:
+        return files[0]
+    took = [one.rewrite_seconds for one in files if one.rewrite_seconds is not None]
+    return AppendOnlyFile(
+        enabled=all(one.enabled for one in files),
+        bytes=_sum(one.bytes for one in files),
+        base_bytes=_sum(one.base_bytes for one in files),
+        write_ok=all(one.write_ok for one in files),
+        rewrite_ok=all(one.rewrite_ok for one in files),
+        rewriting=any(one.rewriting for one in files),
+        rewrite_seconds=max(took, default=None),
+        delayed_fsyncs=sum(one.delayed_fsyncs for one in files),
+    )
+
+
+def _sum(sizes: Iterable[int | None]) -> int | None:
+    """None where one is not known: a sum of fewer would look like less."""
+    known = list(sizes)
+    return None if None in known else sum(one for one in known if one is not None)
 
 
 def _aof(told: dict[str, str]) -> AppendOnlyFile:

@@ -113,6 +113,14 @@ class ClusterWire(Wire):
                 found.append((node.name, link))
         return found
 
+    def slots_of(self) -> dict[str, int]:
+        """By primary how many slots it holds. Raises StoreUnavailable."""
+        return self._map.slots_of()
+
+    def replicas_of(self) -> dict[str, list[str]]:
+        """By primary the names of its replicas, as the cluster tells them. Raises StoreUnavailable."""
+        return self._map.replicas_of()
+
     def at(self, key: Argument) -> Wire:
         """The wire to the node that holds a key, for a command about that server. Raises StoreUnavailable."""
         return self._patient(lambda: self._link(slot_of(as_key(key)))[1])
