@@ -25,15 +25,25 @@ class ClusterScene:
     """Whether a replica becomes a primary."""
 
 
-def play(scene: ClusterScene, binary: Path, folder: Path, safety: Safety, seed: int) -> ClusterVerdict:
-    """Play a scene in an empty folder, on a cluster of its own. Raises AssertionError where it does not settle."""
+def play(
+    scene: ClusterScene, binary: Path, folder: Path, safety: Safety, seed: int, *, under_up: bool = False
+) -> ClusterVerdict:
+    """Play a scene in an empty folder, on a cluster of its own. Raises AssertionError where it does not settle.
+
+    `under_up`: `engramlog up` folds, which keeps heads outside of Redis and looks whether they still hold; else a lone worker.
+    """
     with on_a_cluster(binary, folder, safety, seed) as ground:
-        ground.worker()
+        if under_up:
+            ground.up()
+        else:
+            ground.worker()
         ground.flows()
         scene.strike(ground)
         ground.goes_on()
         ground.settled()
+        standing = ground.standing()
         verdict = judge_cluster(ground, failover=scene.failover)
+        verdict.wrong += [f"the alarm {alarm.name} of {alarm.subject} does not end: {alarm.text}" for alarm in standing]
         code, answer = ground.command("verify")
         if (code, answer["ok"]) != (0, True):
             verdict.wrong.append(f"verify ends with {code}: {answer.get('differences', answer)}")
