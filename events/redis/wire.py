@@ -21,7 +21,7 @@ from redis.driver_info import DriverInfo
 from redis.exceptions import AskError, ClusterDownError, MovedError, TryAgainError
 from redis.retry import Retry
 
-from events.errors import EngramlogError, StoreError, StoreFull, StoreUnavailable
+from events.errors import EngramlogError, StoreError, StoreFull, StoreUnavailable, UnderReplicated
 from events.partitions import STORE_KEY
 from events.redis.address import StoreAddress, read_address
 from events.sealing.seals import SEALED_FIELD, MasterKey, Seals
@@ -417,6 +417,10 @@ class Wire:
         return [self.pipeline(commands)] * len(keys) if keys else []
 
 
+_OF_ONE_NODE = {"node", "slot"}
+"""What an error tells that is about a part of a Cluster."""
+
+
 class WirePool:
     """Wires for threads that each need one for the length of a call."""
 
@@ -434,10 +438,12 @@ class WirePool:
             wire = Wire(self._client)
         try:
             yield wire
+        except UnderReplicated:  # all was answered
+            raise
         except BaseException as error:
             wire.close()
-            if isinstance(error, StoreUnavailable) and "node" not in error.context:  # what broke one has broken all
-                self.close()
+            if isinstance(error, StoreUnavailable) and not error.context.keys() & _OF_ONE_NODE:
+                self.close()  # what broke one has broken all
             raise
         finally:
             self._idle.put(wire)

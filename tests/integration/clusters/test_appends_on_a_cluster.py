@@ -12,9 +12,11 @@ from events.errors import ReceiptLost, UnderReplicated
 from events.log import AppendReceipt
 from events.redis.receipts import RECEIPT_LOST
 from events.redis.sending import Proof
+from events.redis.wire import connect
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_cluster import PARTITIONS, OnCluster, on_cluster, written
 from tests.integration.live import wait_until
+from tests.servers import MISSING_NAMED, server_named
 
 
 @pytest.fixture
@@ -204,3 +206,20 @@ def test_who_waits_for_what_follows_hears_of_the_nodes_that_are_there(store: OnC
     assert heard == [other]
     store.cluster.kill(store.node(lost))
     assert store.log.wait_beyond(heads, 5.0) == [other]
+
+
+def test_a_cluster_that_asks_for_a_password_and_speaks_tls_alone_takes_appends_and_folds() -> None:
+    binary = server_named("redis-7")
+    if binary is None:
+        pytest.skip(MISSING_NAMED["redis-7"])
+    with GivenCluster(binary, password="of-the-test", tls=True) as cluster, on_cluster(cluster) as store:
+        store.start_worker("a", client=connect(cluster.url))
+        for partition in range(PARTITIONS):
+            store.append(*store.told_of(partition, 3))
+        wait_until(store.folded)
+        victim = store.node(0)
+        assert victim.ask("WAIT", 1, 10_000) == 1
+        cluster.kill(victim)
+        cluster.await_failover(victim)
+        store.append(*store.told_of(0, 3))
+        wait_until(store.folded)

@@ -169,3 +169,22 @@ def synced(primary: ClusterNode, replica: ClusterNode) -> bool:
     """Whether a replica has all that its primary has."""
     offset: int = primary.info("replication")["master_repl_offset"]
     return bool(replica.info("replication")["slave_repl_offset"] == offset)
+
+
+def test_a_primary_that_hangs_keeps_nothing_on_others_from_being_folded(
+    store: OnCluster, redis_servers: Servers
+) -> None:
+    store.start_worker("a", client=connect(store.cluster.url))
+    flow(store, 20, 0)
+    wait_until(store.folded)
+    victim = store.node(0)
+    others = [partition for partition in range(PARTITIONS) if partition not in store.lying_on(victim)]
+    for replica in store.cluster.replicas(victim):
+        store.cluster.kill(replica)
+    store.cluster.pause(victim)
+    for nth in range(1, 6):
+        flow(store, 10, nth, others)
+        wait_until(lambda: all(store.folded_of(partition) for partition in others))
+    store.cluster.resume(victim)
+    flow(store, 10, 6)
+    judged(store, redis_servers)
