@@ -84,6 +84,8 @@ def _several(kind: Kind, tls: bool, rest: str) -> StoreAddress:
         service = unquote(service)
         if not service:
             raise _Wrong("the name that Sentinels know the primary by, as the path")
+        if db and not (db.isascii() and db.isdecimal()):
+            raise _Wrong("the number of a database, or nothing, behind the primary's name")
     else:
         db = split.path.lstrip("/")
         if db not in ("", "0"):

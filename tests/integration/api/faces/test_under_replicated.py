@@ -116,7 +116,9 @@ def test_every_verb_tells_it_and_made_again_under_its_key_proves_what_is_there(p
     primary.follow()
     served = serve(app_of(primary.http.application, limits=QUICK), "127.0.0.1", 0)
     try:
-        with Memory(served.url, owner=owner, retry=ONCE, token=SHOWN["authorization"].removeprefix("Bearer ")) as memory:
+        with Memory(
+            served.url, owner=owner, retry=ONCE, token=SHOWN["authorization"].removeprefix("Bearer ")
+        ) as memory:
             memory.add("I drink coffee", memory_id="coffee")
             memory.add("I drink tea", memory_id="tea")
             primary.leave()
