@@ -13,6 +13,7 @@ from consumers.fold.node_clocks import NodeClocks
 from events.alarms import CLUSTER_WAITS, INBOX_FULL, KEYS_UNAVAILABLE, Alarms
 from events.errors import DamagedState, FoldError, LogGap, LogRolledBack, StoreUnavailable
 from events.partitions import LogKeys, ranges
+from events.redis.cluster.routing import slot_of
 from events.redis.gap import refuse_gap
 from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys, version_of
@@ -146,6 +147,10 @@ class HeldPartitions:
                 if self._wire.node_of(LogKeys(tag).meta) == name:
                     found.append(partition)
         return found
+
+    def in_slot(self, slot: int) -> list[int]:
+        """The partitions that lie in a slot of a Cluster."""
+        return [p for p, tag in enumerate(self._tags) if slot_of(LogKeys(tag).meta.encode()) == slot]
 
     def set_aside(self, partitions: Collection[int], error: StoreUnavailable) -> None:
         """Leave partitions alone that a Cluster cannot serve now, each time longer, and say so; the others go on."""

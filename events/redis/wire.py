@@ -21,7 +21,7 @@ from redis.driver_info import DriverInfo
 from redis.exceptions import AskError, ClusterDownError, MovedError, TryAgainError
 from redis.retry import Retry
 
-from events.errors import EngramlogError, StoreFull, StoreUnavailable
+from events.errors import EngramlogError, StoreError, StoreFull, StoreUnavailable
 from events.partitions import STORE_KEY
 from events.redis.address import StoreAddress, read_address
 from events.sealing.seals import SEALED_FIELD, MasterKey, Seals
@@ -59,7 +59,7 @@ class StoreClient(redis.Redis):
         """The check line of the store as it stands now; None where there is none, or nobody answers."""
         try:
             found = self.hget(STORE_KEY, SEALED_FIELD)
-        except (redis.RedisError, OSError):
+        except (redis.RedisError, OSError, StoreError):
             return None
         return found if isinstance(found, bytes) else None
 
@@ -135,6 +135,7 @@ READS = frozenset(
         "AUTH",
         "EXISTS",
         "GET",
+        "GETRANGE",
         "HEXISTS",
         "HGET",
         "HGETALL",
@@ -143,12 +144,17 @@ READS = frozenset(
         "HMGET",
         "HSCAN",
         "INFO",
+        "LINDEX",
         "LRANGE",
         "PING",
         "SCAN",
+        "SCARD",
         "SMEMBERS",
+        "SSCAN",
+        "STRLEN",
         "TIME",
         "TTL",
+        "TYPE",
         "XINFO",
         "XLEN",
         "XRANGE",
@@ -156,6 +162,7 @@ READS = frozenset(
         "XREVRANGE",
         "ZCARD",
         "ZRANGE",
+        "ZSCAN",
     ]
 )
 """Commands that write nothing; of a lost answer to others nobody knows whether they were carried out."""
@@ -169,7 +176,8 @@ def as_store_error(error: Exception, *, reading: bool = False) -> EngramlogError
         what = (
             "the cluster cannot serve now" if isinstance(error, ClusterDownError) else f"a slot of the cluster {told}"
         )
-        return StoreUnavailable(f"{what} ({text}); {AGAIN}", not_done=True, retry_after=1)
+        about = getattr(error, "about", {})
+        return StoreUnavailable(f"{what} ({text}); {AGAIN}", not_done=True, retry_after=1, **about)
     unknown = AGAIN if reading else f"whether it was written is not known, {AGAIN}"
     code = refusal_code(error)
     if code == "OOM":
@@ -204,6 +212,8 @@ class Wire:
     """Whether keys lie on several servers."""
     patience: float = 0.0
     """Seconds for which what surely was not carried out is tried again; on one server nothing is."""
+    answer_seconds: float = 0.0
+    """How long a node of a Cluster may take to answer; one server may take as long as the client lets it."""
 
     def __new__(cls, client: redis.Redis) -> Wire:  # noqa: PYI034 - that of a Cluster where the client leads to one
         """Of the kind that leads to where the client leads."""
@@ -407,6 +417,10 @@ class Wire:
         """The wire to the server that holds a key, for a command about that server; with nothing on its way."""
         return self
 
+    def standing(self, _key: Argument) -> object:
+        """The connection to the server that holds a key, as something that is another after each loss."""
+        return self.generation
+
     def about(self, keys: Sequence[Argument], commands: Sequence[Sequence[Argument]]) -> list[list[Any]]:
         """For each key what its server answers to commands about all that was written down this wire (WAIT, WAITAOF); a refusal as
         its error. Raises StoreUnavailable."""
@@ -447,6 +461,16 @@ class WirePool:
         for wire in idle:
             wire.close()
             self._idle.put(wire)
+
+
+@contextmanager
+def impatient(wire: Wire, seconds: float = 0.0) -> Iterator[None]:
+    """Within it nothing is tried again, or for so long at most: whoever waits for this has others waiting for him."""
+    patience, wire.patience = wire.patience, min(seconds, wire.patience)
+    try:
+        yield
+    finally:
+        wire.patience = patience
 
 
 def server_run(wire: Wire) -> bytes | None:

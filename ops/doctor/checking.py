@@ -8,7 +8,6 @@ from functools import partial
 from events.envelope import from_micros, utc_text
 from ops.clock import now_micros
 from ops.doctor.carrying import Check, carried_out
-from ops.doctor.deciding import beside
 from ops.doctor.finding import (
     ACCESS,
     BACKUPS,
@@ -78,7 +77,7 @@ def _unreached(reached: ReachedStore) -> list[CheckFinding]:
 
 def _of_the_store(reached: ReachedStore, own: Callable[[], int]) -> list[Check]:
     told_of = [
-        Check(BACKUPS, "copies", lambda: [beside.copies(reached.folder)]),
+        Check(BACKUPS, "copies", partial(store.look_at_copies, reached, own)),
         Check(DISK, "disk", partial(store.look_at_disk, reached.folder)),
     ]
     if reached.client is None:

@@ -34,7 +34,9 @@ class HeadKeeper:
         self._wire: Wire = store.wire()
         self._alarms: Alarms = store.alarms
         self.file = HeadFile(heads_path(settings, store.identity.store_id))
-        self._sinks = HeadSinks(settings.head_sinks if sinks else (), self.file, store.alarms)
+        restored = store.identity.restored  # heads of a copy are not those of the original, which goes on perhaps
+        told = () if restored is not None and restored.stands else settings.head_sinks
+        self._sinks = HeadSinks(told if sinks else (), self.file, store.alarms)
         self._seconds = settings.head_seconds
         self._met: dict[int, Sight] = {}
         self._changed: list[str] = []

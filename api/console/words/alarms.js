@@ -48,6 +48,11 @@ words({
     "An older copy of the store was brought back, with owners or memories that had been erased since. They were erased again at once, and nothing tells of them; `engramlog erase --again` takes away what came back with them.",
     "恢复了存储的旧副本，其中含有此后已被擦除的所有者或记忆。它们已被立即再次擦除，不再有任何回答提及；`engramlog erase --again` 会清除随之返回的内容。",
   ],
+  "alarm.store_restored": ["A restored copy of the store", "存储是从备份恢复的副本"],
+  "alarm.store_restored.what": [
+    "The store was restored from a backup, and nobody took it over: it answers, and takes nothing new, for the original may still run or have said more since. `engramlog backup take-over` has it take the original's place. docs/backup.md says how.",
+    "存储从备份恢复，尚无人接管：它照常回答，但不接受任何新内容，因为原存储可能仍在运行，或此后又记录了更多。`engramlog backup take-over` 让它接替原存储。做法见 docs/backup.md。",
+  ],
   "alarm.log_cut": ["An unfinished write was cut off", "未完成的写入被截去"],
   "alarm.log_cut.what": [
     "The append-only file ended in an unfinished write, which was cut off. After a crash nothing acknowledged is lost by it, unless the disk lied or somebody cut the file: the text tells how many bytes.",

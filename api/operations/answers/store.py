@@ -183,6 +183,19 @@ class SealingTold(BaseModel):
     problem: str | None = Field(default=None, description="Why not.")
 
 
+class RestoredTold(BaseModel):
+    """What a store was restored from."""
+
+    backup: str = Field(description="The backup's id.")
+    moment: str = Field(description="Up to when it tells.")
+    at: str = Field(description="When it was brought into the store.")
+    events: int = Field(description="How many events came with it.")
+    taken_over: str | None = Field(
+        default=None, description="When the store took the original's place; null while it takes nothing new."
+    )
+    reason: str | None = Field(default=None, description="Why, as was said then.")
+
+
 class StoreStatus(BaseModel):
     """The store as it stands."""
 
@@ -238,6 +251,7 @@ class StoreStatus(BaseModel):
             "accesses": {"recorded": 1_204, "waiting": 3, "dropped": 0, "lost": 0},
             "embedder": {"name": "auto", "chosen_by": "store", "missing": [], "loaded": ["all-MiniLM-L6-v2"]},
             "listening": {"by": "tls", "certificate_ends": "2027-02-20T09:30:00+00:00", "operating": "socket"},
+            "restored": None,
             "sealed": True,
             "sealing": {
                 "on": True,
@@ -274,7 +288,7 @@ class StoreStatus(BaseModel):
         default=None,
         description="Partitions of which nothing could be read now: they are not among `partitions`, nor in any sum.",
     )
-    unread: list[Literal["alarms", "workers"]] | None = Field(
+    unread: list[Literal["alarms", "workers", "restored"]] | None = Field(
         default=None,
         description="What could not be read, since the node that keeps it is away: what is told of it is empty.",
     )
@@ -290,6 +304,9 @@ class StoreStatus(BaseModel):
     )
     listening: ListeningTold | None = Field(
         default=None, description="How this process is asked; null of a command, which serves nobody."
+    )
+    restored: RestoredTold | None = Field(
+        default=None, description="From which backup the store was restored; null where it never was."
     )
     sealed: bool
     sealing: SealingTold | None = Field(

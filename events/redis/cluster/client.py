@@ -14,6 +14,7 @@ from events.sealing.seals import Seals
 
 PATIENCE_SECONDS = 5.0
 """How long a question waits for what cannot be carried out yet: a failover takes 4 to 5 s, most moves of a slot less."""
+
 DIAL_SECONDS = 2.0
 """How long a node may take to let us in, or to go on with an answer: one that hangs must not keep the others waiting."""
 
@@ -31,13 +32,16 @@ class ClusterClient(StoreClient):
 
     @classmethod
     def at(cls, address: StoreAddress, seals: Seals, options: dict[str, Any]) -> ClusterClient:
-        """A client for the nodes of an address; nothing is connected yet."""
+        """A client for the nodes of an address; nothing is connected yet. Raises ValueError for options that there are not."""
         first = address.places[0]
         each = {**options, **address.options, **({"ssl": True} if address.tls else {})}
         each.pop("db", None)
         timeout = float(each["socket_timeout"])
         each["socket_timeout"] = each["socket_connect_timeout"] = min(timeout, DIAL_SECONDS)
-        found = cls(host=first.host, port=first.port, **each)
+        try:
+            found = cls(host=first.host, port=first.port, **each)
+        except TypeError as error:  # an option that redis-py does not know, by its name
+            raise ValueError(f"an option in the URL's query that there is: {error}") from None
         found.seals = seals
         found.slots = SlotMap(address.places, each)
         found.patience, found.timeout = PATIENCE_SECONDS, timeout
@@ -47,8 +51,9 @@ class ClusterClient(StoreClient):
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
         """Send a command to the node that holds its key. Raises StoreError, and ValueError for one about a server."""
+        command = [*str(args[0]).split(), *args[1:]]  # redis-py writes CONFIG GET as one word
         with self._beside.wire() as wire:
-            answer = wire.pipeline([args])[0]
+            answer = wire.pipeline([command])[0]
         if isinstance(answer, redis.ResponseError):
             raise answer
         name = str(args[0])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from redis.crc import key_slot
 
-from events.redis.wire import Argument
+from events.redis.wire import READS, Argument
 
 SUMMED = frozenset({"EXISTS", "UNLINK", "DEL", "TOUCH"})
 """Commands of many keys, of which each may lie elsewhere: their answers are added up."""
@@ -112,6 +112,51 @@ def read_many(command: Sequence[Argument]) -> ReadMany | None:
     many = (len(command) - at - 1) // 2
     streams, ids = command[at + 1 : at + 1 + many], command[at + 1 + many :]
     return ReadMany(options, block_ms, tuple(zip(streams, ids, strict=True)))
+
+
+class Group(NamedTuple):
+    """Commands of a pipeline that are carried out together or not at all: one, or those from MULTI to EXEC."""
+
+    numbers: tuple[int, ...]
+    slot: int
+    """Of its first key."""
+    key: bytes | None
+    """Its first key, where it is several commands: all go to the node of that one."""
+    writes: bool = True
+    """Whether it may change something."""
+
+
+def key_needed(command: Sequence[Argument]) -> bytes:
+    """The key that decides where a command goes. Raises Elsewhere of one about a server."""
+    key = key_of(command)
+    if key is None:
+        raise Elsewhere(f"{word(command[0])} is about a server: say which, by `servers` or `at`")
+    return key
+
+
+def grouped(commands: Sequence[Sequence[Argument]]) -> list[Group]:
+    """The groups of a pipeline, in their order. Raises Elsewhere of one that lacks its MULTI or EXEC, or has keys of two slots."""
+    found: list[Group] = []
+    together: list[int] = []
+    for number, command in enumerate(commands):
+        name = word(command[0])
+        if name == "MULTI":
+            if together:
+                raise Elsewhere("a MULTI within another")
+            together = [number]
+        elif name == "EXEC":
+            keys = [key_needed(commands[one]) for one in together[1:]]
+            if not keys or len({slot_of(key) for key in keys}) != 1:
+                raise Elsewhere("between MULTI and EXEC stand commands of one slot")
+            found.append(Group((*together, number), slot_of(keys[0]), keys[0]))
+            together = []
+        elif together:
+            together.append(number)
+        else:
+            found.append(Group((number,), slot_of(key_needed(command)), None, name not in READS))
+    if together:
+        raise Elsewhere("a MULTI without its EXEC")
+    return found
 
 
 def spread(command: Sequence[Argument]) -> list[list[Argument]]:
