@@ -15,7 +15,8 @@ from events.alarms import KNOWN, MOST_SUBJECT, MOST_TEXT, Alarm, Tell, one_line
 from events.errors import StoreError
 from events.partitions import ALARMS_KEY
 from events.redis.clock import redis_micros
-from events.redis.wire import Wire, WirePool, impatient
+from events.redis.haste import in_haste
+from events.redis.wire import Wire, WirePool
 from events.text.unreadable import UNREADABLE
 
 WRITE_SECONDS = 5.0
@@ -45,9 +46,9 @@ class RedisAlarms:
         self._by = by
         self._tell = tell
         self._mine: dict[tuple[str, str], _Mine] = {}
-        self._away_until = 0.0
         self._uncleared: set[tuple[str, str]] = set()
         """Alarms that are over, and may stand in the store: it did not answer."""
+        self._away_until = 0.0
         self._lock = Lock()
 
     def raised(self, name: str, subject: str = "", text: str = "", *, times: int = 1) -> None:
@@ -79,7 +80,7 @@ class RedisAlarms:
         with self._lock:
             if len(self._uncleared) < MOST_ALARMS:
                 self._uncleared.add((name, subject))
-        with suppress(StoreError), self._wires.wire() as wire, impatient(wire):
+        with suppress(StoreError), self._wires.wire() as wire, in_haste(wire):
             gone = bool(wire.call("HDEL", ALARMS_KEY, _field(name, subject)))
             self._clear_left(wire, (name, subject))
         if gone or mine:
@@ -105,7 +106,7 @@ class RedisAlarms:
 
     def drop(self, name: str, subject: str | None = None) -> int:
         """Forget an alarm, or every alarm of a name; how many there were. Raises StoreError."""
-        with self._wires.wire() as wire:
+        with self._wires.wire() as wire, in_haste(wire):
             fields = [_field(name, subject)] if subject is not None else self._fields_of(wire, name)
             return int(wire.call("HDEL", ALARMS_KEY, *fields)) if fields else 0
 
@@ -127,7 +128,7 @@ class RedisAlarms:
     def _write(self, name: str, subject: str, mine: _Mine) -> None:
         """Add what this process raised to what the store keeps; left for later where Redis does not answer."""
         try:
-            with self._wires.wire() as wire, impatient(wire):
+            with self._wires.wire() as wire, in_haste(wire):
                 self._put(wire, name, subject, mine)
         except StoreError:
             with self._lock:

@@ -27,12 +27,13 @@ from events.partitions import LogKeys, partition_of
 from events.redis.admission import AppendAdmission, ReadDebt, no_debt
 from events.redis.clock import StoreClock, redis_micros
 from events.redis.gap import MENDING
+from events.redis.haste import in_haste
 from events.redis.naming import read_naming, read_seqs
 from events.redis.opening import opened, opened_where_it_can_be
 from events.redis.receipts import KeptReceipts, NewestReceipt
 from events.redis.secrets import Chance, Secrets, read_lines, read_secrets
 from events.redis.sending import UNPROVED, AppendRequest, AppendSending, Proof
-from events.redis.wire import Wire, WirePool, as_store_error, impatient
+from events.redis.wire import Wire, WirePool, as_store_error
 from events.sealing.seals import Seals
 from events.trust import ASSERTED, lowest
 from events.vocabulary import Trust
@@ -260,7 +261,7 @@ class RedisEventLog:
             self._sending.prove(wire, partition_of(owner, self.partitions), seqs)
 
     def _redis_time(self) -> int:
-        with self._wires.wire() as wire, impatient(wire):  # all who ask for the time wait for this
+        with self._wires.wire() as wire, in_haste(wire):  # all who ask for the time wait for this
             return redis_micros(wire)
 
 

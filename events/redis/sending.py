@@ -22,10 +22,11 @@ from events.partitions import ALARMS_KEY, LogKeys, position_text
 from events.redis.append import APPEND, SAID_AGAIN, Brought, append_command, append_receipts
 from events.redis.clock import StoreClock
 from events.redis.durability import Promise, read_promise
+from events.redis.haste import in_haste
 from events.redis.naming import read_seqs
 from events.redis.receipts import KeptReceipts
 from events.redis.secrets import Chance, OwnerSecret, Secrets
-from events.redis.wire import AGAIN, TOGETHER_BYTES, Wire, as_store_error, impatient, refusal_code
+from events.redis.wire import AGAIN, TOGETHER_BYTES, Wire, as_store_error, refusal_code
 from events.redis.wordless import Gone, refusal
 from events.sealing.cipher import SALT_BYTES
 
@@ -189,7 +190,7 @@ class AppendSending:
         """The same on a Cluster: what cannot be sent yet is tried again for as long as the wire is patient."""
         began, pause = monotonic(), PAUSE_SECONDS
         patience = wire.patience
-        with impatient(wire):
+        with in_haste(wire):
             left = dict(parts)
             while True:
                 waiting = self._try(wire, request, left, receipts, errors)
@@ -399,8 +400,8 @@ class AppendSending:
         wire.answers([["HSET", key, "proved", max(seqs.values())]])
         sent = wire.standing(key)
         (told,) = wire.about([key], self._asked())
-        now = wire.standing(key)
-        on_disk, replicas = self._as_proof(told) if now is not None and now == sent else (None, 0)
+        stands = sent is not None and wire.standing(key) == sent
+        on_disk, replicas = self._as_proof(told) if stands else (None, 0)
         fsynced = self._promised(wire, self._keys[partition]).told(on_disk)
         receipts: _Receipts = [
             AppendReceipt(one, "already_appended", position_text(partition, seq), fsynced, replicas)

@@ -463,16 +463,6 @@ class WirePool:
             self._idle.put(wire)
 
 
-@contextmanager
-def impatient(wire: Wire, seconds: float = 0.0) -> Iterator[None]:
-    """Within it nothing is tried again, or for so long at most: whoever waits for this has others waiting for him."""
-    patience, wire.patience = wire.patience, min(seconds, wire.patience)
-    try:
-        yield
-    finally:
-        wire.patience = patience
-
-
 def server_run(wire: Wire) -> bytes | None:
     """The id of the server process behind a wire, another after each restart; None where it does not tell."""
     wire.send("INFO", "server")

@@ -16,7 +16,8 @@ from events.admission import Debt, Room
 from events.errors import StoreUnavailable
 from events.partitions import STORE_KEY, LogKeys
 from events.redis.durability import read_durability
-from events.redis.wire import Argument, Wire, impatient
+from events.redis.haste import in_haste
+from events.redis.wire import Argument, Wire
 from projections.redis.debt import FoldDebt
 from projections.shapes import NodeReplica, NodeStanding, PartitionsAway, PartitionStatus
 
@@ -53,7 +54,7 @@ class NodesRead(NamedTuple):
 
 def read_nodes(wire: Wire, tags: Sequence[str]) -> NodesRead:
     """Every server and every partition that can be read. Raises StoreUnavailable where no server can be, or one server cannot."""
-    with impatient(wire, HASTE_SECONDS):
+    with in_haste(wire, HASTE_SECONDS):
         held, nowhere = _held(wire, tags)
         slots, replicas = wire.slots_of(), wire.replicas_of()
         found = [_Looked.at(name, one, wire.many) for name, one in wire.servers()]
@@ -118,7 +119,7 @@ def _read(
         if "node" in error.context or len(numbers) == 1:  # the node was lost; else one of these slots is being moved
             return [], {error.message: list(numbers)}
     read, lost = list[PartitionStatus](), dict[str, list[int]]()
-    with impatient(wire, 0.0):
+    with in_haste(wire, 0.0):
         for number in numbers:
             some, away = _read(wire, tags, [number], now_ms)
             read += some

@@ -26,17 +26,18 @@ from events.log import EventLog
 from events.partitions import ALARMS_KEY, RESTORED, STORE_KEY, WORKERS_KEY, LogKeys, partition_of, position_text
 from events.redis.admission import read_room
 from events.redis.alarms import RedisAlarms
+from events.redis.haste import in_haste
 from events.redis.opening import opened_where_it_can_be
 from events.redis.receipts import RECEIPT_LOST
 from events.redis.secrets import read_ciphers
-from events.redis.wire import Wire, WirePool, impatient
+from events.redis.wire import Wire, WirePool
 from events.sealing.seals import SealingStanding
 from events.validation import make_event, ready
 from projections.checks import Check
 from projections.fold.builds import BuildKeys
 from projections.redis.create import StoreIdentity
 from projections.redis.debt import FoldDebt
-from projections.redis.restored import FromBackup, restored_by
+from projections.redis.restored import restored_by
 from projections.redis.sealed import opens
 from projections.redis.store import decode_quarantine, read_entries, read_parked
 from projections.shapes import EmbedderStanding, ListeningTold, PartitionStatus, SealingTold
@@ -98,7 +99,7 @@ class Operator:
 
         Of a Cluster whose nodes do not all answer it tells what can be read, and what cannot. Raises StoreError where nothing can.
         """
-        with self._wires.wire() as wire, impatient(wire, HASTE_SECONDS):
+        with self._wires.wire() as wire, in_haste(wire, HASTE_SECONDS):
             read = read_nodes(wire, self._identity.tags)
             now_ms, partitions, unread = read.now_ms, read.partitions, list[str]()
             no_workers: tuple[Workers, Workers] = {}, {}
@@ -107,10 +108,7 @@ class Operator:
             )
             memory = self._memory_told(wire, read)
             sealing = self._sealing_told(wire, partitions)
-            alarms: list[dict[str, Any]] = _kept_at(
-                wire, read, "alarms", ALARMS_KEY, unread, lambda: self.alarms()["alarms"], []
-            )
-            restored: FromBackup | None = _kept_at(
+            restored = _kept_at(
                 wire,
                 read,
                 "restored",
@@ -118,6 +116,9 @@ class Operator:
                 unread,
                 lambda: restored_by(wire.call("HGET", STORE_KEY, RESTORED)),
                 None,
+            )
+            alarms: list[dict[str, Any]] = _kept_at(
+                wire, read, "alarms", ALARMS_KEY, unread, lambda: self.alarms()["alarms"], []
             )
         lost = sum(alarm["count"] for alarm in alarms if alarm["name"] == ACCESSES_LOST)
         return {
