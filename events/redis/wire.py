@@ -30,6 +30,8 @@ DRIVER = DriverInfo()
 """Made once: redis-py would read its package's metadata anew for each connection."""
 Argument = bytes | str | int | float
 AGAIN = "the same request can be sent again safely"
+SENTINEL_SECONDS = 2.0
+"""How long a Sentinel may take to answer."""
 _AT_ONCE = 500
 """Commands in one write, of many."""
 TOGETHER_BYTES = 64 * 1024
@@ -79,12 +81,20 @@ def connect(url: str, *, timeout: float = 10.0, master: MasterKey | None = None)
 
 
 def _watched(address: StoreAddress, seals: Seals, options: Mapping[str, Any]) -> StoreClient:
-    """A client of the primary that Sentinels know by a name, asked of them at each new connection."""
+    """A client of the primary that Sentinels know by a name, asked of them at each new connection.
+
+    User and password of the URL are the primary's, `sentinel_username` and `sentinel_password` of its query the Sentinels'; TLS and
+    what its query says of it hold for both. A Sentinel that hangs is asked for a short time: the next one knows too.
+    """
     from redis.sentinel import Sentinel, SentinelConnectionPool  # noqa: PLC0415 - as above
 
-    asking: dict[str, Any] = {**options, "ssl": True} if address.tls else dict(options)
-    told = Sentinel(address.places, sentinel_kwargs=asking, **asking)  # type: ignore[no-untyped-call]
-    pool = SentinelConnectionPool(address.service, told, **asking, **address.options)  # type: ignore[no-untyped-call]
+    primary: dict[str, Any] = {**options, **address.options, **({"ssl": True} if address.tls else {})}
+    known = {name: primary.pop(f"sentinel_{name}", None) for name in ("username", "password")}
+    shared = {name: value for name, value in primary.items() if name.startswith("ssl")}
+    asked = {**options, **shared, **{name: value for name, value in known.items() if value is not None}}
+    asked |= {name: min(options[name], SENTINEL_SECONDS) for name in ("socket_timeout", "socket_connect_timeout")}
+    told = Sentinel(address.places, sentinel_kwargs=asked, **primary)  # type: ignore[no-untyped-call]
+    pool = SentinelConnectionPool(address.service, told, **primary)  # type: ignore[no-untyped-call]
     found = StoreClient(connection_pool=pool)
     found.seals = seals
     seals.read_check = found.read_check
