@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=# hundreds of commands that tests start would each compile all they load
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rest test-all check format bench bench-browser bench-peers mutants house client chaos lock audit pictures clean
+.PHONY: help setup demo test test-rest test-all check format bench bench-browser bench-peers mutants house client cluster chaos lock audit pictures clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ house: $(READY) ## The house in figures: how crowded its rooms are, and what is 
 client: $(READY) ## Write anew what is made of the application's operations: verbs of the client, and the shapes of answers
 	@$(BIN)/python -P -m tests.made.client_source
 	@$(BIN)/python -P -m tests.made.answer_shapes
+
+cluster: $(READY) ## A Redis Cluster to play with, and a Redis for jobs beside it; gone after Ctrl-C
+	@$(BIN)/python -P -m tests.given.clusters $(if $(REDIS),--redis-server $(REDIS)) $(if $(FSYNC),--appendfsync $(FSYNC))
 
 chaos: $(READY) ## The long fault run: kills, stops, restarts, then each scene; SECONDS=120 SEED=...
 	@$(BIN)/python -P -m tests.chaos --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED))

