@@ -28,6 +28,8 @@ SEALED_META = "sealed"
 """The field of a partition's meta by which it takes no body that lies open: `moving` while it is being sealed, when it takes none
 at all, and `1` in a sealed store. It holds against a process that takes the store for one that lies open."""
 MOVING, MOVED = "moving", "1"
+FENCED_META = "fenced:"
+"""What fields of a partition's meta on a Cluster begin with that tell for which list of erasures it was looked through."""
 SEALS_FROM = "seals"
 """The field of the store that tells from which save its seals were brought back last; nothing where they never were."""
 WORKERS_KEY = "engramlog:workers"
@@ -92,7 +94,8 @@ class LogKeys:
         """Hash: `head` (newest seq), `rec` (when that was recorded, microseconds), `live` (name of the live build), `old:<build>`
         (when it was replaced, ms), `gone` (how many there are in `gone`), `proved` (the head when replicas were
         last asked for what was known already); in an upgraded store `format2` (the last seq of format
-        1), `format2_at`, `format2_sum` (of both), and FENCE in `seq`; in a sealed one SEALED_META."""
+        1), `format2_at`, `format2_sum` (of both), and FENCE in `seq`; in a sealed one SEALED_META, and on a Cluster
+        FENCED_META with a kind and a machine."""
         return f"{{{self.tag}}}:meta"
 
     @property

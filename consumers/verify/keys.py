@@ -11,7 +11,7 @@ import msgspec
 from consumers.verify.ledger import Ledger
 from consumers.verify.scan import keys_like, pairs
 from consumers.verify.verdict import Findings
-from events.partitions import DEDUPE_BUCKETS, FENCE, MOVED, SEALED_META
+from events.partitions import DEDUPE_BUCKETS, FENCE, FENCED_META, MOVED, SEALED_META
 from events.redis.wire import Wire
 from events.text.unreadable import UNREADABLE
 from projections.fold.builds import BuildKeys, is_build
@@ -21,7 +21,7 @@ LOG_TABLES = {b"meta": b"hash", b"ev": b"stream"} | dict.fromkeys(
 )
 SALTS = {b"salts": b"string", b"readm": b"hash", b"wl": b"hash", b"gone": b"set"}
 """What only a sealed store has."""
-META_NUMBERS = (b"head", b"rec", b"format2", b"format2_at", b"gone")
+META_NUMBERS = (b"head", b"rec", b"format2", b"format2_at", b"gone", b"proved")
 IS_SEALED = (SEALED_META.encode(), MOVED.encode())
 """The field, and its value, of a partition of a sealed store."""
 META_TEXTS = (b"live", b"format2_sum", b"seq")
@@ -110,7 +110,11 @@ def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, v
     for name, value in meta.items():
         if name.startswith(b"old:") and value.isdigit() and is_build(name[4:].decode("utf-8", "replace")):
             known.add(name[4:].decode())
-        elif (name in META_NUMBERS and value.isdigit() and b"%d" % int(value) == value) or (name, value) == IS_SEALED:
+        elif (
+            (name in META_NUMBERS and value.isdigit() and b"%d" % int(value) == value)
+            or (name, value) == IS_SEALED
+            or (name.startswith(FENCED_META.encode()) and wire.many and wire.seals.is_on)
+        ):
             continue
         elif name not in META_TEXTS:
             verdict.differs("meta that nothing writes", field=name.decode("utf-8", "backslashreplace"))

@@ -372,6 +372,10 @@ class Wire:
         way. One that cannot be reached raises StoreUnavailable once it is asked."""
         return [("", self)]
 
+    def beside(self, name: str) -> Wire:
+        """A wire of one's own to a node of a Cluster that holds no slots, by its name; one server has none beside it."""
+        raise ValueError(f"no node of a Cluster: {name}")
+
     def at(self, _key: Argument) -> Wire:
         """The wire to the server that holds a key, for a command about that server; with nothing on its way."""
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from events.redis.wire import Wire
@@ -22,7 +22,7 @@ class DiskRoom(NamedTuple):
 
 
 class AppendOnlyFile(NamedTuple):
-    """The append-only file as Redis tells of it."""
+    """The append-only file as Redis tells of it; of a Cluster those of all nodes together, where the worst counts."""
 
     enabled: bool
     bytes: int | None
@@ -43,6 +43,7 @@ class Kept(NamedTuple):
     """What is read for one scrape."""
 
     redis_version: str
+    """Of a Cluster whose nodes differ: each version once."""
     aof: AppendOnlyFile
     disk: DiskRoom | None
     """None where the disk is not this machine's to look at, or could not be looked at."""
@@ -61,7 +62,7 @@ class Supervision:
         """How it stands now. Raises StoreError where Redis does not answer."""
         wire = self._wire()
         try:
-            server, persistence = info(wire, "server"), info(wire, "persistence")
+            told = [(info(one, "server"), read_aof(info(one, "persistence"))) for _, one in wire.servers()]
         finally:
             wire.close()
         disk, trouble = None, None
@@ -69,16 +70,36 @@ class Supervision:
             disk = None if self._disk is None else self._disk()
         except OSError as error:
             trouble = str(error.strerror or error)
-        return Kept(server.get("redis_version", "unknown"), _aof(persistence), disk, trouble)
+        versions = sorted({server.get("redis_version", "unknown") for server, _ in told})
+        return Kept(", ".join(versions), _together([aof for _, aof in told]), disk, trouble)
 
 
 def info(wire: Wire, section: str) -> dict[str, str]:
-    """A section of what Redis tells of itself, by field. Raises StoreError."""
+    """A section of what one server tells of itself, by field. Raises StoreError."""
     answer: Any = wire.call("INFO", section)
     return dict(line.split(":", 1) for line in answer.decode("utf-8", "replace").splitlines() if ":" in line)
 
 
-def _aof(told: dict[str, str]) -> AppendOnlyFile:
+def _together(nodes: Sequence[AppendOnlyFile]) -> AppendOnlyFile:
+    """The files of all nodes as one: sizes and waits added up, else what stands worst."""
+
+    def added(sizes: Sequence[int | None]) -> int | None:
+        known = [one for one in sizes if one is not None]
+        return sum(known) if known else None
+
+    return AppendOnlyFile(
+        enabled=all(one.enabled for one in nodes),
+        bytes=added([one.bytes for one in nodes]),
+        base_bytes=added([one.base_bytes for one in nodes]),
+        write_ok=all(one.write_ok for one in nodes),
+        rewrite_ok=all(one.rewrite_ok for one in nodes),
+        rewriting=any(one.rewriting for one in nodes),
+        rewrite_seconds=max((one.rewrite_seconds for one in nodes if one.rewrite_seconds is not None), default=None),
+        delayed_fsyncs=sum(one.delayed_fsyncs for one in nodes),
+    )
+
+
+def read_aof(told: dict[str, str]) -> AppendOnlyFile:
     """The fields of both Redis 6.2 and 7; one that is not told is None, or what harms nobody."""
 
     def number(name: str) -> int | None:

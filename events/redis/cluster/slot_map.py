@@ -62,6 +62,11 @@ class SlotMap:
                 found.setdefault(nodes[0].name, set()).update(node.name for node in nodes[1:])
         return {name: sorted(replicas) for name, replicas in sorted(found.items())}
 
+    def beside(self, name: str) -> redis.Redis:
+        """A client of a node that holds no slots, by its name, such as a replica; nothing is connected yet."""
+        host, _, port = name.rpartition(":")
+        return redis.Redis(host.strip("[]"), int(port), **self._options)
+
     def slots_of(self) -> dict[str, int]:
         """By primary how many slots it holds. Raises StoreUnavailable."""
         found: dict[str, int] = {}

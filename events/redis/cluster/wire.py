@@ -124,6 +124,10 @@ class ClusterWire(Wire):
                 found.append((node.name, Wire(node.client)))  # which says so once it is asked
         return found
 
+    def beside(self, name: str) -> Wire:
+        """A wire of one's own to a node that holds no slots, such as a replica, for a command about that server."""
+        return Wire(self._map.beside(name))
+
     def at(self, key: Argument) -> Wire:
         """The wire to the node that holds a key, for a command about that server. Raises StoreUnavailable."""
         return self._patient(lambda: self._link(slot_of(as_key(key)))[1])
