@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=# hundreds of commands that tests start would each compile all they load
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rest test-all check format bench bench-browser bench-peers mutants house client cluster chaos lock audit pictures clean
+.PHONY: help setup demo test test-rest test-all check format bench bench-browser bench-peers mutants house client cluster chaos chaos-cluster lock audit pictures clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ cluster: $(READY) ## A Redis Cluster to play with, and a Redis for jobs beside i
 
 chaos: $(READY) ## The long fault run: kills, stops, restarts, then each scene; SECONDS=120 SEED=...
 	@$(BIN)/python -P -m tests.chaos --seconds $(or $(SECONDS),120) $(if $(SEED),--seed $(SEED))
+
+chaos-cluster: $(READY) ## Nodes of a Redis Cluster killed, cut off and moved, at every safety, some six minutes; SEED=...
+	@$(BIN)/python -P -m tests.chaos --cluster $(if $(SEED),--seed $(SEED)) $(if $(REDIS),--redis-server $(REDIS))
 
 lock: ## Pin every dependency anew, with hashes and without any registry's address
 	$(PYTHON) -m venv $(VENV)-lock

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from time import monotonic
@@ -13,6 +13,7 @@ from consumers.fold.node_clocks import NodeClocks
 from events.alarms import CLUSTER_WAITS, INBOX_FULL, KEYS_UNAVAILABLE, Alarms
 from events.errors import DamagedState, FoldError, LogGap, LogRolledBack, StoreUnavailable
 from events.partitions import LogKeys, ranges
+from events.redis.cluster.routing import slot_of
 from events.redis.gap import refuse_gap
 from events.redis.wire import Wire
 from projections.fold.builds import BuildKeys, version_of
@@ -32,7 +33,7 @@ MOST_LOCKED = 500
 """Such owners that are looked at in one go."""
 MOST_FREED = 50
 """Of them that are folded in one go; then it is the turn of others."""
-ASIDE_SECONDS, MOST_ASIDE_SECONDS = 0.25, 4.0
+ASIDE_SECONDS, MOST_ASIDE_SECONDS = 0.25, 2.0
 """How long a partition is left alone that a Cluster cannot serve now: at first, and at most."""
 TOLD_ASIDE_SECONDS = 1.0
 """From so long a wait on an alarm tells of it: a failover, or a slot that is moved, takes seconds."""
@@ -134,16 +135,9 @@ class HeldPartitions:
             if not self._wire.many:
                 raise
             self.folders.pop(partition, None)
-            self.set_aside(self.beside(partition), error)
+            name = error.context.get("node")
+            self.set_aside([partition] if name is None else {partition, *self.on_node(name)}, error)
             return False
-
-    def beside(self, partition: int) -> list[int]:
-        """The partitions that lie where this one does, as far as that is known."""
-        try:
-            name = self._wire.node_of(LogKeys(self._tags[partition]).meta)
-            return [p for p, tag in enumerate(self._tags) if self._wire.node_of(LogKeys(tag).meta) == name]
-        except StoreUnavailable:
-            return [partition]
 
     def on_node(self, name: str) -> list[int]:
         """The partitions that lie on a node, as far as that is known."""
@@ -154,7 +148,11 @@ class HeldPartitions:
                     found.append(partition)
         return found
 
-    def set_aside(self, partitions: Sequence[int], error: StoreUnavailable) -> None:
+    def in_slot(self, slot: int) -> list[int]:
+        """The partitions that lie in a slot of a Cluster."""
+        return [p for p, tag in enumerate(self._tags) if slot_of(LogKeys(tag).meta.encode()) == slot]
+
+    def set_aside(self, partitions: Collection[int], error: StoreUnavailable) -> None:
         """Leave partitions alone that a Cluster cannot serve now, each time longer, and say so; the others go on."""
         now = monotonic()
         news = [one for one in partitions if self._aside.get(one, _Aside(0.0, 0.0)).until + MOST_ASIDE_SECONDS < now]

@@ -47,7 +47,7 @@ class Presence:
             "folded": folded,
             "rate": self._rate(),
         }
-        _, answer = self._wire.pipeline(
+        _, answer = self._wire.answers(
             [["HSET", WORKERS_KEY, self._worker_id, msgspec.json.encode(mine)], ["HGETALL", WORKERS_KEY]]
         )
         known = parse_workers(answer)

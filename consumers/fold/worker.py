@@ -37,6 +37,8 @@ BACK_OFF_SECONDS = 0.5
 TELL_SECONDS = 60.0
 """How often the same refusal of Redis is told at most."""
 RETIRE_SECONDS = 30.0
+ANSWER_SECONDS = 3.0
+"""How long a node of a Cluster may take to answer, before what lies there is set aside: others wait meanwhile."""
 
 
 class FoldWorker:
@@ -69,7 +71,10 @@ class FoldWorker:
         self._lane = CommitLane(Wire(client), script, probe, figures)
         self._prefetch = Prefetch(Wire(client), self._tags)
         for wire in (self._load, self._tend, self._lane.wire, self._prefetch.wire):
-            wire.patience = 0.0  # what waits is set aside, and keeps nothing else waiting
+            wire.patience, wire.answer_seconds = (
+                0.0,
+                ANSWER_SECONDS,
+            )  # what waits is set aside, and keeps nothing else waiting
         self._presence = Presence(self._tend, worker_id, lease_ms, facts or {})
         self._partitions = HeldPartitions(
             *(self._tend, self._lane, self._tags, worker_id),
@@ -150,6 +155,8 @@ class FoldWorker:
             return []
         if (tag := error.context.get("partition")) in self._tags:
             return [self._tags.index(tag)]
+        if isinstance(slot := error.context.get("slot"), int):
+            return self._partitions.in_slot(slot)
         return self._partitions.on_node(error.context.get("node", ""))
 
     def _start_anew(self, error: StoreError, stop: Flag) -> None:
@@ -261,11 +268,12 @@ class FoldWorker:
 
     def hand_over(self) -> None:
         """Finish the commit in flight, release every lease, leave the list of workers; at once, as far as Redis lets."""
-        try:
-            self._lane.settle()
-            self._partitions.release()
-            self._presence.leave()
-        except (FoldError, StoreError) as error:
-            self._tell("hand-over incomplete", reason=error.message)
+        for step in (self._lane.settle, self._partitions.release, self._presence.leave):
+            try:
+                step()
+            except (FoldError, StoreError) as error:
+                self._tell("hand-over incomplete", reason=error.message)
+                if not self._tend.many:  # of a Cluster the other nodes answer
+                    break
         self._tell("worker stopped", folded=self.folded, released=ranges(self.held))
         self._drop_everything()

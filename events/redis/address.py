@@ -74,6 +74,8 @@ class _Wrong(ValueError):
 
 def _several(kind: Kind, tls: bool, rest: str) -> StoreAddress:
     split = urlsplit(f"{'rediss' if tls else 'redis'}://{rest}")
+    if split.fragment or "@" in split.path + split.query:
+        raise _Wrong("no # and, after the addresses, no @: a password with /, ? or # is cut there")
     who, _, listed = split.netloc.rpartition("@")
     places = tuple(_place(one, PORTS[kind]) for one in listed.split(","))
     if not 1 <= len(places) <= MOST_NODES:
@@ -84,6 +86,8 @@ def _several(kind: Kind, tls: bool, rest: str) -> StoreAddress:
         service = unquote(service)
         if not service:
             raise _Wrong("the name that Sentinels know the primary by, as the path")
+        if db and not (db.isascii() and db.isdigit()):
+            raise _Wrong("a database's number, or none, after the name that Sentinels know the primary by")
     else:
         db = split.path.lstrip("/")
         if db not in ("", "0"):
@@ -95,7 +99,10 @@ def _options(split: SplitResult, tls: bool, who: str, first: Place, db: str) -> 
     """User, password, database and query, as redis-py reads them of one server."""
     scheme, user = ("rediss" if tls else "redis"), f"{who}@" if who else ""
     query = f"?{split.query}" if split.query else ""
-    options: dict[str, Any] = dict(parse_url(f"{scheme}://{user}{first}/{db or 0}{query}"))  # type: ignore[no-untyped-call]
+    options: dict[str, Any] = dict(parse_url(f"{scheme}://{user}{first}/{query}"))  # type: ignore[no-untyped-call]
+    if "db" in options:
+        raise _Wrong("the database in the path, and none in the query")
+    options["db"] = int(db or 0)
     for name in ("host", "port", "connection_class"):
         options.pop(name, None)
     return options

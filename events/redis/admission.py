@@ -14,6 +14,8 @@ from events.errors import StoreFull, StoreUnavailable
 from events.redis.wire import Wire
 
 LOOK_SECONDS = 1.0
+ANSWER_SECONDS = 1.0
+"""How long a node of a Cluster may take to tell, for all appends wait meanwhile; whoever does not is not counted."""
 _PART = 8
 """Redis is asked again once this process has taken an eighth of the room that was left: a fast producer, or eight of them
 at once, cannot pass the limit between two looks."""
@@ -74,7 +76,7 @@ def memory_by_node(wire: Wire) -> list[tuple[str, tuple[int | None, int | None]]
     found = []
     for name, one in wire.servers():
         try:
-            found.append((name, _memory(one)))
+            found.append((name, _memory(one, ANSWER_SECONDS)))
         except StoreUnavailable:
             continue
     return found
@@ -86,10 +88,10 @@ def _fullest(nodes: Sequence[tuple[int | None, int | None]]) -> tuple[int | None
     return max(told, key=lambda one: (one[0] / one[1] if one[1] else 0.0, one[0]), default=(None, None))
 
 
-def _memory(wire: Wire) -> tuple[int | None, int | None]:
+def _memory(wire: Wire, timeout: float | None = None) -> tuple[int | None, int | None]:
     wire.send("INFO", "memory")
     try:
-        answer: Any = wire.receive()
+        answer: Any = wire.receive(timeout=timeout)
     except redis.ResponseError:
         return None, None
     fields = dict(line.split(":", 1) for line in answer.decode().splitlines() if ":" in line)

@@ -15,7 +15,7 @@ from events.alarms import KNOWN, MOST_SUBJECT, MOST_TEXT, Alarm, Tell, one_line
 from events.errors import StoreError
 from events.partitions import ALARMS_KEY
 from events.redis.clock import redis_micros
-from events.redis.wire import Wire, WirePool
+from events.redis.wire import Wire, WirePool, impatient
 from events.text.unreadable import UNREADABLE
 
 WRITE_SECONDS = 5.0
@@ -43,6 +43,8 @@ class RedisAlarms:
         self._by = by
         self._tell = tell
         self._mine: dict[tuple[str, str], _Mine] = {}
+        self._uncleared: set[tuple[str, str]] = set()
+        """Alarms that are over, and may stand in the store: it did not answer."""
         self._lock = Lock()
 
     def raised(self, name: str, subject: str = "", text: str = "", *, times: int = 1) -> None:
@@ -50,6 +52,7 @@ class RedisAlarms:
         assert name in KNOWN, name
         subject, text, now = one_line(subject, MOST_SUBJECT), one_line(text, MOST_TEXT), monotonic()
         with self._lock:
+            self._uncleared.discard((name, subject))
             if (name, subject) not in self._mine and len(self._mine) >= MOST_ALARMS:
                 subject = ""
             mine = self._mine.setdefault((name, subject), _Mine(text))
@@ -70,10 +73,25 @@ class RedisAlarms:
         with self._lock:
             mine = self._mine.pop((name, subject), None)
         gone = False
-        with suppress(StoreError):
-            gone = bool(self.drop(name, subject))
+        with self._lock:
+            if len(self._uncleared) < MOST_ALARMS:
+                self._uncleared.add((name, subject))
+        with suppress(StoreError), self._wires.wire() as wire, impatient(wire):
+            gone = bool(wire.call("HDEL", ALARMS_KEY, _field(name, subject)))
+            self._clear_left(wire, (name, subject))
         if gone or mine:
             self._tell("alarm cleared", name=name, subject=subject)
+
+    def _clear_left(self, wire: Wire, done: tuple[str, str] | None = None) -> None:
+        """Clear what could not be cleared while the store did not answer. Raises StoreError."""
+        with self._lock:
+            if done is not None:
+                self._uncleared.discard(done)
+            left = list(self._uncleared)
+        if left:
+            wire.call("HDEL", ALARMS_KEY, *(_field(*one) for one in left))
+            with self._lock:
+                self._uncleared.difference_update(left)
 
     def acknowledged(self, name: str, subject: str | None, face: str) -> int:
         """Forget what somebody has looked at, and tell which, how many, and the face by which he says so. Raises StoreError."""
@@ -92,6 +110,7 @@ class RedisAlarms:
         """Every alarm that stands, the worst and newest first. Raises StoreError."""
         self._write_left()
         with self._wires.wire() as wire:
+            self._clear_left(wire)
             answer = wire.call("HGETALL", ALARMS_KEY)
         found = [alarm for raw in answer[1::2] if (alarm := _decoded(raw)) is not None]
         return sorted(found, key=lambda one: (one.severity != "stopped", -one.last, one.name, one.subject))
@@ -105,7 +124,7 @@ class RedisAlarms:
     def _write(self, name: str, subject: str, mine: _Mine) -> None:
         """Add what this process raised to what the store keeps; left for later where Redis does not answer."""
         try:
-            with self._wires.wire() as wire:
+            with self._wires.wire() as wire, impatient(wire):
                 self._put(wire, name, subject, mine)
         except StoreError:
             with self._lock:

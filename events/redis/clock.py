@@ -13,6 +13,7 @@ from time import monotonic
 
 from events.alarms import Alarms
 from events.envelope import from_micros, utc_text
+from events.errors import StoreUnavailable
 from events.partitions import STORE_KEY
 from events.redis.wire import Wire
 
@@ -57,20 +58,32 @@ class StoreClock:
         """Whether what is appended is recorded at an earlier event's time, for the clock is behind it."""
 
     def now(self) -> int:
-        """The store's clock now; never less than what this process was told before. Raises StoreError."""
+        """The store's clock now; never less than what this process was told before, which is carried on while nobody answers.
+        Raises StoreError."""
         with self._lock:
             due = self._known is None or monotonic() - self._read_at > (
                 AGAIN_SECONDS if self._apart or self._back else READ_SECONDS
             )
             if due:
-                found = self._read()
-                self._read_at = monotonic()
-                carried = self._carried()
-                self._judge(found, carried)
-                self._known = (self._read_at, found if carried is None else max(found, carried))
+                self._read_anew()
             carried = self._carried()
         assert carried is not None
         return carried
+
+    def _read_anew(self) -> None:
+        try:
+            found = self._read()
+        except StoreUnavailable:
+            if self._known is None:
+                raise
+            self._read_at = (
+                monotonic() - READ_SECONDS + AGAIN_SECONDS
+            )  # of a Cluster one node was lost: others take events
+            return
+        self._read_at = monotonic()
+        carried = self._carried()
+        self._judge(found, carried)
+        self._known = (self._read_at, found if carried is None else max(found, carried))
 
     def saw(self, clock: int, recorded: int) -> None:
         """Take in what an append was told: the clock, and what was recorded, which is later where the clock is behind it."""

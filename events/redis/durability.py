@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import redis
 
@@ -19,10 +20,37 @@ KEPT_BY: Mapping[str, frozenset[str]] = {
 and no key of ours (none has an expiry) is evicted. docs/operating.md says what no setting tells."""
 
 
+_MADE_UP = frozenset({"appendfsync", "no-appendfsync-on-rewrite"})
+"""Of these settings those that a wait for the disk (WAITAOF) makes up for."""
+
+
+class Promise(NamedTuple):
+    """What a server promises of an answered write."""
+
+    kept: bool | None
+    """Whether it is on disk and stays; None where the server does not tell."""
+    kept_once_synced: bool | None
+    """Whether it stays once it is on disk; None likewise."""
+
+    def told(self, on_disk: bool | None) -> bool | None:
+        """Whether a write is on disk and stays. `on_disk`: what the wait for the disk said, None where nothing was waited for."""
+        if self.kept or on_disk is None:
+            return self.kept
+        return on_disk and self.kept_once_synced is not False
+
+
+def read_promise(wire: Wire) -> Promise:
+    """What the server behind a wire promises."""
+    settings = read_settings(wire)
+    if settings is None:
+        return Promise(None, None)
+    lacking = {name for name, value in settings.items() if value not in KEPT_BY[name]}
+    return Promise(not lacking, lacking <= _MADE_UP)
+
+
 def read_durability(wire: Wire) -> bool | None:
     """Whether every answered write is on disk and stays; None where the server does not tell."""
-    settings = read_settings(wire)
-    return None if settings is None else all(value in KEPT_BY[name] for name, value in settings.items())
+    return read_promise(wire).kept
 
 
 def read_settings(wire: Wire) -> dict[str, str] | None:

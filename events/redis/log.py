@@ -32,7 +32,7 @@ from events.redis.opening import opened, opened_where_it_can_be
 from events.redis.receipts import KeptReceipts, NewestReceipt
 from events.redis.secrets import Chance, Secrets, read_lines, read_secrets
 from events.redis.sending import UNPROVED, AppendRequest, AppendSending, Proof
-from events.redis.wire import Wire, WirePool, as_store_error
+from events.redis.wire import Wire, WirePool, as_store_error, impatient
 from events.sealing.seals import Seals
 from events.trust import ASSERTED, lowest
 from events.vocabulary import Trust
@@ -252,7 +252,7 @@ class RedisEventLog:
             return read_seqs(wire, self._keys[partition_of(owner, self.partitions)], owner, event_ids)
 
     def _redis_time(self) -> int:
-        with self._wires.wire() as wire:
+        with self._wires.wire() as wire, impatient(wire):  # all who ask for the time wait for this
             return redis_micros(wire)
 
 

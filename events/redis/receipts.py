@@ -15,7 +15,7 @@ from uuid import UUID
 
 from events.alarms import Alarms
 from events.envelope import Prepared
-from events.errors import ReceiptLost
+from events.errors import ReceiptLost, StoreUnavailable
 from events.partitions import ALARMS_KEY, LogKeys, position_text
 from events.redis.wire import Wire, as_store_error, server_run
 
@@ -144,7 +144,13 @@ class KeptReceipts:
 
     def _is_acknowledged(self, wire: Wire, partition: int, lost: _Lost) -> bool:
         """Whether the alarm was seen in the store and is gone now; raised again where it never got there."""
-        if wire.call("HEXISTS", ALARMS_KEY, f"{RECEIPT_LOST}|{partition}"):
+        try:
+            stands = wire.call("HEXISTS", ALARMS_KEY, f"{RECEIPT_LOST}|{partition}")
+        except StoreUnavailable:
+            if not wire.many:
+                raise
+            return False  # the alarms lie on a node that was lost: nobody is known to have acknowledged
+        if stands:
             lost.told = True
             return False
         if not lost.told:

@@ -21,11 +21,11 @@ from events.marks import Marker
 from events.partitions import ALARMS_KEY, LogKeys
 from events.redis.append import APPEND, Brought, append_command, append_receipts
 from events.redis.clock import StoreClock
-from events.redis.durability import read_durability
+from events.redis.durability import Promise, read_promise
 from events.redis.naming import read_seqs
 from events.redis.receipts import KeptReceipts
 from events.redis.secrets import Chance, OwnerSecret, Secrets
-from events.redis.wire import TOGETHER_BYTES, Wire, as_store_error, refusal_code
+from events.redis.wire import AGAIN, TOGETHER_BYTES, Wire, as_store_error, impatient, refusal_code
 from events.redis.wordless import Gone, refusal
 from events.sealing.cipher import SALT_BYTES
 
@@ -41,6 +41,8 @@ PAUSE_SECONDS, MOST_PAUSE_SECONDS = 0.02, 0.25
 """Between two tries of parts that cannot be sent yet: at first, and at most."""
 TELL_SECONDS = 1.0
 """From when on an alarm tells that parts wait."""
+_WRITTEN = 5
+"""Parts of the script's answer where anything was written."""
 _Receipts = list[AppendReceipt | None]
 
 
@@ -76,7 +78,7 @@ class _Durability(NamedTuple):
 
     generation: int
     until: float
-    fsynced: bool | None
+    promise: Promise
 
 
 class _Answered(NamedTuple):
@@ -160,6 +162,7 @@ class AppendSending:
     ) -> dict[int, StoreUnavailable]:
         """Send these parts, but for those of which a receipt was lost; gives those that wait."""
         self._kept.ask(wire, parts if wire.many else None)
+        asked = wire.generation
         left, waiting = dict(parts), dict[int, StoreUnavailable]()
         for partition, error in self._kept.refuse_lost(wire, parts).items():
             errors[partition] = error
@@ -167,7 +170,7 @@ class AppendSending:
         for _ in range(_SECRET_TRIES):
             if not left:
                 break
-            left, more = self._send(wire, request, left, receipts)
+            left, more = self._send(wire, request, left, receipts, asked)
             waiting |= more
         for partition, indexes in left.items():
             _fail(request, indexes, receipts, _CHANGING.format(partition))
@@ -183,8 +186,8 @@ class AppendSending:
     ) -> None:
         """The same on a Cluster: what cannot be sent yet is tried again for as long as the wire is patient."""
         began, pause = monotonic(), PAUSE_SECONDS
-        patience, wire.patience = wire.patience, 0.0
-        try:
+        patience = wire.patience
+        with impatient(wire):
             left = dict(parts)
             while True:
                 waiting = self._try(wire, request, left, receipts, errors)
@@ -194,8 +197,6 @@ class AppendSending:
                     break
                 sleep(pause)
                 pause = min(2 * pause, MOST_PAUSE_SECONDS)
-        finally:
-            wire.patience = patience
         for partition, error in waiting.items():
             _fail(request, parts[partition], receipts, error.message)
         errors |= waiting
@@ -238,14 +239,20 @@ class AppendSending:
                     self._told.add(partition)
                     self._alarms.raised(CLUSTER_WAITS, f"partition {partition}", error.message)
 
-    def _send(self, wire: Wire, request: AppendRequest, parts: Mapping[int, list[int]], receipts: _Receipts) -> _Sent:
-        """Send these parts once and write the receipts of those that were answered."""
+    def _send(
+        self, wire: Wire, request: AppendRequest, parts: Mapping[int, list[int]], receipts: _Receipts, asked: int
+    ) -> _Sent:
+        """Send these parts once and write the receipts of those that were answered.
+
+        `asked`: the generation under which it was looked whether kept receipts hold. Raises StoreUnavailable where it is over.
+        """
         events, newer, found = request.events, set[int](), _Sent({}, {})
         secrets = self._secrets.of(wire, {events[i].owner for indexes in parts.values() for i in indexes})
         wire.load(APPEND)
         promised = {partition: self._promised(wire, self._keys[partition]) for partition in parts}
         commands, sent, waiting, size = list[bytes](), list[list[Prepared]](), list[bytes](), 0
-        parts, generation = self._allowed(wire, parts, events, secrets, receipts), wire.generation
+        parts = self._allowed(wire, parts, events, secrets, receipts)
+        _refuse_new_connections(wire, asked)
         sealed = wire.seals.store if wire.seals.is_on else None
         each = SALT_BYTES if sealed is None else 2 * SALT_BYTES
         brought = Brought(request.principal, self._marker, secrets, request.expected_heads, sealed)
@@ -262,7 +269,7 @@ class AppendSending:
                 waiting, size = [], 0
         if waiting:
             wire.send_together(waiting)
-        answers = self._answers(wire, parts, commands, promised, generation) if commands else ()
+        answers = self._answers(wire, parts, commands, promised) if commands else ()
         for (partition, indexes), written, (answer, fsynced, replicas) in zip(
             parts.items(), sent, answers, strict=True
         ):
@@ -283,7 +290,7 @@ class AppendSending:
                     _fail(request, indexes, receipts, error.message)
                 continue
             self._kept.keep(partition, written, answer)
-            if isinstance(answer, list) and len(answer) == 5:
+            if isinstance(answer, list) and len(answer) == _WRITTEN:
                 self._clock.saw(int(answer[4]), int(answer[3]))
             told = append_receipts(partition, written, answer, fsynced, replicas)
             for i, receipt in zip(indexes, told, strict=True):
@@ -329,48 +336,57 @@ class AppendSending:
         wire: Wire,
         parts: Mapping[int, list[int]],
         commands: list[bytes],
-        promised: Mapping[int, bool | None],
-        generation: int,
+        promised: Mapping[int, Promise],
     ) -> Iterable[_Answered]:
         """Each script's answer, as soon as it is there, and how far it is proved, all down one connection to each server."""
         found, partitions = list[Any](), list(parts)
+        sent = self._standing(wire, partitions)
         while len(found) < len(commands):
             found.append(_answer(wire))
             if len(found) == 1 and not self._proof.is_asked and not _is_forgotten(found[0]):
-                yield _Answered(found.pop(), promised[partitions.pop(0)], 0)
+                yield _Answered(found.pop(), promised[partitions.pop(0)].kept, 0)
                 commands = commands[1:]
         if forgotten := [number for number, answer in enumerate(found) if _is_forgotten(answer)]:
             wire.load_again(APPEND)
             wire.send_together([commands[number] for number in forgotten])
             for number in forgotten:
                 found[number] = _answer(wire)
-        proved = self._proved(wire, partitions, found, generation)
+            sent |= self._standing(wire, [partitions[number] for number in forgotten])
+        proved = self._proved(wire, partitions, found, sent)
         for partition, answer, (on_disk, replicas) in zip(partitions, found, proved, strict=True):
-            yield _Answered(answer, promised[partition] or on_disk, replicas)
+            yield _Answered(answer, promised[partition].told(on_disk), replicas)
+
+    def _standing(self, wire: Wire, partitions: Sequence[int]) -> dict[int, object]:
+        """The connections that these were just sent down: WAIT speaks of what was written down one."""
+        return {partition: wire.standing(self._keys[partition].meta) for partition in partitions}
 
     def _proved(
-        self, wire: Wire, partitions: Sequence[int], found: Sequence[Any], generation: int
+        self, wire: Wire, partitions: Sequence[int], found: Sequence[Any], sent: Mapping[int, object]
     ) -> list[tuple[bool | None, int]]:
         """Of each part whether it is on disk, None where that was not waited for, and how many replicas have it.
 
-        Where a part was known already nothing was written down this connection that the wait would cover: a small write is. Where
-        a connection was lost in between, nothing is proved.
+        Where a part was known already nothing was written down this connection that the wait would cover: a small write is, and
+        where that is refused nothing is proved. Nor is it where a connection was lost in between, or nothing was written.
         """
-        nothing: list[tuple[bool | None, int]] = [(None, 0)] * len(partitions)
-        if not self._proof.is_asked or not partitions or wire.generation != generation:
-            return nothing
-        keys = [self._keys[partition].meta for partition in partitions]
-        known = [
-            (key, answer[1])
-            for key, answer in zip(keys, found, strict=True)
-            if isinstance(answer, list) and answer[0] == b"ok" and len(answer) < 5
-        ]
+        nothing: tuple[bool | None, int] = (None, 0)
+        if not self._proof.is_asked or not partitions:
+            return [nothing] * len(partitions)
+        written = {p: answer for p, answer in zip(partitions, found, strict=True) if _is_written(answer)}
+        known = [p for p, answer in written.items() if len(answer) < _WRITTEN]
         if known:
-            wire.pipeline([["HSET", key, "proved", head] for key, head in known])
-        told = wire.about(keys, self._asked())
-        if wire.generation != generation:
-            return nothing
-        return [self._as_proof(one) for one in told]
+            small = [["HSET", self._keys[p].meta, "proved", written[p][1]] for p in known]
+            for partition, answer in zip(known, wire.pipeline(small), strict=True):
+                if isinstance(answer, Exception):
+                    del written[partition]
+        left = list(written)
+        told = (
+            dict(zip(left, wire.about([self._keys[p].meta for p in left], self._asked()), strict=True)) if left else {}
+        )
+        now = self._standing(wire, left)
+        return [
+            self._as_proof(told[p]) if p in told and now[p] is not None and now[p] == sent[p] else nothing
+            for p in partitions
+        ]
 
     def _asked(self) -> list[list[str | int]]:
         """What a server is asked about all that was written down a connection."""
@@ -390,20 +406,25 @@ class AppendSending:
 
     def _refuse_for_the_disk(self, wire: Wire, receipts: Sequence[AppendReceipt | None]) -> None:
         """Where Redis takes no writes since its disk is full (`ops.embedded.disk`), raises StoreFull with that disk's name."""
-        told = wire.call("HGET", ALARMS_KEY, "disk_full|")
+        try:
+            told = wire.call("HGET", ALARMS_KEY, "disk_full|")
+        except StoreUnavailable:
+            if not wire.many:
+                raise
+            return  # the alarms lie on a node that was lost: what was written elsewhere is told all the same
         if told and not any(one and one.written for one in receipts):
             text = msgspec.json.decode(told, type=Alarm).text
             raise StoreFull(f"{text}; make room, then send the same request again", retry_after=30)
 
-    def _promised(self, wire: Wire, keys: LogKeys) -> bool | None:
-        """Whether the server of a partition promises that every answered write is on disk; None where it does not tell."""
+    def _promised(self, wire: Wire, keys: LogKeys) -> Promise:
+        """What the server of a partition promises of every answered write."""
         place = wire, wire.node_of(keys.meta)
         known = self._durability.get(place)
         if known is None or known.generation != wire.generation or known.until < monotonic():
-            fsynced = read_durability(wire.at(keys.meta))
-            known = _Durability(wire.generation, monotonic() + DURABILITY_SECONDS, fsynced)
+            promise = read_promise(wire.at(keys.meta))
+            known = _Durability(wire.generation, monotonic() + DURABILITY_SECONDS, promise)
             self._durability[place] = known
-        return known.fsynced
+        return known.promise
 
 
 def _by_node(wire: Wire, keys: Sequence[LogKeys], parts: Mapping[int, list[int]]) -> list[dict[int, list[int]]]:
@@ -417,6 +438,11 @@ def _by_node(wire: Wire, keys: Sequence[LogKeys], parts: Mapping[int, list[int]]
     if len(by_node) > 1:
         return list(by_node.values())
     return [{partition: indexes} for partition, indexes in parts.items()]
+
+
+def _refuse_new_connections(wire: Wire, asked: int) -> None:
+    if wire.many and wire.generation != asked:
+        raise StoreUnavailable(f"a connection to the cluster was lost meanwhile; {AGAIN}", retry_after=1, not_done=True)
 
 
 def _fail(request: AppendRequest, indexes: Sequence[int], receipts: _Receipts, why: str) -> None:
@@ -434,6 +460,11 @@ def _answer(wire: Wire) -> Any:
         if not wire.many:
             raise
         return error
+
+
+def _is_written(answer: Any) -> bool:
+    """Whether all of a part is in the log, written now or before."""
+    return isinstance(answer, list) and answer[0] == b"ok"
 
 
 def _is_forgotten(answer: Any) -> bool:

@@ -21,7 +21,7 @@ from redis.driver_info import DriverInfo
 from redis.exceptions import AskError, ClusterDownError, MovedError, TryAgainError
 from redis.retry import Retry
 
-from events.errors import EngramlogError, StoreFull, StoreUnavailable
+from events.errors import EngramlogError, StoreError, StoreFull, StoreUnavailable
 from events.partitions import STORE_KEY
 from events.redis.address import StoreAddress, read_address
 from events.sealing.seals import SEALED_FIELD, MasterKey, Seals
@@ -57,7 +57,7 @@ class StoreClient(redis.Redis):
         """The check line of the store as it stands now; None where there is none, or nobody answers."""
         try:
             found = self.hget(STORE_KEY, SEALED_FIELD)
-        except (redis.RedisError, OSError):
+        except (redis.RedisError, OSError, StoreError):
             return None
         return found if isinstance(found, bytes) else None
 
@@ -98,6 +98,11 @@ class Script:
         self.name = name
         self.body = body
         self.sha = sha1(body.encode(), usedforsecurity=False).hexdigest()
+
+
+def forgotten(script: Script) -> StoreUnavailable:
+    """What is told where a script is not known right after it was loaded."""
+    return StoreUnavailable(f"Redis forgets its scripts at once ({script.name}); {AGAIN}")
 
 
 _PASSING = frozenset({"MISCONF", "LOADING", "MASTERDOWN", "BUSY", "CLUSTERDOWN", "NOREPLICAS", "TRYAGAIN"})
@@ -154,7 +159,8 @@ def as_store_error(error: Exception, *, reading: bool = False) -> EngramlogError
         what = (
             "the cluster cannot serve now" if isinstance(error, ClusterDownError) else f"a slot of the cluster {told}"
         )
-        return StoreUnavailable(f"{what} ({text}); {AGAIN}", not_done=True, retry_after=1)
+        about = getattr(error, "about", {})
+        return StoreUnavailable(f"{what} ({text}); {AGAIN}", not_done=True, retry_after=1, **about)
     unknown = AGAIN if reading else f"whether it was written is not known, {AGAIN}"
     code = refusal_code(error)
     if code == "OOM":
@@ -189,6 +195,8 @@ class Wire:
     """Whether keys lie on several servers."""
     patience: float = 0.0
     """Seconds for which what surely was not carried out is tried again; on one server nothing is."""
+    answer_seconds: float = 0.0
+    """How long a node of a Cluster may take to answer; one server may take as long as the client lets it."""
 
     def __new__(cls, client: redis.Redis) -> Wire:  # noqa: PYI034 - that of a Cluster where the client leads to one
         """Of the kind that leads to where the client leads."""
@@ -290,6 +298,13 @@ class Wire:
         self._outstanding -= 1
         return answer
 
+    def answers_within(self, seconds: float) -> bool:
+        """Whether an answer begins to come within so many seconds, or the connection broke; nothing is taken of it."""
+        try:
+            return self._connection is None or bool(self._connection.can_read(timeout=seconds))
+        except (redis.RedisError, OSError):
+            return True  # `receive` says how
+
     def call(self, *arguments: Argument) -> Any:
         """One command and its answer; a refusal becomes a StoreError."""
         self.send(*arguments)
@@ -346,22 +361,15 @@ class Wire:
 
     def run(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> Any:
         """Run a script and give its answer; a refusal becomes a StoreError."""
-        try:
-            return self.run_once(script, keys, arguments)
-        except redis.ResponseError as error:
-            raise as_store_error(error) from error
-
-    def run_once(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> Any:
-        """The same; a refusal stays what it is, unless the script was forgotten: then it is loaded again first."""
         for _ in range(2):
             self.send(*self.evalsha(script, keys, arguments))
             try:
                 return self.receive()
             except redis.ResponseError as error:
                 if refusal_code(error) != "NOSCRIPT":
-                    raise
+                    raise as_store_error(error) from error
                 self._loaded.discard(script.sha)
-        raise StoreUnavailable(f"Redis forgets its scripts at once ({script.name}); {AGAIN}")
+        raise forgotten(script)
 
     def node_of(self, _key: Argument) -> str:
         """The server that holds a key, by name; "" where there is one server."""
@@ -379,6 +387,10 @@ class Wire:
     def at(self, _key: Argument) -> Wire:
         """The wire to the server that holds a key, for a command about that server; with nothing on its way."""
         return self
+
+    def standing(self, _key: Argument) -> object:
+        """The connection to the server that holds a key, as something that is another after each loss."""
+        return self.generation
 
     def about(self, keys: Sequence[Argument], commands: Sequence[Sequence[Argument]]) -> list[list[Any]]:
         """For each key what its server answers to commands about all that was written down this wire (WAIT, WAITAOF); a refusal as
@@ -420,6 +432,16 @@ class WirePool:
         for wire in idle:
             wire.close()
             self._idle.put(wire)
+
+
+@contextmanager
+def impatient(wire: Wire) -> Iterator[None]:
+    """Within it nothing is tried again: whoever waits for this has others waiting for him."""
+    patience, wire.patience = wire.patience, 0.0
+    try:
+        yield
+    finally:
+        wire.patience = patience
 
 
 def server_run(wire: Wire) -> bytes | None:

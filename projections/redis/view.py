@@ -326,8 +326,13 @@ class RedisViews:
         self._watch_server(wire, partition)
         if held.epoch != self._epoch:
             held.epoch, held.token, held.view = self._epoch, b"", None
+        watched = wire.generation
         while True:
             answer = self._delta(wire, partition, owner, held)
+            if wire.many and wire.generation != watched:  # asked of another node than was looked at: of another history, it may be
+                self._watch_server(wire, partition)
+                watched, held.token, held.view = wire.generation, b"", None
+                continue
             kind, token, checkpoint, stuck, head, own = answer[:6]
             if kind == b"build":
                 held.build, held.token, held.view = token.decode(), b"", None

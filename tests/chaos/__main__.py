@@ -10,6 +10,7 @@ from pathlib import Path
 from random import SystemRandom
 from typing import Any
 
+from tests.chaos.cluster.table import play_all
 from tests.chaos.director import Plan
 from tests.chaos.faulty_worker import SCRIPTS
 from tests.chaos.run import run
@@ -28,8 +29,12 @@ def main() -> int:
     parser.add_argument(
         "--scenes", choices=["after", "only", "none"], default="after", help="what is no killed process"
     )
+    parser.add_argument("--cluster", action="store_true", help="instead the scenes on a Redis Cluster, at every safety")
+    parser.add_argument("--redis-server", help="of the cluster; else PATH's, else the bundled one")
     options = parser.parse_args()
     first = options.seed if options.seed is not None else SystemRandom().randrange(1_000_000)
+    if options.cluster:
+        return 0 if play_all(first, redis_server=options.redis_server, as_json=options.json) else 1
     clean = True
     for seed in range(first, first + options.runs) if options.scenes != "only" else ():
         print(f"seed {seed}, {options.seconds:g} s of faults", file=sys.stderr)

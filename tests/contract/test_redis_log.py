@@ -137,6 +137,7 @@ def test_the_log_never_scans_keys_and_names_every_key_that_its_script_touches(re
         seen: list[str] = []
         while "that was it" not in "".join(seen[-1:]):
             seen.append(monitor.next_command()["command"])
+    seen = [line for line in seen if not line.startswith("CLIENT SETINFO")]  # redis-py says who it is, to 7.2 and newer
     named = {word for line in seen if line.upper().startswith("EVALSHA") for word in line.split() if word[:2] == "{e"}
     touched = {word for line in seen if not line.upper().startswith("EVALSHA") for word in line.split()[1:2]}
     commands = {line.split()[0].upper() for line in seen}

@@ -114,6 +114,49 @@ def read_many(command: Sequence[Argument]) -> ReadMany | None:
     return ReadMany(options, block_ms, tuple(zip(streams, ids, strict=True)))
 
 
+class Group(NamedTuple):
+    """Commands of a pipeline that are carried out together or not at all: one, or those from MULTI to EXEC."""
+
+    numbers: tuple[int, ...]
+    slot: int
+    """Of its first key."""
+    key: bytes | None
+    """Its first key, where it is several commands: all go to the node of that one."""
+
+
+def key_needed(command: Sequence[Argument]) -> bytes:
+    """The key that decides where a command goes. Raises Elsewhere of one about a server."""
+    key = key_of(command)
+    if key is None:
+        raise Elsewhere(f"{word(command[0])} is about a server: say which, by `servers` or `at`")
+    return key
+
+
+def grouped(commands: Sequence[Sequence[Argument]]) -> list[Group]:
+    """The groups of a pipeline, in their order. Raises Elsewhere of one that lacks its MULTI or EXEC, or has keys of two slots."""
+    found: list[Group] = []
+    together: list[int] = []
+    for number, command in enumerate(commands):
+        name = word(command[0])
+        if name == "MULTI":
+            if together:
+                raise Elsewhere("a MULTI within another")
+            together = [number]
+        elif name == "EXEC":
+            keys = [key_needed(commands[one]) for one in together[1:]]
+            if not keys or len({slot_of(key) for key in keys}) != 1:
+                raise Elsewhere("between MULTI and EXEC stand commands of one slot")
+            found.append(Group((*together, number), slot_of(keys[0]), keys[0]))
+            together = []
+        elif together:
+            together.append(number)
+        else:
+            found.append(Group((number,), slot_of(key_needed(command)), None))
+    if together:
+        raise Elsewhere("a MULTI without its EXEC")
+    return found
+
+
 def spread(command: Sequence[Argument]) -> list[list[Argument]]:
     """A command of many keys as one a slot; others as they are."""
     name = word(command[0])

@@ -1,4 +1,8 @@
-"""Which node holds which slot: redis-py's own map of a cluster, one for all wires of a process, asked for anew where it is old."""
+"""Which node holds which slot: one map for all wires of a process, asked for anew where it is old.
+
+A node's word is taken for what it is: whoever does not answer within a second is asked last, an answer that no node of a cluster
+gives is passed over, and one thread that asks keeps no other waiting, which go on with what is known.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,29 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 import redis
-from redis.cluster import ClusterNode, NodesManager
-from redis.exceptions import MovedError, RedisClusterException
+from redis.backoff import NoBackoff
+from redis.exceptions import MovedError
+from redis.retry import Retry
 
 from events.errors import StoreMismatch, StoreUnavailable
 from events.redis.address import Place
-from events.redis.wire import AGAIN
+from events.redis.cluster.link import told_of
+from events.redis.cluster.told import MOST_NODES, NONE, SLOTS, NotACluster, Told, place_of, read_slots
+from events.redis.wire import AGAIN, as_store_error
 
 REFRESH_SECONDS = 0.1
 """How soon after an answer the nodes are asked again at the earliest, for all threads together."""
+STALE_SECONDS = 30.0
+"""From when on a map is asked for anew by whoever wants all nodes: who has a slot that was moved says so himself."""
+ANSWER_SECONDS = 1.0
+"""How long a node may take to say where slots are, or that it lives."""
+UNREACHED_SECONDS, MOST_UNREACHED_SECONDS = 0.5, 4.0
+"""How long a node that could not be reached is not asked again, by anybody of this process: at first; and at most of one that lets
+whoever asks wait, since others wait for him."""
+FAILED_SECONDS = 10.0
+"""How long such a node is the last to be asked where slots are."""
+MOST_ASKED = 4
+"""Nodes that are asked at most, of those that answer, while some slots are nobody's to all of them."""
 
 
 class Node(NamedTuple):
@@ -25,42 +43,69 @@ class Node(NamedTuple):
     name: str
     """host:port, as the cluster tells it."""
     client: redis.Redis
+    place: Place
+
+
+class _Silent(NamedTuple):
+    """A node that did not answer: when, and what was told of it."""
+
+    at: float
+    wait: float
+    """How long it is not asked again."""
+    error: StoreUnavailable
 
 
 class SlotMap:
     """The slots of a cluster and the nodes that hold them. Safe for threads."""
 
     def __init__(self, places: Sequence[Place], options: dict[str, Any]) -> None:
-        """`places`: nodes to begin with. `options`: of each connection, for redis-py."""
-        self._places = places
-        self._options = options
-        self._nodes: NodesManager | None = None
-        self._lock = Lock()
+        """`places`: nodes to begin with, asked too where no other answers. `options`: of each connection, for redis-py."""
+        self._places = {str(place): place for place in places}
+        self._options = {**options, "retry": Retry(NoBackoff(), 0)}
+        shortest = min(ANSWER_SECONDS, options.get("socket_timeout") or ANSWER_SECONDS)
+        self._asking = {**self._options, "socket_timeout": shortest, "socket_connect_timeout": shortest}
+        self._told: Told | None = None
+        self._clients: dict[str, redis.Redis] = {}
+        self._askers: dict[str, redis.Redis] = {}
+        self._silent: dict[str, _Silent] = {}
+        self._turn = Lock()
+        """Held by the thread that asks."""
+        self._made = Lock()
+        """Held while a client is made, or let go."""
         self._asked_at = float("-inf")
+        self._turns = 0
+        self._refused: Exception | None = None
+        """Why nobody told the first map when it was asked for last."""
 
     def node_of(self, slot: int) -> Node:
         """The primary that holds a slot. Raises StoreUnavailable where none does, or nobody tells."""
-        manager = self._known()
-        try:
-            return _reached(manager, manager.get_node_from_slot(slot))
-        except RedisClusterException as error:
+        told = self._known()
+        if told.slots[slot] == NONE:
+            self.refresh()
+            told = self._known()
+        if (name := told.slots[slot]) == NONE:
             raise StoreUnavailable(
-                f"no node of the cluster holds slot {slot}; {AGAIN}", retry_after=1, not_done=True
-            ) from error
+                f"no node of the cluster holds slot {slot}; {AGAIN}", retry_after=1, not_done=True, slot=slot
+            )
+        return self._node(told.places[name])
+
+    def know(self) -> None:
+        """Have the nodes told, where they were not yet. Raises StoreUnavailable, StoreMismatch."""
+        self._known()
+
+    def is_primary(self, name: str) -> bool:
+        """Whether a node holds any slot, as far as is known."""
+        return self._told is None or name in self._told.slots
 
     def primaries(self) -> list[Node]:
         """All primaries, by name. Raises StoreUnavailable."""
-        manager = self._known()
-        held = {id(nodes[0]): nodes[0] for nodes in list(manager.slots_cache.values()) if nodes}
-        return sorted(_reached(manager, node) for node in held.values())
+        told = self._recent()
+        return [self._node(told.places[name]) for name in sorted(set(told.slots) - {NONE})]
 
     def replicas_of(self) -> dict[str, list[str]]:
         """By primary the names of its replicas, as the cluster tells them. Raises StoreUnavailable."""
-        found: dict[str, set[str]] = {}
-        for nodes in list(self._known().slots_cache.values()):
-            if nodes:
-                found.setdefault(nodes[0].name, set()).update(node.name for node in nodes[1:])
-        return {name: sorted(replicas) for name, replicas in sorted(found.items())}
+        told = self._recent()
+        return {name: sorted(told.replicas.get(name, ())) for name in sorted(set(told.slots) - {NONE})}
 
     def beside(self, name: str) -> redis.Redis:
         """A client of a node that holds no slots, by its name, such as a replica; nothing is connected yet."""
@@ -70,71 +115,174 @@ class SlotMap:
     def slots_of(self) -> dict[str, int]:
         """By primary how many slots it holds. Raises StoreUnavailable."""
         found: dict[str, int] = {}
-        for nodes in list(self._known().slots_cache.values()):
-            if nodes:
-                found[nodes[0].name] = found.get(nodes[0].name, 0) + 1
+        for name in self._recent().slots:
+            found[name] = found.get(name, 0) + 1
+        found.pop(NONE, None)
         return dict(sorted(found.items()))
 
     def moved(self, error: MovedError) -> None:
-        """Take in that a slot lies elsewhere, as a node said."""
-        manager = self._known()
-        if error.host:
-            manager.move_slot(error)
-        else:
+        """Take in that a slot lies elsewhere, as a node said; where that cannot be, the nodes are asked."""
+        told = self._known()
+        place = place_of(error.host, error.port)
+        is_known = place is not None and str(place) in told.places
+        if place is None or not 0 <= error.slot_id < SLOTS or not (is_known or len(told.places) < MOST_NODES):
             self.refresh()
+            return
+        told.places.setdefault(str(place), place)
+        told.slots[error.slot_id] = str(place)
 
-    def refresh(self) -> None:
-        """Ask the nodes anew, unless that was just done. Keeps what is known where none answers."""
-        with self._lock:
-            if self._nodes is None or monotonic() - self._asked_at < REFRESH_SECONDS:
-                return
-            self._asked_at = monotonic()
-            try:
-                self._nodes.initialize()
-            except (RedisClusterException, redis.RedisError, OSError):
-                return
+    def look(self, node: Node) -> None:
+        """See that a node answers before anything is sent to it. Raises StoreUnavailable, at once where it did not a moment ago."""
+        silent = self._silent.get(node.name)
+        if silent is not None and monotonic() - silent.at < silent.wait:
+            raise _again(silent.error) from silent.error.__cause__
+        try:
+            self._asker(node.place).ping()
+        except (redis.RedisError, OSError) as error:
+            raise _again(self._did_not_answer(node.name, error)) from error
+        self._silent.pop(node.name, None)
+
+    def refresh(self, lost: str = "") -> None:
+        """Ask the nodes anew, unless that was just done or another thread does it. Keeps what is known where none answers.
+
+        `lost`: a node that answered no more, which is asked last.
+        """
+        if lost and lost not in self._silent:
+            gone = StoreUnavailable(f"node {lost} of the cluster was lost; {AGAIN}", retry_after=1)
+            self._silent[lost] = _Silent(monotonic(), 0.0, gone)
+        if self._told is None or not self._turn.acquire(blocking=False):
+            return
+        try:
+            if monotonic() - self._asked_at >= REFRESH_SECONDS:
+                found, _ = self._ask()
+                if found is not None:
+                    self._take(found)
+                self._asked_at = monotonic()
+        finally:
+            self._turn.release()
 
     def close(self) -> None:
-        """Close what redis-py keeps open."""
-        with self._lock:
-            manager, self._nodes = self._nodes, None
-        if manager is not None:
-            manager.close()
+        """Close what is kept open; the next call begins anew."""
+        self._told = None
+        with self._made:
+            clients = [*self._askers.values(), *self._clients.values()]
+            self._askers.clear()
+            self._clients.clear()
+        for client in clients:
+            client.close()
 
-    def _known(self) -> NodesManager:
-        with self._lock:
-            if self._nodes is None:
-                self._nodes = self._first()
-                self._asked_at = monotonic()
-            return self._nodes
+    def _known(self) -> Told:
+        if (told := self._told) is not None:
+            return told
+        with self._turn:
+            if self._told is not None:
+                return self._told
+            if self._refused is not None and monotonic() - self._asked_at < UNREACHED_SECONDS:
+                raise self._why(self._refused)  # as the thread was told for which this one waited
+            found, self._refused = self._ask()
+            self._asked_at = monotonic()
+            if found is None:
+                raise self._why(self._refused)
+            self._take(found)
+            return found
 
-    def _first(self) -> NodesManager:
-        startup = [ClusterNode(place.host, place.port) for place in self._places]  # type: ignore[no-untyped-call]
-        try:
-            return NodesManager(startup, require_full_coverage=False, dynamic_startup_nodes=True, **self._options)
-        except RedisClusterException as error:
-            cause = error.__cause__
-            told = ", ".join(map(str, self._places))
-            if isinstance(cause, RedisClusterException):
-                raise StoreMismatch(
-                    f"none of {told} is a node of a Redis Cluster; allowed of one server: redis://, of Sentinels: redis+sentinel://;"
-                    " nothing was written",
-                    mode="standalone",
-                ) from error
-            if isinstance(cause, redis.AuthenticationError):
-                raise StoreUnavailable(
-                    f"the cluster's nodes do not let us in ({cause}): check the user and password of its URL"
-                ) from error
-            raise StoreUnavailable(
-                f"no node of the cluster answers ({told}: {cause}); {AGAIN}", retry_after=1, not_done=True
-            ) from error
-        except (redis.RedisError, OSError) as error:
-            raise StoreUnavailable(f"no node of the cluster answers ({error}); {AGAIN}", retry_after=1) from error
+    def _recent(self) -> Told:
+        """The map, asked for anew where it is old."""
+        self._known()
+        if monotonic() - self._asked_at > STALE_SECONDS:
+            self.refresh()
+        return self._known()
+
+    def _take(self, found: Told) -> None:
+        """Go on with this map, and let go of whom it does not name."""
+        self._told = found
+        kept = found.places.keys() | self._places.keys()
+        with self._made:
+            gone = [(some, name) for some in (self._askers, self._clients) for name in some if name not in kept]
+            clients = [some.pop(name) for some, name in gone]
+        for client in clients:
+            client.close()
+        for name in self._silent.keys() - kept:
+            self._silent.pop(name, None)
+
+    def _ask(self) -> tuple[Told | None, Exception | None]:
+        """The map as told by one node, and why others told none. The first that has every slot; else who has most of some."""
+        best: Told | None = None
+        wrong: Exception | None = None
+        answered = 0
+        for place in self._in_turn():
+            try:
+                answer = self._asker(place).execute_command("CLUSTER", "SLOTS")  # type: ignore[no-untyped-call]
+                found = read_slots(answer, place.host)
+            except (NotACluster, redis.ResponseError) as error:
+                wrong = error
+                continue
+            except (redis.RedisError, OSError) as error:
+                self._did_not_answer(str(place), error)
+                wrong = error
+                continue
+            answered += 1
+            if best is None or found.covered > best.covered:
+                best = found
+            if best.covered == SLOTS or answered >= MOST_ASKED:
+                break
+        return best, wrong
+
+    def _in_turn(self) -> list[Place]:
+        """Whom to ask: those that are known, by turns, so that one that is behind is not asked for ever; then those of the URL; who
+        did not answer of late comes last."""
+        known = {} if self._told is None else dict(self._told.places)
+        self._turns += 1
+        at = self._turns % max(len(known), 1)
+        places = [*known.values()]
+        places = [*places[at:], *places[:at], *(one for name, one in self._places.items() if name not in known)]
+        now = monotonic()
+        silent = {name for name, one in list(self._silent.items()) if now - one.at < FAILED_SECONDS}
+        return sorted(places, key=lambda place: str(place) in silent)
+
+    def _did_not_answer(self, name: str, error: Exception) -> StoreUnavailable:
+        found = as_store_error(error, reading=True)
+        assert isinstance(found, StoreUnavailable)
+        passes = not isinstance(error, redis.AuthenticationError)
+        told = told_of(name, found, not_done=passes)
+        told.__cause__ = error
+        before = self._silent.get(name)
+        wait = UNREACHED_SECONDS
+        if isinstance(error, redis.TimeoutError) and before is not None:
+            wait = min(max(2 * before.wait, wait), MOST_UNREACHED_SECONDS)
+        self._silent[name] = _Silent(monotonic(), wait, told)
+        return told
+
+    def _why(self, error: Exception | None) -> StoreUnavailable | StoreMismatch:
+        told = ", ".join(self._places)
+        if isinstance(error, redis.ResponseError) and "cluster support disabled" in str(error):
+            return StoreMismatch(
+                f"none of {told} is a node of a Redis Cluster; allowed of one server: redis://, of Sentinels: redis+sentinel://;"
+                " nothing was written",
+                mode="standalone",
+            )
+        if isinstance(error, redis.AuthenticationError):
+            return StoreUnavailable(
+                f"the cluster's nodes do not let us in ({error}): check the user and password of its URL"
+            )
+        return StoreUnavailable(
+            f"no node of the cluster answers ({told}: {error}); {AGAIN}", retry_after=1, not_done=True
+        )
+
+    def _asker(self, place: Place) -> redis.Redis:
+        """A client that waits for no answer for long."""
+        return self._one_of(self._askers, place, self._asking)
+
+    def _node(self, place: Place) -> Node:
+        return Node(str(place), self._one_of(self._clients, place, self._options), place)
+
+    def _one_of(self, some: dict[str, redis.Redis], place: Place, options: dict[str, Any]) -> redis.Redis:
+        if (found := some.get(name := str(place))) is None:
+            with self._made:
+                found = some.get(name) or some.setdefault(name, redis.Redis(place.host, place.port, **options))
+        return found
 
 
-def _reached(manager: NodesManager, node: ClusterNode) -> Node:
-    """With a client, which a node that was told of in passing has none of yet."""
-    if node.redis_connection is None:
-        manager.create_redis_connections([node])  # type: ignore[no-untyped-call]
-    assert node.redis_connection is not None
-    return Node(node.name, node.redis_connection)
+def _again(error: StoreUnavailable) -> StoreUnavailable:
+    """The same, to be raised by another thread too."""
+    return StoreUnavailable(error.message, not_done=error.not_done, **error.context)

@@ -14,8 +14,9 @@ from pathlib import Path
 from select import select
 
 from ops.embedded.binary import find_redis_server
+from tests.given.clusters.beside import queue_beside
 from tests.given.clusters.cluster import APPENDFSYNC, GivenCluster
-from tests.given.clusters.ports import HOST, free_ports
+from tests.given.clusters.ports import HOST
 from tests.given.clusters.server import PortServer
 
 LOOK_SECONDS = 0.5
@@ -69,20 +70,6 @@ def swept(folder: Path) -> Iterator[None]:
         [sys.executable, "-I", "-S", "-c", SWEEP, folder], stdin=subprocess.PIPE, start_new_session=True
     ):
         yield
-
-
-@contextmanager
-def queue_beside(cluster: GivenCluster) -> Iterator[PortServer]:
-    """A plain Redis: queues of jobs do not run on a cluster."""
-    (port,) = free_ports(1)
-    folder = cluster.folder / "queue"
-    settings = {"bind": HOST, "port": str(port), "dir": str(folder), "save": "", "appendonly": "yes"}
-    server = PortServer(cluster.binary, folder, port, settings)
-    try:
-        server.start()
-        yield server
-    finally:
-        server.close()
 
 
 def said(cluster: GivenCluster, queue: PortServer, version: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import redis
 
-from tests.conftest import REAL
+from tests.conftest import WITH_8
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.node import ClusterNode, slot_of
 from tests.servers import BASELINE, MISSING_NAMED, server_named, wheel_server
@@ -46,7 +46,7 @@ def test_a_shared_cluster_is_emptied_for_the_next_test(redis_cluster: GivenClust
     assert node.ask("CONFIG GET", "maxmemory") == {"maxmemory": "0"}
 
 
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("name", WITH_8)
 def test_a_killed_primary_is_replaced_by_its_replica_and_comes_back_as_one(name: str) -> None:
     with given(name) as cluster:
         killed = with_key(cluster)
@@ -60,7 +60,7 @@ def test_a_killed_primary_is_replaced_by_its_replica_and_comes_back_as_one(name:
         assert cluster.replicas(replica) == [killed]
 
 
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("name", WITH_8)
 def test_a_slot_is_moved_step_by_step(name: str) -> None:
     with given(name, replicas=0) as cluster:
         source = cluster.node_of(KEY)

@@ -19,14 +19,14 @@ from tests.chaos.cast import wait_until
 from tests.chaos.stage import Stage, staged, with_replica
 from tests.given.samples import mention, owner_in
 from tests.integration.live import live_store
-from tests.servers import MISSING, RedisServer, newer_server, wheel_server
+from tests.servers import MISSING_NAMED, RedisServer, server_named
 
 
-@pytest.fixture(params=["redis-6.2", "redis-7"])
+@pytest.fixture(params=["redis-6.2", "redis-7", "redis-8"])
 def stage(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Stage]:
-    binary = wheel_server() if request.param == "redis-6.2" else newer_server()
+    binary = server_named(request.param)
     if binary is None:
-        pytest.skip(MISSING)
+        pytest.skip(MISSING_NAMED[request.param])
     with staged(tmp_path, binary=binary) as stage:
         yield stage
 

@@ -1,0 +1,136 @@
+"""The scenes on a cluster: each strikes in the middle of events that flow, is mended, and judged by the book."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.chaos.cast import wait_until
+from tests.chaos.cluster.ground import ClusterGround, Safety, on_a_cluster
+from tests.chaos.cluster.verdict import ClusterVerdict, judge_cluster
+from tests.given.clusters.node import ClusterNode, slot_of
+
+MISSED = 20
+"""Events, or refusals, that a replica misses before its primary is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterScene:
+    """One fault. `strike`: in the middle of events that flow; it ends with all that was broken mended."""
+
+    name: str
+    strike: Callable[[ClusterGround], None]
+    failover: bool
+    """Whether a replica becomes a primary."""
+
+
+def play(scene: ClusterScene, binary: Path, folder: Path, safety: Safety, seed: int) -> ClusterVerdict:
+    """Play a scene in an empty folder, on a cluster of its own. Raises AssertionError where it does not settle."""
+    with on_a_cluster(binary, folder, safety, seed) as ground:
+        ground.worker()
+        ground.flows()
+        scene.strike(ground)
+        ground.goes_on()
+        ground.settled()
+        verdict = judge_cluster(ground, failover=scene.failover)
+        code, answer = ground.command("verify")
+        if (code, answer["ok"]) != (0, True):
+            verdict.wrong.append(f"verify ends with {code}: {answer.get('differences', answer)}")
+        return verdict
+
+
+def _victim(ground: ClusterGround) -> ClusterNode:
+    """A primary with most partitions on it."""
+    return max(ground.cluster.primaries(), key=lambda node: len(ground.partitions_of(node)))
+
+
+def _replaced(ground: ClusterGround, victim: ClusterNode) -> None:
+    """Wait until a replica took over, and start what was killed: it follows now."""
+    new = ground.cluster.await_failover(victim)
+    if new.cut_off:
+        ground.cluster.mend(new)
+    ground.cluster.start_again(victim)
+    ground.cluster.await_whole()
+
+
+def a_primary_killed(ground: ClusterGround) -> None:
+    """SIGKILL of a primary whose replica is linked."""
+    victim = _victim(ground)
+    ground.strikes(ground.partitions_of(victim))
+    ground.cluster.kill(victim)
+    _replaced(ground, victim)
+
+
+def a_replica_cut_off(ground: ClusterGround) -> None:
+    """A replica gets nothing any more, producers go on, and then its primary is killed: what it missed is gone."""
+    victim, book = _victim(ground), ground.book
+    (replica,) = ground.cluster.replicas(victim)
+    partitions = ground.partitions_of(victim)
+    ground.cluster.cut_off(replica)
+    before = sum(map(book.told_of, partitions)) if not ground.safety.replicas else book.unproved
+    missed = MISSED if not ground.safety.replicas else MISSED // 4
+
+    def has_missed() -> bool:
+        now = sum(map(book.told_of, partitions)) if not ground.safety.replicas else book.unproved
+        return now >= before + missed
+
+    wait_until(has_missed, "a replica missed something")
+    ground.strikes(partitions)
+    ground.cluster.kill(victim)
+    _replaced(ground, victim)
+
+
+def slots_moved(ground: ClusterGround) -> None:
+    """The slots of two partitions go to another primary, key by key, while both are appended to and folded."""
+    source = _victim(ground)
+    to = next(node for node in ground.cluster.primaries() if node is not source)
+    moving = ground.partitions_of(source)[:2]
+    ground.strikes(moving)
+    for partition in moving:
+        _move_key_by_key(ground, partition, to)
+
+
+def a_node_added(ground: ClusterGround) -> None:
+    """A primary with a replica joins, and gets the slots of two partitions."""
+    added = ground.cluster.add_node()
+    ground.cluster.add_node(replica_of=added)
+    moving = ground.partitions_of(_victim(ground))[:2]
+    ground.strikes(moving)
+    for partition in moving:
+        _move_key_by_key(ground, partition, added)
+
+
+def _move_key_by_key(ground: ClusterGround, partition: int, to: ClusterNode) -> None:
+    slot = slot_of(ground.tag(partition))
+    others = [p for p in range(len(ground.tags)) if p != partition]
+    ground.cluster.begin_move(slot, to)
+    moved = ground.cluster.move_keys(slot, 3)
+    assert moved == 3, "a slot has several keys"
+    before = sum(map(ground.book.told_of, others))
+    wait_until(
+        lambda: sum(map(ground.book.told_of, others)) > before, "others go on while a slot lies half here, half there"
+    )
+    while ground.cluster.move_keys(slot, 1):
+        """Key by key."""
+    ground.cluster.end_move(slot)
+
+
+def a_primary_and_a_worker_killed(ground: ClusterGround) -> None:
+    """SIGKILL of a primary and of the one fold worker, at once; another worker begins."""
+    victim = _victim(ground)
+    ground.strikes(ground.partitions_of(victim))
+    ground.cluster.kill(victim)
+    ground.end_workers()
+    ground.worker()
+    _replaced(ground, victim)
+
+
+CLUSTER_SCENES = (
+    ClusterScene("a primary killed", a_primary_killed, failover=True),
+    ClusterScene("a replica cut off, then its primary killed", a_replica_cut_off, failover=True),
+    ClusterScene("slots moved", slots_moved, failover=False),
+    ClusterScene("a node added", a_node_added, failover=False),
+    ClusterScene("a primary and a worker killed", a_primary_and_a_worker_killed, failover=True),
+)
+SAFETIES = tuple(Safety(appendfsync, replicas) for appendfsync in ("always", "everysec") for replicas in (0, 1))
