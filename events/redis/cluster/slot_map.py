@@ -161,6 +161,13 @@ class SlotMap:
         finally:
             self._turn.release()
 
+    def rest(self) -> None:
+        """Close what is kept open for asking; the next question opens it anew."""
+        with self._made:
+            clients = [*self._askers.values(), *self._clients.values()]
+        for client in clients:
+            client.connection_pool.disconnect(inuse_connections=False)
+
     def close(self) -> None:
         """Close what is kept open; the next call begins anew."""
         self._told = None
