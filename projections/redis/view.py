@@ -329,7 +329,9 @@ class RedisViews:
         watched = wire.generation
         while True:
             answer = self._delta(wire, partition, owner, held)
-            if wire.many and wire.generation != watched:  # asked of another node than was looked at: of another history, it may be
+            if (
+                wire.many and wire.generation != watched
+            ):  # asked of another node than was looked at: of another history, it may be
                 self._watch_server(wire, partition)
                 watched, held.token, held.view = wire.generation, b"", None
                 continue

@@ -74,7 +74,7 @@ def _memory(wire: Wire, tags: Sequence[str]) -> MemoryFacts:
         room = read_room(wire, FoldDebt(tags))
         heads = wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in tags])
         events = sum(int(one or 0) for one in heads)
-    warning = outlook(room, events).get("warning")
+    warning = outlook(room, events or 1).get("warning")  # a node without events is full all the same
     return MemoryFacts(warning, room.used, int(told.get("used_memory_rss", "0")), room.limit)
 
 
