@@ -413,6 +413,13 @@ class Wire:
         StoreUnavailable."""
         return {}
 
+    def beside(self, name: str) -> Wire:
+        """A wire of one's own to a node of a Cluster that holds no slots, by its name; one server has none beside it."""
+        raise ValueError(f"no node of a Cluster: {name}")
+
+    def rest(self) -> None:
+        """Close what a Cluster's client keeps open beside its wires; of one server there is nothing."""
+
     def at(self, _key: Argument) -> Wire:
         """The wire to the server that holds a key, for a command about that server; with nothing on its way."""
         return self

@@ -111,6 +111,11 @@ class SlotMap:
         told = self._recent()
         return {name: sorted(told.replicas.get(name, ())) for name in sorted(set(told.slots) - {NONE})}
 
+    def beside(self, name: str) -> redis.Redis:
+        """A client of a node that holds no slots, by its name, such as a replica; nothing is connected yet."""
+        host, _, port = name.rpartition(":")
+        return redis.Redis(host.strip("[]"), int(port), **self._options)
+
     def slots_of(self) -> dict[str, int]:
         """By primary how many slots it holds. Raises StoreUnavailable."""
         found: dict[str, int] = {}
@@ -159,6 +164,13 @@ class SlotMap:
                 self._asked_at = monotonic()
         finally:
             self._turn.release()
+
+    def rest(self) -> None:
+        """Close what is kept open for asking; the next question opens it anew."""
+        with self._made:
+            clients = [*self._askers.values(), *self._clients.values()]
+        for client in clients:
+            client.connection_pool.disconnect(inuse_connections=False)
 
     def close(self) -> None:
         """Close what is kept open; the next call begins anew."""

@@ -121,6 +121,14 @@ class ClusterWire(Wire):
         """By primary the names of its replicas, as the cluster tells them. Raises StoreUnavailable."""
         return self._map.replicas_of()
 
+    def beside(self, name: str) -> Wire:
+        """A wire of one's own to a node that holds no slots, such as a replica, for a command about that server."""
+        return Wire(self._map.beside(name))
+
+    def rest(self) -> None:
+        """Close what this process keeps open beside its wires: who is connected to a node is somebody else then."""
+        self._map.rest()
+
     def at(self, key: Argument) -> Wire:
         """The wire to the node that holds a key, for a command about that server. Raises StoreUnavailable."""
         return self._patient(lambda: self._link(slot_of(as_key(key)))[1])
