@@ -362,8 +362,7 @@ def _prove_all(wire: Wire, folder: BackupFolder, steps: _Steps) -> None:
 def _fold_all(store: OldStore, wire: Wire, steps: _Steps, probe: Probe, on_wait: Wait, lease_ms: int) -> None:
     tags, done = store.identity.tags, 0
     heads = [int(one or 0) for one in wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in tags])]
-    with closing(store.wire()) as tend:
-        _begin_open(store, tend)
+    wire.seals.begin(store.identity.store_id, None)
     run = RebuildRun.begin(wire, list(range(len(tags))), anew=False)
     for number in run.rest:
         rebuild_partition(
@@ -379,10 +378,6 @@ def _fold_all(store: OldStore, wire: Wire, steps: _Steps, probe: Probe, on_wait:
         steps.within(done, 0)
         run.finished(wire, number)
     run.end(wire)
-
-
-def _begin_open(store: OldStore, wire: Wire) -> None:
-    wire.seals.begin(store.identity.store_id, None)
 
 
 def _bring_seals(
