@@ -181,3 +181,75 @@ def _counted(what: str, told: Sequence[shapes.EventsCounted], console: Console) 
 def _more(left: int, console: Console) -> None:
     if left > 0:
         console.print(Text(f"and {left:,} more: --json tells them", "dim"))
+
+
+def everybody_moved(answer: Mapping[str, Any], console: Console = out) -> None:
+    """How normal mode and the order of memories change over a whole store."""
+    owners, changed = answer["owners"], answer["changed"]
+    seen = f"{changed:,} of {owners:,} owner{'' if owners == 1 else 's'} would be read otherwise"
+    console.print(Text(f"{seen}{times_of(answer)}; {answer['processes']} process(es), {answer['seconds']:.1f} s"))
+    if answer["done_before"]:
+        console.print(Text(f"{answer['done_before']:,} owners were done by a run before"))
+    if answer["untouched"]:
+        console.print(Text(f"{answer['untouched']:,} owners have nothing of what is left out"))
+    for kind, many in sorted(answer["left_out"].items()):
+        console.print(Text(f"{many:,} owners could not be looked at: {kind}", style="bold yellow"))
+    rows: list[dict[str, Cell]] = [
+        {"memories": Text("there"), "today": f"{answer['memories']:,}", "then": _there(answer), "in": "", "out": ""},
+        {
+            "memories": Text("shown in normal mode"),
+            "today": f"{answer['shown_today']:,}",
+            "then": f"{answer['shown_then']:,}",
+            "in": f"{answer['came']:,}",
+            "out": f"{answer['went']:,}",
+        },
+    ]
+    figures = [Column(name, right=True) for name in ("today", "then", "in", "out")]
+    tabulate((Column("memories", takes_rest=True), *figures), rows, console)
+    for what, told in (("come in that were", answer["why_came"]), ("go out as", answer["why_went"])):
+        if told:
+            console.print(Text(f"{what}: " + ", ".join(f"{many:,} {why.replace('_', ' ')}" for why, many in _by(told))))
+    if answer["levels"]:
+        told_at = ", ".join(f"{many:,} {pair.replace('>', ' to ')}" for pair, many in _by(answer["levels"]))
+        console.print(Text(f"told at another level: {told_at}"))
+    weights = f"{answer['heavier']:,} memories weigh more, {answer['lighter']:,} less"
+    console.print(Text(f"{weights}; the largest change is {answer['largest_change']:+.3f}"))
+    orders = {"the heaviest ten": answer["by_weight"], **answer["questions"]}
+    order_rows: list[dict[str, Cell]] = [
+        {
+            "order": Text(name),
+            "owners": f"{one['orders']:,}",
+            "another": f"{one['changed']:,}",
+            "other first": f"{one['first']:,}",
+            "in": f"{one['came']:,}",
+            "out": f"{one['went']:,}",
+        }
+        for name, one in orders.items()
+    ]
+    counts = [Column(name, right=True) for name in ("owners", "another", "other first", "in", "out")]
+    tabulate((Column("order", takes_rest=True), *counts), order_rows, console)
+    if answer["most"]:
+        most: list[dict[str, Cell]] = [
+            {
+                "owner": Text(one["owner"]),
+                "changes": f"{one['changes']:,}",
+                "in": f"{one['came']:,}",
+                "out": f"{one['went']:,}",
+            }
+            for one in answer["most"]
+        ]
+        tabulate(
+            (Column("owner", takes_rest=True), *(Column(name, right=True) for name in ("changes", "in", "out"))),
+            most,
+            console,
+        )
+        console.print("[dim]`engramlog replay OWNER` with the same options tells what changes of one[/]")
+
+
+def _there(answer: Mapping[str, Any]) -> str:
+    return f"{answer['memories'] + answer['appear'] - answer['vanish']:,}"
+
+
+def _by(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The most first."""
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
