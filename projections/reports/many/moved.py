@@ -168,12 +168,13 @@ class StoreMoved(msgspec.Struct):
 
     def _moved(self, one: Standings, row: int, other: Standings, there: int) -> bool:
         """Count how a memory's weight changes; whether it stands otherwise at all."""
-        change = float(other.weights[there] - one.weights[row])
+        change = float(other.weights[there]) - float(one.weights[row])
         if abs(change) >= SAME:
             self.heavier += change > 0
             self.lighter += change < 0
             self.largest_change = max(self.largest_change, change, key=lambda weight: (abs(weight), weight))
-        return abs(change) >= SAME or one.levels[row] != other.levels[there] or one.reasons[row] != other.reasons[there]
+        stands = bool(one.levels[row] == other.levels[there] and one.reasons[row] == other.reasons[there])
+        return abs(change) >= SAME or not stands
 
 
 NOT_THERE = "not there"
