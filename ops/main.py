@@ -41,10 +41,17 @@ def _model() -> Callable[[], Chat] | None:
     return chat_of(load_settings())
 
 
-def _replay_all(given: Mapping[str, Any], *, processes: int | None, anew: bool, json: bool) -> Mapping[str, object]:
+def _replay_all(
+    given: Mapping[str, Any],
+    tell: Callable[[Mapping[str, Any]], None],
+    *,
+    processes: int | None,
+    anew: bool,
+    json: bool,
+) -> None:
     from ops.commands.replay_all import replay_everybody
 
-    return replay_everybody(given, processes=processes, anew=anew, json=json)
+    replay_everybody(given, tell, processes=processes, anew=anew, json=json)
 
 
 STAYING = frozenset({"up", "console", "mcp", "worker", "bench"})

@@ -33,8 +33,9 @@ app = frame.app
 """Where a module registers its commands."""
 Models = Callable[[], "Callable[[], Chat] | None"]
 """Reads the settings: what makes the language model that they name, or None where they name none."""
-ReplayAll = Callable[..., "Mapping[str, object]"]
-"""Takes what is asked of a whole store, by its names; how many processes, whether anew, whether a bar would disturb."""
+ReplayAll = Callable[..., None]
+"""Takes what is asked of a whole store, by its names, and whom the answer is told; how many processes, whether anew, whether a bar
+would disturb."""
 Shape = TypeVar("Shape", bound=Mapping[str, object])
 """What an operation answers, and its renderer takes."""
 CUT = "…"

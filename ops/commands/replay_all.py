@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -10,8 +10,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from api.cli.app import err
 
 
-def replay_everybody(given: Mapping[str, Any], *, processes: int | None, anew: bool, json: bool) -> dict[str, Any]:
-    """Ask the whole store, with a bar; goes on with what a run that was killed has done. Raises InputError, StoreError."""
+def replay_everybody(
+    given: Mapping[str, Any],
+    tell: Callable[[Mapping[str, Any]], None],
+    *,
+    processes: int | None,
+    anew: bool,
+    json: bool,
+) -> None:
+    """Ask the whole store, with a bar; goes on with what a run that was killed has done, which is kept until it is told.
+
+    Raises InputError, StoreError.
+    """
     import msgspec
 
     from api.services.auditing.replaying_all import whole_asked
@@ -31,22 +41,23 @@ def replay_everybody(given: Mapping[str, Any], *, processes: int | None, anew: b
             settings.data.expanduser() / "many",
             "replay",
             store.identity.store_id,
-            msgspec.json.encode(asked),
+            msgspec.json.encode(asked, order="deterministic"),
             anew=anew,
         ) as journal,
-        Progress(*columns, console=err, transient=True, disable=json or not err.is_terminal) as bar,
     ):
         if journal.done:
             done = sum(one.moved.owners for one in journal.done)
             err.print(
                 f"[dim]going on with a run that was killed: {done:,} owners are done already (--anew: none count)[/]"
             )
-        task = bar.add_task("owners", total=None)
-        return replay_all(
-            store,
-            replayer_on(application),
-            asked,
-            journal,
-            processes=processes,
-            advance=lambda at, total: bar.update(task, completed=at, total=total),
-        )
+        with Progress(*columns, console=err, transient=True, disable=json or not err.is_terminal) as bar:
+            task = bar.add_task("owners", total=None)
+            answer = replay_all(
+                store,
+                replayer_on(application),
+                asked,
+                journal,
+                processes=processes,
+                advance=lambda at, total: bar.update(task, completed=at, total=total),
+            )
+        tell(answer)

@@ -157,7 +157,7 @@ class _Crew:
         self._work = work
         self._waiting, self._taking = iter(tasks), Lock()
         self._at_work = count
-        self._told: SimpleQueue[tuple[PartitionTask, ToldLine] | EngramlogError | None] = SimpleQueue()
+        self._told: SimpleQueue[tuple[PartitionTask, ToldLine] | Exception | None] = SimpleQueue()
         environment = {**os.environ, **where}  # it may hold a password: everybody can read arguments
         self._processes = [self._start(environment) for _ in range(count)]
         self._threads = [Thread(target=self._drive, args=(process,), daemon=True) for process in self._processes]
@@ -174,7 +174,7 @@ class _Crew:
             try:
                 with self._taking:
                     task = next(self._waiting, None)
-            except EngramlogError as error:  # what there is to be done could not be read
+            except Exception as error:  # noqa: BLE001 - what there is to be done could not be read: who waits is told
                 self._told.put(error)
                 return
             if task is None:
@@ -207,7 +207,7 @@ class _Crew:
             if heard is None:
                 self._at_work -= 1
                 continue
-            if isinstance(heard, EngramlogError):
+            if isinstance(heard, Exception):
                 raise heard
             task, line = heard
             if line.error is not None:

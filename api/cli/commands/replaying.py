@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from api.choices import MOST_PROCESSES
 from api.cli.app import joined
 from api.cli.made import PARTLY, Call, command
-from api.cli.show.replaying import everybody_moved, looked_at
+from api.cli.show.replaying import looked_at
+from api.cli.show.replaying_all import everybody_moved
 from api.operations.definition import Option, Parameter
 from api.operations.replaying import REPLAY, RETRACT
 from api.requests.ids import decoded_id
@@ -91,9 +94,15 @@ def _of_all(call: Call, owner: str | None, processes: int | None, anew: bool) ->
             raise refused(name, told, f"nothing with --all: {OF_ONE[name]}")
     ask = joined(call.context).replay_all
     assert ask is not None
-    answer = ask(given | {"queries": _questions(call)}, processes=processes, anew=anew, json=call.json)
-    call.show(answer, everybody_moved)
-    if answer["left_out"]:
+    partly = False
+
+    def tell(answer: Mapping[str, Any]) -> None:
+        nonlocal partly
+        call.show(answer, everybody_moved)
+        partly = bool(answer["left_out"] or answer["quarantined"])
+
+    ask(given | {"queries": _questions(call)}, tell, processes=processes, anew=anew, json=call.json)
+    if partly:
         raise typer.Exit(PARTLY)
 
 
