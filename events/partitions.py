@@ -31,6 +31,8 @@ MOVING, MOVED = "moving", "1"
 RESTORED = "restored"
 """The field of a partition's meta by which it takes nothing new: the backup that it was restored from, until somebody takes the
 store over. The field of the store of the same name tells what it was restored from, for ever."""
+FENCED_META = "fenced:"
+"""What fields of a partition's meta on a Cluster begin with that tell for which list of erasures it was looked through."""
 SEALS_FROM = "seals"
 """The field of the store that tells from which save its seals were brought back last; nothing where they never were."""
 WORKERS_KEY = "engramlog:workers"
@@ -95,8 +97,8 @@ class LogKeys:
         """Hash: `head` (newest seq), `rec` (when that was recorded, microseconds), `live` (name of the live build), `old:<build>`
         (when it was replaced, ms), `gone` (how many there are in `gone`), `proved` (the head when replicas were
         last asked for what was known already); in an upgraded store `format2` (the last seq of format
-        1), `format2_at`, `format2_sum` (of both), and FENCE in `seq`; in a sealed one SEALED_META; in a restored one RESTORED,
-        until somebody takes it over."""
+        1), `format2_at`, `format2_sum` (of both), and FENCE in `seq`; in a sealed one SEALED_META, and on a Cluster
+        FENCED_META with a kind and a machine; in a restored one RESTORED, until somebody takes it over."""
         return f"{{{self.tag}}}:meta"
 
     @property

@@ -2105,6 +2105,14 @@ class SealingTold(TypedDict):
     reachable: bool | None
     problem: NotRequired[str | None]
 
+class RestoredTold(TypedDict):
+    backup: str
+    moment: str
+    at: str
+    events: int
+    taken_over: NotRequired[str | None]
+    reason: NotRequired[str | None]
+
 class StoreStatus(TypedDict):
     store_id: str
     at: NotRequired[str | None]
@@ -2118,13 +2126,14 @@ class StoreStatus(TypedDict):
     silent: NotRequired[list[dict[str, Any]] | None]
     nodes: NotRequired[list[NodeStanding] | None]
     unreachable: NotRequired[list[PartitionsAway] | None]
-    unread: NotRequired[list[Literal["alarms", "workers"]] | None]
+    unread: NotRequired[list[Literal["alarms", "workers", "restored"]] | None]
     memory: dict[str, Any]
     lifecycle: Schedule
     alarms: list[AlarmStanding]
     accesses: AccessFigures
     embedder: NotRequired[EmbedderStanding | None]
     listening: NotRequired[ListeningTold | None]
+    restored: NotRequired[RestoredTold | None]
     sealed: bool
     sealing: NotRequired[SealingTold | None]
     notice: str

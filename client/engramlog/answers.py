@@ -2624,6 +2624,23 @@ class ListeningTold(Result):
     `port` of their own too."""
 
 
+class RestoredTold(Result):
+    """What a store was restored from."""
+
+    backup: str
+    """The backup's id."""
+    moment: str
+    """Up to when it tells."""
+    at: str
+    """When it was brought into the store."""
+    events: int
+    """How many events came with it."""
+    taken_over: str | None = None
+    """When the store took the original's place; null while it takes nothing new."""
+    reason: str | None = None
+    """Why, as was said then."""
+
+
 class SealingTold(Result):
     """Whether contents are sealed, under what, and whether that can be had."""
 
@@ -2662,7 +2679,7 @@ class StoreStatus(Result):
     """The servers that hold the store: one Redis, or every primary of a Cluster."""
     unreachable: list[PartitionsAway] | None = None
     """Partitions of which nothing could be read now: they are not among `partitions`, nor in any sum."""
-    unread: list[Literal["alarms", "workers"]] | None = None
+    unread: list[Literal["alarms", "workers", "restored"]] | None = None
     """What could not be read, since the node that keeps it is away: what is told of it is empty."""
     memory: dict[str, Any]
     """Of a Cluster that of its fullest node, by its name as `node`; `events_until_full` of the whole store."""
@@ -2673,6 +2690,8 @@ class StoreStatus(Result):
     """What compares meanings in this process; null where nothing does for owners who chose nothing."""
     listening: ListeningTold | None = None
     """How this process is asked; null of a command, which serves nobody."""
+    restored: RestoredTold | None = None
+    """From which backup the store was restored; null where it never was."""
     sealed: bool
     sealing: SealingTold | None = None
     """Under what contents are sealed, and whether it can be had."""

@@ -6,9 +6,8 @@ carries the backup's id in the partition's meta, by which nothing else is append
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from itertools import islice
 from typing import Any
 
 from consumers.backup.proving import HeldEntry
@@ -17,7 +16,6 @@ from events.entry import dedupe_field
 from events.envelope import Stored
 from events.errors import StoreMismatch
 from events.partitions import (
-    ACCEPTED_KEY,
     DEDUPE_BUCKETS,
     FORMAT,
     MODELS_KEY,
@@ -34,8 +32,8 @@ from projections.redis.create import RESTORING, STRIPPED
 from projections.redis.model_uses import KEPT_DAYS, day_key
 
 AT_ONCE = 500
-PAGE_BYTES = 4 << 20
-"""Bytes of entries that one script writes, and one entry more at most."""
+PUT_BYTES = 4 << 20
+"""Bytes of a table that one command writes, and one value more at most."""
 _RECORDED = 0
 
 BEGIN = Script(
@@ -148,41 +146,28 @@ def lay(wire: Wire, tag: str, backup: str, after: int, some: Sequence[tuple[Held
         )
 
 
-def pages(some: Iterable[HeldEntry]) -> Iterator[list[HeldEntry]]:
-    """The same in pages of a bounded number and size."""
-    page, size = list[HeldEntry](), 0
-    for one in some:
-        page.append(one)
-        size += sum(map(len, one.held))
-        if len(page) >= AT_ONCE or size >= PAGE_BYTES:
-            yield page
-            page, size = [], 0
-    if page:
-        yield page
-
-
 def put(wire: Wire, key: str, values: Iterable[tuple[bytes, bytes]]) -> None:
-    """Fields and values of a hash. Raises StoreError."""
-    every = iter(values)
-    while some := list(islice(every, AT_ONCE)):
-        wire.call("HSET", key, *(part for pair in some for part in pair))
+    """Fields and values of a hash, some at a time. Raises StoreError."""
+    some, size = list[Argument](), 0
+    for pair in values:
+        some += pair
+        size += sum(map(len, pair))
+        if len(some) >= 2 * AT_ONCE or size >= PUT_BYTES:
+            wire.call("HSET", key, *some)
+            some, size = [], 0
+    if some:
+        wire.call("HSET", key, *some)
 
 
-def put_accepted(wire: Wire, values: Iterable[tuple[bytes, bytes]]) -> None:
-    """Why logs were accepted that did not meet kept heads. Raises StoreError."""
-    put(wire, ACCEPTED_KEY, values)
-
-
-def put_uses(wire: Wire, by_day: Mapping[str, Sequence[tuple[bytes, bytes]]], today: date) -> None:
-    """What asking models took: by day as long as it is kept, in all under no day. Raises StoreError."""
-    for day, values in by_day.items():
-        if not day:
-            put(wire, MODELS_KEY, values)
-            continue
-        left = KEPT_DAYS - (today - date.fromisoformat(day)).days
-        if left > 0:
-            put(wire, day_key(day), values)
-            wire.call("EXPIRE", day_key(day), min(left, KEPT_DAYS) * 86_400)
+def put_uses(wire: Wire, day: str, values: Iterable[tuple[bytes, bytes]], today: date) -> None:
+    """What asking models took on a day, as long as that is kept; in all under no day. Raises StoreError."""
+    if not day:
+        put(wire, MODELS_KEY, values)
+        return
+    left = KEPT_DAYS - (today - date.fromisoformat(day)).days
+    if left > 0:
+        put(wire, day_key(day), values)
+        wire.call("EXPIRE", day_key(day), min(left, KEPT_DAYS) * 86_400)
 
 
 def begin_store(wire: Wire, fields: Sequence[tuple[bytes, bytes]], restored: bytes) -> list[bytes] | None:

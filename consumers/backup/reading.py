@@ -28,7 +28,7 @@ PAGE = 500
 """Entries that one answer holds."""
 FORMAT_FIELDS = ("format2", "format2_at", "format2_sum", "seq")
 """Fields of a partition's meta that no entry tells: where a store that was upgraded began with format 2."""
-_NOT_KEPT = (RESTORED.encode(), SEALS_FROM.encode(), BACKED_UP.encode())
+NOT_KEPT = (RESTORED.encode(), SEALS_FROM.encode(), BACKED_UP.encode())
 """Fields of the store that are about this one, and not about what is restored from its backup."""
 
 
@@ -98,7 +98,7 @@ def read_store(
     """What is of no partition, and since when deletions are known. `days`: whose uses of models are kept. Raises StoreError."""
     told = wire.call("HGETALL", STORE_KEY)
     for field, value in zip(told[::2], told[1::2], strict=True):
-        if field not in _NOT_KEPT:
+        if field not in NOT_KEPT:
             yield BackupRow(RowKind.STORE, [field, value])
     for number, tag in enumerate(tags):
         on_partition(number)

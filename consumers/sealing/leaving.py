@@ -5,10 +5,10 @@ Redis keeps what is gone until its append-only file is written anew, and a dump 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from typing import NamedTuple
 
 import msgspec
@@ -16,10 +16,13 @@ import msgspec
 from consumers.verify.scan import PAGE, keys_like
 from events.errors import StoreError, StoreUnavailable
 from events.partitions import LogKeys
+from events.redis.cluster.nodes import OtherNode, known_nodes, others
 from events.redis.wire import Wire
 from projections.fold.builds import is_build
 
 LOOK_SECONDS = 0.05
+CATCH_UP_SECONDS = 60.0
+"""How long a replica of a Cluster is waited for."""
 BUSY = "already in progress"
 OnWait = Callable[[str], None]
 
@@ -28,11 +31,11 @@ class Rewritten(msgspec.Struct, frozen=True):
     """What became of the files of a Redis."""
 
     aof: str
-    """`rewritten`; `off` where it keeps none; else why not."""
+    """`rewritten`; `off` where it keeps none; else why not. Of a Cluster whose nodes differ: each by its name."""
     dump: str
-    """`written`; `off` where it makes none; else why not."""
+    """`written`; `off` where it makes none; else why not. Of a Cluster as above."""
     replicas: list[str]
-    """Replicas that follow; each writes its own files."""
+    """Replicas that follow; each writes its own files. Of a Cluster every node that holds no slots."""
     not_proven: list[str]
     """What could not be seen from here, and what to do about it, a sentence each."""
 
@@ -89,8 +92,74 @@ def _of_others(wire: Wire, tag: str, live: str) -> Iterator[bytes]:
 def rewrite_files(wire: Wire, *, on_wait: OnWait = lambda _told: None, again: str = "engramlog seal") -> Rewritten:
     """Have Redis write its files anew, and wait until it has. `again`: the command that goes on where that fails.
 
+    Of a Cluster each node does, one after the other; a replica once it has all that its primary has, as far as it can be reached.
     Raises StoreUnavailable where it began and could not end, for want of disk say: what was there before is still there then.
     """
+    if not wire.many:
+        found, replicas = _rewritten(wire, on_wait, again), _replicas(wire)
+        unproven = [
+            f"replica {one} writes its own files: run BGREWRITEAOF there, and BGSAVE where it dumps, once it has caught up"
+            for one in replicas
+        ]
+        return Rewritten(found.aof, found.dump, replicas, [*found.not_proven, *unproven])
+    done = dict[str, Rewritten]()
+    offsets = dict[str, int]()
+    for name, server in wire.servers():
+        try:
+            offsets[name] = int(_info(server, "replication").get("master_repl_offset", "0"))
+            done[name] = _rewritten(server, on_wait, again)
+        except StoreUnavailable as error:
+            told = {**error.context, "node": name}
+            raise StoreUnavailable(f"node {name} of the cluster: {error.message}", **told) from error
+    unproven = [f"node {name}: {one}" for name, of in done.items() for one in of.not_proven]
+    beside = others(known_nodes(wire))
+    for one in beside:
+        unproven += _rewritten_beside(wire, one, offsets.get(one.primary), on_wait, again)
+    aof, dump = ({name: getattr(of, field) for name, of in done.items()} for field in ("aof", "dump"))
+    return Rewritten(_of_all(aof), _of_all(dump), [f"{one.name} ({one.what})" for one in beside], unproven)
+
+
+def _rewritten_beside(wire: Wire, node: OtherNode, offset: int | None, on_wait: OnWait, again: str) -> list[str]:
+    """Have a node that holds no slots write its files anew; what could not be seen to. `offset`: up to where a replica must have
+    followed first."""
+    link = wire.beside(node.name)
+    try:
+        if offset is not None and not _has_caught_up(link, offset, on_wait):
+            why = "it does not catch up with its primary"
+        else:
+            return [f"node {node.name}: {one}" for one in _rewritten(link, on_wait, again).not_proven]
+    except StoreError as error:
+        why = error.message
+    finally:
+        link.close()
+    cure = "run BGREWRITEAOF there, and BGSAVE where it dumps, once it follows and has caught up"
+    return [
+        f"{node.name}, {node.what}, did not write its files anew ({why}): {cure}; or delete them where it is gone for good"
+    ]
+
+
+def _has_caught_up(replica: Wire, offset: int, on_wait: OnWait) -> bool:
+    """Whether a replica has all up to an offset of its primary, waited for as long as one may take."""
+    end = monotonic() + CATCH_UP_SECONDS
+    while True:
+        facts = _info(replica, "replication")
+        if facts.get("master_link_status") == "up" and int(facts.get("slave_repl_offset", "0")) >= offset:
+            return True
+        if monotonic() > end:
+            return False
+        on_wait("waiting for a replica to catch up")
+        sleep(LOOK_SECONDS)
+
+
+def _of_all(told: Mapping[str, str]) -> str:
+    """What became of all nodes' files, in one phrase where it is the same."""
+    if len(set(told.values())) == 1:
+        return next(iter(told.values()))
+    return "; ".join(f"{name}: {what}" for name, what in told.items())
+
+
+def _rewritten(wire: Wire, on_wait: OnWait, again: str) -> Rewritten:
+    """The same of one server, without its replicas."""
     served, unproven = _served(wire), list[str]()
     aof = _aof_rewritten(wire, on_wait, again) if served.keeps_aof else "off"
     dump = _dumped(wire, on_wait, again) if served.dumps else "off"
@@ -102,13 +171,8 @@ def rewrite_files(wire: Wire, *, on_wait: OnWait = lambda _told: None, again: st
         )
     if dump not in ("written", "off"):
         unproven.append(f"no new dump was written ({dump}): run BGSAVE by whoever may, or delete the old one")
-    replicas = _replicas(wire)
-    unproven += [
-        f"replica {one} writes its own files: run BGREWRITEAOF there, and BGSAVE where it dumps, once it has caught up"
-        for one in replicas
-    ]
     wire.pipeline([["SLOWLOG", "RESET"]])  # it shows the first words of slow commands
-    return Rewritten(aof, dump, replicas, unproven)
+    return Rewritten(aof, dump, [], unproven)
 
 
 def _served(wire: Wire) -> _Served:

@@ -58,8 +58,9 @@ def company(wire: Wire, lease_ms: int) -> Company:
     workers = [
         Other("worker", name, f"holds {len(facts.get('partitions', ()))} partition(s)") for name, facts in live.items()
     ]
-    connected = list[Other]()
-    for _, server in wire.servers():
+    connected, servers = list[Other](), wire.servers()
+    wire.rest()
+    for _, server in servers:
         mine, listed = server.pipeline([["CLIENT", "ID"], ["CLIENT", "LIST"]])
         for answer in (mine, listed):
             if isinstance(answer, Exception):

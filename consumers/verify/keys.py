@@ -11,7 +11,7 @@ import msgspec
 from consumers.verify.ledger import Ledger
 from consumers.verify.scan import keys_like, pairs
 from consumers.verify.verdict import Findings
-from events.partitions import DEDUPE_BUCKETS, FENCE, MOVED, RESTORED, SEALED_META
+from events.partitions import DEDUPE_BUCKETS, FENCE, FENCED_META, MOVED, RESTORED, SEALED_META
 from events.redis.wire import Wire
 from events.text.unreadable import UNREADABLE
 from projections.fold.builds import BuildKeys, is_build
@@ -110,7 +110,11 @@ def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, v
     for name, value in meta.items():
         if name.startswith(b"old:") and value.isdigit() and is_build(name[4:].decode("utf-8", "replace")):
             known.add(name[4:].decode())
-        elif (name in META_NUMBERS and value.isdigit() and b"%d" % int(value) == value) or (name, value) == IS_SEALED:
+        elif (
+            (name in META_NUMBERS and value.isdigit() and b"%d" % int(value) == value)
+            or (name, value) == IS_SEALED
+            or (name.startswith(FENCED_META.encode()) and wire.many and wire.seals.is_on)
+        ):
             continue
         elif name not in META_TEXTS:
             verdict.differs("meta that nothing writes", field=name.decode("utf-8", "backslashreplace"))

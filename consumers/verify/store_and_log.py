@@ -129,7 +129,7 @@ class _Verification:
         )
         compare_levels(wire, keys.log, self._head(), verdict)
         compare_fields(wire, keys, [*oracle.owners, *self._opening.locked], verdict)
-        compare_builds(wire, keys, found.builds, redis_ms(wire), verdict)
+        compare_builds(wire, keys, found.builds, redis_ms(wire, keys.checkpoint), verdict)
         secrets = dict(pairs(wire, keys.log.secrets))
         for batch in self._read(ledger.seq, self._head()):
             ledger.feed(batch, self._secrets_of(batch), self._contradiction, oracle.locked, self._opening.is_gone)

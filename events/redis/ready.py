@@ -51,8 +51,17 @@ def _mode(wire: Wire) -> str:
 
 
 def await_loaded(wire: Wire, seconds: float, on_wait: Callable[[str], None] | None) -> None:
-    """Wait while the server loads its data set, telling how far it is. Raises StoreUnavailable after `seconds` of it."""
+    """Wait while the server loads its data set, telling how far it is. Raises StoreUnavailable after `seconds` of it.
+
+    Of a Cluster each node; one that cannot be reached is passed over: whoever needs its keys is told.
+    """
     for _, server in wire.servers():
+        try:
+            _loading(server)
+        except StoreUnavailable:
+            if not wire.many:
+                raise
+            continue
         _await_loaded(server, seconds, on_wait)
 
 

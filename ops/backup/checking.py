@@ -15,8 +15,10 @@ from ops.backup.folder import BackupFolder
 from ops.backup.manifest import NAMES
 
 Progress = Callable[[int, int], None]
-EVERY = 500
-"""Entries that are proved together."""
+EVERY, PAGE_BYTES = 500, 4 << 20
+"""Entries that are proved, and laid, together; and bytes of them, with one entry more at most."""
+MOST_FIELDS, MOST_FIELD = 64, 1 << 20
+"""Fields of a store, and bytes of one; there are eight, and the longest tells 1,024 partitions."""
 _STORE_ROWS = {RowKind.STORE: 2, RowKind.DELETION: 3, RowKind.ACCEPTED: 2, RowKind.MODELS: 3}
 
 
@@ -73,15 +75,16 @@ def check_backup(folder: BackupFolder, on_progress: Progress = lambda _done, _al
 def entries_of(folder: BackupFolder, number: int, on_row: Callable[[BackupRow], None]) -> Iterator[list[HeldEntry]]:
     """The entries of a partition in pages, each proved as it passes; other rows go to `on_row`. Raises BackupUnusable."""
     part, name = folder.manifest.parts[number], NAMES.part(number)
-    proof, page = LogProof(part.tag), list[HeldEntry]()
+    proof, page, size = LogProof(part.tag), list[HeldEntry](), 0
     try:
-        for row, _ in folder.part(number):
+        for row, raw in folder.part(number):
             if row.kind is RowKind.ENTRY and len(row.parts) > 1:
                 page.append(HeldEntry(row.parts[0], row.parts[1:]))
-                if len(page) == EVERY:
+                size += len(raw)
+                if len(page) == EVERY or size >= PAGE_BYTES:
                     proof.take(page)
                     yield page
-                    page = []
+                    page, size = [], 0
                 if proof.seq + len(page) > part.head:
                     raise folder.unusable(name, f"has more than the {part.head:,} entries that its manifest tells")
             elif len(row.parts) == 2 and (
@@ -122,7 +125,13 @@ def rows_of_store(folder: BackupFolder) -> Iterator[BackupRow]:
 
 def store_fields(folder: BackupFolder) -> dict[bytes, bytes]:
     """The fields of the store. All of the file is read. Raises BackupUnusable."""
-    return {row.parts[0]: row.parts[1] for row in rows_of_store(folder) if row.kind is RowKind.STORE}
+    found = dict[bytes, bytes]()
+    for row in rows_of_store(folder):
+        if row.kind is RowKind.STORE:
+            found[row.parts[0]] = row.parts[1]
+            if len(found) > MOST_FIELDS or max(map(len, row.parts)) > MOST_FIELD:
+                raise folder.unusable(NAMES.store, "has more, or longer, fields of a store than there are")
+    return found
 
 
 def refuse_fields(folder: BackupFolder, fields: Mapping[bytes, bytes]) -> None:

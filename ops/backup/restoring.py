@@ -13,24 +13,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import date
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from consumers.backup.laying import (
+    AT_ONCE,
     begin_partition,
     begin_store,
     end_store,
     lay,
-    pages,
     put,
-    put_accepted,
     put_uses,
     what_lies_there,
 )
 from consumers.backup.proving import LogProof
-from consumers.backup.reading import FORMAT_FIELDS, read_entries
+from consumers.backup.reading import FORMAT_FIELDS, NOT_KEPT, read_entries
 from consumers.backup.rows import BackupRow, RowKind
 from consumers.fold.folder import Probe, unprobed
 from consumers.fold.rebuild import LEASE_MS, rebuild_partition
@@ -38,7 +38,7 @@ from consumers.fold.rebuild_run import RebuildRun
 from events.admission import APPEND_FULL
 from events.envelope import from_micros, utc_text
 from events.errors import BadSetting, DamagedState, InputError, StoreFull, StoreMismatch
-from events.partitions import FORMAT, LogKeys
+from events.partitions import ACCEPTED_KEY, FORMAT, LogKeys
 from events.redis.wire import Wire, connect
 from ops.backup.checking import check_backup, entries_of, refuse_fields, rows_of_store, store_fields
 from ops.backup.folder import BackupFolder
@@ -230,7 +230,7 @@ def _begin(store: OldStore, wire: Wire, folder: BackupFolder, fields: dict[bytes
             heads=tuple(one.head for one in told.parts),
         )
         probe("before the mark")
-        named = [(name, value) for name, value in fields.items() if name != b"format"]
+        named = [(name, value) for name, value in fields.items() if name not in (b"format", *NOT_KEPT)]
         if (held := begin_store(wire, named, msgspec.json.encode(restored))) is not None:
             raise StoreMismatch(f"store {held[0].decode('utf-8', 'replace')} lies there by now. Nothing was written")
         probe("after the mark")
@@ -270,49 +270,67 @@ def _lay_all(wire: Wire, folder: BackupFolder, steps: _Steps, probe: Probe) -> N
 
 
 def _lay_part(wire: Wire, folder: BackupFolder, number: int, probe: Probe, on_progress: Callable[[int], None]) -> None:
-    part, told = folder.manifest.parts[number], folder.manifest
-    meta, secrets = dict[bytes, bytes](), list[tuple[bytes, bytes]]()
-
-    def beside(row: BackupRow) -> None:
-        if row.kind is RowKind.SECRET:
-            secrets.append((row.parts[0], row.parts[1]))
-        else:
-            meta[row.parts[0]] = row.parts[1]
-
-    def begun() -> int:
-        if strange := [name for name in meta if name.decode("utf-8", "replace") not in FORMAT_FIELDS]:
-            raise folder.unusable(
-                NAMES.part(number), f"has a field {strange[0][:40]!r} of a partition that no backup has"
-            )
-        reached = begin_partition(wire, part.tag, told.backup, meta, sealed=told.sealed)
-        probe("after a partition is begun")
-        return reached
-
-    proof, reached = LogProof(part.tag), None
-    for page in pages(one for some in entries_of(folder, number, beside) for one in some):
-        reached = begun() if reached is None else reached
-        stored = proof.take(page)
+    part, laid = folder.manifest.parts[number], _PartLaid(wire, folder, number, probe)
+    proof = LogProof(part.tag)
+    for page in entries_of(folder, number, laid.beside):
+        reached, stored = laid.reached(), proof.take(page)
         new = [pair for pair in zip(page, stored, strict=True) if pair[1].seq > reached]
         if new:
-            lay(wire, part.tag, told.backup, new[0][1].seq - 1, new)
+            lay(wire, part.tag, folder.manifest.backup, new[0][1].seq - 1, new)
             probe("after a page")
         on_progress(proof.seq)
-    if reached is None:
-        begun()
-    put(wire, LogKeys(part.tag).secrets, secrets)
+    laid.end()
+
+
+class _PartLaid:
+    """What of a partition is no entry, as its rows come: what its meta tells before the entries, secrets behind them."""
+
+    def __init__(self, wire: Wire, folder: BackupFolder, number: int, probe: Probe) -> None:
+        self._wire, self._folder, self._number, self._probe = wire, folder, number, probe
+        self._tag = folder.manifest.parts[number].tag
+        self._meta, self._secrets = dict[bytes, bytes](), list[tuple[bytes, bytes]]()
+        self._reached: int | None = None
+
+    def reached(self) -> int:
+        """How far the log was when it was come to; the partition is marked then. Raises StoreMismatch."""
+        if self._reached is None:
+            told = self._folder.manifest
+            self._reached = begin_partition(self._wire, self._tag, told.backup, self._meta, sealed=told.sealed)
+            self._probe("after a partition is begun")
+        return self._reached
+
+    def beside(self, row: BackupRow) -> None:
+        """Take a row in. Raises BackupUnusable for a field that no backup has: it would stand among the partition's own."""
+        name, value = row.parts
+        if row.kind is RowKind.SECRET:
+            self._secrets.append((name, value))
+            if len(self._secrets) == AT_ONCE:
+                self.end()
+        elif name.decode("utf-8", "replace") in FORMAT_FIELDS:
+            self._meta[name] = value
+        else:
+            raise self._folder.unusable(
+                NAMES.part(self._number), f"has a field {name[:40]!r} of a partition that no backup has"
+            )
+
+    def end(self) -> None:
+        """Write what was not written yet."""
+        self.reached()
+        put(self._wire, LogKeys(self._tag).secrets, self._secrets)
+        self._secrets.clear()
 
 
 def _lay_beside(wire: Wire, folder: BackupFolder) -> None:
     """What is of no partition's log."""
-    tags, uses = [one.tag for one in folder.manifest.parts], dict[str, list[tuple[bytes, bytes]]]()
-    for row in rows_of_store(folder):
-        if row.kind is RowKind.DELETION:
-            put(wire, LogKeys(tags[int(row.parts[0])]).deletions, [(row.parts[1], row.parts[2])])
-        elif row.kind is RowKind.ACCEPTED:
-            put_accepted(wire, [(row.parts[0], row.parts[1])])
-        elif row.kind is RowKind.MODELS:
-            uses.setdefault(_day(folder, row.parts[0]), []).append((row.parts[1], row.parts[2]))
-    put_uses(wire, uses, now().date())
+    tags, today = [one.tag for one in folder.manifest.parts], now().date()
+    for (kind, at), rows in groupby(rows_of_store(folder), lambda row: (row.kind, row.parts[0])):
+        pairs = ((row.parts[-2], row.parts[-1]) for row in rows)
+        if kind is RowKind.DELETION:
+            put(wire, LogKeys(tags[int(at)]).deletions, pairs)
+        elif kind is RowKind.ACCEPTED:
+            put(wire, ACCEPTED_KEY, pairs)
+        elif kind is RowKind.MODELS:
+            put_uses(wire, _day(folder, at), pairs, today)
 
 
 def _day(folder: BackupFolder, raw: bytes) -> str:
@@ -344,8 +362,7 @@ def _prove_all(wire: Wire, folder: BackupFolder, steps: _Steps) -> None:
 def _fold_all(store: OldStore, wire: Wire, steps: _Steps, probe: Probe, on_wait: Wait, lease_ms: int) -> None:
     tags, done = store.identity.tags, 0
     heads = [int(one or 0) for one in wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in tags])]
-    with closing(store.wire()) as tend:
-        _begin_open(store, tend)
+    wire.seals.begin(store.identity.store_id, None)
     run = RebuildRun.begin(wire, list(range(len(tags))), anew=False)
     for number in run.rest:
         rebuild_partition(
@@ -361,10 +378,6 @@ def _fold_all(store: OldStore, wire: Wire, steps: _Steps, probe: Probe, on_wait:
         steps.within(done, 0)
         run.finished(wire, number)
     run.end(wire)
-
-
-def _begin_open(store: OldStore, wire: Wire) -> None:
-    wire.seals.begin(store.identity.store_id, None)
 
 
 def _bring_seals(

@@ -45,6 +45,13 @@ def told_beforehand(store: OldStore) -> dict[str, Any]:
     refuse_newer(identity)
     done = identity.format == str(FORMAT)
     with closing(store.wire()) as wire:
+        if wire.many and not done:
+            raise StoreMismatch(
+                "a store of an older release is brought over on one Redis, and this one lies on a cluster: load a copy of all its"
+                " keys into one Redis, run `engramlog upgrade` there (ENGRAMLOG_REDIS_URL), and move it into the cluster then"
+                " (`redis-cli --cluster import`). Nothing was changed",
+                mode="cluster",
+            )
         partitions = standing(wire, identity.tags)
         reserved = [name for tag in identity.tags for name in reserved_owners(wire, tag)]
         events = sum(one.head for one in partitions)

@@ -122,7 +122,7 @@ def rebuild(
         switched = []
         tasks = [PartitionTask(number, store.identity.tags[number]) for number in run.rest]
         with _done("rebuild", store, tasks, processes, bar) as parts:
-            for number, done, _ in parts:
+            for number, done, *_ in parts:
                 if done is not None:
                     run.finished(wire, number)
                     store.alarms.cleared("rebuild_left", f"partition {number}")

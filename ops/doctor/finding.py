@@ -84,11 +84,12 @@ class CheckGroup(NamedTuple):
         return CheckFinding(self.name, check, "unknown", f"not looked at: {why}", None, failed=True)
 
 
-PERMISSIONS, SEALING, ACCESS, REDIS = (
+PERMISSIONS, SEALING, ACCESS, REDIS, CLUSTER = (
     CheckGroup("permissions"),
     CheckGroup("sealing"),
     CheckGroup("access"),
     CheckGroup("redis"),
+    CheckGroup("cluster"),
 )
 BACKUPS, CLOCK, DISK, PROCESSES = (
     CheckGroup("backups"),
@@ -97,7 +98,7 @@ BACKUPS, CLOCK, DISK, PROCESSES = (
     CheckGroup("processes"),
 )
 STORE = CheckGroup("store")
-ORDER = (PERMISSIONS, SEALING, ACCESS, REDIS, BACKUPS, CLOCK, DISK, PROCESSES, STORE)
+ORDER = (PERMISSIONS, SEALING, ACCESS, REDIS, CLUSTER, BACKUPS, CLOCK, DISK, PROCESSES, STORE)
 
 
 def exit_code(findings: Iterable[CheckFinding], *, strict: bool = False) -> int:

@@ -7,26 +7,20 @@ does whoever has the store.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from consumers.erasing.steps import fence
 from events.catalogue.erasing import Ground
-from events.door.of_the_store import ERASURES, label_of
 from events.errors import StoreUnavailable
-from events.partitions import LogKeys, partition_of
-from events.redis.naming import read_seqs
-from events.redis.secrets import readmission
+from events.partitions import LogKeys
 from events.redis.wire import Wire
-from events.sealing.seals import is_tombstone
 from events.text.unreadable import UNREADABLE
 from ops.embedded.file_lock import FileLock
 from ops.embedded.private_file import NotPrivate, read_private
 from ops.settings import Settings
-from projections.redis.store import slices
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of a file that is read: some 300,000 erasures."""
@@ -137,29 +131,6 @@ def _whole(descriptor: int) -> int:
     while size and os.pread(descriptor, 1, size - 1) != b"\n":
         size -= 1
     return size
-
-
-def fence_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> list[str]:
-    """Fence those owners of the list whose erasure ended and who have a key: it is an older copy. Gives who they are; none where
-    the store's log has all that the list has. Raises StoreError."""
-    keys = LogKeys(tags[partition_of(ERASURES, len(tags))])
-    events = [one.event for one in listed]
-    if all(len(read_seqs(wire, keys, ERASURES, some)) == len(set(some)) for some in slices(events, AT_ONCE)):
-        return []
-    wanted, found = {one.label: one.erasure for one in listed if one.step == "ended"}, list[str]()
-    store_id = listed[0].store
-    for tag in tags:
-        for owner, line in secret_lines(wire, tag):
-            erasure = wanted.get(label_of(store_id, owner))
-            if erasure is not None and not is_tombstone(line) and not _readmitted(wire, tag, owner, erasure):
-                fence(wire, tag, owner, erasure)
-                found.append(owner)
-    return found
-
-
-def _readmitted(wire: Wire, tag: str, owner: str, erasure: str) -> bool:
-    line = wire.call("HGET", LogKeys(tag).readmitted, owner)
-    return line is not None and readmission(owner, line)[1] == erasure
 
 
 def secret_lines(wire: Wire, tag: str) -> Iterator[tuple[str, bytes]]:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 import redis
+from redis.exceptions import MovedError
 
 from events.entry import SECRET_BYTES
 from events.envelope import Stored
@@ -53,6 +54,8 @@ class RedisLook:
         self._values = OwnValues(probes)
         self._keys = LogKeys(probes.tag)
         name = re.escape(probes.owner)
+        self.holds_places = True
+        """Whether the owner's partition lies here; of a Cluster one node has it."""
         self._named = re.compile(rf"(?:\A|[:{{}}|/]){name}(?:\Z|[:{{}}|/])")
 
     def look(self) -> None:
@@ -64,10 +67,14 @@ class RedisLook:
                 with self._in(number) as client:
                     keys += self._through(client)
                     self._places(client)
+        self.look_at_slow_log()
+        self._report.looked(self._where, keys, self._needles.looked - before)
+
+    def look_at_slow_log(self) -> None:
+        """The first words of commands that took long."""
         with self._reached("SLOWLOG"):
             for one in self._client.slowlog_get(100_000):
                 self._report.hits(self._where, "SLOWLOG", self._needles.in_value(_bytes(one["command"])))
-        self._report.looked(self._where, keys, self._needles.looked - before)
 
     @property
     def _database(self) -> int:
@@ -145,6 +152,11 @@ class RedisLook:
 
     def _places(self, client: redis.Redis) -> None:
         """The owner's line, and its entries with their salts."""
+        try:
+            client.exists(self._keys.meta)
+        except MovedError:
+            self.holds_places = False
+            return
         self._line(client)
         if client.type(self._keys.stream) != b"stream":
             return

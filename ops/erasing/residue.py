@@ -15,8 +15,10 @@ from typing import Any
 
 import redis
 
-from events.errors import BadSetting, EmbeddedRedisError
-from events.redis.wire import connect
+from events.errors import BadSetting, EmbeddedRedisError, StoreError
+from events.redis.cluster.client import ClusterClient
+from events.redis.cluster.nodes import known_nodes, others
+from events.redis.wire import Wire, connect
 from ops.embedded.binary import RedisBinary, find_redis_server
 from ops.erasing.in_files import FileLook
 from ops.erasing.needles import Needles
@@ -36,7 +38,7 @@ class Places:
     """Where an audit looks."""
 
     client: redis.Redis
-    """The store's Redis; its replies are bytes."""
+    """The store's Redis, or a client of its Cluster; its replies are bytes."""
     queue_url: str | None = None
     """Of the Redis in which the queue lies, where that is another."""
     folders: list[Path] = field(default_factory=list)
@@ -83,7 +85,10 @@ def audit(probes: Probes, places: Places) -> Audit:
     began, needles = monotonic(), probes.needles()
     report = AuditReport(needles)
     files = _file_look(probes, needles, report, places.binary)
-    _look(STORE, places.client, places, report, files)
+    if isinstance(places.client, ClusterClient):
+        _look_at_nodes(places.client, places, report, files)
+    else:
+        _look(STORE, places.client, places, report, files)
     if places.queue_url:
         with connect(places.queue_url, timeout=places.timeout) as queue:
             _look(QUEUE, queue, places, report, files)
@@ -120,14 +125,61 @@ def _file_look(probes: Probes, needles: Needles, report: AuditReport, binary: Re
     return kind(probes, needles, report, binary, view_name(probes.store_id, probes.owner))
 
 
+def _look_at_nodes(client: ClusterClient, places: Places, report: AuditReport, files: FileLook) -> None:
+    """Every node of a Cluster that holds slots, and the files of all others, as far as they can be seen from here."""
+    wire = Wire(client)
+    try:
+        primaries, beside = client.slots.primaries(), others(known_nodes(wire))
+    except StoreError as error:
+        report.unreached(STORE, f"the nodes of the cluster could not be asked for ({error.message})")
+        return
+    finally:
+        wire.close()
+    holders = 0
+    for node in primaries:
+        where = f"{STORE} {node.name}"
+        look = files.redis_look(where, node.client)
+        look.look()
+        holders += look.holds_places
+        _look_at_files(where, node.client, report, files)
+    if not holders:
+        report.unreached(STORE, "no node of the cluster told that it holds the owner's partition")
+    for one in beside:
+        if one.name not in places.replicas:
+            with client.slots.beside(one.name) as of_it:
+                _look_beside(f"{STORE} {one.name}", one.what, of_it, report, files)
+
+
+def _look_beside(where: str, what: str, client: redis.Redis, report: AuditReport, files: FileLook) -> None:
+    """The files, and the slow log, of a node that holds no slots: a replica has in memory what its primary has."""
+    try:
+        client.ping()
+    except (redis.RedisError, OSError) as error:
+        report.unreached(
+            where, f"it is {what} and does not answer ({type(error).__name__}): its files were not searched"
+        )
+        return
+    files.redis_look(where, client).look_at_slow_log()
+    _look_at_files(where, client, report, files)
+
+
 def _look(where: str, client: redis.Redis, places: Places, report: AuditReport, files: FileLook) -> None:
     """One Redis, its files, and who else has what it has."""
     files.redis_look(where, client).look()
     try:
         _copies(where, client, places, report)
+    except (redis.RedisError, OSError) as error:
+        report.unreached(where, f"its replicas could not be asked for ({type(error).__name__})")
+        return
+    _look_at_files(where, client, report, files)
+
+
+def _look_at_files(where: str, client: redis.Redis, report: AuditReport, files: FileLook) -> None:
+    """What a Redis writes, where it can be seen from here."""
+    try:
         paths = _files(where, client, report)
     except (redis.RedisError, OSError) as error:
-        report.unreached(where, f"its files and replicas could not be asked for ({type(error).__name__})")
+        report.unreached(where, f"its files could not be asked for ({type(error).__name__})")
         return
     for path in paths:
         files.look(path)

@@ -17,9 +17,11 @@ from events.redis.wire import Wire
 from events.sealing.cipher import ValueCipher
 from events.vocabulary import MAX_REQUEST_EVENTS
 from ops.erasing.fence_list import AT_ONCE, ErasureStep, secret_lines
+from ops.erasing.looked import note_looked, unlooked
 from ops.erasing.words_list import WordsGoing, erased_by, going_by, going_in
 from projections.redis.store import slices
 
+WORDS = "words"
 Append = Callable[[Sequence[Appendable]], list[AppendReceipt]]
 
 
@@ -45,18 +47,24 @@ def lacks(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> set
 
 
 def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], append: Append) -> dict[int, int]:
-    """Take those words of the list again out of a store whose log lacks something of it; gives by partition up to where that must
-    be folded before anything is answered. Raises StoreError, KeyUnavailable where it cannot be known whose they are."""
-    if not (steps := erased_by(listed)) or not lacks(wire, tags, list(steps.values())):
-        return {}  # the newest line of each counts: what was certified again ended twice, and the log has one of both
+    """Take those words of the list again out of a store whose log lacks something of it, or that lies on a Cluster of which a node
+    came back; gives by partition up to where that must be folded before anything is answered. Raises StoreError, KeyUnavailable
+    where it cannot be known whose they are."""
+    if not (steps := erased_by(listed)):
+        return {}
+    # The newest line of each counts: what was certified again ended twice, and the log has one of both.
+    lacking = bool(lacks(wire, tags, list(steps.values())))
+    older = list(tags) if lacking else unlooked(wire, tags, listed, WORDS)
     until = dict[int, int]()
-    for tag, owner, cipher in _owners(wire, tags, listed[0].store, {one.label for one in steps.values()}):
+    for tag, owner, cipher in _owners(wire, older, listed[0].store, {one.label for one in steps.values()}):
         mine = [one for one in listed if one.erasure in steps and one.label == label_of(one.store, owner)]
         events = list[Event[MemoryErased]]()
         for one, going in going_by(mine, cipher, owner).values():
             fence_names(wire, tag, cipher.secret, going.memories, going.turns)
             seqs = _seqs(wire, tag, owner, going)
-            wipe_entries(wire, tag, owner, cipher, seqs, one.erasure)
+            had_words = wipe_entries(wire, tag, owner, cipher, seqs, one.erasure)
+            if not (lacking or had_words):
+                continue  # this node has all of it: words went last
             at = datetime.fromisoformat(_began(listed, one))
             events += [erased_event(owner, memory_id, one.erasure, at, one.reason) for memory_id in going.memories]
         for some in slices(events, MAX_REQUEST_EVENTS):
@@ -67,6 +75,8 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
                     )
                 partition, seq = parse_position(receipt.position)
                 until[partition] = max(until.get(partition, 0), seq)
+    if wire.many:
+        note_looked(wire, older, listed, WORDS)
     return until
 
 

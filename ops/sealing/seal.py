@@ -59,6 +59,11 @@ class RoomNeeded(NamedTuple):
     disk: int
     disk_free: int | None
 
+    @property
+    def lacking(self) -> tuple[bool, int]:
+        """By which the tightest of several is known: how much more is needed than is free, then how much is needed."""
+        return self.memory_free is not None, self.memory - (self.memory_free or 0)
+
 
 def _make_key(store: OldStore) -> None:
     """Make the key of a data folder for which none is set, once it is to be sealed; one that is there stays as it is.
@@ -203,11 +208,20 @@ def _look_at_all(store: OldStore, wire: Wire, bar: Bar) -> None:
 
 
 def _room(store: OldStore, wire: Wire) -> RoomNeeded:
-    """One partition is copied and folded at a time, so its log and its share of all else are what is there twice at most."""
-    lines = wire.call("INFO", "memory").decode().splitlines()
+    """One partition is copied and folded at a time, so its log and its share of all else are what is there twice at most. Of a
+    Cluster it is the node on which it is tightest."""
+    by_node: dict[str, list[str]] = {}
+    for tag in store.identity.tags:
+        by_node.setdefault(wire.node_of(LogKeys(tag).meta), []).append(tag)
+    return max((_room_beside(store, wire, tags) for tags in by_node.values()), key=lambda one: one.lacking)
+
+
+def _room_beside(store: OldStore, wire: Wire, tags: Sequence[str]) -> RoomNeeded:
+    """The same of partitions that lie on one server."""
+    lines = wire.at(LogKeys(tags[0]).meta).call("INFO", "memory").decode().splitlines()
     facts = dict(line.split(":", 1) for line in lines if ":" in line)
     used, limit = int(facts["used_memory"]), int(facts["maxmemory"])
-    sizes = [int(wire.call("MEMORY", "USAGE", LogKeys(tag).stream, "SAMPLES", 20) or 0) for tag in store.identity.tags]
+    sizes = [int(wire.call("MEMORY", "USAGE", LogKeys(tag).stream, "SAMPLES", 20) or 0) for tag in tags]
     largest, every = max(sizes), sum(sizes)
     rest = max(used - every, 0) * largest // max(every, 1)
     needed = int(MARGIN * (largest + rest))

@@ -73,6 +73,7 @@ def strip_copy(settings: Settings, copy: Path, on_wait: Wait = lambda _told: Non
     named = settings.model_copy(update={"data": path, "redis_url": None})
     with old_store(named, on_wait=on_wait) as store, closing(store.wire()) as wire:
         refuse_what_is_no_copy(store.identity, copy)
+        _refuse_part(wire, store.identity, copy)
         keys = _take_out(wire, store.identity)
         files = _remove_beside(path)
         rewritten = rewrite_all(store.embedded, wire, on_wait, f"engramlog seals strip {copy}")
@@ -115,6 +116,18 @@ def refuse_what_is_no_copy(identity: StoreIdentity, copy: Path) -> None:
         )
 
 
+def _refuse_part(wire: Wire, identity: StoreIdentity, copy: Path) -> None:
+    """Raise StoreMismatch where some partitions do not lie there: what opens them would stay in the files of other nodes."""
+    there = wire.answers([["EXISTS", LogKeys(tag).meta] for tag in identity.tags])
+    if not all(there):
+        raise StoreMismatch(
+            f"{copy} holds {sum(there)} of {identity.partitions} partitions: it is what one node of a Redis Cluster wrote, and the"
+            " seals of the others lie in their files. Load the copies of all nodes into one Redis, and strip a copy of that."
+            " Nothing was changed",
+            mode="cluster",
+        )
+
+
 def _strip_dump(settings: Settings, path: Path) -> Stripped:
     """The same of a dump: loaded by a Redis of our own, and written in the place of what it was."""
     try:
@@ -126,6 +139,7 @@ def _strip_dump(settings: Settings, path: Path) -> Stripped:
                     if identity is None:
                         raise _no_copy(path, "in which no store lies")
                     refuse_what_is_no_copy(identity, path)
+                    _refuse_part(wire, identity, path)
                     keys, events = _take_out(wire, identity), _events(wire, identity)
                 finally:
                     wire.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from projections.fold.builds import BuildKeys
 from projections.redis.create import known_identity, read_identity
 from projections.redis.sealed import cipher_of
 from projections.redis.store import read_checkpoint, read_record
+from tests.given.clusters.cluster import GivenCluster
 from tests.integration.live import Live
 from tests.release_0_2_0 import dump
 from tests.servers import RedisServer
@@ -36,19 +38,26 @@ class _Killed(BaseException):
 
 
 class Unsealed:
-    """A store of three partitions that lies open, with some memories folded, and the key to seal it under."""
+    """A store, of three partitions unless told, that lies open, with some memories folded, and the key to seal it under."""
 
-    def __init__(self, server: RedisServer, folder: Path, memories: int = 5) -> None:
-        self.server = server
+    def __init__(
+        self,
+        server: RedisServer | GivenCluster,
+        folder: Path,
+        memories: int = 5,
+        partitions: int = PARTITIONS,
+        owners: Sequence[str] = OWNERS,
+    ) -> None:
+        self.server, self.partitions, self.owners = server, partitions, owners
         self.key = folder / "key"
         make_key_file(self.key)
-        live = Live(server.url, PARTITIONS)
+        live = Live(server.url, partitions)
         for number in range(memories):
-            for owner in OWNERS:
+            for owner in owners:
                 live.append(live.created(owner, f"m{number}", f"the {WORD} {number} of {owner} sings"))
                 live.append(live.mentioned(owner, f"m{number}"))
         worker = FoldWorker(live.client, live.identity.tags, "w")
-        worker.drain({number: live.log.head(number) for number in range(PARTITIONS)}, 60.0)
+        worker.drain({number: live.log.head(number) for number in range(partitions)}, 60.0)
         worker.hand_over()
         self.tags = live.identity.tags
         live.close()
@@ -114,8 +123,8 @@ class Unsealed:
             build = (wire.call("HGET", f"{{{tag}}}:meta", "live") or b"").decode()
             folded = read_checkpoint(wire, BuildKeys(tag, build))
             found[tag] = (log.read(number, 0), folded.seq, folded.head, folded.digest, folded.memories)
-        for owner in OWNERS:
-            tag = self.tags[partition_of(owner, PARTITIONS)]
+        for owner in self.owners:
+            tag = self.tags[partition_of(owner, self.partitions)]
             keys = BuildKeys(tag, (wire.call("HGET", f"{{{tag}}}:meta", "live") or b"").decode())
             raws, cipher = self.client.hgetall(keys.records(owner)), cipher_of(wire, keys, owner)
             found[owner] = {name: read_record(keys, owner, name.decode(), raw, cipher) for name, raw in raws.items()}
@@ -126,6 +135,6 @@ class Unsealed:
     def events(self) -> list[Stored]:
         """Every event, opened."""
         log = self.log()
-        found = [one for number in range(PARTITIONS) for one in log.read(number, 0)]
+        found = [one for number in range(self.partitions) for one in log.read(number, 0)]
         log.close()
         return found

@@ -133,6 +133,11 @@ words({
     "The master key (`ENGRAMLOG_SEALED_BY`) cannot be had, or not for some owners. Nothing is lost: what is said of them waits in the log, and is folded by itself once it can. The text says why; docs/sealing.md says what to do.",
     "无法取得主密钥（`ENGRAMLOG_SEALED_BY`），或无法为部分所有者取得。没有任何丢失：关于他们的内容在日志中等待，一旦可以便会自动折叠。原因见文字说明；处理方法见 docs/sealing.md。",
   ],
+  "alarm.cluster_waits": ["Partitions of the cluster wait", "集群中的分区正在等待"],
+  "alarm.cluster_waits.what": [
+    "A partition cannot be appended to or folded now: the node of the Redis Cluster that holds it was lost, or its slot is being moved. Nothing is lost; what was refused is sent again. docs/cluster.md says how long that takes.",
+    "某个分区现在无法追加或折叠：持有它的 Redis Cluster 节点已失联，或其槽正在迁移。没有任何丢失；被拒绝的内容请重新发送。所需时间见 docs/cluster.md。",
+  ],
   "alarm.token_unusable": ["The token cannot be used", "令牌不可用"],
   "alarm.token_unusable.what": [
     "The API's token is gone, or others could have read it, and nobody is answered: `engramlog token --rotate` makes a new one.",

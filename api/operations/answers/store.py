@@ -288,7 +288,7 @@ class StoreStatus(BaseModel):
         default=None,
         description="Partitions of which nothing could be read now: they are not among `partitions`, nor in any sum.",
     )
-    unread: list[Literal["alarms", "workers"]] | None = Field(
+    unread: list[Literal["alarms", "workers", "restored"]] | None = Field(
         default=None,
         description="What could not be read, since the node that keeps it is away: what is told of it is empty.",
     )

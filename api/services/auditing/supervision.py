@@ -22,7 +22,7 @@ class DiskRoom(NamedTuple):
 
 
 class AppendOnlyFile(NamedTuple):
-    """The append-only file as Redis tells of it."""
+    """The append-only file as Redis tells of it; of a Cluster those of all nodes together, where the worst counts."""
 
     enabled: bool
     bytes: int | None
@@ -43,6 +43,7 @@ class Kept(NamedTuple):
     """What is read for one scrape."""
 
     redis_version: str
+    """Of a Cluster whose nodes differ: each version once."""
     aof: AppendOnlyFile
     disk: DiskRoom | None
     """None where the disk is not this machine's to look at, or could not be looked at."""
@@ -61,7 +62,7 @@ class Supervision:
         """How it stands now. Raises StoreError where Redis does not answer."""
         wire = self._wire()
         try:
-            told = [(info(one, "server"), info(one, "persistence")) for _, one in wire.servers()]
+            told = [(info(one, "server"), read_aof(info(one, "persistence"))) for _, one in wire.servers()]
         finally:
             wire.close()
         disk, trouble = None, None
@@ -70,11 +71,11 @@ class Supervision:
         except OSError as error:
             trouble = str(error.strerror or error)
         versions = sorted({server.get("redis_version", "unknown") for server, _ in told})
-        return Kept(", ".join(versions), _together([_aof(persistence) for _, persistence in told]), disk, trouble)
+        return Kept(", ".join(versions), _together([aof for _, aof in told]), disk, trouble)
 
 
 def info(wire: Wire, section: str) -> dict[str, str]:
-    """A section of what Redis tells of itself, by field. Raises StoreError."""
+    """A section of what one server tells of itself, by field. Raises StoreError."""
     answer: Any = wire.call("INFO", section)
     return dict(line.split(":", 1) for line in answer.decode("utf-8", "replace").splitlines() if ":" in line)
 
@@ -102,7 +103,7 @@ def _sum(sizes: Iterable[int | None]) -> int | None:
     return None if None in known else sum(one for one in known if one is not None)
 
 
-def _aof(told: dict[str, str]) -> AppendOnlyFile:
+def read_aof(told: dict[str, str]) -> AppendOnlyFile:
     """The fields of both Redis 6.2 and 7; one that is not told is None, or what harms nobody."""
 
     def number(name: str) -> int | None:

@@ -57,6 +57,7 @@ class ClusterClient(StoreClient):
         if isinstance(answer, redis.ResponseError):
             raise answer
         name = str(args[0])
+        options.pop("keys", None)  # for a cache that is not used
         if name in self.response_callbacks:
             return self.response_callbacks[name](answer, **options)
         return answer

@@ -12,6 +12,8 @@ from events.errors import StoreUnavailable
 from events.redis.cluster.routing import ReadMany
 from events.redis.wire import AGAIN, Wire
 
+UNKNOWN = f"whether it was written is not known, {AGAIN}"
+
 
 class NodeLink(Wire):
     """One connection, made once: what was lost is not made anew behind the back of the wire that counts connections."""
@@ -25,6 +27,14 @@ class NodeLink(Wire):
         if self._connection is None and self.generation:
             raise redis.ConnectionError("the connection was lost")
         return super()._open()
+
+    def receive(self, *, timeout: float | None = None) -> Any:
+        """See `Wire.receive`; what no Redis answers (a MOVED that says not where) is a connection that is lost."""
+        try:
+            return super().receive(timeout=timeout)
+        except (ValueError, TypeError, IndexError) as error:
+            self.close()
+            raise StoreUnavailable(f"it answers what no Redis does ({error}); {UNKNOWN}", retry_after=1) from error
 
 
 class Lost:
@@ -77,8 +87,6 @@ def is_lost(answers: Sequence[Any]) -> bool:
 
 def told_of(name: str, error: StoreUnavailable, *, not_done: bool = False) -> StoreUnavailable:
     """The same error with the node that it is about."""
-    if error.context.get("node") == name and (error.not_done or not not_done):
-        return error
     told: dict[str, Any] = {"retry_after": 1, **error.context, "node": name}
     begins = f"node {name} of the cluster: "
     message = error.message if error.message.startswith(begins) else begins + error.message

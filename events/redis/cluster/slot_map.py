@@ -33,6 +33,10 @@ UNREACHED_SECONDS, MOST_UNREACHED_SECONDS = 0.5, 4.0
 whoever asks wait, since others wait for him."""
 FAILED_SECONDS = 10.0
 """How long such a node is the last to be asked where slots are."""
+MOST_TRIED = 8
+"""Nodes that are tried at most, beside those of the URL."""
+ASKING_SECONDS = 4.0
+"""For how long one thread goes on to ask while nodes let it wait."""
 MOST_ASKED = 4
 """Nodes that are asked at most, of those that answer, while some slots are nobody's to all of them."""
 
@@ -107,6 +111,11 @@ class SlotMap:
         told = self._recent()
         return {name: sorted(told.replicas.get(name, ())) for name in sorted(set(told.slots) - {NONE})}
 
+    def beside(self, name: str) -> redis.Redis:
+        """A client of a node that holds no slots, by its name, such as a replica; nothing is connected yet."""
+        host, _, port = name.rpartition(":")
+        return redis.Redis(host.strip("[]"), int(port), **self._options)
+
     def slots_of(self) -> dict[str, int]:
         """By primary how many slots it holds. Raises StoreUnavailable."""
         found: dict[str, int] = {}
@@ -155,6 +164,13 @@ class SlotMap:
                 self._asked_at = monotonic()
         finally:
             self._turn.release()
+
+    def rest(self) -> None:
+        """Close what is kept open for asking; the next question opens it anew."""
+        with self._made:
+            clients = [*self._askers.values(), *self._clients.values()]
+        for client in clients:
+            client.connection_pool.disconnect(inuse_connections=False)
 
     def close(self) -> None:
         """Close what is kept open; the next call begins anew."""
@@ -205,7 +221,10 @@ class SlotMap:
         best: Told | None = None
         wrong: Exception | None = None
         answered = 0
+        end = monotonic() + ASKING_SECONDS
         for place in self._in_turn():
+            if wrong is not None and monotonic() >= end:
+                break
             try:
                 answer = self._asker(place).execute_command("CLUSTER", "SLOTS")  # type: ignore[no-untyped-call]
                 found = read_slots(answer, place.host)
@@ -224,15 +243,15 @@ class SlotMap:
         return best, wrong
 
     def _in_turn(self) -> list[Place]:
-        """Whom to ask: those that are known, by turns, so that one that is behind is not asked for ever; then those of the URL; who
-        did not answer of late comes last."""
-        known = {} if self._told is None else dict(self._told.places)
-        self._turns += 1
-        at = self._turns % max(len(known), 1)
-        places = [*known.values()]
-        places = [*places[at:], *places[:at], *(one for name, one in self._places.items() if name not in known)]
+        """Whom to ask: some of those that are known, by turns, so that one that is behind is not asked for ever; then those of the
+        URL; who did not answer of late comes last."""
         now = monotonic()
         silent = {name for name, one in list(self._silent.items()) if now - one.at < FAILED_SECONDS}
+        known = [] if self._told is None else list(self._told.places.values())
+        self._turns += 1
+        at = self._turns % max(len(known), 1)
+        turned = sorted([*known[at:], *known[:at]], key=lambda place: str(place) in silent)[:MOST_TRIED]
+        places = dict.fromkeys([*turned, *self._places.values()])
         return sorted(places, key=lambda place: str(place) in silent)
 
     def _did_not_answer(self, name: str, error: Exception) -> StoreUnavailable:

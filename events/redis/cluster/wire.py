@@ -19,6 +19,7 @@ from redis.exceptions import ClusterDownError, MovedError
 from events.errors import StoreUnavailable
 from events.redis.cluster.again import NOT_DONE, SlotLeft, Turns, may_pass, not_done, surely_not
 from events.redis.cluster.link import (
+    UNKNOWN,
     Fan,
     Lost,
     NodeLink,
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 HANGS_SECONDS = 1.0
 """After so long a silence it is asked whether a node is still the one."""
-UNKNOWN = f"whether it was written is not known, {AGAIN}"
 POLL_SECONDS, POLL_EACH = 0.02, 0.001
 """How often streams of several slots are looked at while none has anything: at least so far apart, and so much for each."""
 
@@ -120,6 +120,14 @@ class ClusterWire(Wire):
     def replicas_of(self) -> dict[str, list[str]]:
         """By primary the names of its replicas, as the cluster tells them. Raises StoreUnavailable."""
         return self._map.replicas_of()
+
+    def beside(self, name: str) -> Wire:
+        """A wire of one's own to a node that holds no slots, such as a replica, for a command about that server."""
+        return Wire(self._map.beside(name))
+
+    def rest(self) -> None:
+        """Close what this process keeps open beside its wires: who is connected to a node is somebody else then."""
+        self._map.rest()
 
     def at(self, key: Argument) -> Wire:
         """The wire to the node that holds a key, for a command about that server. Raises StoreUnavailable."""

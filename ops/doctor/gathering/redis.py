@@ -1,20 +1,24 @@
-"""What Redis tells of itself, and who it lets in."""
+"""What Redis tells of itself, of a Cluster each of its nodes, and who it lets in."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import redis
 
-from api.services.auditing.supervision import OK, Supervision, info
+from api.services.auditing.supervision import OK, info, read_aof
 from api.work.outlook import outlook
+from events.errors import StoreUnavailable
 from events.partitions import LogKeys
+from events.redis.address import read_address
 from events.redis.admission import read_room
 from events.redis.durability import read_settings
 from events.redis.wire import Wire, connect
 from ops.doctor.deciding import redis as decide
+from ops.doctor.deciding.cluster import joined
 from ops.doctor.deciding.redis import MemoryFacts, WayFacts, WritesFacts
-from ops.doctor.finding import CheckFinding
+from ops.doctor.finding import REDIS, CheckFinding
 from ops.doctor.reaching import SECONDS, ReachedStore
 from projections.redis.debt import FoldDebt
 
@@ -23,45 +27,90 @@ SECRETS = frozenset({"username", "password"})
 
 
 def look_at_redis(reached: ReachedStore) -> list[CheckFinding]:
-    """Version, durability, how the last writes ended, memory and replicas. Raises StoreError."""
-    kept = Supervision(reached.wire).kept()
-    wire = reached.wire()
+    """Version, durability, how the last writes ended, memory and replicas; of a Cluster by node. Raises StoreError."""
+    wire, found = reached.wire(), dict[str, list[CheckFinding]]()
     try:
-        settings, saved = read_settings(wire), info(wire, "persistence").get("rdb_last_bgsave_status", OK)
-        replication = info(wire, "replication")
-        memory = _memory(wire, reached)
+        for name, server in wire.servers():
+            try:
+                found[name] = _look_at_server(server, reached, tags_on(wire, name, reached))
+            except StoreUnavailable as error:
+                if not wire.many:
+                    raise
+                found[name] = [
+                    REDIS.wrong("answers", error.message, "nothing of that node was looked at until it does")
+                ]
     finally:
         wire.close()
+    return joined(found) if wire.many else found[""]
+
+
+def tags_on(wire: Wire, name: str, reached: ReachedStore) -> list[str]:
+    """The partitions that a server holds."""
+    tags = () if reached.identity is None else reached.identity.tags
+    return [tag for tag in tags if wire.node_of(LogKeys(tag).meta) == name]
+
+
+def _look_at_server(wire: Wire, reached: ReachedStore, tags: Sequence[str]) -> list[CheckFinding]:
+    settings, persistence = read_settings(wire), info(wire, "persistence")
+    version = info(wire, "server").get("redis_version", "unknown")
+    aof, saved = read_aof(persistence), persistence.get("rdb_last_bgsave_status", OK)
+    replication, memory = info(wire, "replication"), _memory(wire, tags)
     online = sum(1 for name, value in replication.items() if name.startswith("slave") and "state=online" in value)
     return [
-        decide.version(kept.redis_version),
+        decide.version(version),
         *decide.durability(settings, memory.limit is not None),
-        decide.writes(WritesFacts(kept.aof.write_ok, kept.aof.rewrite_ok, saved == OK)),
+        decide.writes(WritesFacts(aof.write_ok, aof.rewrite_ok, saved == OK)),
         decide.memory(memory),
         decide.replicas(replication.get("role", "master"), online, reached.settings.min_replicas),
     ]
 
 
-def _memory(wire: Wire, reached: ReachedStore) -> MemoryFacts:
-    identity, told = reached.identity, info(wire, "memory")
-    if identity is None:
+def _memory(wire: Wire, tags: Sequence[str]) -> MemoryFacts:
+    """Of the server that holds these partitions."""
+    told = info(wire, "memory")
+    if not tags:
         room, events = read_room(wire), 0
     else:
-        room = read_room(wire, FoldDebt(identity.tags))
-        heads = wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in identity.tags])
+        room = read_room(wire, FoldDebt(tags))
+        heads = wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in tags])
         events = sum(int(one or 0) for one in heads)
-    warning = outlook(room, events).get("warning")
+    warning = outlook(room, events or 1).get("warning")  # a node without events is full all the same
     return MemoryFacts(warning, room.used, int(told.get("used_memory_rss", "0")), room.limit)
 
 
 def look_at_way(reached: ReachedStore) -> list[CheckFinding]:
-    """Who else can reach a Redis of one's own over TCP, and who reads what passes."""
+    """Who else can reach a Redis of one's own over TCP, and who reads what passes; of a Cluster each of its nodes. Raises
+    StoreError."""
     url = reached.settings.redis_url
     if url is None or url.startswith("unix:"):
         return []
     sealed = reached.identity is not None and reached.identity.sealed is not None
-    host = urlsplit(url).hostname or "localhost"
-    return decide.way(WayFacts(host, url.startswith("rediss:"), _lets_anybody_in(url), sealed))
+    address = read_address(url)
+    if address.kind == "server":
+        host = urlsplit(url).hostname or "localhost"
+        return decide.way(WayFacts(host, address.tls, _lets_anybody_in(without_password(url)), sealed))
+    wire = reached.wire()
+    try:
+        hosts = [name for name, _ in wire.servers()] if wire.many else [_primary_of(reached)]
+    finally:
+        wire.close()
+    query = without_password(url).partition("?")[2]
+    found = dict[str, list[CheckFinding]]()
+    for name in hosts:
+        way = f"{'rediss' if address.tls else 'redis'}://{name}{f'?{query}' if query else ''}"
+        host = urlsplit(way).hostname or name
+        found[name] = decide.way(WayFacts(host, address.tls, _lets_anybody_in(way), sealed))
+    return joined(found) if len(hosts) > 1 else found[hosts[0]]
+
+
+def _primary_of(reached: ReachedStore) -> str:
+    """host:port of the primary that Sentinels tell."""
+    from redis.sentinel import SentinelConnectionPool  # noqa: PLC0415 - whoever has one server loads none of it
+
+    pool = reached.reached.connection_pool
+    assert isinstance(pool, SentinelConnectionPool)
+    host, port = pool.get_master_address()  # type: ignore[no-untyped-call]
+    return f"{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def without_password(url: str) -> str:
@@ -72,8 +121,8 @@ def without_password(url: str) -> str:
 
 
 def _lets_anybody_in(url: str) -> bool | None:
-    """Whether Redis answers who shows nothing; None where it does not answer at all."""
-    client = connect(without_password(url), timeout=SECONDS)
+    """Whether Redis answers who shows nothing; None where it does not answer at all. `url`: without who one is."""
+    client = connect(url, timeout=SECONDS)
     try:
         client.ping()
     except redis.ConnectionError as error:

@@ -106,6 +106,10 @@ class PortServer:
         """The answer to a command, as redis-py gives it. Raises redis.RedisError."""
         return self._client.execute_command(*words)
 
+    def hang_up(self) -> None:
+        """Be connected to it no more, until it is asked again."""
+        self._client.connection_pool.disconnect()
+
     def info(self, section: str) -> dict[str, Any]:
         """What INFO tells, by name."""
         return dict(self._client.info(section))

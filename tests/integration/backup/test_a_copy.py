@@ -146,6 +146,7 @@ def test_a_service_on_it_is_not_ready_runs_no_job_and_begins_once_it_is_taken_ov
         assert not up.facts("job worker processes resumed")
         kept = lying_open.data / "heads.jsonl"
         wait_until(lambda: kept.exists() and kept.read_bytes())
+        assert up.run("backup", "restore", str(made), "--yes", expect=1)["error"] == "InUse"
         up.run("backup", "take-over", "--yes")
         wait_until(lambda: get(up, "/v1/status")["lifecycle"]["last_tick"])
         assert post(up, body)["receipts"][0]["status"] == "appended"

@@ -13,6 +13,7 @@ from shutil import copytree
 import pytest
 
 from consumers.backup.rows import RowKind, frame
+from ops.backup import checking
 from ops.backup import folder as backup_folder
 from ops.backup.folder import ABOUT, BackupUnusable, open_backup
 from tests.integration.backup.depot import EVENTS, Depot
@@ -202,6 +203,18 @@ def test_rows_that_no_backup_has_are_refused(lying_open: Depot, made: Path, row:
     packed(made, row)
     lying_open.on("new")
     refused(lying_open, made, match)
+
+
+def test_rows_are_proved_in_pieces_of_a_bounded_size(
+    lying_open: Depot, made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = open_backup(made)
+    monkeypatch.setattr(checking, "PAGE_BYTES", 1)
+    pages = [len(page) for number in range(2) for page in checking.entries_of(folder, number, lambda _row: None)]
+    assert pages == [1] * EVENTS
+    monkeypatch.setattr(checking, "MOST_FIELDS", 3)
+    lying_open.on("new")
+    refused(lying_open, made, "has more, or longer, fields of a store")
 
 
 def test_what_is_no_backup_is_refused(lying_open: Depot, made: Path) -> None:

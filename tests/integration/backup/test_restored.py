@@ -11,6 +11,7 @@ from consumers.backup import laying
 from events.errors import DamagedState
 from events.partitions import ACCEPTED_KEY, MODELS_KEY, STORE_KEY, LogKeys
 from events.redis.wire import Wire
+from ops.backup import checking
 from ops.backup.folder import open_backup
 from ops.backup.restoring import restore_backup
 from ops.settings import load_settings
@@ -207,7 +208,7 @@ def test_what_was_rejected_since_the_backup_stays_back_before_anybody_asks(
 
 def test_a_log_is_laid_in_pages_of_a_bounded_size(lying_open: Depot, monkeypatch: pytest.MonkeyPatch) -> None:
     answers, made, pages = lying_open.answers(), lying_open.make(), list[int]()
-    monkeypatch.setattr(laying, "PAGE_BYTES", 1_000)
+    monkeypatch.setattr(checking, "PAGE_BYTES", 1_000)
     lying_open.on("new")
     lay = laying.lay
 
@@ -220,6 +221,44 @@ def test_a_log_is_laid_in_pages_of_a_bounded_size(lying_open: Depot, monkeypatch
     assert sum(pages) == EVENTS
     assert max(pages) < 4
     assert lying_open.answers() == answers
+
+
+def test_an_owner_without_events_keeps_the_secret_that_ids_of_words_were_made_by(lying_open: Depot) -> None:
+    with open_the_store(load_settings()) as store:
+        wire = store.wire()
+        for tag in store.identity.tags:
+            wire.call(
+                "HSET",
+                LogKeys(tag).secrets,
+                *(part for n in range(1_200) for part in (f"early-{n}", bytes([n % 256] * 32))),
+            )
+        wire.close()
+    before, made = stored(), lying_open.make()
+    lying_open.on("new")
+    lying_open.restore(made)
+    assert stored() == before
+
+
+@pytest.mark.parametrize("partitions", ["1", "16"])
+def test_partitions_without_an_event_come_back_too(
+    lying_open: Depot, monkeypatch: pytest.MonkeyPatch, partitions: str
+) -> None:
+    monkeypatch.setenv("ENGRAMLOG_PARTITIONS", partitions)
+    lying_open.on("other")
+    lying_open.say(range(1))
+    with open_the_store(load_settings()) as store:
+        wire = store.wire()
+        for tag in store.identity.tags:
+            wire.call("HSET", LogKeys(tag).secrets, "early", bytes(32))
+        wire.close()
+    before, made = stored(), lying_open.make()
+    lying_open.on("new")
+    lying_open.restore(made)
+    assert stored() == before
+    assert lying_open.cli.json("status")["events"] == 1
+    lying_open.cli.json("backup", "take-over", "--yes")
+    lying_open.say(range(1, 40))
+    assert lying_open.cli.json("verify")["ok"]
 
 
 def test_one_that_another_process_writes_into_is_not_taken_for_restored(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from projections.redis.create import known_identity
 from projections.redis.heads import chain_on
 from projections.redis.sealed import cipher_of
 from projections.redis.store import read_checkpoint, read_record
+from tests.given.clusters.cluster import GivenCluster
 from tests.given.samples import mention
 from tests.integration.live import Live
 from tests.servers import RedisServer
@@ -55,11 +56,12 @@ class Erasing:
 
     def __init__(
         self,
-        server: RedisServer,
+        server: RedisServer | GivenCluster,
         folder: Path,
         memories: int = 5,
         partitions: int = PARTITIONS,
         service: tuple[str, Path] | None = None,
+        owners: Sequence[str] = (ADA, *NEIGHBOURS),
     ) -> None:
         """`service`: the setting of a key service, and the file of its token; else a key file of its own."""
         self.server, self.partitions, self.memories = server, partitions, memories
@@ -74,7 +76,7 @@ class Erasing:
         with self.live() as live:
             self.identity = live.identity
             for number in range(memories):
-                for owner in (ADA, *NEIGHBOURS):
+                for owner in owners:
                     live.append(live.created(owner, f"m{number}", f"the {WORD} {number} of {owner} sings"))
                     live.append(live.mentioned(owner, f"m{number}"))
         self.fold()

@@ -1,0 +1,41 @@
+"""Up to which of what was erased a partition was looked through, noted in the partition itself.
+
+A store on one Redis comes back as a whole: its log then lacks what the list of erasures tells. Of a Cluster one node alone may come
+back with an older copy, or a replica take its place that lacked the last writes, while the log of `:erasures` lies elsewhere and is
+whole. The note is written after the fences, on the same node: where it stands, they do.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+from hashlib import sha256
+
+from events.partitions import FENCED_META, LogKeys
+from events.redis.wire import Wire
+from ops.erasing.fence_list import ErasureStep
+
+_DIGITS = 16
+
+
+def _field(what: str) -> str:
+    """Each machine has a list of its own, and notes for itself."""
+    return f"{FENCED_META}{what}:{sha256(socket.gethostname().encode()).hexdigest()[:_DIGITS]}"
+
+
+def _mark(listed: Sequence[ErasureStep]) -> bytes:
+    lines = sorted(f"{one.erasure} {one.step}" for one in listed)
+    return sha256("\n".join(lines).encode()).hexdigest()[:_DIGITS].encode()
+
+
+def unlooked(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], what: str) -> list[str]:
+    """The partitions of a Cluster that were not looked through for all that is listed; none of one server. Raises StoreError."""
+    if not wire.many:
+        return []
+    found = wire.answers([["HGET", LogKeys(tag).meta, _field(what)] for tag in tags])
+    return [tag for tag, mark in zip(tags, found, strict=True) if mark != _mark(listed)]
+
+
+def note_looked(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], what: str) -> None:
+    """Note that these were. Raises StoreError."""
+    wire.answers([["HSET", LogKeys(tag).meta, _field(what), _mark(listed)] for tag in tags])
