@@ -208,6 +208,11 @@ class ClusterGround:
             self.wire.close()
             return otherwise
 
+    @property
+    def workers(self) -> list[Actor]:
+        """Who folds."""
+        return [actor for actor in self._cast if actor.code is None]
+
     def end_workers(self) -> None:
         """SIGKILL of every fold worker."""
         for actor in self._cast:

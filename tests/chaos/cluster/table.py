@@ -21,6 +21,7 @@ COLUMNS = (
     ("not proved", "unproved"),
     ("pause, s", "pause"),
     ("receipt_lost of", "receipts_lost"),
+    ("clean", "clean"),
 )
 WIDTH = max(len(scene.name) for scene in CLUSTER_SCENES)
 
@@ -45,7 +46,7 @@ def play_all(seed: int, *, redis_server: str | None = None, under_up: bool = Fal
             clean = clean and told["clean"]
             if not as_json:
                 for wrong in told["wrong"]:
-                    print(f"  ! {wrong}", file=sys.stderr)
+                    print(f"! {safety.appendfsync}, {safety.replicas}, {scene.name}: {wrong}", file=sys.stderr)
     return clean
 
 
