@@ -132,11 +132,12 @@ class AppendSending:
             self._send_to_nodes(wire, request, parts, receipts, errors)
         else:
             self._send_all(wire, request, parts, receipts, errors)
-        if errors.keys() == parts.keys():
+        if errors and errors.keys() == parts.keys():
             raise next(iter(errors.values()))
         if any(one and one.error and "NOREPLICAS" in one.error for one in receipts):
             self._refuse_for_the_disk(wire, receipts)
-        self._refuse_unproved(parts, receipts)
+        if self._proof.replicas:
+            self._refuse_unproved(parts, receipts)
 
     def _refuse_unproved(self, parts: Mapping[int, list[int]], receipts: _Receipts) -> None:
         """Raises UnderReplicated where too few replicas are known to have what was written; of a refused part nothing was."""
@@ -252,7 +253,7 @@ class AppendSending:
         events, newer, found = request.events, set[int](), _Sent({}, {})
         secrets = self._secrets.of(wire, {events[i].owner for indexes in parts.values() for i in indexes})
         wire.load(APPEND)
-        promised = {partition: self._promised(wire, self._keys[partition]) for partition in parts}
+        promised = self._promises(wire, parts)
         commands, sent, waiting, size = list[bytes](), list[list[Prepared]](), list[bytes](), 0
         parts = self._allowed(wire, parts, events, secrets, receipts)
         _refuse_new_connections(wire, asked)
@@ -344,7 +345,7 @@ class AppendSending:
     ) -> Iterable[_Answered]:
         """Each script's answer, as soon as it is there, and how far it is proved, all down one connection to each server."""
         found, partitions = list[Any](), list(parts)
-        sent = self._standing(wire, partitions)
+        sent = self._standing(wire, partitions) if self._proof.is_asked else {}
         while len(found) < len(commands):
             found.append(_answer(wire))
             if len(found) == 1 and not self._proof.is_asked and not _is_forgotten(found[0]):
@@ -436,6 +437,12 @@ class AppendSending:
         if told and not any(one and one.written for one in receipts):
             text = msgspec.json.decode(told, type=Alarm).text
             raise StoreFull(f"{text}; make room, then send the same request again", retry_after=30)
+
+    def _promises(self, wire: Wire, partitions: Iterable[int]) -> Mapping[int, Promise]:
+        """What the servers of these partitions promise; one server promises the same of all."""
+        if wire.many:
+            return {partition: self._promised(wire, self._keys[partition]) for partition in partitions}
+        return dict.fromkeys(partitions, self._promised(wire, self._keys[0]))
 
     def _promised(self, wire: Wire, keys: LogKeys) -> Promise:
         """What the server of a partition promises of every answered write."""

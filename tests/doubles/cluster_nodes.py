@@ -13,6 +13,9 @@ import hiredis
 
 from events.redis.address import StoreAddress, read_address
 from events.redis.cluster.client import ClusterClient
+from events.redis.cluster.routing import slot_of
+from events.redis.cluster.wire import ClusterWire
+from events.redis.wire import Wire
 from events.sealing.seals import Seals
 
 HOST = "127.0.0.1"
@@ -184,3 +187,38 @@ def keys_of(ranges: Sequence[tuple[int, int, FakeNode]], slot_of: Callable[[byte
             found.setdefault(slot, f"k{number}")
         number += 1
     return list(found.values())
+
+
+class Clock:
+    """A clock that only pauses move."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+        self.pauses: list[float] = []
+
+    def read(self) -> float:
+        """Seconds."""
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        """Pass at once."""
+        self.pauses.append(seconds)
+        self.now += max(seconds, 0.000_1)
+
+
+def wire_to(cluster: FakeCluster, patience: float = 0.0) -> ClusterWire:
+    """A wire of its own."""
+    found = Wire(cluster.client)
+    assert isinstance(found, ClusterWire)
+    found.patience = patience
+    return found
+
+
+def at(cluster: FakeCluster, node: int) -> list[str]:
+    """Three keys of a node, in three slots."""
+    return keys_of(cluster.ranges, slot_of, cluster.nodes[node])
+
+
+def moved(key: str, to: FakeNode) -> bytes:
+    """That a key lies elsewhere."""
+    return refusal(f"MOVED {slot_of(key.encode())} {to.name}")

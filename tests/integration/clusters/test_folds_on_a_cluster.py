@@ -188,3 +188,17 @@ def test_a_primary_that_hangs_keeps_nothing_on_others_from_being_folded(
     store.cluster.resume(victim)
     flow(store, 10, 6)
     judged(store, redis_servers)
+
+
+def test_a_worker_that_ends_while_a_node_is_gone_hands_over_what_lies_on_the_others(store: OnCluster) -> None:
+    store.start_worker("a", client=connect(store.cluster.url), lease_ms=600_000)
+    flow(store, 5, 0)
+    wait_until(store.folded)
+    victim = store.node(0)
+    others = [partition for partition in range(PARTITIONS) if partition not in store.lying_on(victim)]
+    for replica in store.cluster.replicas(victim):
+        store.cluster.kill(replica)
+    store.cluster.kill(victim)
+    store.stop_worker("a")
+    store.start_worker("b", client=connect(store.cluster.url), lease_ms=600_000)
+    wait_until(lambda: set(others) <= set(held(store)["b"]))

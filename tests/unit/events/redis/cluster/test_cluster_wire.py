@@ -2,72 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 import redis
 
 from events.errors import StoreError, StoreUnavailable
-from events.redis.cluster import again, link, slot_map
 from events.redis.cluster import wire as wire_module
 from events.redis.cluster.routing import Elsewhere, slot_of
-from events.redis.cluster.wire import ClusterWire
-from events.redis.wire import Script, Wire, as_store_error, packed
-from tests.doubles.cluster_nodes import CUT, HALF, OK, SILENCE, FakeCluster, FakeNode, keys_of, refusal, resp
+from events.redis.wire import Script, as_store_error, packed
+from tests.doubles.cluster_nodes import (
+    CUT,
+    HALF,
+    OK,
+    SILENCE,
+    Clock,
+    FakeCluster,
+    at,
+    moved,
+    refusal,
+    resp,
+    wire_to,
+)
 
 NOTHING = Script("nothing", "return 1")
-
-
-class Clock:
-    """A clock that only pauses move."""
-
-    def __init__(self) -> None:
-        self.now = 1_000.0
-        self.pauses: list[float] = []
-
-    def read(self) -> float:
-        """Seconds."""
-        return self.now
-
-    def sleep(self, seconds: float) -> None:
-        """Pass at once."""
-        self.pauses.append(seconds)
-        self.now += max(seconds, 0.000_1)
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock of all that tries again."""
-    found = Clock()
-    for module in (again, link, slot_map, wire_module):
-        monkeypatch.setattr(module, "monotonic", found.read)
-    monkeypatch.setattr(wire_module, "sleep", found.sleep)
-    return found
-
-
-@pytest.fixture
-def cluster() -> Iterator[FakeCluster]:
-    """Two nodes that share the slots."""
-    with FakeCluster() as given:
-        yield given
-
-
-def wire_to(cluster: FakeCluster, patience: float = 0.0) -> ClusterWire:
-    """A wire of its own."""
-    found = Wire(cluster.client)
-    assert isinstance(found, ClusterWire)
-    found.patience = patience
-    return found
-
-
-def at(cluster: FakeCluster, node: int) -> list[str]:
-    """Three keys of a node, in three slots."""
-    return keys_of(cluster.ranges, slot_of, cluster.nodes[node])
-
-
-def moved(key: str, to: FakeNode) -> bytes:
-    """That a key lies elsewhere."""
-    return refusal(f"MOVED {slot_of(key.encode())} {to.name}")
 
 
 # Order
@@ -309,115 +265,6 @@ def test_any_other_refusal_is_told_as_it_is(cluster: FakeCluster) -> None:
         with pytest.raises(StoreError, match=words):
             wire.call("SET", key, "v")
     assert len(cluster.nodes[0].seen) == 2
-
-
-# Connections
-
-
-def test_a_link_that_broke_while_a_server_was_asked_is_not_made_anew_behind_the_wire_s_back(
-    cluster: FakeCluster,
-) -> None:
-    wire, key = wire_to(cluster), at(cluster, 0)[0]
-    asked = dict(wire.servers())[cluster.nodes[0].name]
-    before, stood = wire.generation, wire.standing(key)
-    cluster.nodes[0].answers.append(CUT)
-    for _ in range(2):
-        with pytest.raises(StoreUnavailable):
-            asked.call("INFO")
-    assert wire.call("GET", key) == b"OK"
-    assert wire.generation > before
-    assert wire.standing(key) is not stood
-
-
-def test_a_connection_that_was_cut_while_it_was_idle_counts_as_lost(cluster: FakeCluster) -> None:
-    wire, key = wire_to(cluster), at(cluster, 0)[0]
-    wire.call("GET", key)
-    before, mine = wire.generation, dict(wire.servers())[cluster.nodes[0].name]
-    cluster.nodes[0].cut()
-    assert mine.answers_within(5.0)  # that is: it was cut
-    wire.refresh()
-    assert wire.generation > before
-    assert wire.call("GET", key) == b"OK"
-
-
-def test_nothing_is_told_of_what_was_written_where_the_connection_was_lost(cluster: FakeCluster) -> None:
-    wire, (here, there) = wire_to(cluster), (at(cluster, 0)[0], at(cluster, 1)[0])
-    wire.pipeline([["SET", here, "v"], ["SET", there, "v"]])
-    cluster.nodes[0].answers.append(CUT)
-    cluster.nodes[1].answers.append(resp(2))
-    assert wire.about([here, there, "never used"], [["WAIT", 1, 100]]) == [[], [2], []]
-    assert cluster.nodes[1].heard("WAIT") == [["WAIT", "1", "100"]]
-
-
-def test_servers_that_cannot_be_reached_say_so_once_they_are_asked_and_are_not_dialled_again(
-    cluster: FakeCluster, clock: Clock
-) -> None:
-    wire = wire_to(cluster)
-    assert wire.call("GET", at(cluster, 0)[0]) == b"OK"
-    cluster.nodes[1].kill()
-    servers = dict(wire.servers())
-    assert servers[cluster.nodes[0].name].call("PING") == b"PONG"
-    with pytest.raises(StoreUnavailable, match=cluster.nodes[1].name):
-        servers[cluster.nodes[1].name].call("PING")
-
-
-def test_a_node_that_hangs_is_waited_for_once_and_not_by_each_who_asks(clock: Clock) -> None:
-    with FakeCluster(timeout=0.2) as cluster:
-        key = at(cluster, 0)[0]
-        wires = [wire_to(cluster) for _ in range(20)]
-        cluster.client.slots.know()
-        cluster.nodes[0].is_silent = True
-        dialled = cluster.nodes[0].connections
-        for wire in wires:
-            with pytest.raises(StoreUnavailable) as silent:
-                wire.call("GET", key)
-            assert silent.value.not_done
-        assert cluster.nodes[0].connections - dialled <= 2
-        assert wires[0].call("GET", at(cluster, 1)[0]) == b"OK"
-
-
-def test_a_node_that_hangs_is_let_go_of_once_another_took_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire_module, "HANGS_SECONDS", 0.05)
-    with FakeCluster(timeout=60.0) as cluster:
-        wire, key = wire_to(cluster), at(cluster, 0)[0]
-        cluster.nodes[0].answers.extend([OK, SILENCE])
-        wire.call("GET", key)
-        wire.send("SET", key, "v")
-        cluster.give(cluster.nodes[1])
-        with pytest.raises(StoreUnavailable, match="another took its place") as lost:
-            wire.receive()
-        assert not lost.value.not_done
-        assert wire.call("GET", key) == b"OK"
-
-
-def test_the_password_stands_in_no_error() -> None:
-    with FakeCluster(password="hidden-pw", timeout=0.2) as cluster:
-        key = at(cluster, 0)[0]
-        wire = wire_to(cluster)
-        told = []
-        cluster.nodes[0].answers.extend([CUT, HALF, refusal("TRYAGAIN"), refusal("MOVED 1 x"), refusal("NOAUTH x")])
-        for _ in range(5):
-            with pytest.raises(StoreError) as refused:
-                wire.call("HSET", key, "f", "v")
-            told.append(refused.value)
-        for node in cluster.nodes:
-            node.kill()
-        for ask in (lambda: wire.call("GET", key), lambda: wire_to(cluster).servers(), wire.connect):
-            try:
-                ask()
-            except StoreError as error:
-                told.append(error)
-        for error in told:
-            for cause in causes(error):
-                assert "hidden-pw" not in f"{cause!r} {vars(cause)}"
-
-
-def causes(error: BaseException) -> Iterator[BaseException]:
-    """An error and what it came of."""
-    found: BaseException | None = error
-    while found is not None:
-        yield found
-        found = found.__cause__
 
 
 # Streams
