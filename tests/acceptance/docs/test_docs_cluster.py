@@ -1,4 +1,4 @@
-"""docs/cluster.md: the commands that it lists are those that the source sends, and a user who may no more can do all that a store needs."""
+"""docs/cluster.md: its commands are those that the source sends, and a user who may do no more can do all that a store needs."""
 
 from __future__ import annotations
 
