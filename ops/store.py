@@ -220,8 +220,7 @@ def _fenced_again(
     cannot be read: nothing is answered then."""
     if identity.sealed is None:
         return _FencedAgain()
-    from ops.erasing.fence_list import FenceList, list_path  # noqa: PLC0415 - where there is a list
-    from ops.erasing.fenced_again import fence_again  # noqa: PLC0415 - as above
+    from ops.erasing.fence_list import FenceList, fence_again, list_path  # noqa: PLC0415 - where there is a list
 
     path = list_path(settings, identity.store_id)
     if not os.path.lexists(path):

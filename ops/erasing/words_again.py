@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
+from consumers.erasing.looked import note_looked, unlooked
 from consumers.erasing.words import fence_names, wipe_entries
 from events.catalogue import MemoryErased
 from events.door.of_the_store import ERASURES, label_of
@@ -16,8 +17,7 @@ from events.redis.naming import read_seqs
 from events.redis.wire import Wire
 from events.sealing.cipher import ValueCipher
 from events.vocabulary import MAX_REQUEST_EVENTS
-from ops.erasing.fence_list import AT_ONCE, ErasureStep, secret_lines
-from ops.erasing.looked import note_looked, unlooked
+from ops.erasing.fence_list import AT_ONCE, ErasureStep, secret_lines, steps_of
 from ops.erasing.words_list import WordsGoing, erased_by, going_by, going_in
 from projections.redis.store import slices
 
@@ -54,7 +54,7 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
         return {}
     # The newest line of each counts: what was certified again ended twice, and the log has one of both.
     lacking = bool(lacks(wire, tags, list(steps.values())))
-    older = list(tags) if lacking else unlooked(wire, tags, listed, WORDS)
+    older = list(tags) if lacking else unlooked(wire, tags, steps_of(listed), WORDS)
     until = dict[int, int]()
     for tag, owner, cipher in _owners(wire, older, listed[0].store, {one.label for one in steps.values()}):
         mine = [one for one in listed if one.erasure in steps and one.label == label_of(one.store, owner)]
@@ -76,7 +76,7 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
                 partition, seq = parse_position(receipt.position)
                 until[partition] = max(until.get(partition, 0), seq)
     if wire.many:
-        note_looked(wire, older, listed, WORDS)
+        note_looked(wire, older, steps_of(listed), WORDS)
     return until
 
 
