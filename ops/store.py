@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -203,6 +203,8 @@ class _FencedAgain(NamedTuple):
     owners: int = 0
     words: Mapping[int, int] = MappingProxyType({})
     """By partition up to where must be folded that memories are erased."""
+    erasures: Sequence[str] = ()
+    """Of words, that are to be done again though the log tells their end."""
 
     def __str__(self) -> str:
         told = []
@@ -232,7 +234,7 @@ def _fenced_again(
     from ops.erasing.words_again import wipe_again  # noqa: PLC0415 - where there were any
 
     with closing(again()) as log:
-        return _FencedAgain(owners, wipe_again(wire, identity.tags, words, log.append))
+        return _FencedAgain(owners, *wipe_again(wire, identity.tags, words, log.append))
 
 
 @contextmanager
@@ -280,6 +282,10 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     if told := str(returned):
         store.fenced = returned.words
         alarms.raised("erased_came_back", "", told)
+    for erasure in returned.erasures:
+        alarms.raised(
+            "erasure_left", erasure, "a node of the cluster came back as it was before: `engramlog erase --again`"
+        )
     receipts.start()
     try:
         yield store

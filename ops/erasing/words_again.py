@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
+from typing import NamedTuple
 
 from consumers.erasing.looked import note_looked, unlooked
 from consumers.erasing.words import fence_names, wipe_entries
@@ -46,16 +48,24 @@ def lacks(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> set
     return events - known
 
 
-def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], append: Append) -> dict[int, int]:
+class WipedAgain(NamedTuple):
+    """What came back, and was taken out again."""
+
+    until: Mapping[int, int] = MappingProxyType({})
+    """By partition up to where must be folded before anything is answered."""
+    erasures: tuple[str, ...] = ()
+    """Those whose end the log tells, though a node of the Cluster came back as it was before: they are to be done again."""
+
+
+def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], append: Append) -> WipedAgain:
     """Take those words of the list again out of a store whose log lacks something of it, or that lies on a Cluster of which a node
-    came back; gives by partition up to where that must be folded before anything is answered. Raises StoreError, KeyUnavailable
-    where it cannot be known whose they are."""
+    came back. Raises StoreError, KeyUnavailable where it cannot be known whose they are."""
     if not (steps := erased_by(listed)):
-        return {}
+        return WipedAgain()
     # The newest line of each counts: what was certified again ended twice, and the log has one of both.
     lacking = bool(lacks(wire, tags, list(steps.values())))
     older = list(tags) if lacking else unlooked(wire, tags, steps_of(listed), WORDS)
-    until = dict[int, int]()
+    until, back = dict[int, int](), list[str]()
     for tag, owner, cipher in _owners(wire, older, listed[0].store, {one.label for one in steps.values()}):
         mine = [one for one in listed if one.erasure in steps and one.label == label_of(one.store, owner)]
         events = list[Event[MemoryErased]]()
@@ -65,6 +75,7 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
             had_words = wipe_entries(wire, tag, owner, cipher, seqs, one.erasure)
             if not (lacking or had_words):
                 continue  # this node has all of it: words went last
+            back += [] if lacking else [one.erasure]
             at = datetime.fromisoformat(_began(listed, one))
             events += [erased_event(owner, memory_id, one.erasure, at, one.reason) for memory_id in going.memories]
         for some in slices(events, MAX_REQUEST_EVENTS):
@@ -77,7 +88,7 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
                 until[partition] = max(until.get(partition, 0), seq)
     if wire.many:
         note_looked(wire, older, steps_of(listed), WORDS)
-    return until
+    return WipedAgain(until, tuple(back))
 
 
 def _began(listed: Sequence[ErasureStep], one: ErasureStep) -> str:

@@ -153,6 +153,8 @@ def test_seals_are_saved_and_brought_back_but_what_was_erased(
     assert listed(cli, kept)
     assert "ReceiptLost" in cli("erase", "--again", code=1).err
     cli("alarms", "--clear", "receipt_lost")
+    for file in (tmp_path / "data").glob("heads-*"):
+        file.unlink()  # of what was said after the copy, which is lost
     for one in cli.json("erase", "--again", code=3)["certificates"]:  # what was noted of them was proven before
         assert one["verified"]
     assert cli.json("verify")["ok"]
