@@ -2079,6 +2079,14 @@ class SealingTold(TypedDict):
     reachable: bool | None
     problem: NotRequired[str | None]
 
+class RestoredTold(TypedDict):
+    backup: str
+    moment: str
+    at: str
+    events: int
+    taken_over: NotRequired[str | None]
+    reason: NotRequired[str | None]
+
 class StoreStatus(TypedDict):
     store_id: str
     at: NotRequired[str | None]
@@ -2096,6 +2104,7 @@ class StoreStatus(TypedDict):
     accesses: AccessFigures
     embedder: NotRequired[EmbedderStanding | None]
     listening: NotRequired[ListeningTold | None]
+    restored: NotRequired[RestoredTold | None]
     sealed: bool
     sealing: NotRequired[SealingTold | None]
     notice: str

@@ -2577,6 +2577,23 @@ class ListeningTold(Result):
     `port` of their own too."""
 
 
+class RestoredTold(Result):
+    """What a store was restored from."""
+
+    backup: str
+    """The backup's id."""
+    moment: str
+    """Up to when it tells."""
+    at: str
+    """When it was brought into the store."""
+    events: int
+    """How many events came with it."""
+    taken_over: str | None = None
+    """When the store took the original's place; null while it takes nothing new."""
+    reason: str | None = None
+    """Why, as was said then."""
+
+
 class SealingTold(Result):
     """Whether contents are sealed, under what, and whether that can be had."""
 
@@ -2619,6 +2636,8 @@ class StoreStatus(Result):
     """What compares meanings in this process; null where nothing does for owners who chose nothing."""
     listening: ListeningTold | None = None
     """How this process is asked; null of a command, which serves nobody."""
+    restored: RestoredTold | None = None
+    """From which backup the store was restored; null where it never was."""
     sealed: bool
     sealing: SealingTold | None = None
     """Under what contents are sealed, and whether it can be had."""
