@@ -63,7 +63,9 @@ def test_the_folder_and_the_file_are_of_nobody_else(tmp_path: Path) -> None:
     assert [stat.S_IMODE(one.stat().st_mode) for one in places] == [0o600, 0o700, 0o700]
 
 
-@pytest.mark.parametrize("torn", [b"\0\0\0", b'{"partition":0,"first":"c"', b'{"partition":0,"first":"c"}\n', b"\xff\n"])
+@pytest.mark.parametrize(
+    "torn", [b"\0\0\0", b'{"partition":0,"first":"c"', b'{"partition":0,"first":"c"}\n', b"\xff\n"]
+)
 def test_a_line_that_was_torn_does_not_count_and_goes(tmp_path: Path, torn: bytes) -> None:
     journal = opened(tmp_path)
     killed(journal, done("a", "b"))
@@ -144,7 +146,8 @@ def open_to_others(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lay", "told"), [(linked, "symbolic"), (open_to_others, "read by others"), (os.mkfifo, "no plain"), (os.mkdir, "dir")]
+    ("lay", "told"),
+    [(linked, "symbolic"), (open_to_others, "read by others"), (os.mkfifo, "no plain"), (os.mkdir, "dir")],
 )
 def test_what_others_may_have_put_there_or_read_is_refused(
     tmp_path: Path, lay: Callable[[Path], object], told: str
