@@ -7,9 +7,9 @@ whole. The note is written after the fences, on the same node: where it stands, 
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Sequence
 from hashlib import sha256
+from platform import node
 
 from events.partitions import FENCED_META, LogKeys
 from events.redis.wire import Wire
@@ -21,7 +21,7 @@ _DIGITS = 16
 
 def _field(what: str) -> str:
     """Each machine has a list of its own, and notes for itself."""
-    return f"{FENCED_META}{what}:{sha256(socket.gethostname().encode()).hexdigest()[:_DIGITS]}"
+    return f"{FENCED_META}{what}:{sha256(node().encode()).hexdigest()[:_DIGITS]}"
 
 
 def _mark(listed: Steps) -> bytes:
