@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -204,6 +204,8 @@ class _FencedAgain(NamedTuple):
     owners: int = 0
     words: Mapping[int, int] = MappingProxyType({})
     """By partition up to where must be folded that memories are erased."""
+    erasures: Sequence[str] = ()
+    """Of words, that are to be done again though the log tells their end."""
 
     def __str__(self) -> str:
         told = []
@@ -221,8 +223,7 @@ def _fenced_again(
     cannot be read: nothing is answered then."""
     if identity.sealed is None:
         return _FencedAgain()
-    from ops.erasing.fence_list import FenceList, list_path  # noqa: PLC0415 - where there is a list
-    from ops.erasing.fenced_again import fence_again  # noqa: PLC0415 - as above
+    from ops.erasing.fence_list import FenceList, fence_again, list_path  # noqa: PLC0415 - where there is a list
 
     path = list_path(settings, identity.store_id)
     if not os.path.lexists(path):
@@ -234,7 +235,7 @@ def _fenced_again(
     from ops.erasing.words_again import wipe_again  # noqa: PLC0415 - where there were any
 
     with closing(again()) as log:
-        return _FencedAgain(owners, wipe_again(wire, identity.tags, words, log.append))
+        return _FencedAgain(owners, *wipe_again(wire, identity.tags, words, log.append))
 
 
 def tell_restored(restored: FromBackup | None, alarms: RedisAlarms) -> None:
@@ -289,6 +290,10 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     if told := str(returned):
         store.fenced = returned.words
         alarms.raised("erased_came_back", "", told)
+    for erasure in returned.erasures:
+        alarms.raised(
+            "erasure_left", erasure, "a node of the cluster came back as it was before: `engramlog erase --again`"
+        )
     receipts.start()
     try:
         yield store

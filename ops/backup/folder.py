@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import gzip
 import os
+import re
 import shutil
 import stat
 import zlib
@@ -23,8 +24,11 @@ from ops.owned import OTHERS
 LEVEL = 3
 """Of gzip: level 6 takes twice the time, and makes files 6 % smaller."""
 CHUNK = 1 << 20
+MAKING = ".making"
+"""What the name of a backup ends with that is being made, behind a dot before it."""
 ABOUT = b"engramlog backup"
 ALLOWED = "a folder that `engramlog backup make` wrote, with all of its files"
+_PART = re.compile(r"partition-\d{4}\.rows\.gz")
 _BROKEN = (EOFError, zlib.error, gzip.BadGzipFile, DamagedRows)
 
 
@@ -227,14 +231,15 @@ def refuse_destination(path: Path, data: Path | None) -> Path:
 def made_whole(path: Path, probe: Callable[[str], None]) -> Iterator[Path]:
     """A folder to write a backup into; under its own name once all of it is on disk. One that is left in the middle is not there.
 
-    What a killed one left is removed by the next of the same name. Raises StoreUnavailable.
+    What killed ones left there goes. Raises StoreUnavailable.
     """
-    beside = path.with_name(f".{path.name}.making")
+    beside = path.with_name(f".{path.name}{MAKING}")
     try:
         descriptor = _taken(beside)
     except OSError as error:
         raise _unwritten(path, error) from error
     try:
+        _drop_left(path.parent, beside)
         yield beside
         _sync(beside)
         probe("before it has its name")
@@ -271,6 +276,25 @@ def _taken(beside: Path) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def _drop_left(folder: Path, mine: Path) -> None:
+    """Remove what killed processes left of backups in a folder: what holds a backup's files alone, and nobody writes to. What
+    cannot be removed stays."""
+    for one in folder.glob(f".*{MAKING}"):
+        with suppress(OSError):
+            if one == mine or one.is_symlink() or not all(_is_ours(inner.name) for inner in one.iterdir()):
+                continue
+            descriptor = os.open(one, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(one)
+            finally:
+                os.close(descriptor)
+
+
+def _is_ours(name: str) -> bool:
+    return name in (NAMES.manifest, NAMES.store) or _PART.fullmatch(name) is not None
 
 
 def write_file(path: Path, raw: bytes) -> None:

@@ -43,7 +43,7 @@ from events.redis.wire import Wire, connect
 from ops.backup.checking import check_backup, entries_of, refuse_fields, rows_of_store, store_fields
 from ops.backup.folder import BackupFolder
 from ops.backup.manifest import NAMES
-from ops.bringing.frame import InUse, OldStore
+from ops.bringing.frame import InUse, OldStore, refuse_others
 from ops.clock import now, now_micros
 from ops.sealing import seals_restore
 from ops.sealing.master import master_of
@@ -102,10 +102,12 @@ def restore_backup(
     fields = store_fields(folder)
     refuse_fields(folder, fields)
     with _reached(settings, on_wait) as store:
+        if store.identity is not _NOBODY:
+            _refuse_other(store.identity, folder)
+        if told.sealed:  # before anything is laid: bringing seals back asks for it
+            refuse_others(store, alone=alone, on_wait=on_wait)
         wire = store.wire()
         try:
-            if store.identity is not _NOBODY:
-                _refuse_other(store.identity, folder)
             if told.sealed:
                 _refuse_seals(store, folder, seals)
             _refuse_without_room(wire, folder)

@@ -143,6 +143,8 @@ def _render_plan(found: BackupFolder, settings: Settings) -> None:
         f" {escape(where)}, which must be empty. What the store said after that moment is not in it.",
         soft_wrap=True,
     )
+    if found.open_to_others:
+        err.print("[yellow]Others of this machine could read the backup, or have changed it: make its folder 0700.[/]")
 
 
 def _confirm(yes: bool, json: bool, question: str, plan: Mapping[str, Any]) -> None:

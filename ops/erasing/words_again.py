@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
+from typing import NamedTuple
 
+from consumers.erasing.looked import note_looked, unlooked
 from consumers.erasing.words import fence_names, wipe_entries
 from events.catalogue import MemoryErased
 from events.door.of_the_store import ERASURES, label_of
@@ -16,8 +19,7 @@ from events.redis.naming import read_seqs
 from events.redis.wire import Wire
 from events.sealing.cipher import ValueCipher
 from events.vocabulary import MAX_REQUEST_EVENTS
-from ops.erasing.fence_list import AT_ONCE, ErasureStep, secret_lines
-from ops.erasing.looked import note_looked, unlooked
+from ops.erasing.fence_list import AT_ONCE, ErasureStep, secret_lines, steps_of
 from ops.erasing.words_list import WordsGoing, erased_by, going_by, going_in
 from projections.redis.store import slices
 
@@ -46,16 +48,24 @@ def lacks(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> set
     return events - known
 
 
-def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], append: Append) -> dict[int, int]:
+class WipedAgain(NamedTuple):
+    """What came back, and was taken out again."""
+
+    until: Mapping[int, int] = MappingProxyType({})
+    """By partition up to where must be folded before anything is answered."""
+    erasures: tuple[str, ...] = ()
+    """Those whose end the log tells, though a node of the Cluster came back as it was before: they are to be done again."""
+
+
+def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], append: Append) -> WipedAgain:
     """Take those words of the list again out of a store whose log lacks something of it, or that lies on a Cluster of which a node
-    came back; gives by partition up to where that must be folded before anything is answered. Raises StoreError, KeyUnavailable
-    where it cannot be known whose they are."""
+    came back. Raises StoreError, KeyUnavailable where it cannot be known whose they are."""
     if not (steps := erased_by(listed)):
-        return {}
+        return WipedAgain()
     # The newest line of each counts: what was certified again ended twice, and the log has one of both.
     lacking = bool(lacks(wire, tags, list(steps.values())))
-    older = list(tags) if lacking else unlooked(wire, tags, listed, WORDS)
-    until = dict[int, int]()
+    older = list(tags) if lacking else unlooked(wire, tags, steps_of(listed), WORDS)
+    until, back = dict[int, int](), list[str]()
     for tag, owner, cipher in _owners(wire, older, listed[0].store, {one.label for one in steps.values()}):
         mine = [one for one in listed if one.erasure in steps and one.label == label_of(one.store, owner)]
         events = list[Event[MemoryErased]]()
@@ -65,6 +75,7 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
             had_words = wipe_entries(wire, tag, owner, cipher, seqs, one.erasure)
             if not (lacking or had_words):
                 continue  # this node has all of it: words went last
+            back += [] if lacking else [one.erasure]
             at = datetime.fromisoformat(_began(listed, one))
             events += [erased_event(owner, memory_id, one.erasure, at, one.reason) for memory_id in going.memories]
         for some in slices(events, MAX_REQUEST_EVENTS):
@@ -76,8 +87,8 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
                 partition, seq = parse_position(receipt.position)
                 until[partition] = max(until.get(partition, 0), seq)
     if wire.many:
-        note_looked(wire, older, listed, WORDS)
-    return until
+        note_looked(wire, older, steps_of(listed), WORDS)
+    return WipedAgain(until, tuple(back))
 
 
 def _began(listed: Sequence[ErasureStep], one: ErasureStep) -> str:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from events.errors import StoreMismatch
 from events.partitions import RESTORED, STORE_KEY, LogKeys
 from events.redis.wire import Wire
+
+if TYPE_CHECKING:
+    from projections.shapes import RestoredTold
 
 BACKED_UP = "backed_up"
 """The field of a store that tells when its last backup was made, as an instant, and its id behind a space."""
@@ -57,7 +60,7 @@ class FromBackup(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     @property
-    def told(self) -> dict[str, Any]:
+    def told(self) -> RestoredTold:
         """The same, JSON-ready."""
         return {
             "backup": self.backup,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from redis._parsers import CommandsParser
 
 from events.partitions import LogKeys, spread_tags
-from events.redis.cluster.routing import OF_NO_KEY, SUMMED, Elsewhere, key_of, key_of_packed, read_many, slot_of, spread
+from events.redis.cluster.routing import OF_NO_KEY, SUMMED, NoNode, key_of, key_of_packed, read_many, slot_of, spread
 from events.redis.wire import packed
 from tests.examples import examples
 from tests.given.clusters.cluster import GivenCluster
@@ -119,7 +119,7 @@ def test_a_packed_script_goes_where_its_first_key_lies() -> None:
     for key in ("k", "{tag}:meta", "x" * 300):
         assert key_of_packed(packed(("EVALSHA", "0" * 40, 1, key, b"\r\n" * 300))) == key.encode()
     for other in (("HGET", "a", "b"), ("EVALSHA", "0" * 40, 1, "x" * 600)):
-        with pytest.raises(Elsewhere):
+        with pytest.raises(NoNode):
             key_of_packed(packed(other))
 
 
@@ -132,5 +132,5 @@ def test_an_xread_of_several_streams_is_taken_apart_with_their_places() -> None:
 
 @pytest.mark.parametrize("command", [["EVALSHA", "0" * 40, 0, "x"], ["WHATEVER"]])
 def test_what_names_no_key_belongs_to_no_node(command: list[Any]) -> None:
-    with pytest.raises(Elsewhere):
+    with pytest.raises(NoNode):
         key_of(command)

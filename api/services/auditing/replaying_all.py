@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
-from api.requests.checks import check_limit, parse_instant, parse_place
+from api.requests.checks import check_limit, parse_instant, parse_line
 from api.requests.whole import WholeAsked
 from api.services.auditing.folding import FoldAsked, Refolder
 from api.services.auditing.parameters import check_parameter
@@ -56,9 +56,7 @@ def whole_asked(
         )
     texts = checked_questions(None, queries)
     for field, moment in (("as_of", as_of), ("known", known)):
-        if moment is not None and moment.count(":") == 1 and moment.replace(":", "").isdigit():
-            raise refused(field, moment, "an instant, or a day: a position is one owner's")
-        parse_place(moment, field, 0, "")
+        parse_line(moment, field)
     if at is not None:
         parse_instant(at)
     return WholeAsked(forced, profile, told, alone, texts, check_limit(limit), as_of=as_of, known=known, at=at)

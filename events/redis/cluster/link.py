@@ -37,7 +37,7 @@ class NodeLink(Wire):
             raise StoreUnavailable(f"it answers what no Redis does ({error}); {UNKNOWN}", retry_after=1) from error
 
 
-class Lost:
+class LostAnswer:
     """An answer that never comes."""
 
     def __init__(self, error: StoreUnavailable) -> None:
@@ -56,22 +56,22 @@ class Part:
 class Fan:
     """What several nodes owe to one XREAD."""
 
-    def __init__(self, many: ReadMany, parts: list[Part | Lost]) -> None:
+    def __init__(self, many: ReadMany, parts: list[Part | LostAnswer]) -> None:
         self.many = many
         self.parts = parts
         self.began = monotonic()
         self.until = self.began if many.block_ms is None else self.began + many.block_ms / 1_000
 
 
-Owed = Part | Lost | Fan
+Owed = Part | LostAnswer | Fan
 
 
 def lost_of(owed: Owed, link: NodeLink, lost: StoreUnavailable) -> Owed:
     """What is owed once a link is lost."""
     if isinstance(owed, Part):
-        return Lost(lost) if owed.link is link else owed
+        return LostAnswer(lost) if owed.link is link else owed
     if isinstance(owed, Fan):
-        owed.parts = [Lost(lost) if isinstance(one, Part) and one.link is link else one for one in owed.parts]
+        owed.parts = [LostAnswer(lost) if isinstance(one, Part) and one.link is link else one for one in owed.parts]
     return owed
 
 

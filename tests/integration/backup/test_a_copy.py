@@ -146,6 +146,7 @@ def test_a_service_on_it_is_not_ready_runs_no_job_and_begins_once_it_is_taken_ov
         assert not up.facts("job worker processes resumed")
         kept = lying_open.data / "heads.jsonl"
         wait_until(lambda: kept.exists() and kept.read_bytes())
+        assert not sink.exists(), "heads of a copy go to nobody who holds those of the original"
         assert up.run("backup", "restore", str(made), "--yes", expect=1)["error"] == "InUse"
         up.run("backup", "take-over", "--yes")
         wait_until(lambda: get(up, "/v1/status")["lifecycle"]["last_tick"])
@@ -153,9 +154,9 @@ def test_a_service_on_it_is_not_ready_runs_no_job_and_begins_once_it_is_taken_ov
         assert json.load(urlopen(Request(f"{url}/ready"), timeout=PATIENCE))
         assert get(up, "/v1/status")["restored"]["taken_over"]
         assert {one["name"] for one in get(up, "/v1/alarms")["alarms"]} == set()
+        wait_until(lambda: sink.exists() and sink.read_bytes())
         up.process.send_signal(signal.SIGTERM)
         up.process.wait(PATIENCE)
-    assert not sink.exists(), "heads of a copy go to nobody who holds those of the original"
 
 
 def test_what_the_original_said_since_is_given_up_by_name_and_told_for_good(depot: Depot) -> None:

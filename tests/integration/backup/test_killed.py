@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from pathlib import Path
 
 from tests.integration.backup.depot import EVENTS, Depot, killed
@@ -71,6 +73,25 @@ def test_one_that_is_killed_is_not_there_and_the_next_of_its_name_is_whole(depot
             assert told["events"] == EVENTS, point
         assert left(depot.folder) == [], point
         assert depot.cli.json("backup", "check", str(made))["events"] == EVENTS, point
+
+
+def test_what_killed_ones_left_goes_with_the_next_one_beside_it_and_nothing_else_does(lying_open: Depot) -> None:
+    killed(MAKE, "after a partition", str(lying_open.folder / "monday"))
+    others = lying_open.folder / ".photos.making"
+    others.mkdir()
+    (others / "picture.png").write_bytes(b"x")
+    busy = lying_open.folder / ".sunday.making"
+    busy.mkdir()
+    descriptor = os.open(busy, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    link = lying_open.folder / ".link.making"
+    link.symlink_to(busy)
+    assert ".monday.making" in left(lying_open.folder)
+    lying_open.make("wednesday")
+    assert left(lying_open.folder) == [".link.making", ".photos.making", ".sunday.making"]
+    os.close(descriptor)
+    lying_open.make("thursday")
+    assert left(lying_open.folder) == [".link.making", ".photos.making"]
 
 
 def test_a_restore_is_gone_on_with_from_wherever_it_was_killed_and_nothing_opens_it_meanwhile(depot: Depot) -> None:

@@ -158,6 +158,23 @@ def test_a_sealed_one_needs_its_seals_and_its_key_before_anything_is_written(
     assert sealed.restore(made, "--seals", str(sealed.seals))["seals"]["entries"]["opens"] == EVENTS
 
 
+def test_others_on_a_redis_of_ones_own_are_refused_before_the_log_of_a_sealed_one_is_laid(
+    sealed: Depot, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers, made = sealed.answers(), sealed.make()
+    sealed.on("new")
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_server.url)
+    monkeypatch.setattr("ops.bringing.frame.ALONE_SECONDS", 0.0)
+    with redis_server.client() as other:
+        other.ping()
+        told = sealed.restore(made, code=1)
+        assert told["error"] == "InUse"
+        assert other.dbsize() == 0
+        assert sealed.restore(made, "--alone")["seals"]["entries"]["opens"] == EVENTS
+        assert other.exists("engramlog:store")
+    assert sealed.answers() == answers
+
+
 def test_what_is_newer_than_the_seals_is_told_by_the_exit_code(sealed: Depot) -> None:
     sealed.cli.json("seals", "save")
     sealed.say(range(100, 103), "团队")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from events.redis.address import MOST_NODES, SCHEMES, Place, read_address
+from events.redis.address import MOST_NODES, SCHEMES, ServerPlace, read_address
 from events.redis.wire import connect
 from tests.examples import examples
 
@@ -18,24 +18,24 @@ SECRET = "Xq7hiddenZ"
     [
         ("redis://h:1/3", "server", (), {}),
         ("unix:///run/redis.sock?db=2", "server", (), {}),
-        ("redis+cluster://a:1,b:2", "cluster", (Place("a", 1), Place("b", 2)), {"db": 0}),
-        ("redis+cluster://a", "cluster", (Place("a", 6379),), {"db": 0}),
-        ("redis+cluster://a/0", "cluster", (Place("a", 6379),), {"db": 0}),
-        ("redis+cluster://[::1]:7,b", "cluster", (Place("::1", 7), Place("b", 6379)), {"db": 0}),
+        ("redis+cluster://a:1,b:2", "cluster", (ServerPlace("a", 1), ServerPlace("b", 2)), {"db": 0}),
+        ("redis+cluster://a", "cluster", (ServerPlace("a", 6379),), {"db": 0}),
+        ("redis+cluster://a/0", "cluster", (ServerPlace("a", 6379),), {"db": 0}),
+        ("redis+cluster://[::1]:7,b", "cluster", (ServerPlace("::1", 7), ServerPlace("b", 6379)), {"db": 0}),
         (
             "rediss+cluster://u:p%40,%2F@a:1?ssl_ca_certs=/ca",
             "cluster",
-            (Place("a", 1),),
+            (ServerPlace("a", 1),),
             {"username": "u", "password": "p@,/", "ssl_ca_certs": "/ca", "db": 0},
         ),
         (
             "redis+cluster://:p@ss,word@a:1,b:2",
             "cluster",
-            (Place("a", 1), Place("b", 2)),
+            (ServerPlace("a", 1), ServerPlace("b", 2)),
             {"password": "p@ss,word", "db": 0},
         ),
-        ("redis+sentinel://s1,s2:9/name", "sentinel", (Place("s1", 26379), Place("s2", 9)), {"db": 0}),
-        ("redis+sentinel://s1/the%20name/4", "sentinel", (Place("s1", 26379),), {"db": 4}),
+        ("redis+sentinel://s1,s2:9/name", "sentinel", (ServerPlace("s1", 26379), ServerPlace("s2", 9)), {"db": 0}),
+        ("redis+sentinel://s1/the%20name/4", "sentinel", (ServerPlace("s1", 26379),), {"db": 4}),
     ],
 )
 def test_a_url_tells_where_a_store_s_redis_is(url: str, kind: str, places: object, options: object) -> None:

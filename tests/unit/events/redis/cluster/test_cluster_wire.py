@@ -7,7 +7,7 @@ import redis
 
 from events.errors import StoreError, StoreUnavailable
 from events.redis.cluster import wire as wire_module
-from events.redis.cluster.routing import Elsewhere, slot_of
+from events.redis.cluster.routing import NoNode, slot_of
 from events.redis.wire import Script, as_store_error, packed
 from tests.doubles.cluster_nodes import (
     CUT,
@@ -242,7 +242,7 @@ def test_what_belongs_to_no_node_is_refused_before_anything_is_sent(
     cluster: FakeCluster, commands: list[list[str]]
 ) -> None:
     wire = wire_to(cluster)
-    with pytest.raises(Elsewhere):
+    with pytest.raises(NoNode):
         wire.pipeline(commands)
     assert [node.seen for node in cluster.nodes] == [[], []]
 

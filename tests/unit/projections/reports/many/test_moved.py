@@ -176,7 +176,9 @@ def parts(draw: st.DrawFn) -> list[StoreMoved]:
     """One of each owner."""
     found = []
     for number in range(draw(st.integers(1, 8))):
-        plain = {name: draw(some) for name in ("owners", "changed", "untouched", "events", "struck", "memories", "came")}
+        plain = {
+            name: draw(some) for name in ("owners", "changed", "untouched", "events", "struck", "memories", "came")
+        }
         tallies = {name: draw(counts) for name in ("left_out", "changed_fields", "why_came", "why_went", "levels")}
         most = [OwnerMoved(f"o{number}", draw(some), draw(some), draw(some))] if draw(st.booleans()) else []
         change = draw(st.sampled_from([0.0, 0.25, -0.25, 0.5, -0.75]))

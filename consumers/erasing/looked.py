@@ -7,28 +7,29 @@ whole. The note is written after the fences, on the same node: where it stands, 
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Sequence
 from hashlib import sha256
+from platform import node
 
 from events.partitions import FENCED_META, LogKeys
 from events.redis.wire import Wire
-from ops.erasing.fence_list import ErasureStep
 
+Steps = Sequence[tuple[str, str]]
+"""Of what is listed the erasure, and its step."""
 _DIGITS = 16
 
 
 def _field(what: str) -> str:
     """Each machine has a list of its own, and notes for itself."""
-    return f"{FENCED_META}{what}:{sha256(socket.gethostname().encode()).hexdigest()[:_DIGITS]}"
+    return f"{FENCED_META}{what}:{sha256(node().encode()).hexdigest()[:_DIGITS]}"
 
 
-def _mark(listed: Sequence[ErasureStep]) -> bytes:
-    lines = sorted(f"{one.erasure} {one.step}" for one in listed)
+def _mark(listed: Steps) -> bytes:
+    lines = sorted(f"{erasure} {step}" for erasure, step in listed)
     return sha256("\n".join(lines).encode()).hexdigest()[:_DIGITS].encode()
 
 
-def unlooked(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], what: str) -> list[str]:
+def unlooked(wire: Wire, tags: Sequence[str], listed: Steps, what: str) -> list[str]:
     """The partitions of a Cluster that were not looked through for all that is listed; none of one server. Raises StoreError."""
     if not wire.many:
         return []
@@ -36,6 +37,6 @@ def unlooked(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], wha
     return [tag for tag, mark in zip(tags, found, strict=True) if mark != _mark(listed)]
 
 
-def note_looked(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], what: str) -> None:
+def note_looked(wire: Wire, tags: Sequence[str], listed: Steps, what: str) -> None:
     """Note that these were. Raises StoreError."""
     wire.answers([["HSET", LogKeys(tag).meta, _field(what), _mark(listed)] for tag in tags])

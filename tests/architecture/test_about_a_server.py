@@ -1,0 +1,113 @@
+"""A command about a server names no key, so a cluster cannot tell which node is meant: each place that sends one is listed, with
+how it comes by the server. A place that is not listed, or not there any more, is a failure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from events.redis.cluster.routing import OF_NO_KEY
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("events", "projections", "consumers", "api", "ops")
+OWN_SERVERS = ("ops/bench/", "ops/embedded/", "ops/erasing/scratch.py")
+"""What starts a Redis of its own, or talks to the one of a data folder."""
+METHODS = {
+    "acl_list", "bgrewriteaof", "bgsave", "client_id", "client_kill", "client_list", "config_get", "config_set", "dbsize",
+    "flushall", "flushdb", "info", "keys", "lastsave", "memory_stats", "ping", "randomkey", "scan", "scan_iter", "script_flush",
+    "script_load", "shutdown", "slowlog_get", "slowlog_reset", "wait",
+}  # fmt: skip
+"""Of redis-py's clients; some of these names are other things' too, so they count where a client is asked."""
+CLIENTS = {"client", "_client", "redis", "connection"}
+EACH = "each server that `Wire.servers` gives"
+AT = "the server of a key, by `Wire.at`"
+GIVEN = "one server's own wire, which the caller gives"
+ONE = "one server's own client, which the caller gives"
+ONE_SERVER = "asked of a store on one server alone"
+QUEUE = "the Redis of the queue, which is one server"
+ABOUT = "all servers of some keys, by `Wire.about`"
+PLACES = {
+    "api/services/auditing/supervision.py info: INFO": GIVEN,
+    "consumers/fold/rebuild.py _refuse_without_room_beside: INFO": AT,
+    "consumers/jobs/leader.py schedule_told: TIME": QUEUE,
+    "consumers/sealing/leaving.py _aof_rewritten: BGREWRITEAOF": GIVEN,
+    "consumers/sealing/leaving.py _dumped: BGSAVE": GIVEN,
+    "consumers/sealing/leaving.py _info: INFO": GIVEN,
+    "consumers/sealing/leaving.py _rewritten: SLOWLOG": GIVEN,
+    "consumers/sealing/leaving.py _served: CONFIG": GIVEN,
+    "consumers/upgrade/alone.py company: CLIENT": EACH,
+    "consumers/verify/scan.py keys_like: SCAN": EACH,
+    "events/redis/admission.py _memory: INFO": GIVEN,
+    "events/redis/clock.py redis_micros: TIME": AT,
+    "events/redis/cluster/nodes.py known_nodes: CLUSTER": EACH,
+    "events/redis/cluster/nodes.py moving_slots: CLUSTER": GIVEN,
+    "events/redis/cluster/slot_map.py _ask: CLUSTER": ONE,
+    "events/redis/durability.py read_settings: CONFIG": GIVEN,
+    "events/redis/ready.py _loading: INFO": GIVEN,
+    "events/redis/ready.py _mode: HELLO": ONE_SERVER,
+    "events/redis/ready.py _mode: INFO": ONE_SERVER,
+    "events/redis/sending.py _asked: WAIT": ABOUT,
+    "events/redis/sending.py _asked: WAITAOF": ABOUT,
+    "events/redis/wire.py load_again: SCRIPT": "a wire to one server; that of a cluster has each node load it",
+    "events/redis/wire.py server_run: INFO": GIVEN,
+    "ops/doctor/gathering/cluster.py _look: CONFIG": EACH,
+    "ops/doctor/gathering/cluster.py _look: TIME": EACH,
+    "ops/doctor/gathering/redis.py _lets_anybody_in: .ping": ONE,
+    "ops/erasing/in_redis.py _through: .scan_iter": ONE,
+    "ops/erasing/in_redis.py look: .info": ONE,
+    "ops/erasing/in_redis.py look_at_slow_log: .slowlog_get": ONE,
+    "ops/erasing/in_redis.py look_at_slow_log: SLOWLOG": "a word of the report",
+    "ops/erasing/residue.py _copies: .info": ONE_SERVER,
+    "ops/erasing/residue.py _files: .config_get": ONE,
+    "ops/erasing/residue.py _files: .info": ONE,
+    "ops/erasing/residue.py _is_here: .info": ONE,
+    "ops/erasing/residue.py _look_beside: .ping": ONE,
+    "ops/sealing/seal.py _room_beside: INFO": AT,
+}
+
+
+def places() -> Iterator[str]:
+    """Each place and command, once."""
+    for path in sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith(OWN_SERVERS):
+            yield from sorted(set(_of_file(name, ast.parse(path.read_text()))))
+
+
+def _of_file(name: str, tree: ast.AST) -> Iterator[str]:
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            for node in _own_nodes(function):
+                for command in _commands(node):
+                    yield f"{name} {function.name}: {command}"
+
+
+def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """What stands in a function, without functions in it."""
+    waiting: list[ast.AST] = list(ast.iter_child_nodes(function))
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, ast.FunctionDef):
+            yield node
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _commands(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and node.value in OF_NO_KEY:
+        yield str(node.value)
+    elif isinstance(node, ast.Attribute) and node.attr in METHODS and _is_client(node.value):
+        yield f".{node.attr}"
+
+
+def _is_client(asked: ast.expr) -> bool:
+    name = asked.attr if isinstance(asked, ast.Attribute) else asked.id if isinstance(asked, ast.Name) else ""
+    return name in CLIENTS
+
+
+def test_each_place_that_sends_a_command_about_a_server_is_known() -> None:
+    found = set(places())
+    assert found - PLACES.keys() == set(), (
+        "say which server is meant: by `Wire.servers`, `Wire.at` or `Wire.about`; then list it"
+    )
+    assert PLACES.keys() - found == set(), "is no more: take it out of the list"

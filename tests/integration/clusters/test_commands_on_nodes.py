@@ -1,0 +1,179 @@
+"""What operators ask a store on a cluster, each command once: right of the whole, whatever lies on which node."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from events.partitions import STORE_KEY, LogKeys, partition_of, spread_tags
+from events.redis.alarms import RedisAlarms
+from events.redis.wire import WirePool, connect
+from ops.sealing.key_file import make_key_file
+from ops.store import silent
+from tests.acceptance.commands.test_embed_command import use
+from tests.acceptance.helpers.cli import Cli, event, lines
+from tests.doubles.embedding import WordEmbedder
+from tests.given.clusters.cluster import GivenCluster
+from tests.integration.clusters.on_nodes import PARTITIONS, owners_by_node
+from tests.integration.sealing.machine import AT
+from tests.servers import Servers
+
+
+@pytest.fixture
+def cli(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    redis_servers: Servers,
+    any_redis_cluster: GivenCluster,
+) -> Cli:
+    key = tmp_path / "master-key"
+    assert make_key_file(key)
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", any_redis_cluster.url)
+    monkeypatch.setenv("ENGRAMLOG_REDIS_SERVER", str(any_redis_cluster.binary))
+    monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("ENGRAMLOG_SEALED_BY", str(key))
+    monkeypatch.setenv("ENGRAMLOG_QUEUE_URL", redis_servers.get("redis-6.2").url)
+    monkeypatch.setenv("ENGRAMLOG_SEALS_BACKUP", str(tmp_path / "seals"))
+    return Cli(monkeypatch, capfd)
+
+
+@pytest.fixture
+def owners(cli: Cli, any_redis_cluster: GivenCluster) -> list[str]:
+    """Of each node one, who were told three things."""
+    found = list(owners_by_node(any_redis_cluster, spread_tags(PARTITIONS)).values())
+    said = [event(100 * at + n, owner) for at, owner in enumerate(found) for n in range(3)]
+    cli("append", "-", stdin=lines(said))
+    return found
+
+
+def test_counts_are_of_all_nodes(cli: Cli, owners: list[str], any_redis_cluster: GivenCluster) -> None:
+    status = cli.json("status")
+    assert (status["events"], status["memories"], status["lag"]) == (9, 9, 0)
+    assert sorted(one["owner"] for one in cli.json("owners")["owners"]) == sorted(owners)
+    assert cli.json("stats")["memories"] == 9
+    told = cli.json("capacity")
+    sizes = [node.info("persistence")["aof_current_size"] for node in any_redis_cluster.primaries()]
+    assert told["events"] == 9
+    assert max(sizes) < told["aof"]["bytes"]
+    assert told["aof"]["enabled"]
+    used = [node.info("memory")["used_memory"] for node in any_redis_cluster.primaries()]
+    assert told["memory"]["used_bytes"] <= 1.5 * max(used)
+    node = any_redis_cluster.primaries()[2]
+    node.ask("CONFIG SET", "appendonly", "no")
+    assert not cli.json("capacity")["aof"]["enabled"], "where one node keeps no file"
+
+
+def test_verify_heads_and_a_rebuild(cli: Cli, owners: list[str]) -> None:
+    before = [listed(cli, owner) for owner in owners]
+    heads = cli.json("heads")
+    assert cli.json("verify")["ok"]
+    done = cli.json("rebuild")
+    assert sorted(one["partition"] for one in done["switched"]) == list(range(PARTITIONS))
+    assert cli.json("verify")["ok"]
+    assert [listed(cli, owner) for owner in owners] == before
+    assert [one["chain"] for one in cli.json("heads")["heads"]] == [one["chain"] for one in heads["heads"]]
+
+
+def listed(cli: Cli, owner: str) -> list[str]:
+    """An owner's memories, by id, with what they say."""
+    found = [f"{one['id']} {one['memory']}" for one in cli.json("list", owner, *AT)["memories"]]
+    assert len(found) == 3
+    return sorted(found)
+
+
+def test_vectors_are_made_and_dropped_with_their_owner(
+    cli: Cli, owners: list[str], any_redis_cluster: GivenCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, WordEmbedder())
+    assert cli.json("embed")["embedded"] == 9
+    assert cli.json("embed")["already"] == 9
+    assert cli.json("verify")["ok"]
+    assert cli.json("erase", owners[1], "--yes")["verified"]
+    for node in any_redis_cluster.primaries():
+        assert not [key for key in node.ask("KEYS", "*") if owners[1].encode() in key]
+    assert cli.json("embed")["already"] == 6
+
+
+def test_alarms_stand_and_are_cleared(cli: Cli, owners: list[str], any_redis_cluster: GivenCluster) -> None:
+    assert cli.json("alarms")["alarms"] == []
+    client = connect(any_redis_cluster.url)
+    alarms = RedisAlarms(WirePool(client), "test", silent)
+    for owner in owners:
+        alarms.raised("log_cut", owner, "the last line was cut")
+    alarms.close()
+    client.close()
+    assert {one["subject"] for one in cli.json("alarms")["alarms"]} == set(owners)
+    cli("alarms", "--clear", "log_cut")
+    assert cli.json("alarms")["alarms"] == []
+
+
+def test_keys_of_owners_on_every_node_are_wrapped_anew(
+    cli: Cli, owners: list[str], any_redis_cluster: GivenCluster
+) -> None:
+    tags = spread_tags(PARTITIONS)
+
+    def line(owner: str) -> bytes:
+        key = LogKeys(tags[partition_of(owner, PARTITIONS)]).secrets
+        return bytes(any_redis_cluster.node_of(key).ask("HGET", key, owner))
+
+    before = [line(owner) for owner in owners]
+    old = cli.json("master-key", "rotate")["before"]
+    assert cli.json("master-key", "rewrap")["unopened"] == 0
+    assert cli.json("master-key", "show")["droppable"] == [old]
+    assert all(line(owner) != old for owner, old in zip(owners, before, strict=True))
+    assert cli.json("verify")["ok"]
+
+
+def test_seals_are_saved_and_brought_back_but_what_was_erased(
+    cli: Cli, owners: list[str], any_redis_cluster: GivenCluster, tmp_path: Path
+) -> None:
+    copy = {
+        node: {key: node.ask("DUMP", key) for key in node.ask("KEYS", "*")} for node in any_redis_cluster.primaries()
+    }
+    erased, word, kept = owners
+    certificate = cli.json("erase", erased, "--yes")
+    assert (certificate["not_proven"], certificate["audit"]["exit_code"]) == ([], 0)
+    words = cli.json("erase", word, "m101", "--yes")
+    assert words["audit"]["exit_code"] == 0, words["audit"]
+    for (
+        node,
+        keys,
+    ) in copy.items():  # the machines are lost, and a copy of before is brought back, without salts and keys
+        node.ask("FLUSHALL")
+        for key, raw in keys.items():
+            if not key.endswith((b":salts", b":keys")):
+                node.ask("RESTORE", key, 0, raw)
+        node.hang_up()
+    answer = cli.json("seals", "restore", str(tmp_path / "seals"), "--yes", "--alone")
+    assert (answer["done"], answer["owners_erased"]) == (True, 1)
+    assert answer["entries"]["opens"] == 9 - 3 - 1
+    assert cli.json("list", erased, code=1)["error"] == "OwnerErased"
+    assert listed(cli, kept)
+    assert "ReceiptLost" in cli("erase", "--again", code=1).err
+    cli("alarms", "--clear", "receipt_lost")
+    for file in (tmp_path / "data").glob("heads-*"):
+        file.unlink()  # of what was said after the copy, which is lost
+    for one in cli.json("erase", "--again", code=3)["certificates"]:  # what was noted of them was proven before
+        assert one["verified"]
+    assert cli.json("verify")["ok"]
+
+
+def test_what_cannot_be_is_refused_by_name(
+    cli: Cli, owners: list[str], any_redis_cluster: GivenCluster, tmp_path: Path
+) -> None:
+    node = any_redis_cluster.node_of(STORE_KEY)
+    node.ask("SAVE")
+    copy = tmp_path / "dump.rdb"
+    copy.write_bytes((node.folder / "dump.rdb").read_bytes())
+    before = copy.read_bytes()
+    refused = cli.json("seals", "strip", str(copy), "--yes", code=1)
+    assert refused["error"] == "StoreMismatch"
+    assert "one node of a Redis Cluster" in refused["message"]
+    assert copy.read_bytes() == before
+    node.ask("HSET", STORE_KEY, "format", "1")
+    refused = cli.json("upgrade", "--yes", code=1)
+    assert refused["error"] == "StoreMismatch"
+    assert "lies on a cluster" in refused["message"]
+    assert cli.json("list", owners[0], code=1)["error"] == "OtherFormat"
