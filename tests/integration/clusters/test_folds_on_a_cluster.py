@@ -199,6 +199,7 @@ def test_a_worker_that_ends_while_a_node_is_gone_hands_over_what_lies_on_the_oth
     for replica in store.cluster.replicas(victim):
         store.cluster.kill(replica)
     store.cluster.kill(victim)
+    wait_until(lambda: held(store)["a"] == others)  # it let go of the rest, and took these anew
     store.stop_worker("a")
     store.start_worker("b", client=connect(store.cluster.url), lease_ms=600_000)
     wait_until(lambda: set(others) <= set(held(store)["b"]))
