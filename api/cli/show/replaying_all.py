@@ -26,6 +26,9 @@ def everybody_moved(answer: Mapping[str, Any], console: Console = out) -> None:
     if answer["quarantined"]:
         stuck = f"{_owners(answer['quarantined'])} looked at as of before an event that could not be folded"
         console.print(Text(f"{stuck} (`engramlog dead list`)", "bold yellow"))
+    if answer["behind"]:
+        newer = f"{_owners(answer['behind'])} looked at as far as they are folded: newer events wait"
+        console.print(Text(f"{newer} (`engramlog status` tells the lag)", "yellow"))
     for kind, many in sorted(answer["left_out"].items()):
         console.print(Text(f"{_owners(many)} could not be looked at, and in no other figure: {kind}", "bold yellow"))
     _shown(answer, console)

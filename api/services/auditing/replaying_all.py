@@ -97,6 +97,7 @@ class StoreReplayer:
             found.struck = len(sides.replay.closure.struck)
             found.untouched = int(strikes.any and not found.struck)
             found.quarantined = int(sides.snapshot.quarantine is not None)
+            found.behind = int(sides.snapshot.quarantine is None and sides.snapshot.behind > 0)
         return found
 
 

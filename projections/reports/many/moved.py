@@ -79,6 +79,8 @@ class StoreMoved(msgspec.Struct):
     """That have nothing of what is left out."""
     quarantined: int = 0
     """Looked at as of before the event that stuck: what follows there is in no figure."""
+    behind: int = 0
+    """Looked at as far as they are folded: newer events of them wait."""
     left_out: dict[str, int] = {}
     """Owners that could not be looked at, by the kind of error."""
     events: int = 0
@@ -175,7 +177,8 @@ class StoreMoved(msgspec.Struct):
 
 
 _COUNTS = (
-    *("owners", "changed", "untouched", "quarantined", "events", "struck", "memories", "changes", "appear", "vanish"),
+    *("owners", "changed", "untouched", "quarantined", "behind", "events", "struck", "memories", "changes"),
+    *("appear", "vanish"),
     *("shown_today", "shown_then", "came", "went", "heavier", "lighter"),
 )
 _TALLIES = ("left_out", "changed_fields", "why_came", "why_went", "levels")

@@ -12,9 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from api.cli.show.replaying_all import everybody_moved
 from api.requests.whole import WholeAsked
+from api.services.auditing.folding import Refolder
+from api.services.auditing.replaying_all import StoreReplayer
+from api.services.reading import Reader
 from events.errors import StoreError, StoreUnavailable
 from events.partitions import LogKeys, partition_of
 from ops.main import main
@@ -26,10 +31,13 @@ from ops.settings import Settings
 from ops.store import OpenStore
 from ops.wiring import open_application
 from projections.fold.builds import BuildKeys
-from projections.redis import view as views
+from projections.redis import view as views_module
+from projections.redis.view import RedisViews
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, in_session, mentioned, negated
+from tests.integration.live import live_store, wait_until
 from tests.patience import PATIENCE
+from tests.servers import Servers
 
 AT = ("--at", day(40))
 FASTER = ("--set", "user_factor=1.3", *AT)
@@ -336,7 +344,7 @@ def test_one_who_was_erased_or_is_too_large_is_left_out_by_why(
         assert (found.owners, found.left_out, found.memories) == (2, {"OwnerErased": 1}, 1)
         answer = whole(capsys, *FASTER)
         assert (answer["owners"], answer["left_out"]) == (2, {})  # his name stands in the log alone
-        monkeypatch.setattr(views, "_BYTES_A_MEMORY", 300_000)
+        monkeypatch.setattr(views_module, "_BYTES_A_MEMORY", 300_000)
         monkeypatch.setenv("ENGRAMLOG_VIEW_BYTES", str(1 << 20))
         answer = whole(capsys, *FASTER, code=3)
         assert (answer["owners"], answer["left_out"], answer["memories"]) == (2, {"OwnerTooLarge": 1}, 1)
@@ -408,3 +416,22 @@ def test_each_partition_is_asked_for_the_build_that_is_read_when_it_is_its_turn(
 
     monkeypatch.setattr(replaying, "_names", rebuilt)
     assert figures(whole(capsys, *FASTER)) == figures(expected)
+
+
+def test_one_of_whom_newer_events_wait_is_told(redis_servers: Servers, capsys: Capture) -> None:
+    with live_store(redis_servers.get("redis-6.2").url, partitions=2) as live:
+        live.start_worker("w")
+        live.append(live.created("ada", "m1"), live.created("bo", "m1"))
+        wait_until(live.folded)
+        live.stop_worker("w")
+        live.append(live.mentioned("bo", "m1"))
+        views = RedisViews(live.client, live.identity.tags)
+        try:
+            reader = Reader(live.log, views)
+            replayer = StoreReplayer(reader, Refolder(reader, 2), 2, views.passing)
+            found = replayer.part(["ada", "bo"], WholeAsked({"user_factor": 1.3}))
+        finally:
+            views.close()
+    assert (found.owners, found.behind, found.quarantined) == (2, 1, 0)
+    everybody_moved(msgspec.to_builtins(found) | {"mode": "normal", "processes": 1, "seconds": 0.1, "done_before": 0})
+    assert "1 owner looked at as far as they are folded: newer events wait" in capsys.readouterr().out

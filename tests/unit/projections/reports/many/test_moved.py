@@ -96,7 +96,7 @@ def twin(before: Side, after: Side) -> dict[str, Any]:
     }
 
 
-NOT_OF_SIDES = ("untouched", "quarantined", "left_out", "events", "struck", "questions")
+NOT_OF_SIDES = ("untouched", "quarantined", "behind", "left_out", "events", "struck", "questions")
 
 
 @given(histories, histories, st.booleans(), st.sampled_from([90, 200]))
@@ -177,7 +177,18 @@ def parts(draw: st.DrawFn) -> list[StoreMoved]:
     found = []
     for number in range(draw(st.integers(1, 8))):
         plain = {
-            name: draw(some) for name in ("owners", "changed", "untouched", "events", "struck", "memories", "came")
+            name: draw(some)
+            for name in (
+                "owners",
+                "changed",
+                "untouched",
+                "quarantined",
+                "behind",
+                "events",
+                "struck",
+                "memories",
+                "came",
+            )
         }
         tallies = {name: draw(counts) for name in ("left_out", "changed_fields", "why_came", "why_went", "levels")}
         most = [OwnerMoved(f"o{number}", draw(some), draw(some), draw(some))] if draw(st.booleans()) else []
