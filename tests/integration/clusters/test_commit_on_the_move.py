@@ -9,6 +9,7 @@ import redis
 
 from projections.redis.scripts import COMMIT
 from tests.given.clusters.cluster import GivenCluster
+from tests.given.clusters.kept import SHARED_TIMEOUT_MS
 from tests.given.clusters.node import ClusterNode, slot_of
 from tests.servers import wheel_server
 
@@ -54,7 +55,7 @@ def there(client: redis.Redis, key: str) -> Any:
 
 @pytest.fixture(scope="module")
 def cluster() -> Any:
-    with GivenCluster(wheel_server(), replicas=0) as one:
+    with GivenCluster(wheel_server(), replicas=0, node_timeout_ms=SHARED_TIMEOUT_MS) as one:
         yield one
 
 
