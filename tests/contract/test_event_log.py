@@ -15,7 +15,7 @@ from events.log import AppendReceipt, EventLog
 from events.memory_log import InMemoryEventLog
 from events.partitions import parse_position, partition_of, position_text, spread_tags
 from events.redis.log import RedisEventLog
-from tests.given.clusters.redis_named import client_named
+from tests.given.clusters.named import client_named
 from tests.given.samples import NOW, mention, owner_in, side_events
 from tests.patience import PATIENCE
 

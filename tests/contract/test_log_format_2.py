@@ -18,7 +18,7 @@ from events.partitions import LogKeys, spread_tags
 from events.redis.log import RedisEventLog
 from events.text.invisible import HIDDEN
 from tests.given.alarms import KeptAlarms
-from tests.given.clusters.redis_named import client_named
+from tests.given.clusters.named import client_named
 from tests.given.samples import NOW, mention, owner_in
 
 PARTITIONS = 4

@@ -32,7 +32,7 @@ _ABOUT_A_SERVER = {
     "SCRIPT",
     "TIME",
 }
-OF_NO_KEY = frozenset({"DBSIZE", "FLUSHALL", "SCAN", "SCRIPT", "SLOWLOG"} | _ABOUT_FILES | _ABOUT_A_SERVER)
+OF_NO_KEY = frozenset({"DBSIZE", "SCAN", "SCRIPT", "SLOWLOG"} | _ABOUT_FILES | _ABOUT_A_SERVER)
 """Commands about a server: who sends one says which (`Wire.servers`, `Wire.at`)."""
 _SECOND = frozenset({"MEMORY", "OBJECT", "XINFO"})
 """Commands with a word of their own before the key."""
@@ -79,7 +79,7 @@ def key_of(command: Sequence[Argument]) -> bytes | None:
         if not int(command[2]):
             raise NoNode(f"{name} without keys belongs to no node")
         return as_key(command[3])
-    if name in ("XREAD", "XREADGROUP"):
+    if name == "XREAD":
         return as_key(command[[word(one) for one in command].index("STREAMS") + 1])
     if name in _SECOND:
         return as_key(command[2])
