@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-import redis
-
 from api.services.looking.standing import read_partitions
 from events.admission import Debt, Room
 from events.errors import StoreUnavailable
@@ -208,8 +206,6 @@ def _replicas(told: Mapping[str, str], known: Sequence[str]) -> list[NodeReplica
 
 def _fields(answer: Any) -> dict[str, str]:
     """The lines of INFO; none where it is refused."""
-    if isinstance(answer, redis.ResponseError):
-        return {}
     lines = answer.decode("utf-8", "replace").splitlines() if isinstance(answer, bytes) else []
     return dict(line.split(":", 1) for line in lines if ":" in line)
 
