@@ -116,6 +116,9 @@ class _Wire:
     def __init__(self, **sections: str) -> None:
         self._sections = sections
 
+    def servers(self) -> list[tuple[str, Any]]:
+        return [("", self)]
+
     def call(self, _command: str, section: str) -> bytes:
         return self._sections.get(section, "").encode()
 
