@@ -64,7 +64,7 @@ def partitions(answer: dict[str, Any]) -> None:
         out.print(f"[dim]{escape(answer['notice'])}[/]")
 
 
-def _nodes(answer: dict[str, Any]) -> None:
+def _nodes(answer: Mapping[str, Any]) -> None:
     """The servers of a Cluster, or one with replicas, and what of the store cannot be reached."""
     nodes: list[shapes.NodeStanding] = answer.get("nodes") or []  # an older service tells none
     if len(nodes) > 1 or any(one["replicas"] or not one["reachable"] for one in nodes):

@@ -206,8 +206,6 @@ def _replicas(told: Mapping[str, str], known: Sequence[str]) -> list[NodeReplica
 
 def _fields(answer: Any) -> dict[str, str]:
     """The lines of INFO; none where it is refused."""
-    if isinstance(answer, Exception):
-        return {}
     lines = answer.decode("utf-8", "replace").splitlines() if isinstance(answer, bytes) else []
     return dict(line.split(":", 1) for line in lines if ":" in line)
 

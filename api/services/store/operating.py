@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from time import monotonic, sleep
 from typing import Any, TypeVar, Unpack
@@ -117,7 +117,7 @@ class Operator:
                 lambda: restored_by(wire.call("HGET", STORE_KEY, RESTORED)),
                 None,
             )
-            alarms: list[dict[str, Any]] = _kept_at(
+            alarms: Sequence[Mapping[str, Any]] = _kept_at(
                 wire, read, "alarms", ALARMS_KEY, unread, lambda: self.alarms()["alarms"], []
             )
         lost = sum(alarm["count"] for alarm in alarms if alarm["name"] == ACCESSES_LOST)
@@ -150,7 +150,7 @@ class Operator:
             "notice": _notice(sealing),
         }
 
-    def _memory_told(self, wire: Wire, read: NodesRead) -> dict[str, Any]:
+    def _memory_told(self, wire: Wire, read: NodesRead) -> Mapping[str, Any]:
         """For how long there is room: of a Cluster at the node that is fullest."""
         tags, events = self._identity.tags, sum(one["head"] for one in read.partitions)
         if not wire.many:
