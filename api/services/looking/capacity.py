@@ -13,7 +13,7 @@ from api.work.outlook import outlook
 from events.admission import APPEND_FULL, Room
 from events.envelope import from_micros, utc_text
 from events.partitions import LogKeys
-from events.redis.admission import read_room
+from events.redis.admission import memory_by_node, read_room
 from events.redis.clock import redis_micros
 from events.redis.recorded import recorded_of
 from events.redis.wire import Wire, WirePool
@@ -59,12 +59,13 @@ class Capacities:
             read = _Recorded(wire, self._tags, [int(head or 0) for head in heads])
             growth = _growth(read, now, days)
             room = read_room(wire, FoldDebt(self._tags))
+            whole = sum(used or 0 for _, (used, _) in memory_by_node(wire)) if wire.many else room.used
         kept = self._kept()
         return {
             "at": utc_text(from_micros(now)),
             "events": read.events,
             "growth": growth,
-            "memory": _memory(room, read.events, growth, now),
+            "memory": _memory(room, whole, read.events, growth, now),
             "disk": _disk(kept, read.events, growth, now),
             "aof": _aof(kept.aof),
         }
@@ -149,13 +150,15 @@ def _by_events(size: int | None, events: int, growth: Growth) -> tuple[float | N
     return round(each, 1), None if a_day is None else round(each * a_day)
 
 
-def _memory(room: Room, events: int, growth: Growth, now: int) -> MemoryCapacity:
-    each, a_day = _by_events(room.used, events, growth)
+def _memory(room: Room, whole: int, events: int, growth: Growth, now: int) -> MemoryCapacity:
+    """`room`: of a Cluster the fullest node's, by which it lasts. `whole`: bytes in use on all nodes."""
+    each, a_day = _by_events(whole, events, growth)
+    _, there = _by_events(room.used, events, growth)
     left = room.left(APPEND_FULL)
     why = None
     if left is None:
         why = "Redis has no maxmemory" if room.used else "Redis does not tell what memory it uses"
-    lasts = lasting(left or 0, a_day, now, why)
+    lasts = lasting(left or 0, there, now, why)
     return {
         "used_bytes": room.used or None,
         "max_bytes": room.limit,
