@@ -52,3 +52,5 @@ WIDTH, HEIGHT = 1_200, 700
 WIDTHS, HEIGHTS = (320, 2_400), (240, 1_600)
 MOST_KEY_DAYS = 36_525
 """After so many days a key ends at the latest, where it ends after days."""
+MOST_PROCESSES = 64
+"""Of one command."""

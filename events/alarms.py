@@ -88,6 +88,13 @@ KNOWN: Mapping[str, AlarmKind] = {
         "An older copy of the store was brought back, with owners or memories that had been erased since. They were erased again"
         " at once, and nothing tells of them; `engramlog erase --again` takes away what came back with them.",
     ),
+    "store_restored": AlarmKind(
+        "stopped",
+        "itself",
+        "The store was restored from a backup, and nobody took it over: it answers, and takes nothing new, for the original may"
+        " still run or have said more since. `engramlog backup take-over` has it take the original's place. docs/backup.md says"
+        " how.",
+    ),
     "log_cut": AlarmKind(
         "warning",
         "operator",

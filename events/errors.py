@@ -214,8 +214,12 @@ class StoreUnavailable(StoreError):
 class UnderReplicated(StoreUnavailable):
     """Events are written, and fewer replicas are known to have them than the operator asks for: they are not proved.
 
-    `receipts`: what is known of each event. The same request sent again proves them, or raises this again.
+    `code`: `under_replicated`, by which every face tells it. `receipts`: what is known of each event. The same request sent again
+    proves them, or raises this again.
     """
+
+    def __init__(self, message: str, receipts: list[dict[str, Any]]) -> None:
+        super().__init__(message, code="under_replicated", receipts=receipts, retry_after=1)
 
 
 class KeyUnavailable(StoreError):

@@ -158,6 +158,13 @@ class EventLog(Protocol):
         """The seqs of those of these ids under which the owner has an event. Any number; asked for in pieces."""
         ...
 
+    def prove(self, owner: str, seqs: Mapping[str, int]) -> None:
+        """Have an owner's events (id -> seq), which were written before, proved as appending them again would.
+
+        Raises UnderReplicated where fewer replicas have them than the operator asks for.
+        """
+        ...
+
     def now(self) -> int:
         """The store's clock, microseconds since 1970."""
         ...

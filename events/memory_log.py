@@ -118,6 +118,9 @@ class InMemoryEventLog:
         found = ((one, known.get(dedupe_field(owner, UUID(one).bytes))) for one in event_ids)
         return {one: at[0] for one, at in found if at is not None}
 
+    def prove(self, owner: str, seqs: Mapping[str, int]) -> None:
+        """See `EventLog.prove`. Nothing here has replicas."""
+
     def _append_part(
         self,
         partition: int,

@@ -28,6 +28,9 @@ SEALED_META = "sealed"
 """The field of a partition's meta by which it takes no body that lies open: `moving` while it is being sealed, when it takes none
 at all, and `1` in a sealed store. It holds against a process that takes the store for one that lies open."""
 MOVING, MOVED = "moving", "1"
+RESTORED = "restored"
+"""The field of a partition's meta by which it takes nothing new: the backup that it was restored from, until somebody takes the
+store over. The field of the store of the same name tells what it was restored from, for ever."""
 FENCED_META = "fenced:"
 """What fields of a partition's meta on a Cluster begin with that tell for which list of erasures it was looked through."""
 SEALS_FROM = "seals"
@@ -95,7 +98,7 @@ class LogKeys:
         (when it was replaced, ms), `gone` (how many there are in `gone`), `proved` (the head when replicas were
         last asked for what was known already); in an upgraded store `format2` (the last seq of format
         1), `format2_at`, `format2_sum` (of both), and FENCE in `seq`; in a sealed one SEALED_META, and on a Cluster
-        FENCED_META with a kind and a machine."""
+        FENCED_META with a kind and a machine; in a restored one RESTORED, until somebody takes it over."""
         return f"{{{self.tag}}}:meta"
 
     @property

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from api.application import Application, joined
 from api.choices import MODEL, RULES
 from consumers.fold.presence import LEASE_MS, known_workers
+from events.redis.append import TAKES_NOTHING
 from events.redis.wire import Wire, WirePool, connect
 from ops.catch_up import FoldCatchUp, Tell
 from ops.clock import now
@@ -91,10 +92,12 @@ class JoinedApplication(Application):
     def accesses(self) -> AccessRecorder:
         from api.services.accesses import AccessRecorder
 
-        alarms = self._store.alarms
-        return AccessRecorder(
-            self.log, self._tell, lambda many, why: alarms.raised("accesses_lost", "", why, times=many)
-        )
+        return AccessRecorder(self.log, self._tell, self._tell_lost)
+
+    def _tell_lost(self, many: int, why: str) -> None:
+        """An alarm about accesses that were not recorded; none of a restored copy, which says so itself, and is nobody's yet."""
+        if TAKES_NOTHING not in why:
+            self._store.alarms.raised("accesses_lost", "", why, times=many)
 
     @joined
     def operator(self) -> Operator:

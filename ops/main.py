@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from api.cli.app import err, run
 from ops.asking.ask import ask_service
@@ -41,6 +41,19 @@ def _model() -> Callable[[], Chat] | None:
     return chat_of(load_settings())
 
 
+def _replay_all(
+    given: Mapping[str, Any],
+    tell: Callable[[Mapping[str, Any]], None],
+    *,
+    processes: int | None,
+    anew: bool,
+    json: bool,
+) -> None:
+    from ops.commands.replay_all import replay_everybody
+
+    replay_everybody(given, tell, processes=processes, anew=anew, json=json)
+
+
 STAYING = frozenset({"up", "console", "mcp", "worker", "bench"})
 """Commands whose process stays, or is measured as if it did; what they start has their environment."""
 
@@ -63,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the `engramlog` command; gives its exit code."""
     clean_tracebacks()
     _spare(sys.argv[1:] if arguments is None else arguments)
-    return run(_open, arguments, _model, StoreNames(), ask_service)
+    return run(_open, arguments, _model, StoreNames(), ask_service, _replay_all)
 
 
 if __name__ == "__main__":

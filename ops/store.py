@@ -36,6 +36,7 @@ from ops.tracebacks import tell_words
 from projections.language.marks import MARKER
 from projections.redis.create import StoreIdentity, open_store, read_identity
 from projections.redis.debt import FoldDebt
+from projections.redis.restored import STORE_RESTORED, FromBackup
 from projections.redis.vectors import RedisVectors
 from projections.redis.view import RedisViews
 
@@ -237,6 +238,12 @@ def _fenced_again(
         return _FencedAgain(owners, *wipe_again(wire, identity.tags, words, log.append))
 
 
+def tell_restored(restored: FromBackup | None, alarms: RedisAlarms) -> None:
+    """An alarm while a store that was restored is nobody's yet."""
+    if restored is not None and restored.stands:
+        alarms.raised(STORE_RESTORED, "", restored.text)
+
+
 @contextmanager
 def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: Tell) -> Iterator[OpenStore]:
     client = connect(url, timeout=settings.redis_timeout)
@@ -249,7 +256,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     identity = open_store(
         wire, store_id=str(uuid4()), partitions=settings.partitions, embedder=partial(_embedder_of_new_stores, settings)
     )
-    again = partial(RedisEventLog, client, identity.tags, own_clock=now_micros, marker=MARKER)
+    again = partial(RedisEventLog, client, identity.tags, own_clock=now_micros, marker=MARKER, says_again=True)
     returned = _fenced_again(settings, wire, identity, again)
     wire.close()
     tell_words(identity.sealed is None)
@@ -279,6 +286,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     )
     store = OpenStore(url, client, identity, log, views, vectors, embedded, alarms, receipts, values, folder)
     store.key = key_in(data, settings)
+    tell_restored(identity.restored, alarms)
     if told := str(returned):
         store.fenced = returned.words
         alarms.raised("erased_came_back", "", told)

@@ -1168,6 +1168,7 @@ class MemoryCapacity(TypedDict):
     basis: str | None
     unknown: str | None
     unknown_code: NotRequired[str | None]
+    node: NotRequired[str | None]
 
 class DiskCapacity(TypedDict):
     free_bytes: int | None
@@ -1197,6 +1198,7 @@ class Capacity(TypedDict):
     events: int
     growth: Growth
     memory: MemoryCapacity
+    nodes: NotRequired[list[MemoryCapacity] | None]
     disk: DiskCapacity
     aof: AofCapacity
 
@@ -2049,6 +2051,30 @@ class PartitionStatus(TypedDict):
     digest: str | None
     rebuild: NotRequired[dict[str, Any] | None]
 
+class NodeReplica(TypedDict):
+    name: str
+    state: str
+    behind_bytes: NotRequired[int | None]
+    seen_seconds: NotRequired[int | None]
+
+class NodeStanding(TypedDict):
+    name: str
+    role: Literal["primary", "replica"] | None
+    reachable: bool
+    problem: NotRequired[str | None]
+    slots: NotRequired[int | None]
+    partitions: list[int]
+    used_bytes: int | None
+    max_bytes: int | None
+    used_share: float | None
+    replicas: list[NodeReplica]
+    fsynced: bool | None
+
+class PartitionsAway(TypedDict):
+    node: NotRequired[str | None]
+    partitions: list[int]
+    problem: str
+
 class Inboxes(TypedDict):
     waiting: int
     full: int
@@ -2079,6 +2105,14 @@ class SealingTold(TypedDict):
     reachable: bool | None
     problem: NotRequired[str | None]
 
+class RestoredTold(TypedDict):
+    backup: str
+    moment: str
+    at: str
+    events: int
+    taken_over: NotRequired[str | None]
+    reason: NotRequired[str | None]
+
 class StoreStatus(TypedDict):
     store_id: str
     at: NotRequired[str | None]
@@ -2090,12 +2124,16 @@ class StoreStatus(TypedDict):
     partitions: list[PartitionStatus]
     workers: list[dict[str, Any]]
     silent: NotRequired[list[dict[str, Any]] | None]
+    nodes: NotRequired[list[NodeStanding] | None]
+    unreachable: NotRequired[list[PartitionsAway] | None]
+    unread: NotRequired[list[Literal["alarms", "workers", "restored"]] | None]
     memory: dict[str, Any]
     lifecycle: Schedule
     alarms: list[AlarmStanding]
     accesses: AccessFigures
     embedder: NotRequired[EmbedderStanding | None]
     listening: NotRequired[ListeningTold | None]
+    restored: NotRequired[RestoredTold | None]
     sealed: bool
     sealing: NotRequired[SealingTold | None]
     notice: str
@@ -2169,6 +2207,7 @@ class Ready(TypedDict):
     status: str
     lag: int
     partitions: dict[str, int]
+    unreachable: NotRequired[list[int] | None]
     workers: int
     inboxes: Inboxes
     alarms: list[ReadyAlarm]

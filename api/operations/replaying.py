@@ -117,7 +117,7 @@ REPLAY = Operation(
     statuses=OF_PLACE,
     more="What was decided from what is left out is left out too, to any depth, and listed; what stays all the same is said.",
     shown="replaying:comparison",
-    example="Example: `engramlog replay alice --without-session s1 --query coffee`",
+    example="Example: `engramlog replay alice --without-session s1 --query coffee`, `engramlog replay --all --set user_factor=1.3`",
     folds=True,
     task="replaying",
 )

@@ -352,6 +352,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "The seals' own backup: save them apart from the store, take them out of a copy, bring them back into one.",
         ),
         OperationRow(
+            "backup",
+            "ops.commands.backup",
+            "Backups of the store: make one while it is used, check it, restore it elsewhere, have that take the store's place.",
+        ),
+        OperationRow(
             "promote",
             "api.operations.writing",
             "As an operator, have a memory stand in every prompt, under *Always holds*, or take it from there (`--to fact`).",

@@ -124,8 +124,15 @@ def parse_as_of(text: str | None, owner: str, partitions: int, field: str = "as_
     return parse_place(text, field, partition_of(owner, partitions), f"owner {owner}, whose partition is")
 
 
-def parse_place(text: str | None, field: str, partition: int, whose: str) -> AsOf:
-    """The same of a partition; `whose`: what a refusal calls it."""
+def parse_line(text: str | None, field: str) -> AsOf:
+    """An instant or a day, of many owners: a position is one owner's."""
+    if text is not None and text.count(":") == 1 and text.replace(":", "").isdigit():
+        raise refused(field, text, "an instant, or a day: a position is one owner's")
+    return parse_place(text, field, 0, "", f"{_INSTANT_RULE}, or a day, e.g. 2023-10-22")
+
+
+def parse_place(text: str | None, field: str, partition: int, whose: str, rule: str | None = None) -> AsOf:
+    """The same of a partition; `whose`: what a refusal calls it; `rule`: what it tells to be allowed."""
     if text is None:
         return PRESENT
     if text.replace(":", "").isdigit() and text.count(":") == 1:
@@ -133,7 +140,7 @@ def parse_place(text: str | None, field: str, partition: int, whose: str) -> AsO
     if _DAY.fullmatch(text):
         _check_day(field, text)
         return AsOf(day=text)
-    return AsOf(instant=parse_instant(text, field, _AS_OF_RULE))
+    return AsOf(instant=parse_instant(text, field, rule or _AS_OF_RULE))
 
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")

@@ -19,8 +19,8 @@ import msgspec
 from api.requests.secrets import is_secret, is_sensitive
 from events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
 from events.catalogue import Access, BlockMade, MemoriesAccessed
-from events.envelope import derived_id, from_micros
-from events.errors import EngramlogError
+from events.envelope import Prepared, derived_id, from_micros
+from events.errors import EngramlogError, UnderReplicated
 from events.log import AppendReceipt, EventLog
 from events.naming import Naming
 from events.standing import Speaker
@@ -225,7 +225,7 @@ class AccessRecorder:
                     by=self._itself(principal),
                 )
                 prepared.append(ready(event, self._itself(principal)))
-            receipts = self._log.append(prepared, principal=principal)
+            receipts = self._written(prepared, principal)
             failure = _failure(one for one in receipts if one.status != "conflict")  # a conflict: it was told before
         except EngramlogError as error:
             receipts, failure = [], error.message
@@ -297,7 +297,14 @@ class AccessRecorder:
         event = make_event(
             data, owner=key.owner, occurred_at=from_micros(now), actor="system", now=now, by=self._itself(key.principal)
         )
-        return self._log.append([ready(event, self._itself(key.principal))], principal=key.principal)
+        return self._written([ready(event, self._itself(key.principal))], key.principal)
+
+    def _written(self, prepared: Sequence[Prepared], principal: str | None) -> list[AppendReceipt]:
+        """Append. What too few replicas have is recorded nonetheless: nobody was promised anything of it."""
+        try:
+            return self._log.append(prepared, principal=principal)
+        except UnderReplicated as error:
+            return [msgspec.convert(one, AppendReceipt) for one in error.context["receipts"]]
 
     def _itself(self, principal: str | None) -> Speaker:
         """What was shown the store records itself, whoever it was shown to."""

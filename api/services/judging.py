@@ -80,6 +80,7 @@ class Judging:
         owner = events[0].owner
         there = self._log.seqs_of(owner, [one.event_id for one in events])
         done = self._mentioned_before(events, there)
+        self._log.prove(owner, {one: there[one] for one in done})
         for left in reversed(range(TRIES)):
             with self._carrier.newest(owner) as (snapshot, head):
                 judged = self._judge(snapshot, events, there.keys())

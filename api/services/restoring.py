@@ -175,6 +175,7 @@ class Restorer:
         found = steps(self._views, owner, partition, "restore")
         if memory.id not in found or found[memory.id].event_id != event_id:
             return None
+        self._log.prove(owner, self._log.seqs_of(owner, [event_id]))
         back = taken_by(self._views, owner, found, found[memory.id])
         changes = [found[one].change for one in (memory.id, *back)]
         changes = with_value(self._views, owner, partition, "readmit", found[memory.id], changes)

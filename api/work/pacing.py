@@ -129,6 +129,10 @@ class PacedLog:
         """See `EventLog.seqs_of`."""
         return self._log.seqs_of(owner, event_ids)
 
+    def prove(self, owner: str, seqs: Mapping[str, int]) -> None:
+        """See `EventLog.prove`."""
+        self._log.prove(owner, seqs)
+
     def wait_beyond(self, heads: Mapping[int, int], seconds: float) -> list[int]:
         """See `EventLog.wait_beyond`."""
         return self._log.wait_beyond(heads, seconds)

@@ -25,6 +25,7 @@ from engramlog.errors import (
     StoreFull,
     TokenRefused,
     Unavailable,
+    UnderReplicated,
     UnexpectedAnswer,
     Unreachable,
 )
@@ -83,6 +84,7 @@ __all__ = [
     "StoreFull",
     "TokenRefused",
     "Unavailable",
+    "UnderReplicated",
     "UnexpectedAnswer",
     "Unreachable",
     "Why",

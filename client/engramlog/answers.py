@@ -2469,6 +2469,53 @@ class PartitionStatus(Result):
     rebuild: dict[str, Any] | None = None
 
 
+class NodeReplica(Result):
+    """A replica of a server, as its primary and the cluster tell of it."""
+
+    name: str
+    """host:port."""
+    state: str
+    """`online`; `not linked` where the cluster knows it and its primary does not; `unknown` where the primary does
+    not answer; or another word of Redis."""
+    behind_bytes: int | None = None
+    """Bytes that it has not told to have."""
+    seen_seconds: int | None = None
+    """Since it was last heard of."""
+
+
+class NodeStanding(Result):
+    """A server that holds a store, or a primary of the Redis Cluster that does."""
+
+    name: str
+    """host:port; `socket` of one that is reached by a socket of its machine."""
+    role: Literal["primary", "replica"] | None
+    """Null where it does not tell."""
+    reachable: bool
+    problem: str | None = None
+    """Why nothing could be asked of it."""
+    slots: int | None = None
+    """Slots of the cluster that it holds; null of one server."""
+    partitions: list[int]
+    """Partitions that it holds."""
+    used_bytes: int | None
+    """Memory in use."""
+    max_bytes: int | None
+    """Its maxmemory; null where it has none."""
+    used_share: float | None
+    replicas: list[NodeReplica]
+    fsynced: bool | None
+    """Whether its settings promise that every answered write is on disk and stays; null where it does not tell."""
+
+
+class PartitionsAway(Result):
+    """Partitions of which nothing can be read now, and why."""
+
+    node: str | None = None
+    """The node of the cluster that holds them; null where none does."""
+    partitions: list[int]
+    problem: str
+
+
 class Ticks(Result):
     """When a kind of job was and is scheduled."""
 
@@ -2577,6 +2624,23 @@ class ListeningTold(Result):
     `port` of their own too."""
 
 
+class RestoredTold(Result):
+    """What a store was restored from."""
+
+    backup: str
+    """The backup's id."""
+    moment: str
+    """Up to when it tells."""
+    at: str
+    """When it was brought into the store."""
+    events: int
+    """How many events came with it."""
+    taken_over: str | None = None
+    """When the store took the original's place; null while it takes nothing new."""
+    reason: str | None = None
+    """Why, as was said then."""
+
+
 class SealingTold(Result):
     """Whether contents are sealed, under what, and whether that can be had."""
 
@@ -2611,7 +2675,14 @@ class StoreStatus(Result):
     second over the last ten seconds or so, null of one that has just begun."""
     silent: list[dict[str, Any]] | None = None
     """Workers that gave no sign of life for 3 seconds and did not take leave; after a minute they are forgotten."""
+    nodes: list[NodeStanding] | None = None
+    """The servers that hold the store: one Redis, or every primary of a Cluster."""
+    unreachable: list[PartitionsAway] | None = None
+    """Partitions of which nothing could be read now: they are not among `partitions`, nor in any sum."""
+    unread: list[Literal["alarms", "workers", "restored"]] | None = None
+    """What could not be read, since the node that keeps it is away: what is told of it is empty."""
     memory: dict[str, Any]
+    """Of a Cluster that of its fullest node, by its name as `node`; `events_until_full` of the whole store."""
     lifecycle: Schedule
     alarms: list[AlarmStanding]
     accesses: AccessFigures
@@ -2619,6 +2690,8 @@ class StoreStatus(Result):
     """What compares meanings in this process; null where nothing does for owners who chose nothing."""
     listening: ListeningTold | None = None
     """How this process is asked; null of a command, which serves nobody."""
+    restored: RestoredTold | None = None
+    """From which backup the store was restored; null where it never was."""
     sealed: bool
     sealing: SealingTold | None = None
     """Under what contents are sealed, and whether it can be had."""
@@ -2902,6 +2975,8 @@ class MemoryCapacity(Result):
     """Why there is no estimate, where there is none."""
     unknown_code: str | None = None
     """The same by name, where that sentence has one."""
+    node: str | None = None
+    """Of which node of a Redis Cluster that is; null of one server."""
 
 
 class DiskCapacity(Result):
@@ -2947,6 +3022,9 @@ class Capacity(Result):
     """Of the log."""
     growth: Growth
     memory: MemoryCapacity
+    """Of a Cluster that of the fullest node, which decides for all; `events_until_full` is of the whole store."""
+    nodes: list[MemoryCapacity] | None = None
+    """Of a Cluster every node's, for the events that it holds; null of one server."""
     disk: DiskCapacity
     aof: AofCapacity
 

@@ -13,6 +13,7 @@ EngramlogError
 |- DeadlineExceeded     the question took longer than the service lets one take, and would again (504)
 |- Unavailable          the service cannot do it now; the same call can be made again (429, 503, 507), under its `key` if it tells
 |  |- StoreFull         too close to the store's memory limit (507)
+|  |- UnderReplicated   it is written, and fewer replicas are known to have it than the service asks for (503)
 |  `- Unreachable       no answer came at all
 `- UnexpectedAnswer     an answer that is none of the service's (500, or no JSON)
 """
@@ -110,6 +111,19 @@ class StoreFull(Unavailable):
     """The store is too close to its memory limit."""
 
 
+class UnderReplicated(Unavailable):
+    """It is written, and fewer replicas are known to have it than the service asks for: it is not proved.
+
+    The client made the same call again until its tries were over, where that does nothing twice. Made once more, under the same
+    `key` or of the same events, it proves what is there, and writes nothing anew.
+    """
+
+    @property
+    def receipts(self) -> list[Mapping[str, Any]]:
+        """What is known of each event: `event_id`, `status`, `position`, `fsynced`, `replicas`."""
+        return list(self.context.get("receipts") or ())
+
+
 class Unreachable(Unavailable):
     """No answer came."""
 
@@ -125,6 +139,7 @@ BY_NAME: Mapping[str, type[EngramlogError]] = {
     "KeyTaken": InputError,
     "OwnerTooLarge": OwnerTooLarge,
     "OutputCut": Unavailable,
+    "UnderReplicated": UnderReplicated,
 }
 BY_STATUS: Mapping[int, type[EngramlogError]] = {
     401: TokenRefused,

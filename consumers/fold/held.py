@@ -148,6 +148,16 @@ class HeldPartitions:
                     found.append(partition)
         return found
 
+    def of_whom(self, error: StoreUnavailable) -> list[int]:
+        """The partitions that a Cluster cannot serve now, where an error is about these alone; else none."""
+        if not self._wire.many:
+            return []
+        if (tag := error.context.get("partition")) in self._tags:
+            return [self._tags.index(tag)]
+        if isinstance(slot := error.context.get("slot"), int):
+            return self.in_slot(slot)
+        return self.on_node(error.context.get("node", ""))
+
     def in_slot(self, slot: int) -> list[int]:
         """The partitions that lie in a slot of a Cluster."""
         return [p for p, tag in enumerate(self._tags) if slot_of(LogKeys(tag).meta.encode()) == slot]

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
 from typing import Any
 
 import msgspec
 
+from events.errors import StoreUnavailable
 from events.partitions import WORKERS_KEY
+from events.redis.clock import redis_ms
 from events.redis.wire import Wire
 
 LEASE_MS = 3_000
 """How long a lease of a partition, and an entry among the workers, lasts without renewal."""
 RATE_BEATS = 11
 """Signs of life over which a worker tells how fast it folds: of about ten seconds."""
+TELL_SECONDS = 60.0
+"""How often it is told at most that nobody could be told."""
+Tell = Callable[..., None]
 FORGET_AFTER = 20
 """Presence entries older than this many lease times are removed by whoever sees them."""
+
+
+def untold(_fact: str, **_context: Any) -> None:
+    """Tells nobody."""
 
 
 def fair_share(workers: Sequence[str], me: str, partitions: int) -> int:
@@ -29,13 +39,37 @@ def fair_share(workers: Sequence[str], me: str, partitions: int) -> int:
 class Presence:
     """This worker's entry among the workers of a store."""
 
-    def __init__(self, wire: Wire, worker_id: str, lease_ms: int, facts: Mapping[str, Any]) -> None:
+    def __init__(
+        self, wire: Wire, worker_id: str, lease_ms: int, facts: Mapping[str, Any], tell: Tell = untold
+    ) -> None:
         self._wire = wire
         self._worker_id = worker_id
         self._lease_ms = lease_ms
         self._facts = dict(facts)
         self._beats: deque[tuple[int, int]] = deque(maxlen=RATE_BEATS)
         """Times and how many were folded by then."""
+        self._tell = tell
+        self._quiet_until = 0.0
+        self._living: list[str] = []
+        """Who lived when that was last told."""
+
+    def company(self, partitions: Sequence[int], folded: int) -> tuple[int | None, list[str]]:
+        """Say that this worker lives, as `beat` does; gives the time by the clock of the list's server, and who lives.
+
+        On a Cluster the list lies on one node: while that is lost there is no time, and those who lived before are told, so that
+        partitions stay spread as they were.
+        """
+        try:
+            now_ms = redis_ms(self._wire, WORKERS_KEY)
+            self._living = self.beat(now_ms, partitions, folded)
+        except StoreUnavailable as error:
+            if not self._wire.many:
+                raise
+            if monotonic() >= self._quiet_until:
+                self._quiet_until = monotonic() + TELL_SECONDS
+                self._tell("workers not told", reason=error.message)
+            return None, self._living
+        return now_ms, self._living
 
     def beat(self, now_ms: int, partitions: Sequence[int], folded: int) -> list[str]:
         """Say that this worker lives and what it holds; gives the ids of all that live."""

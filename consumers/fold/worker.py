@@ -24,7 +24,7 @@ from events.alarms import Alarms, TellingAlarms
 from events.envelope import Stored
 from events.errors import FoldError, LostLease, StoreError, StoreUnavailable
 from events.parameters import DEFAULTS, Parameters
-from events.partitions import WORKERS_KEY, ranges
+from events.partitions import ranges
 from events.redis.clock import redis_ms
 from events.redis.log import entries
 from events.redis.wire import Script, Wire, as_store_error
@@ -75,7 +75,7 @@ class FoldWorker:
                 0.0,
                 ANSWER_SECONDS,
             )  # what waits is set aside, and keeps nothing else waiting
-        self._presence = Presence(self._tend, worker_id, lease_ms, facts or {})
+        self._presence = Presence(self._tend, worker_id, lease_ms, facts or {}, tell)
         self._partitions = HeldPartitions(
             *(self._tend, self._lane, self._tags, worker_id),
             partial(PartitionFolder, load=self._load, lane=self._lane, base=base, tell=tell, probe=probe),
@@ -89,9 +89,6 @@ class FoldWorker:
         self._generations: tuple[int, ...] | None = None
         self._next_tick, self._next_retirement = 0.0, monotonic() + RETIRE_SECONDS
         self._refused = ""
-        self._workers: list[str] = []
-        """Who lived when that was last told."""
-        self._quiet_beat = 0.0
 
     @property
     def folded(self) -> int:
@@ -141,23 +138,14 @@ class FoldWorker:
             if type(error) in STANDS_STILL:
                 self._partitions.stands_still(self._tags.index(error.context["partition"]), error)
         except StoreUnavailable as error:
-            if aside := self._waiting_for(error):
+            aside = self._partitions.of_whom(error)
+            if aside:
                 self._drop_everything()
                 self._partitions.set_aside(aside, error)
             else:
                 self._start_anew(error, stop)
         except StoreError as error:
             self._start_anew(error, stop)
-
-    def _waiting_for(self, error: StoreUnavailable) -> list[int]:
-        """The partitions that a Cluster cannot serve now, where the error is about these alone."""
-        if not self._tend.many:
-            return []
-        if (tag := error.context.get("partition")) in self._tags:
-            return [self._tags.index(tag)]
-        if isinstance(slot := error.context.get("slot"), int):
-            return self._partitions.in_slot(slot)
-        return self._partitions.on_node(error.context.get("node", ""))
 
     def _start_anew(self, error: StoreError, stop: Flag) -> None:
         """Drop everything, and begin again after a pause."""
@@ -212,34 +200,19 @@ class FoldWorker:
         self._next_tick = monotonic() + TICK_SECONDS
         self._lane.settle()
         self._partitions.renew()
-        workers = self._beat()
+        now_ms, workers = self._presence.company(self.held, self.folded)
+        if now_ms is not None and self._lane.figures is not None:
+            self._lane.figures.tick(now_ms, len(self.held))
         self._partitions.balance(fair_share(workers, self.worker_id, len(self._tags)))
         self._partitions.carry_out_requests()
         self._partitions.retry_locked()
         if monotonic() >= self._next_retirement:
             self._next_retirement = monotonic() + RETIRE_SECONDS
             for partition, folder in self._partitions.folders.items():
-                now_ms = redis_ms(self._tend, folder.lease.keys.checkpoint)
-                drop_retired_builds(self._tend, folder.lease.keys.tag, now_ms)
-                tell_left_build(self._tend, folder.lease.keys, partition, now_ms, self._alarms)
+                at_ms = redis_ms(self._tend, folder.lease.keys.checkpoint)
+                drop_retired_builds(self._tend, folder.lease.keys.tag, at_ms)
+                tell_left_build(self._tend, folder.lease.keys, partition, at_ms, self._alarms)
             self._partitions.tell_no_longer_full()
-
-    def _beat(self) -> list[str]:
-        """Say that this worker lives; gives who else does. On a Cluster the list lies on one node: while that is lost
-        partitions stay spread as they were."""
-        try:
-            now_ms = redis_ms(self._tend, WORKERS_KEY)
-            self._workers = self._presence.beat(now_ms, self.held, self.folded)
-        except StoreUnavailable as error:
-            if not self._tend.many:
-                raise
-            if monotonic() >= self._quiet_beat:
-                self._quiet_beat = monotonic() + TELL_SECONDS
-                self._tell("workers not told", reason=error.message)
-        else:
-            if self._lane.figures is not None:
-                self._lane.figures.tick(now_ms, len(self.held))
-        return self._workers
 
     def _stop_reading(self) -> None:
         """The partitions held changed: drop the read in flight, so that the next one asks for all of them."""

@@ -11,7 +11,7 @@ import msgspec
 from consumers.verify.ledger import Ledger
 from consumers.verify.scan import keys_like, pairs
 from consumers.verify.verdict import Findings
-from events.partitions import DEDUPE_BUCKETS, FENCE, FENCED_META, MOVED, SEALED_META
+from events.partitions import DEDUPE_BUCKETS, FENCE, FENCED_META, MOVED, RESTORED, SEALED_META
 from events.redis.wire import Wire
 from events.text.unreadable import UNREADABLE
 from projections.fold.builds import BuildKeys, is_build
@@ -24,7 +24,7 @@ SALTS = {b"salts": b"string", b"readm": b"hash", b"wl": b"hash", b"gone": b"set"
 META_NUMBERS = (b"head", b"rec", b"format2", b"format2_at", b"gone", b"proved")
 IS_SEALED = (SEALED_META.encode(), MOVED.encode())
 """The field, and its value, of a partition of a sealed store."""
-META_TEXTS = (b"live", b"format2_sum", b"seq")
+META_TEXTS = (b"live", b"format2_sum", b"seq", RESTORED.encode())
 BUILD_TABLES = {b"ck": b"hash", b"own": b"hash", b"q": b"hash"}
 OWNER_TABLES = {
     b"st": b"hash",

@@ -16,6 +16,7 @@ from events.partitions import (
     MAX_PARTITIONS,
     MODELS_KEY,
     REBUILD_KEY,
+    RESTORED,
     SEALS_FROM,
     STORE_KEY,
     WORKERS_KEY,
@@ -23,9 +24,11 @@ from events.partitions import (
 )
 from events.redis.wire import Wire
 from events.text.embedder_names import AUTO, MOST_NAMED
+from events.text.unreadable import UNREADABLE
 from projections.embedding.names import embedder_kind
 from projections.redis.create import SEALED
 from projections.redis.model_uses import is_day_key
+from projections.redis.restored import BACKED_UP, backed_up_at, restored_by
 
 FIELDS = frozenset({b"store_id", b"partitions", b"tags", b"parameter_set", b"format"})
 MOST_DIGITS = 19
@@ -39,6 +42,7 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
     verdict = Findings(-1)
     found = dict(pairs(wire, STORE_KEY))
     wanted = FIELDS | EMBEDDER if found.keys() & EMBEDDER else FIELDS
+    wanted = wanted | (found.keys() & {RESTORED.encode(), BACKED_UP.encode()})
     if wire.seals.is_on:
         wanted = wanted | {SEALED.encode()} | (found.keys() & {SEALS_FROM.encode()})
     for name in sorted(found.keys() ^ wanted):
@@ -48,6 +52,7 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
             wire.seals.check_master(check)
         except StoreMismatch as error:
             verdict.differs("the line by which the master key of a sealed store is known", problem=error.message)
+    _compare_backups(found, verdict)
     if found.keys() >= FIELDS:
         _compare_identity(found, store_id, verdict)
         if wire.seals.is_on and (count := found[b"partitions"]).isdigit() and 1 <= int(count) <= MAX_PARTITIONS:
@@ -57,6 +62,18 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
         if not (called in KNOWN or is_day_key(called)) or kind != b"hash":
             verdict.differs("a key that nothing writes", key=called)
     return verdict
+
+
+def _compare_backups(found: dict[bytes, bytes], verdict: Findings) -> None:
+    """What a store says of the backup that it was restored from, and of its own last one."""
+    try:
+        restored = restored_by(found.get(RESTORED.encode()))
+        if restored is not None and str(len(restored.heads)).encode() != found.get(b"partitions"):
+            verdict.differs("what the store was restored from", stored=restored.told)
+    except UNREADABLE:
+        verdict.differs("what the store was restored from, unreadable", field=RESTORED)
+    if (made := found.get(BACKED_UP.encode())) is not None and backed_up_at(made) is None:
+        verdict.differs("when its last backup was made, unreadable", field=BACKED_UP)
 
 
 def _compare_identity(found: dict[bytes, bytes], store_id: str | None, verdict: Findings) -> None:

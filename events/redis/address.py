@@ -27,7 +27,7 @@ EXAMPLES = (
 )
 
 
-class Place(NamedTuple):
+class ServerPlace(NamedTuple):
     """A host and its port."""
 
     host: str
@@ -41,7 +41,7 @@ class StoreAddress(NamedTuple):
     """What a URL says."""
 
     kind: Kind
-    places: tuple[Place, ...]
+    places: tuple[ServerPlace, ...]
     """Nodes or Sentinels to begin with; none of one server, whose URL redis-py reads."""
     options: dict[str, Any]
     """For redis-py: username, password, db, and the options of the URL's query."""
@@ -95,7 +95,7 @@ def _several(kind: Kind, tls: bool, rest: str) -> StoreAddress:
     return StoreAddress(kind, places, _options(split, tls, who, places[0], db), service, tls)
 
 
-def _options(split: SplitResult, tls: bool, who: str, first: Place, db: str) -> dict[str, Any]:
+def _options(split: SplitResult, tls: bool, who: str, first: ServerPlace, db: str) -> dict[str, Any]:
     """User, password, database and query, as redis-py reads them of one server."""
     scheme, user = ("rediss" if tls else "redis"), f"{who}@" if who else ""
     query = f"?{split.query}" if split.query else ""
@@ -108,8 +108,8 @@ def _options(split: SplitResult, tls: bool, who: str, first: Place, db: str) -> 
     return options
 
 
-def _place(text: str, port: int) -> Place:
+def _place(text: str, port: int) -> ServerPlace:
     split = urlsplit(f"redis://{text}")
     if not split.hostname or split.path or split.query or split.fragment or split.username is not None:
         raise _Wrong("a host, or host:port, between commas")
-    return Place(split.hostname, split.port if split.port is not None else port)
+    return ServerPlace(split.hostname, split.port if split.port is not None else port)

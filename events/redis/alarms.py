@@ -15,11 +15,14 @@ from events.alarms import KNOWN, MOST_SUBJECT, MOST_TEXT, Alarm, Tell, one_line
 from events.errors import StoreError
 from events.partitions import ALARMS_KEY
 from events.redis.clock import redis_micros
-from events.redis.wire import Wire, WirePool, impatient
+from events.redis.haste import in_haste
+from events.redis.wire import Wire, WirePool
 from events.text.unreadable import UNREADABLE
 
 WRITE_SECONDS = 5.0
 """How often the same alarm is written at most while it goes on being raised."""
+AWAY_SECONDS = 1.0
+"""For so long no alarm is written after one could not be: many may be raised at once, and none may keep its raiser waiting."""
 TELL_SECONDS = 60.0
 """How often it is told in the log at most."""
 MOST_ALARMS = 500
@@ -45,6 +48,7 @@ class RedisAlarms:
         self._mine: dict[tuple[str, str], _Mine] = {}
         self._uncleared: set[tuple[str, str]] = set()
         """Alarms that are over, and may stand in the store: it did not answer."""
+        self._away_until = 0.0
         self._lock = Lock()
 
     def raised(self, name: str, subject: str = "", text: str = "", *, times: int = 1) -> None:
@@ -64,7 +68,7 @@ class RedisAlarms:
                 mine.tell_at = now + TELL_SECONDS
         if told:
             self._tell("alarm raised", name=name, subject=subject, reason=text, alarm=True)
-        if due:
+        if due and now >= self._away_until:
             self._write(name, subject, mine)
 
     def cleared(self, name: str, subject: str = "") -> None:
@@ -76,7 +80,7 @@ class RedisAlarms:
         with self._lock:
             if len(self._uncleared) < MOST_ALARMS:
                 self._uncleared.add((name, subject))
-        with suppress(StoreError), self._wires.wire() as wire, impatient(wire):
+        with suppress(StoreError), self._wires.wire() as wire, in_haste(wire):
             gone = bool(wire.call("HDEL", ALARMS_KEY, _field(name, subject)))
             self._clear_left(wire, (name, subject))
         if gone or mine:
@@ -102,7 +106,7 @@ class RedisAlarms:
 
     def drop(self, name: str, subject: str | None = None) -> int:
         """Forget an alarm, or every alarm of a name; how many there were. Raises StoreError."""
-        with self._wires.wire() as wire:
+        with self._wires.wire() as wire, in_haste(wire):
             fields = [_field(name, subject)] if subject is not None else self._fields_of(wire, name)
             return int(wire.call("HDEL", ALARMS_KEY, *fields)) if fields else 0
 
@@ -124,10 +128,11 @@ class RedisAlarms:
     def _write(self, name: str, subject: str, mine: _Mine) -> None:
         """Add what this process raised to what the store keeps; left for later where Redis does not answer."""
         try:
-            with self._wires.wire() as wire, impatient(wire):
+            with self._wires.wire() as wire, in_haste(wire):
                 self._put(wire, name, subject, mine)
         except StoreError:
             with self._lock:
+                self._away_until = monotonic() + AWAY_SECONDS
                 mine.write_at = monotonic() + WRITE_SECONDS
                 mine.unwritten = max(mine.unwritten, 1)
 

@@ -26,7 +26,8 @@ APPEND = Script(
     "append",
     """
 -- KEYS: meta, stream, heads, secrets, salts, then dedupe buckets.
--- ARGV: events n, heads m, owners k, seq that the head must have reached, how many erased ids are known, pieces, secrets,
+-- ARGV: events n, heads m, owners k, seq that the head must have reached (-1: what a restored store lacks is said again), how many
+-- erased ids are known, pieces, secrets,
 -- m x (owner, seq), words, n bodies
 -- pieces, 101 bytes an event: dedupe field 16, fingerprint 8, id 16, commitment 32, salt 16, then as two bytes each the number
 -- of the bucket's key and, among the words, of owner, kind, principal, level and digests; 1 where the event moves the head.
@@ -38,8 +39,9 @@ APPEND = Script(
 local call, KEYS, ARGV, sub, byte = redis.call, KEYS, ARGV, string.sub, string.byte
 local n, m, k = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local pieces, secrets, words, bodies = ARGV[6], ARGV[7], 7 + 2 * m, #ARGV - n
-local meta = call('HMGET', KEYS[1], 'head', 'rec', 'sealed', 'gone')
+local meta = call('HMGET', KEYS[1], 'head', 'rec', 'sealed', 'gone', 'restored')
 local head = tonumber(meta[1] or '0')
+if meta[5] and ARGV[4] ~= '-1' then return {'restored', head, {}} end
 if meta[3] then
   for i = 1, n do
     if meta[3] ~= '1' or byte(ARGV[bodies + i]) ~= 1 then return {'sealed', head, {}} end
@@ -135,6 +137,14 @@ for i = 1, #heads, 1000 do call('HSET', KEYS[3], unpack(heads, i, math.min(i + 9
 call('HSET', KEYS[1], 'head', seqs[count], 'rec', recorded)
 return {'ok', head, known, recorded, clock}
 """,
+)
+
+
+SAID_AGAIN = -1
+"""The floor of whoever says again what a restored store lacks: it has no receipts there, and passes the fence of such a store."""
+TAKES_NOTHING = (
+    "this store was restored from a backup and is not the original: it takes nothing new until an operator has taken it over"
+    " (`engramlog backup take-over`); nothing was written"
 )
 
 
@@ -265,6 +275,8 @@ def _failure(partition: int, answer: Any) -> str | None:
     """Why nothing can be said of any event of a part, by the script's answer; None where something can."""
     if isinstance(answer, Exception):
         return as_store_error(answer).message
+    if answer[0] == b"restored":
+        return f"partition {partition}: {TAKES_NOTHING}"
     if answer[0] == b"sealed":
         return f"partition {partition} {SEALED_SINCE}"
     if answer[0] == b"rolled":

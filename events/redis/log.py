@@ -27,12 +27,13 @@ from events.partitions import LogKeys, partition_of
 from events.redis.admission import AppendAdmission, ReadDebt, no_debt
 from events.redis.clock import StoreClock, redis_micros
 from events.redis.gap import MENDING
+from events.redis.haste import in_haste
 from events.redis.naming import read_naming, read_seqs
 from events.redis.opening import opened, opened_where_it_can_be
 from events.redis.receipts import KeptReceipts, NewestReceipt
 from events.redis.secrets import Chance, Secrets, read_lines, read_secrets
 from events.redis.sending import UNPROVED, AppendRequest, AppendSending, Proof
-from events.redis.wire import Wire, WirePool, as_store_error, impatient
+from events.redis.wire import Wire, WirePool, as_store_error
 from events.sealing.seals import Seals
 from events.trust import ASSERTED, lowest
 from events.vocabulary import Trust
@@ -58,7 +59,9 @@ class RedisEventLog:
         highest: Trust = ASSERTED,
         on_behalf: Callable[[], Behalf | None] = for_itself,
         chance: Chance = token_bytes,
+        says_again: bool = False,
     ) -> None:
+        """`says_again`: what is kept outside of the store, and it lacks: no receipt and no restored store stands in the way."""
         self._marker = marker
         self._principal = checked_principal(principal)
         self._highest = highest
@@ -77,6 +80,7 @@ class RedisEventLog:
             chance=chance,
             proof=proof,
             alarms=alarms,
+            says_again=says_again,
         )
         self.on_append: Callable[[float], None] | None = None
         """Told how many seconds each request of events took that was answered, where somebody asks."""
@@ -251,8 +255,13 @@ class RedisEventLog:
         with self._wires.wire() as wire:
             return read_seqs(wire, self._keys[partition_of(owner, self.partitions)], owner, event_ids)
 
+    def prove(self, owner: str, seqs: Mapping[str, int]) -> None:
+        """See `EventLog.prove`. Raises StoreError."""
+        with self._wires.wire() as wire:
+            self._sending.prove(wire, partition_of(owner, self.partitions), seqs)
+
     def _redis_time(self) -> int:
-        with self._wires.wire() as wire, impatient(wire):  # all who ask for the time wait for this
+        with self._wires.wire() as wire, in_haste(wire):  # all who ask for the time wait for this
             return redis_micros(wire)
 
 

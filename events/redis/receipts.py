@@ -73,14 +73,17 @@ class KeptReceipts:
             self._lost.pop(partition, None)
             self._kept.pop(partition, None)
 
-    def keep(self, partition: int, events: Sequence[Prepared], answer: Any) -> None:
-        """Take in the answer of the append script about these events of a partition."""
+    def keep(self, partition: int, events: Sequence[Prepared], answer: Any, *, proved: bool = True) -> None:
+        """Take in the answer of the append script about these events of a partition.
+
+        `proved`: whether that is acknowledged; else it is refused as written and not proved, and nobody was promised that it stays.
+        """
         if isinstance(answer, Exception):
             return
         if answer[0] == b"rolled":
             self._lose(partition, f"its head is {answer[1]}", None)
             return
-        highest = _highest(events, answer)
+        highest = _highest(events, answer) if proved else None
         if highest is None:
             return
         with self._lock:
@@ -143,22 +146,27 @@ class KeptReceipts:
         return {partition: standing[partition] for partition in partitions if partition in standing}
 
     def _is_acknowledged(self, wire: Wire, partition: int, lost: _Lost) -> bool:
-        """Whether the alarm was seen in the store and is gone now; raised again where it never got there."""
+        """Whether the alarm was seen in the store and is gone now; raised again where it never got there, and looked for at once:
+        it may be acknowledged long before the next append."""
         try:
-            stands = wire.call("HEXISTS", ALARMS_KEY, f"{RECEIPT_LOST}|{partition}")
+            stands = self._stands(wire, partition)
+            if not stands and not lost.told and self._alarms is not None:
+                self._alarms.raised(RECEIPT_LOST, str(partition), lost.text)
+                stands = self._stands(wire, partition)
         except StoreUnavailable:
             if not wire.many:
                 raise
             return False  # the alarms lie on a node that was lost: nobody is known to have acknowledged
-        if stands:
-            lost.told = True
-            return False
-        if not lost.told:
-            if self._alarms is not None:
-                self._alarms.raised(RECEIPT_LOST, str(partition), lost.text)
+        if stands or not lost.told:
+            lost.told = lost.told or stands
             return False
         self.let_go(partition)
         return True
+
+    @staticmethod
+    def _stands(wire: Wire, partition: int) -> bool:
+        """Whether the alarm of a partition is in the store."""
+        return bool(wire.call("HEXISTS", ALARMS_KEY, f"{RECEIPT_LOST}|{partition}"))
 
 
 def _highest(events: Sequence[Prepared], answer: Any) -> NewestReceipt | None:

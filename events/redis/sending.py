@@ -18,14 +18,15 @@ from events.envelope import Prepared
 from events.errors import StoreError, StoreFull, StoreUnavailable, UnderReplicated
 from events.log import Appendable, AppendReceipt, ready
 from events.marks import Marker
-from events.partitions import ALARMS_KEY, LogKeys
-from events.redis.append import APPEND, Brought, append_command, append_receipts
+from events.partitions import ALARMS_KEY, LogKeys, position_text
+from events.redis.append import APPEND, SAID_AGAIN, Brought, append_command, append_receipts
 from events.redis.clock import StoreClock
 from events.redis.durability import Promise, read_promise
+from events.redis.haste import in_haste
 from events.redis.naming import read_seqs
 from events.redis.receipts import KeptReceipts
 from events.redis.secrets import Chance, OwnerSecret, Secrets
-from events.redis.wire import AGAIN, TOGETHER_BYTES, Wire, as_store_error, impatient, refusal_code
+from events.redis.wire import AGAIN, TOGETHER_BYTES, Wire, as_store_error, refusal_code
 from events.redis.wordless import Gone, refusal
 from events.sealing.cipher import SALT_BYTES
 
@@ -112,7 +113,10 @@ class AppendSending:
         chance: Chance,
         proof: Proof,
         alarms: Alarms | None,
+        says_again: bool = False,
     ) -> None:
+        """`says_again`: what is kept outside of the store, and it lacks."""
+        self._says_again = says_again
         self.gone = Gone()
         self._keys, self._secrets, self._kept, self._clock = keys, secrets, kept, clock
         self._marker, self._chance, self._proof, self._alarms = marker, chance, proof, alarms
@@ -128,11 +132,12 @@ class AppendSending:
             self._send_to_nodes(wire, request, parts, receipts, errors)
         else:
             self._send_all(wire, request, parts, receipts, errors)
-        if errors.keys() == parts.keys():
+        if errors and errors.keys() == parts.keys():
             raise next(iter(errors.values()))
         if any(one and one.error and "NOREPLICAS" in one.error for one in receipts):
             self._refuse_for_the_disk(wire, receipts)
-        self._refuse_unproved(parts, receipts)
+        if self._proof.replicas:
+            self._refuse_unproved(parts, receipts)
 
     def _refuse_unproved(self, parts: Mapping[int, list[int]], receipts: _Receipts) -> None:
         """Raises UnderReplicated where too few replicas are known to have what was written; of a refused part nothing was."""
@@ -146,10 +151,9 @@ class AppendSending:
         fewest = min(one.replicas for one in lacking)
         raise UnderReplicated(
             f"{len(lacking):,} of {len(receipts):,} events are written, and {fewest} replicas are known to have them, where"
-            f" {self._proof.replicas} are asked for (ENGRAMLOG_MIN_REPLICAS): they are not proved. The same request sent again"
-            " proves them, or says so again",
+            f" {self._proof.replicas} are asked for (ENGRAMLOG_MIN_REPLICAS): they are not proved (under_replicated)."
+            " The same request sent again proves them, or says so again",
             receipts=[one.as_dict() for one in receipts if one is not None],
-            retry_after=1,
         )
 
     def _send_all(
@@ -187,7 +191,7 @@ class AppendSending:
         """The same on a Cluster: what cannot be sent yet is tried again for as long as the wire is patient."""
         began, pause = monotonic(), PAUSE_SECONDS
         patience = wire.patience
-        with impatient(wire):
+        with in_haste(wire):
             left = dict(parts)
             while True:
                 waiting = self._try(wire, request, left, receipts, errors)
@@ -249,7 +253,7 @@ class AppendSending:
         events, newer, found = request.events, set[int](), _Sent({}, {})
         secrets = self._secrets.of(wire, {events[i].owner for indexes in parts.values() for i in indexes})
         wire.load(APPEND)
-        promised = {partition: self._promised(wire, self._keys[partition]) for partition in parts}
+        promised = self._promises(wire, parts)
         commands, sent, waiting, size = list[bytes](), list[list[Prepared]](), list[bytes](), 0
         parts = self._allowed(wire, parts, events, secrets, receipts)
         _refuse_new_connections(wire, asked)
@@ -258,7 +262,8 @@ class AppendSending:
         brought = Brought(request.principal, self._marker, secrets, request.expected_heads, sealed)
         for partition, indexes in parts.items():
             mine, salts = [events[i] for i in indexes], self._chance(each * len(indexes))
-            keys, floor = self._keys[partition], self._kept.floor(partition)
+            keys = self._keys[partition]
+            floor = SAID_AGAIN if self._says_again else self._kept.floor(partition)
             command, written = append_command(keys, mine, brought, salts, floor, self.gone.count(keys))
             sent.append(written)
             commands.append(command)
@@ -289,7 +294,7 @@ class AppendSending:
                 else:
                     _fail(request, indexes, receipts, error.message)
                 continue
-            self._kept.keep(partition, written, answer)
+            self._kept.keep(partition, written, answer, proved=replicas >= self._proof.replicas)
             if isinstance(answer, list) and len(answer) == _WRITTEN:
                 self._clock.saw(int(answer[4]), int(answer[3]))
             told = append_receipts(partition, written, answer, fsynced, replicas)
@@ -340,7 +345,7 @@ class AppendSending:
     ) -> Iterable[_Answered]:
         """Each script's answer, as soon as it is there, and how far it is proved, all down one connection to each server."""
         found, partitions = list[Any](), list(parts)
-        sent = self._standing(wire, partitions)
+        sent = self._standing(wire, partitions) if self._proof.is_asked else {}
         while len(found) < len(commands):
             found.append(_answer(wire))
             if len(found) == 1 and not self._proof.is_asked and not _is_forgotten(found[0]):
@@ -388,6 +393,23 @@ class AppendSending:
             for p in partitions
         ]
 
+    def prove(self, wire: Wire, partition: int, seqs: Mapping[str, int]) -> None:
+        """Have events (id -> seq) that were written before proved as a request of them would be. Raises UnderReplicated."""
+        if not self._proof.replicas or not seqs:
+            return
+        key = self._keys[partition].meta
+        wire.answers([["HSET", key, "proved", max(seqs.values())]])
+        sent = wire.standing(key)
+        (told,) = wire.about([key], self._asked())
+        stands = sent is not None and wire.standing(key) == sent
+        on_disk, replicas = self._as_proof(told) if stands else (None, 0)
+        fsynced = self._promised(wire, self._keys[partition]).told(on_disk)
+        receipts: _Receipts = [
+            AppendReceipt(one, "already_appended", position_text(partition, seq), fsynced, replicas)
+            for one, seq in seqs.items()
+        ]
+        self._refuse_unproved({partition: [*range(len(receipts))]}, receipts)
+
     def _asked(self) -> list[list[str | int]]:
         """What a server is asked about all that was written down a connection."""
         proof, asked = self._proof, list[list[str | int]]()
@@ -415,6 +437,12 @@ class AppendSending:
         if told and not any(one and one.written for one in receipts):
             text = msgspec.json.decode(told, type=Alarm).text
             raise StoreFull(f"{text}; make room, then send the same request again", retry_after=30)
+
+    def _promises(self, wire: Wire, partitions: Iterable[int]) -> Mapping[int, Promise]:
+        """What the servers of these partitions promise; one server promises the same of all."""
+        if wire.many:
+            return {partition: self._promised(wire, self._keys[partition]) for partition in partitions}
+        return dict.fromkeys(partitions, self._promised(wire, self._keys[0]))
 
     def _promised(self, wire: Wire, keys: LogKeys) -> Promise:
         """What the server of a partition promises of every answered write."""

@@ -21,7 +21,7 @@ from redis.driver_info import DriverInfo
 from redis.exceptions import AskError, ClusterDownError, MovedError, TryAgainError
 from redis.retry import Retry
 
-from events.errors import EngramlogError, StoreError, StoreFull, StoreUnavailable
+from events.errors import EngramlogError, StoreError, StoreFull, StoreUnavailable, UnderReplicated
 from events.partitions import STORE_KEY
 from events.redis.address import StoreAddress, read_address
 from events.sealing.seals import SEALED_FIELD, MasterKey, Seals
@@ -30,6 +30,8 @@ DRIVER = DriverInfo()
 """Made once: redis-py would read its package's metadata anew for each connection."""
 Argument = bytes | str | int | float
 AGAIN = "the same request can be sent again safely"
+SENTINEL_SECONDS = 2.0
+"""How long a Sentinel may take to answer."""
 _AT_ONCE = 500
 """Commands in one write, of many."""
 TOGETHER_BYTES = 64 * 1024
@@ -79,12 +81,20 @@ def connect(url: str, *, timeout: float = 10.0, master: MasterKey | None = None)
 
 
 def _watched(address: StoreAddress, seals: Seals, options: Mapping[str, Any]) -> StoreClient:
-    """A client of the primary that Sentinels know by a name, asked of them at each new connection."""
+    """A client of the primary that Sentinels know by a name, asked of them at each new connection.
+
+    User and password of the URL are the primary's, `sentinel_username` and `sentinel_password` of its query the Sentinels'; TLS and
+    what its query says of it hold for both. A Sentinel that hangs is asked for a short time: the next one knows too.
+    """
     from redis.sentinel import Sentinel, SentinelConnectionPool  # noqa: PLC0415 - as above
 
-    asking: dict[str, Any] = {**options, "ssl": True} if address.tls else dict(options)
-    told = Sentinel(address.places, sentinel_kwargs=asking, **asking)  # type: ignore[no-untyped-call]
-    pool = SentinelConnectionPool(address.service, told, **asking, **address.options)  # type: ignore[no-untyped-call]
+    primary: dict[str, Any] = {**options, **address.options, **({"ssl": True} if address.tls else {})}
+    known = {name: primary.pop(f"sentinel_{name}", None) for name in ("username", "password")}
+    shared = {name: value for name, value in primary.items() if name.startswith("ssl")}
+    asked = {**options, **shared, **{name: value for name, value in known.items() if value is not None}}
+    asked |= {name: min(options[name], SENTINEL_SECONDS) for name in ("socket_timeout", "socket_connect_timeout")}
+    told = Sentinel(address.places, sentinel_kwargs=asked, **primary)  # type: ignore[no-untyped-call]
+    pool = SentinelConnectionPool(address.service, told, **primary)  # type: ignore[no-untyped-call]
     found = StoreClient(connection_pool=pool)
     found.seals = seals
     seals.read_check = found.read_check
@@ -125,6 +135,7 @@ READS = frozenset(
         "AUTH",
         "EXISTS",
         "GET",
+        "GETRANGE",
         "HEXISTS",
         "HGET",
         "HGETALL",
@@ -133,12 +144,17 @@ READS = frozenset(
         "HMGET",
         "HSCAN",
         "INFO",
+        "LINDEX",
         "LRANGE",
         "PING",
         "SCAN",
+        "SCARD",
         "SMEMBERS",
+        "SSCAN",
+        "STRLEN",
         "TIME",
         "TTL",
+        "TYPE",
         "XINFO",
         "XLEN",
         "XRANGE",
@@ -146,6 +162,7 @@ READS = frozenset(
         "XREVRANGE",
         "ZCARD",
         "ZRANGE",
+        "ZSCAN",
     ]
 )
 """Commands that write nothing; of a lost answer to others nobody knows whether they were carried out."""
@@ -218,6 +235,13 @@ class Wire:
     def is_open(self) -> bool:
         """Whether the connection of this generation still stands; else the next call makes another."""
         return self._connection is not None
+
+    @property
+    def peer(self) -> str:
+        """The server at the other end, host:port, behind Sentinels the one that they named; "" where there is no connection, or by
+        a socket of this machine."""
+        host, port = (getattr(self._connection, name, None) for name in ("host", "port"))
+        return f"{host}:{port}" if host else ""
 
     def _open(self) -> Any:
         if self._connection is None:
@@ -380,6 +404,15 @@ class Wire:
         way. One that cannot be reached raises StoreUnavailable once it is asked."""
         return [("", self)]
 
+    def slots_of(self) -> dict[str, int]:
+        """By server of a Cluster how many slots it holds; nothing of one server. Raises StoreUnavailable."""
+        return {}
+
+    def replicas_of(self) -> dict[str, list[str]]:
+        """By server of a Cluster the names of its replicas, as the cluster tells them; nothing of one server. Raises
+        StoreUnavailable."""
+        return {}
+
     def beside(self, name: str) -> Wire:
         """A wire of one's own to a node of a Cluster that holds no slots, by its name; one server has none beside it."""
         raise ValueError(f"no node of a Cluster: {name}")
@@ -401,6 +434,10 @@ class Wire:
         return [self.pipeline(commands)] * len(keys) if keys else []
 
 
+_OF_ONE_NODE = {"node", "slot"}
+"""What an error tells that is about a part of a Cluster."""
+
+
 class WirePool:
     """Wires for threads that each need one for the length of a call."""
 
@@ -418,10 +455,12 @@ class WirePool:
             wire = Wire(self._client)
         try:
             yield wire
+        except UnderReplicated:  # all was answered
+            raise
         except BaseException as error:
             wire.close()
-            if isinstance(error, StoreUnavailable) and "node" not in error.context:  # what broke one has broken all
-                self.close()
+            if isinstance(error, StoreUnavailable) and not error.context.keys() & _OF_ONE_NODE:
+                self.close()  # what broke one has broken all
             raise
         finally:
             self._idle.put(wire)
@@ -435,16 +474,6 @@ class WirePool:
         for wire in idle:
             wire.close()
             self._idle.put(wire)
-
-
-@contextmanager
-def impatient(wire: Wire) -> Iterator[None]:
-    """Within it nothing is tried again: whoever waits for this has others waiting for him."""
-    patience, wire.patience = wire.patience, 0.0
-    try:
-        yield
-    finally:
-        wire.patience = patience
 
 
 def server_run(wire: Wire) -> bytes | None:

@@ -26,6 +26,7 @@ WHAT = (
     "space",
     "sealing",
     "erasing",
+    "backup",
     "past",
     "audit",
     "console",
@@ -66,7 +67,8 @@ def bench(
     `append` and `fold` are measured by CPU, the client's and Redis's apart, on several sets of texts, as a backlog and live.
     The limit of `extract`, turns read by rules, is cutting the same made-up texts into terms once. `console` is what a page asks,
     over HTTP, beside what it could not do without; `sealing` is the same work at a sealed and at an open store; `erasing` is
-    an erasure beside a rebuild of its partition, and what it costs those who append and read afterwards; `meaning` is questions
+    an erasure beside a rebuild of its partition, and what it costs those who append and read afterwards; `backup` is one made,
+    checked and restored beside a rebuild, and appending meanwhile; `meaning` is questions
     with meaning, by each model that is built in. `door` is what one caller can do to others: it starts an `engramlog
     up` of its own. `peers`, which `all` leaves out, takes texts through other libraries.
     """
@@ -128,7 +130,7 @@ def _say(told: str) -> None:
 def _run(chosen: tuple[str, ...], asked: Asked, events: int, rounds: int, *, quick: bool, profile: bool) -> Rows:
     from ops.bench import append, door, extract, fold, jobs, living, past, rebuild, search, space  # noqa: PLC0415
     from ops.bench import profile as profiled  # noqa: PLC0415
-    from ops.bench.costs import auditing, console, erasing, matrix, meaning, sealing  # noqa: PLC0415
+    from ops.bench.costs import auditing, backups, console, erasing, matrix, meaning, sealing  # noqa: PLC0415
     from ops.bench.costs.capacity import capacity  # noqa: PLC0415
     from ops.bench.server import bench_server  # noqa: PLC0415
     from ops.settings import load_settings  # noqa: PLC0415
@@ -154,6 +156,7 @@ def _run(chosen: tuple[str, ...], asked: Asked, events: int, rounds: int, *, qui
             "space": lambda: space.measure(server, min(events, 5_000)),
             "sealing": lambda: sealing.measure(server, asked.texts, events, rounds),
             "erasing": lambda: erasing.measure(server, asked.texts, events, rounds),
+            "backup": lambda: backups.measure(server, beside, asked.texts, events, rounds),
             "past": lambda: past.measure(server, events, max(rounds, 3)),
             "audit": lambda: auditing.measure(server, events, rounds),
             "console": lambda: console.measure(server, *(console.SMALL if quick else console.SIZES), rounds=rounds),

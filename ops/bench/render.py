@@ -101,6 +101,11 @@ def render(answer: Rows) -> None:
     _render_door(answer.get("door", ()))
     _render_sealing(answer.get("sealing"))
     _render_erasing(answer.get("erasing", {}))
+    _render_rows(
+        "backups: CPU of client and Redis, and how many times that of what it is against; appending by the clock",
+        answer.get("backup", ()),
+        BACKUPS,
+    )
     for name in ("space", "past"):
         for field, value in answer.get(name, {}).items():
             out.print(f"{name}  {field.replace('_', ' ')}: {value}")
@@ -144,6 +149,24 @@ def _render_erasing(told: Rows) -> None:
         ("reading", f"a log of which some entries have no words any more: {cpu}"),
     ):
         _render_rows(title, told.get(part, ()), ERASING)
+
+
+BACKUPS = {
+    "what": "what",
+    "against": "against",
+    "texts": "texts",
+    "sealed": "sealed",
+    "entries": "entries",
+    "cpu_ms": "ms",
+    "clock_ms": "clock, ms",
+    "clock_us": "clock, us",
+    "against_cpu_ms": "against, ms",
+    "against_clock_us": "against, us",
+    "bytes_each": "bytes each",
+    "times": "times",
+    "times_min": "from",
+    "times_max": "to",
+}
 
 
 ERASING = {

@@ -122,7 +122,7 @@ def rebuild(
         switched = []
         tasks = [PartitionTask(number, store.identity.tags[number]) for number in run.rest]
         with _done("rebuild", store, tasks, processes, bar) as parts:
-            for number, done, _ in parts:
+            for number, done, *_ in parts:
                 if done is not None:
                     run.finished(wire, number)
                     store.alarms.cleared("rebuild_left", f"partition {number}")
@@ -245,7 +245,8 @@ def verify(
         receipts = compare_receipts(store, chosen, verdicts[-1])
         rejections = compare_values(store, chosen, verdicts[-1])
         answer = verified(verdicts) | {"heads": compared.told(), "receipts": receipts, "accepted": compared.accepted()}
-        answer |= {"rejections": rejections}
+        restored = store.identity.restored
+        answer |= {"rejections": rejections, "restored": None if restored is None else restored.told}
     show(answer, json, render_verified)
     raise typer.Exit(0 if answer["ok"] else 1)
 
@@ -297,6 +298,11 @@ def render_verified(answer: dict[str, Any]) -> None:
         out.print(
             f"[bold yellow]{answer['unopened']:,} not opened[/] at {first}{' and on' if more else ''}: their salt is gone,"
             " and nothing tells whether their bodies are those that were appended"
+        )
+    if told := answer.get("restored"):
+        state = "taken over since" if told["taken_over"] else "a copy, which takes nothing new"
+        out.print(
+            f"[bold yellow]restored[/] from backup {told['backup']}, up to {told['moment']} ({told['events']:,} events); {state}"
         )
     for one in answer.get("accepted", ()):
         where = f"{one['partition']}:{one['seq']}"

@@ -8,7 +8,6 @@ from functools import partial
 from events.envelope import from_micros, utc_text
 from ops.clock import now_micros
 from ops.doctor.carrying import Check, carried_out
-from ops.doctor.deciding import beside
 from ops.doctor.finding import (
     ACCESS,
     BACKUPS,
@@ -24,7 +23,7 @@ from ops.doctor.finding import (
     DoctorTold,
     told,
 )
-from ops.doctor.gathering import access, cluster, files, redis, service, store
+from ops.doctor.gathering import access, cluster, files, redis, service, store, waiting
 from ops.doctor.reaching import SECONDS, ReachedStore, reach
 from ops.embedded.process import NotInTime
 from ops.settings import Settings
@@ -79,7 +78,7 @@ def _unreached(reached: ReachedStore) -> list[CheckFinding]:
 
 def _of_the_store(reached: ReachedStore, own: Callable[[], int]) -> list[Check]:
     told_of = [
-        Check(BACKUPS, "copies", lambda: [beside.copies(reached.folder)]),
+        Check(BACKUPS, "copies", partial(store.look_at_copies, reached, own)),
         Check(DISK, "disk", partial(store.look_at_disk, reached.folder)),
     ]
     if reached.client is None:
@@ -92,6 +91,7 @@ def _of_the_store(reached: ReachedStore, own: Callable[[], int]) -> list[Check]:
         Check(ACCESS, "keys", partial(access.look_at_keys, reached)),
         Check(ACCESS, "audit log", partial(access.look_at_audit, reached)),
         Check(REDIS, "redis", partial(redis.look_at_redis, reached)),
+        Check(REDIS, "wait for the disk", partial(waiting.look_at_waiting, reached)),
         Check(REDIS, "password", partial(redis.look_at_way, reached)),
         Check(CLUSTER, "cluster", partial(cluster.look_at_cluster, reached)),
         Check(BACKUPS, "kept heads", partial(store.look_at_heads, reached)),

@@ -46,13 +46,14 @@ def open_private(path: Path, *, ours: bool = True, cure: str = "; make it 0600")
     except OSError as error:
         told = f"cannot be read ({error.strerror})" + (", or is a link" if ours else "")
         raise NotPrivate(told, missing=isinstance(error, FileNotFoundError)) from None
-    if (wrong := _not_private(os.fstat(descriptor), ours=ours, cure=cure)) is not None:
+    if (wrong := not_private(os.fstat(descriptor), ours=ours, cure=cure)) is not None:
         os.close(descriptor)
         raise NotPrivate(wrong)
     return descriptor
 
 
-def _not_private(found: os.stat_result, *, ours: bool, cure: str) -> str | None:
+def not_private(found: os.stat_result, *, ours: bool = True, cure: str = "; make it 0600") -> str | None:
+    """Why a file that is open is not one that nobody else can have read or put there; None where it is. As `open_private`."""
     mode = stat.S_IMODE(found.st_mode)
     if not stat.S_ISREG(found.st_mode):
         return "is no plain file"

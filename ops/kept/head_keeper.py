@@ -20,6 +20,7 @@ from ops.kept.head_sinks import HeadSinks
 from ops.settings import Settings
 from ops.store import OpenStore
 from projections.redis.heads import LiveHead, chain_on, live_heads
+from projections.redis.restored import still_stands
 
 STOP_SECONDS = 1.0
 Sight = tuple[bytes | None, int, str]
@@ -34,7 +35,11 @@ class HeadKeeper:
         self._wire: Wire = store.wire()
         self._alarms: Alarms = store.alarms
         self.file = HeadFile(heads_path(settings, store.identity.store_id))
-        self._sinks = HeadSinks(settings.head_sinks if sinks else (), self.file, store.alarms)
+        self._told = settings.head_sinks if sinks else ()
+        restored = store.identity.restored
+        self._is_copy = restored is not None and restored.stands
+        """Whether it is nobody's yet: its heads go to nobody who holds those of the original, which goes on perhaps."""
+        self._sinks = HeadSinks(() if self._is_copy else self._told, self.file, store.alarms)
         self._seconds = settings.head_seconds
         self._met: dict[int, Sight] = {}
         self._changed: list[str] = []
@@ -78,6 +83,8 @@ class HeadKeeper:
         Raises StoreError.
         """
         self._changed = []
+        if self._is_copy and not still_stands(self._wire):
+            self._is_copy, self._sinks = False, HeadSinks(self._told, self.file, self._alarms)
         book = self.file.read()
         if book.stores - {self._identity.store_id}:
             text = f"{self.file.path} is about another store: put it away, or look for the store that it is about"

@@ -72,6 +72,11 @@ class Against:
                     "line": unmet.line,
                     "file": name,
                 }
+                restored = self._store.identity.restored
+                if restored is not None and unmet.seq > restored.heads[unmet.partition]:
+                    told["restored"] = (
+                        f"up to {restored.heads[unmet.partition]} alone: the original went on without this store"
+                    )
                 verdict.differs("the log does not meet a kept head", **told)
 
     def compare_files(self, verdict: Findings) -> None:
@@ -165,6 +170,11 @@ def _read(store: HasLog, file: HeadFile) -> HeadBook:
     if book.problems:
         raise LogChanged(f"{file.path} contradicts itself ({book.problems[0]}); {cure}", file=str(file.path))
     return book
+
+
+def unmet_of(store: HasLog, file: HeadFile, partitions: Sequence[int]) -> list[Unmet]:
+    """The first kept head of each of these partitions that its log does not meet. Raises LogChanged, StoreError."""
+    return list(_unmet(store, _read(store, file), partitions).values())
 
 
 def refuse_changed_log(store: HasLog, file: HeadFile, partitions: Sequence[int], cure: str = REBUILT_CURE) -> None:

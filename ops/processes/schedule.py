@@ -84,7 +84,7 @@ class JobSchedule:
     def stop(self, seconds: float) -> None:
         """Have another lead at once; what takes longer than this is left behind."""
         self._stop.set()
-        if self._workers:
+        if self._workers and self._thread.ident is not None:
             self._thread.join(seconds)
 
     def _due(self, kind: str, partition: int) -> bool:

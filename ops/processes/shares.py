@@ -8,25 +8,29 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections import deque
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from time import monotonic
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 import redis
 
+from api.requests.whole import WholeAsked
 from consumers.fold.rebuild import Rebuilt, rebuild_partition
 from consumers.verify.store_and_log import verify_partition
 from consumers.verify.verdict import Findings
 from events.errors import EngramlogError
 from ops.worker_id import new_worker_id
+from projections.reports.many.moved import StoreMoved
 
-Work = Literal["rebuild", "verify"]
+if TYPE_CHECKING:
+    from api.services.auditing.replaying_all import StoreReplayer
+
+Work = Literal["rebuild", "verify", "replay"]
 Progress = Callable[[int, int, int], None]
 """Partition, how far, of how much."""
 Notice = Callable[[str], None]
@@ -42,6 +46,10 @@ class PartitionTask(msgspec.Struct):
     tag: str
     chain_at: list[int] = []
     """Seqs at which a verification is to tell the log's chain."""
+    owners: list[str] = []
+    """Of a replay: those of the partition that are to be read, in the order of their names."""
+    asked: WholeAsked | None = None
+    """Of a replay: what is asked of each."""
 
 
 class ToldLine(msgspec.Struct, omit_defaults=True):
@@ -52,6 +60,7 @@ class ToldLine(msgspec.Struct, omit_defaults=True):
     notice: str = ""
     rebuilt: Rebuilt | None = None
     found: Findings | None = None
+    moved: StoreMoved | None = None
     digest: str = ""
     """Of what was found, in hex: JSON has no numbers of its size."""
     error: dict[str, Any] | None = None
@@ -59,11 +68,14 @@ class ToldLine(msgspec.Struct, omit_defaults=True):
 
 
 class PartitionDone(NamedTuple):
-    """A partition that is done: one of both."""
+    """A partition, or some owners of one, that is done: one of these."""
 
     partition: int
     rebuilt: Rebuilt | None = None
     found: Findings | None = None
+    moved: StoreMoved | None = None
+    owners: tuple[str, str] | None = None
+    """Of a replay: the first and the last."""
 
 
 def process_count(asked: int | None, partitions: int, events: int) -> int:
@@ -73,14 +85,26 @@ def process_count(asked: int | None, partitions: int, events: int) -> int:
 
 
 def do_one(
-    work: Work, client: redis.Redis, task: PartitionTask, on_progress: Progress, on_wait: Notice
+    work: Work,
+    client: redis.Redis,
+    task: PartitionTask,
+    on_progress: Progress,
+    on_wait: Notice,
+    replayer: StoreReplayer | None = None,
 ) -> PartitionDone:
-    """Do one partition in this process. Raises what `rebuild_partition` and `verify_partition` raise."""
+    """Do one partition in this process. Raises what `rebuild_partition`, `verify_partition` and `StoreReplayer.part` raise.
+
+    `replayer`: who replays, where owners are to be.
+    """
     number = task.partition
 
     def moved(at: int, of: int) -> None:
         on_progress(number, at, of)
 
+    if work == "replay":
+        assert replayer is not None
+        assert task.asked is not None
+        return replayed(number, task.owners, replayer.part(task.owners, task.asked))
     if work == "verify":
         chain_at = task.chain_at
         found = verify_partition(client, number, task.tag, chain_at=chain_at, on_progress=moved)
@@ -93,39 +117,47 @@ def do_all(
     work: Work,
     client: redis.Redis,
     where: Mapping[str, str],
-    tasks: Sequence[PartitionTask],
+    tasks: Iterable[PartitionTask],
     count: int,
     on_progress: Progress,
     on_wait: Notice,
+    replayer: Callable[[], StoreReplayer] | None = None,
 ) -> Generator[PartitionDone, None, None]:
     """Every partition as it is done, by so many processes; by this one where it is one. `where`: settings that tell of the store.
 
     Raises the first error that one of them raised, and EngramlogError where one died.
     """
     if count == 1:
+        by = None if replayer is None else replayer()
         for task in tasks:
-            yield do_one(work, client, task, on_progress, on_wait)
+            yield do_one(work, client, task, on_progress, on_wait, by)
         return
     with closing(_Crew(work, where, tasks, count)) as crew:
-        for _ in tasks:
-            yield crew.next_done(on_progress, on_wait)
+        while (done := crew.next_done(on_progress, on_wait)) is not None:
+            yield done
+
+
+def replayed(partition: int, owners: Sequence[str], moved: StoreMoved) -> PartitionDone:
+    """Owners of a partition that are done."""
+    return PartitionDone(partition, moved=moved, owners=(owners[0], owners[-1]))
 
 
 def told(done: PartitionDone) -> ToldLine:
     """A partition that is done as a line."""
     found = done.found
     if found is None:
-        return ToldLine(rebuilt=done.rebuilt)
+        return ToldLine(rebuilt=done.rebuilt, moved=done.moved)
     return ToldLine(found=replace(found, digest=0), digest=f"{found.digest:x}")
 
 
 class _Crew:
     """The processes, and a thread for each that hands it partitions and hears what it tells."""
 
-    def __init__(self, work: Work, where: Mapping[str, str], tasks: Sequence[PartitionTask], count: int) -> None:
+    def __init__(self, work: Work, where: Mapping[str, str], tasks: Iterable[PartitionTask], count: int) -> None:
         self._work = work
-        self._waiting = deque(tasks)
-        self._told: SimpleQueue[tuple[PartitionTask, ToldLine]] = SimpleQueue()
+        self._waiting, self._taking = iter(tasks), Lock()
+        self._at_work = count
+        self._told: SimpleQueue[tuple[PartitionTask, ToldLine] | Exception | None] = SimpleQueue()
         environment = {**os.environ, **where}  # it may hold a password: everybody can read arguments
         self._processes = [self._start(environment) for _ in range(count)]
         self._threads = [Thread(target=self._drive, args=(process,), daemon=True) for process in self._processes]
@@ -140,8 +172,13 @@ class _Crew:
     def _drive(self, process: subprocess.Popen[bytes]) -> None:
         while True:
             try:
-                task = self._waiting.popleft()
-            except IndexError:
+                with self._taking:
+                    task = next(self._waiting, None)
+            except Exception as error:  # noqa: BLE001 - what there is to be done could not be read: who waits is told
+                self._told.put(error)
+                return
+            if task is None:
+                self._told.put(None)
                 return
             line = self._done_by(process, task)
             self._told.put((task, line))
@@ -156,17 +193,23 @@ class _Crew:
             process.stdin.flush()
             for raw in process.stdout:
                 line = msgspec.json.decode(raw, type=ToldLine)
-                if line.rebuilt is not None or line.found is not None or line.error is not None:
+                if any(one is not None for one in (line.rebuilt, line.found, line.moved, line.error)):
                     return line
                 self._told.put((task, line))
         with suppress(subprocess.TimeoutExpired):
             process.wait(END_SECONDS)
         return ToldLine(error=_died(self._work, task.partition, process.returncode).as_dict())
 
-    def next_done(self, on_progress: Progress, on_wait: Notice) -> PartitionDone:
-        """The next partition that is done; tells how far the others are meanwhile. Raises as `do_all`."""
-        while True:
-            task, line = self._told.get()
+    def next_done(self, on_progress: Progress, on_wait: Notice) -> PartitionDone | None:
+        """The next partition that is done, None once all are; tells how far the others are meanwhile. Raises as `do_all`."""
+        while self._at_work:
+            heard = self._told.get()
+            if heard is None:
+                self._at_work -= 1
+                continue
+            if isinstance(heard, Exception):
+                raise heard
+            task, line = heard
             if line.error is not None:
                 error = EngramlogError(str(line.error.get("message", "")))
                 error.told, error.exit_code = line.error, line.exit_code
@@ -175,14 +218,18 @@ class _Crew:
                 return PartitionDone(task.partition, found=replace(line.found, digest=int(line.digest, 16)))
             if line.rebuilt is not None:
                 return PartitionDone(task.partition, line.rebuilt)
+            if line.moved is not None:
+                return replayed(task.partition, task.owners, line.moved)
             if line.notice:
                 on_wait(line.notice)
             else:
                 on_progress(task.partition, line.at, line.of)
+        return None
 
     def close(self) -> None:
         """End all of them: each hands over when its input ends, and is killed where it does not."""
-        self._waiting.clear()
+        with self._taking:
+            self._waiting = iter(())
         for process in self._processes:
             with suppress(OSError):
                 if process.stdin is not None:
@@ -202,7 +249,11 @@ class _Crew:
 
 def _died(work: Work, partition: int, code: int | None) -> EngramlogError:
     how = "does not answer" if code is None else f"ended with signal {-code}" if code < 0 else f"ended with code {code}"
-    cure = "engramlog rebuild goes on where it stood" if work == "rebuild" else "nothing was written; run it again"
+    cure = {
+        "rebuild": "engramlog rebuild goes on where it stood",
+        "verify": "nothing was written; run it again",
+        "replay": "the same command goes on where it stood",
+    }[work]
     return EngramlogError(
         f"the process at partition {partition} {how}; the others were ended: {cure}", partition=partition
     )

@@ -43,6 +43,7 @@ from ops.metrics.port import ports_of, refuse_taken
 from ops.models import model_of
 from ops.processes.banner import ConsoleLink, Served
 from ops.processes.console_watch import ConsoleWatch
+from ops.processes.copy_watch import CopyWatch
 from ops.processes.ending import END_SECONDS, EndBounds, end_by_signal
 from ops.processes.file_limit import raise_file_limit
 from ops.processes.folder_socket import FolderSocket
@@ -269,7 +270,7 @@ def _serve(
     keeper = HeadKeeper(store, settings)
     keeper.start()
     schedule = JobSchedule(store.url, store.identity, settings, partial(tell, component="lifecycle"))
-    schedule.start()
+    copy = CopyWatch(store, schedule.start)
     keys = KeyWatch(store.client.seals, store.alarms, of_api).start()
     watches = (
         TokenWatch(admits, store.alarms),
@@ -291,9 +292,9 @@ def _serve(
             if guard is not None:
                 guard.tend(monotonic())
             # Where the disk is full their queue takes no writes either, and they would die and start for ever.
-            jobs.pause(paused=(guard is not None and guard.locked) or schedule.rests)
+            jobs.pause(paused=copy.stands or (guard is not None and guard.locked) or schedule.rests)
             standstill.tend(monotonic())
-            for watch in (workers, jobs, *watches):
+            for watch in (workers, jobs, copy, *watches):
                 watch.tend()
             if _leaves(front, server, store, tell):
                 end.begin()
@@ -420,7 +421,7 @@ def _all_there(application: Application, settings: Settings) -> bool:
     """Whether workers hold every partition, and jobs are scheduled where they are to be."""
     status = application.operator.status()
     scheduled = not settings.job_workers or status["lifecycle"]["leader"] is not None
-    return scheduled and all(one["holder"] for one in status["partitions"])
+    return scheduled and not status["unreachable"] and all(one["holder"] for one in status["partitions"])
 
 
 def _served(application: Application, settings: Settings, server: Server, sessions: Sessions) -> Served:

@@ -43,6 +43,7 @@ from ops.settings import Settings
 from ops.store import OpenStore, folder_of
 from projections.fold.builds import BuildKeys
 from projections.redis.create import SEALED, StoreIdentity
+from projections.redis.restored import refuse_copy
 from projections.redis.store import read_checkpoint
 
 SALTS_AT_ONCE = 4 << 20
@@ -84,12 +85,14 @@ def save_seals(
     """Write all seals of a store into a file, in place of the one before.
 
     Raises InputError for a file that cannot be used or a store that lies open, StoreMismatch where the file is another store's or
-    of a newer state of this one, KeyUnavailable, StoreUnavailable where it cannot be written: then the one before stays.
+    of a newer state of this one, or this is a restored copy, KeyUnavailable, StoreUnavailable where it cannot be written: then the
+    one before stays.
     """
     identity, data = store.identity, folder_of(store.embedded)
     path = refuse_place(path, data or settings.data, "file")
     if identity.sealed is None:
         raise StoreMismatch("this store lies open: it has no seals that could be saved")
+    refuse_copy(identity.restored, "no seals are saved of a copy")
     with in_turn(path):
         before = known_seals(path)
         drop_left(path)

@@ -9,13 +9,14 @@ import msgspec
 
 from events.errors import OtherFormat, StoreMismatch
 from events.parameters import PARAMETER_SET
-from events.partitions import FORMAT, MAX_PARTITIONS, MOVED, SEALED_META, STORE_KEY, LogKeys, spread_tags
+from events.partitions import FORMAT, MAX_PARTITIONS, MOVED, RESTORED, SEALED_META, STORE_KEY, LogKeys, spread_tags
 from events.redis.clock import redis_micros
 from events.redis.wire import Argument, Wire
 from events.sealing.cipher import BODY_MARK
 from events.sealing.seals import SEALED_FIELD
 from events.text.embedder_names import NONE
 from projections.fold.builds import FIRST_BUILD
+from projections.redis.restored import FromBackup, restored_by
 from projections.redis.scripts import CREATE_STORE
 
 SEALED = SEALED_FIELD
@@ -24,6 +25,8 @@ SEALING = "sealing"
 """The same line while a store that lay open is being sealed."""
 BEING_SEALED = f"{FORMAT}>sealed"
 """What such a store tells as its format: every release that ever was refuses it."""
+RESTORING = f"{FORMAT}>restoring"
+"""The same of a store into which a backup is being brought."""
 STRIPPED = f"{FORMAT}>stripped"
 """The same of a copy whose seals were taken out, and of a store into which they are being brought back."""
 
@@ -37,7 +40,7 @@ class StoreIdentity(NamedTuple):
     parameter_set: str
     format: str = "1"
     """Of the log: `1` (0.2.0 and before, which told none), `2`, `1>2` while it is brought over, `2>sealed` while it is sealed,
-    `2>stripped` without its seals."""
+    `2>stripped` without its seals, `2>restoring` while a backup is brought into it."""
     embedder: str = NONE
     """What compares meanings for owners who chose nothing, as was fixed at its creation: none, auto or an embedder's name."""
     sealed: bytes | None = None
@@ -46,6 +49,8 @@ class StoreIdentity(NamedTuple):
     """When that was written down, microseconds; None in stores of before."""
     sealing: bytes | None = None
     """The same as `sealed` of a store that is being sealed."""
+    restored: FromBackup | None = None
+    """What it was restored from; None where it never was."""
 
 
 def read_identity(wire: Wire) -> StoreIdentity | None:
@@ -66,6 +71,7 @@ def read_identity(wire: Wire) -> StoreIdentity | None:
             embedder_at=int(fields["embedder_at"]) if "embedder_at" in fields else None,
             sealed=fields.get(SEALED),
             sealing=fields.get(SEALING),
+            restored=restored_by(fields.get(RESTORED)),
         )
     except (KeyError, ValueError, msgspec.MsgspecError) as error:
         raise StoreMismatch(
@@ -111,6 +117,12 @@ def check_format(identity: StoreIdentity) -> None:
         raise OtherFormat(
             "this store was being sealed, which did not end: run `engramlog seal` again, which goes on with it; nothing else opens"
             " it meanwhile",
+            format=identity.format,
+        )
+    if identity.format == RESTORING:
+        raise OtherFormat(
+            "this store is being restored from a backup, which did not end: run `engramlog backup restore` of the same folder"
+            " again, which goes on with it; nothing else opens it meanwhile",
             format=identity.format,
         )
     if identity.format == STRIPPED:

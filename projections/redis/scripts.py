@@ -20,23 +20,44 @@ if ARGV[4] ~= '' then
 end
 """
 WRITES = """
-local i, call = 5, redis.call
+-- Nothing that is touched again is empty in between: a slot that is moved to another node refuses a key that is not there, in the
+-- middle of what is written. So what makes a key empty comes last.
+local i, call, emptied, lists, fields = 5, redis.call, {}, {}, {}
 while i <= #ARGV do
   local command, key, n = ARGV[i], KEYS[tonumber(ARGV[i + 1])], tonumber(ARGV[i + 2])
   if command == 'CLOSE' then  -- of a change log: the tail becomes the pack of this name
     local tail = call('GET', key)
-    if tail then call('HSET', KEYS[tonumber(ARGV[i + 3])], ARGV[i + 4], tail) end
-    call('DEL', key)
+    if tail then
+      call('HSET', KEYS[tonumber(ARGV[i + 3])], ARGV[i + 4], tail)
+      call('SET', key, '')
+      emptied[#emptied + 1] = key
+    end
   elseif command == 'FORGET' then  -- what readers made, where they made anything: it is made anew behind this
     if call('EXISTS', key) == 1 then
-      call('DEL', key)
+      local before, kept = call('HKEYS', key), {}
       call('HSET', key, unpack(ARGV, i + 3, i + 2 + n))
+      for at = i + 3, i + 2 + n, 2 do kept[ARGV[at]] = true end
+      for _, name in ipairs(before) do
+        if not kept[name] then call('HDEL', key, name) end
+      end
     end
+  elseif command == 'DEL' then  -- of a list: what it holds so far
+    lists[#lists + 1] = {key, call('LLEN', key)}
+  elseif command == 'HDEL' then
+    fields[key] = fields[key] or {}
+    for at = i + 3, i + 2 + n do table.insert(fields[key], ARGV[at]) end
   else
     call(command, key, unpack(ARGV, i + 3, i + 2 + n))
   end
   i = i + 3 + n
 end
+for _, key in ipairs(emptied) do
+  if call('STRLEN', key) == 0 then call('DEL', key) end
+end
+for _, one in ipairs(lists) do
+  if one[2] > 0 then call('LTRIM', one[1], one[2], -1) end
+end
+for key, names in pairs(fields) do call('HDEL', key, unpack(names)) end
 return {'ok'}
 """
 

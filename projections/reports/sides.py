@@ -106,6 +106,11 @@ class Beside:
         self._views = (before.view, after.view)
         self._standings = (Standings(before, mode), Standings(after, mode))
 
+    @property
+    def standings(self) -> tuple[Standings, Standings]:
+        """Where memories stand, by their rows on each side."""
+        return self._standings
+
     def ids(self) -> Iterator[str]:
         """Of every memory of either side: those of the first side first, in its order."""
         first, second = (view.columns for view in self._views)

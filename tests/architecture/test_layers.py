@@ -121,12 +121,15 @@ def test_what_a_module_makes_at_import_is_seen(tmp_path: Path) -> None:
 
 def test_only_the_redis_log_appends_to_a_stream() -> None:
     """Benchmarks are left out, and the table that tells of them: they compare with a bare XADD on a server of their own. A log
-    that is sealed later is copied under the ids that it has."""
+    that is sealed later is copied under the ids that it has, and so is one that comes with a backup."""
     told = {ROOT / "api" / "operations" / "table.py"}
     product = [path for path in MODULES if not path.is_relative_to(ROOT / "ops" / "bench") and path not in told]
     writers = {module_name(path) for path in product if any("XADD" in text.upper() for text in texts_of(path))}
     callers = {module_name(path) for path in product if re.search(r"\.xadd\(", path.read_text())}
-    assert (writers, callers) == ({"events.redis.append", "consumers.sealing.copying"}, set())
+    assert (writers, callers) == (
+        {"events.redis.append", "consumers.sealing.copying", "consumers.backup.laying"},
+        set(),
+    )
 
 
 def test_nothing_in_the_log_is_ever_changed_or_taken_away() -> None:

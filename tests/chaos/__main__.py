@@ -31,10 +31,11 @@ def main() -> int:
     )
     parser.add_argument("--cluster", action="store_true", help="instead the scenes on a Redis Cluster, at every safety")
     parser.add_argument("--redis-server", help="of the cluster; else PATH's, else the bundled one")
+    parser.add_argument("--up", action="store_true", help="of the cluster: `engramlog up` folds, not a lone worker")
     options = parser.parse_args()
     first = options.seed if options.seed is not None else SystemRandom().randrange(1_000_000)
     if options.cluster:
-        return 0 if play_all(first, redis_server=options.redis_server, as_json=options.json) else 1
+        return 0 if play_all(first, redis_server=options.redis_server, under_up=options.up, as_json=options.json) else 1
     clean = True
     for seed in range(first, first + options.runs) if options.scenes != "only" else ():
         print(f"seed {seed}, {options.seconds:g} s of faults", file=sys.stderr)

@@ -92,7 +92,8 @@ def on_a_redis(folder: Path, seed: int) -> Iterator[tuple[Ground, Traffic]]:
 class Up(Actor):
     """`engramlog up` on a data folder, with its worker, and with a private Redis unless told of another."""
 
-    def __init__(self, data: Path, log: Path, redis_url: str = "") -> None:
+    def __init__(self, data: Path, log: Path, redis_url: str = "", **more: str) -> None:
+        """`more`: of its environment."""
         self.data = data
         # No jobs: they tell events of their own, which are in nobody's ledger.
         self._environment = {
@@ -101,6 +102,7 @@ class Up(Actor):
             "ENGRAMLOG_JOB_WORKERS": "0",
             "ENGRAMLOG_HEAD_SECONDS": "1",
             "ENGRAMLOG_SEALED_BY": "none",  # traffic and judge speak to its Redis by themselves
+            **more,
         }
         self.log = log
         self.fate, self.killed = "", False

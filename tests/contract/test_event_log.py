@@ -15,9 +15,9 @@ from events.log import AppendReceipt, EventLog
 from events.memory_log import InMemoryEventLog
 from events.partitions import parse_position, partition_of, position_text, spread_tags
 from events.redis.log import RedisEventLog
+from tests.given.clusters.redis_named import client_named
 from tests.given.samples import NOW, mention, owner_in, side_events
 from tests.patience import PATIENCE
-from tests.servers import fake_client
 
 PARTITIONS = 4
 HERE, THERE = owner_in(1, PARTITIONS), owner_in(2, PARTITIONS)
@@ -25,13 +25,13 @@ BESIDE = owner_in(1, PARTITIONS, nth=1)
 """Two owners of one partition, and one of another."""
 
 
-@pytest.fixture(params=["memory", "fakeredis", "redis-6.2", "redis-7", "redis-8"])
+@pytest.fixture(params=["memory", "fakeredis", "redis-6.2", "redis-7", "redis-8", "redis-cluster"])
 def log(request: pytest.FixtureRequest) -> Iterator[EventLog]:
     if request.param == "memory":
         yield InMemoryEventLog(lambda: NOW, PARTITIONS)
         return
     name = request.param
-    client = fake_client() if name == "fakeredis" else request.getfixturevalue("redis_servers").get(name).client()
+    client = client_named(name, request)
     adapter = RedisEventLog(client, spread_tags(PARTITIONS))
     yield adapter
     adapter.close()

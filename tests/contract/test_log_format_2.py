@@ -18,8 +18,8 @@ from events.partitions import LogKeys, spread_tags
 from events.redis.log import RedisEventLog
 from events.text.invisible import HIDDEN
 from tests.given.alarms import KeptAlarms
+from tests.given.clusters.redis_named import client_named
 from tests.given.samples import NOW, mention, owner_in
-from tests.servers import fake_client
 
 PARTITIONS = 4
 HERE, BESIDE = owner_in(1, PARTITIONS), owner_in(1, PARTITIONS, nth=1)
@@ -32,14 +32,14 @@ def looks(rules: int = 3, level: int = 2, *statements: bytes) -> Marker:
     return Marker(rules, 7, lambda _event: Marks(level, statements))
 
 
-@pytest.fixture(params=["memory", "fakeredis", "redis-6.2", "redis-7", "redis-8"])
+@pytest.fixture(params=["memory", "fakeredis", "redis-6.2", "redis-7", "redis-8", "redis-cluster"])
 def opened(request: pytest.FixtureRequest) -> Iterator[Open]:
     """Opens a log with options; twice the same store, but for the log in memory, which has none."""
     if request.param == "memory":
         yield lambda **options: InMemoryEventLog(lambda: NOW, PARTITIONS, **options)
         return
     named = request.param
-    client = fake_client() if named == "fakeredis" else request.getfixturevalue("redis_servers").get(named).client()
+    client = client_named(named, request)
     with ExitStack() as made:
         made.callback(client.close)
 

@@ -227,6 +227,17 @@ def test_what_too_few_replicas_have_is_written_and_not_proved(real_redis_client:
         assert log.head(partition_of(mention(1).owner, len(TAGS))) == 1
 
 
+def test_what_was_written_and_not_proved_may_be_gone_and_is_appended_anew(real_redis_client: redis.Redis) -> None:
+    """As after a failover to a replica that never had it: nobody was promised that it stays."""
+    with closing(RedisEventLog(real_redis_client, TAGS, proof=Proof(1, timeout_ms=1))) as log:
+        for _ in range(2):
+            with pytest.raises(UnderReplicated) as refused:
+                log.append([mention(1)])
+            (told,) = refused.value.context["receipts"]
+            assert told["status"] == "appended"
+            real_redis_client.flushall()
+
+
 # Full
 
 

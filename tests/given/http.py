@@ -101,12 +101,16 @@ def client_of(app: FastAPI, *, shaped: bool = True, **options: Any) -> TestClien
 
 
 @contextmanager
-def http_store(folder: Path, *, worker: bool = True, sealed_by: str | None = None) -> Iterator[HttpStore]:
-    """A store in a folder, closed in order; it lies open where it is `sealed_by` none."""
+def http_store(
+    folder: Path, *, worker: bool = True, sealed_by: str | None = None, **settings: Any
+) -> Iterator[HttpStore]:
+    """A store in a folder, or on a Redis that is there (`redis_url` of the settings), closed in order; it lies open where it is
+    `sealed_by` none."""
     stop = Flag()
-    with open_the_store(Settings(data=folder, partitions=4, sealed_by=sealed_by)) as store:
+    chosen = {"partitions": 4, **settings}
+    with open_the_store(Settings(data=folder, sealed_by=sealed_by, **chosen)) as store:
         catch_up = FoldCatchUp(store, quiet)
-        application = JoinedApplication(store, catch_up).join()
+        application = JoinedApplication(store, catch_up, queue_url=settings.get("queue_url")).join()
         ask_kept_values(store, catch_up, quiet)
         folding = FoldWorker(store.client, store.identity.tags, "tester", alarms=store.alarms)
         folder_thread = Thread(target=folding.run, args=(stop,))

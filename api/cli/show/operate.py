@@ -57,9 +57,11 @@ def capacity(told: shapes.Capacity, console: Console = out) -> None:
     """Memory and disk until they are full."""
     memory, disk = told["memory"], told["disk"]
     console.print(Text(f"{told['events']:,} events; {told['growth']['basis']}", "dim"))
-    most = f" of {_size(memory['max_bytes'])}" if memory["max_bytes"] else ""
-    share = f" ({memory['used_share']:.1%})" if memory["used_share"] is not None else ""
-    console.print(Text(f"memory: {_size(memory['used_bytes'])}{most}{share}"))
+    for one in told.get("nodes") or ():
+        lasts = "" if one["days_until_full"] is None else f", appends are refused in {one['days_until_full']:,.1f} days"
+        console.print(Text(f"node {one['node']}: {_memory(one)}{lasts}", "dim"))
+    of = f" of {node}, the fullest node" if (node := memory.get("node")) else ""
+    console.print(Text(f"memory{of}: {_memory(memory)}"))
     _until("appends are refused", memory["days_until_full"], memory["full_at"], memory["unknown"], console)
     if disk["free_bytes"] is not None:
         console.print(Text(f"disk: {_size(disk['free_bytes'])} free of {_size(disk['total_bytes'])}"))
@@ -69,6 +71,12 @@ def capacity(told: shapes.Capacity, console: Console = out) -> None:
         console.print(Text("disk:"))
     _until("no writes are taken", disk["days_until_full"], disk["full_at"], disk["unknown"], console)
     console.print(Text(f"append-only file: {_size(told['aof']['bytes'])}", "dim"))
+
+
+def _memory(memory: shapes.MemoryCapacity) -> str:
+    most = f" of {_size(memory['max_bytes'])}" if memory["max_bytes"] else ""
+    share = f" ({memory['used_share']:.1%})" if memory["used_share"] is not None else ""
+    return f"{_size(memory['used_bytes'])}{most}{share}"
 
 
 def _until(what: str, days: float | None, at: str | None, unknown: str | None, console: Console) -> None:

@@ -11,6 +11,7 @@ from rich.text import Text
 from api.cli.app import out
 from api.cli.show.memories import fields, told_at
 from api.cli.show.tables import grid, id_column
+from events.partitions import ranges
 from projections import shapes
 
 RIGHT = ("partition", "head", "checkpoint", "lag", "epoch", "memories")
@@ -31,9 +32,11 @@ def partitions(answer: dict[str, Any]) -> None:
             str(p["partition"]), *figures, escape(p["holder"] or "-"), str(p["epoch"]), escape(p["build"]), owners
         )
     out.print(table)
+    _nodes(answer)
     workers = len(answer["workers"])
+    rest = "without those: " if answer.get("unreachable") else ""
     out.print(
-        f"{answer['events']:,} events, {answer['memories']:,} memories, lag {answer['lag']:,},"
+        f"{rest}{answer['events']:,} events, {answer['memories']:,} memories, lag {answer['lag']:,},"
         f" {workers} worker{'' if workers == 1 else 's'}{_used(answer['memory'])}"
     )
     if answer["memory"].get("warning"):
@@ -59,6 +62,44 @@ def partitions(answer: dict[str, Any]) -> None:
         out.print(_sealing(sealing))
     else:
         out.print(f"[dim]{escape(answer['notice'])}[/]")
+
+
+def _nodes(answer: dict[str, Any]) -> None:
+    """The servers of a Cluster, or one with replicas, and what of the store cannot be reached."""
+    nodes: list[shapes.NodeStanding] = answer.get("nodes") or []  # an older service tells none
+    if len(nodes) > 1 or any(one["replicas"] or not one["reachable"] for one in nodes):
+        table = grid()
+        for name in ("node", "slots", "partitions", "memory", "fsynced", "replicas"):
+            table.add_column(name, justify="right" if name in ("slots", "memory") else "left", overflow="fold")
+        for one in nodes:
+            table.add_row(*_node(one))
+        out.print(table)
+    for one in nodes:
+        if one["problem"]:
+            out.print(Text(f"{one['name']} cannot be reached: {one['problem']}", "red"))
+    for away in answer.get("unreachable") or ():
+        where = f" of {away['node']}" if away["node"] else ""
+        out.print(Text(f"partitions {ranges(away['partitions'])}{where} cannot be read: {away['problem']}", "red"))
+    if unread := answer.get("unread"):
+        out.print(Text(f"not told, since it lies on a node that is away: {', '.join(unread)}", "red"))
+
+
+def _node(one: shapes.NodeStanding) -> list[str | Text]:
+    used = "-" if one["used_bytes"] is None else f"{one['used_bytes'] / 1e6:,.1f} MB"
+    share = "" if one["used_share"] is None else f" ({one['used_share']:.0%})"
+    replicas = [
+        f"{replica['name']} {replica['state']}"
+        + (f", {replica['behind_bytes']:,} bytes behind" if replica["behind_bytes"] else "")
+        for replica in one["replicas"]
+    ]
+    return [
+        Text(one["name"], "" if one["reachable"] else "red"),
+        "-" if one["slots"] is None else f"{one['slots']:,}",
+        ranges(one["partitions"]) or "-",
+        f"{used}{share}",
+        {True: "yes", False: "no", None: "-"}[one["fsynced"]],
+        Text("; ".join(replicas) or "none", "" if one["replicas"] else "dim"),
+    ]
 
 
 def _sealing(told: shapes.SealingTold) -> Text:

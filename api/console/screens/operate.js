@@ -50,7 +50,8 @@ export function Operate() {
       <${Figure} value=${number(told.partitions.reduce((sum, one) => sum + one.quarantined.length, 0))} name=${t("operate.quarantined")} />
       <${Figure} value=${number(told.inboxes?.waiting ?? 0)} name=${t("operate.waiting")} />
     </div>
-    <${Sealing} told=${told.sealing} />`}<//>
+    <${Sealing} told=${told.sealing} />
+    <${Away} told=${told} />`}<//>
     <${Alarms} />
     <${Quarantine} />
     <div class="columns">
@@ -58,9 +59,30 @@ export function Operate() {
       <div><${Panel} title=${t("operate.working")}><${Asked} of=${status}>${(told) => html`<${Workers} told=${told} />`}<//><//>
       <${Room} /></div>
     </div>
+    <${Asked} of=${status}>${(told) => html`<${Nodes} nodes=${told.nodes ?? []} />`}<//>
     <${Jobs} />
     <${Models} />
   <//>`;
+}
+
+/** What of a cluster cannot be read now. */
+function Away({ told }) {
+  const away = (told.unreachable ?? []).flatMap((one) => one.partitions);
+  return html`${away.length > 0 && html`<p class="problem">${t("operate.unreachable", { count: away.length, which: away.sort((a, b) => a - b).join(", ") })}</p>`}
+    ${told.unread?.length > 0 && html`<p class="problem">${t("operate.unread")}</p>`}`;
+}
+
+const STATES = { online: "online", "not linked": "not-linked" };
+
+/** The servers of a cluster, or one with replicas; one alone says nothing that is not said elsewhere. */
+function Nodes({ nodes }) {
+  if (nodes.length < 2 && !nodes.some((one) => one.replicas.length)) return null;
+  const known = (value) => (value === null || value === undefined ? "–" : t(value ? "operate.node.yes" : "operate.node.no"));
+  const state = (one) => (STATES[one.state] || one.state === "unknown" ? t(`operate.node.${STATES[one.state] ?? "unknown"}`) : one.state);
+  return html`<${Panel} title=${t("operate.nodes")}><div class="table-box" tabindex="0" role="group" aria-label=${t("operate.nodes")}><table class="tight"><thead><tr><th>${t("operate.node")}</th><th class="figure">${t("operate.node.slots")}</th><th class="figure">${t("operate.node.partitions")}</th><th class="figure">${t("operate.node.memory")}</th><th>${t("operate.node.synced")}</th><th>${t("operate.node.replicas")}</th></tr></thead>
+    <tbody>${nodes.map((one) => html`<tr key=${one.name}><td><${Id} text=${one.name} /> ${!one.reachable && html`<${Chip} tone="bad">${t("operate.node.away")}<//> <${ByService} text=${one.problem} />`}</td><td class="figure">${one.slots === null ? "–" : number(one.slots)}</td><td class="figure">${number(one.partitions.length)}</td>
+      <td class="figure">${one.max_bytes ? t("operate.used-of", { used: bytes(one.used_bytes), all: bytes(one.max_bytes) }) : bytes(one.used_bytes)} ${one.used_share !== null && one.used_share !== undefined && html`<${Bar} share=${one.used_share} tone=${one.used_share > 0.8 ? "bad" : one.used_share > 0.7 ? "warn" : "cool"} label=${`${one.name}: ${Math.round(one.used_share * 100)} %`} />`}</td>
+      <td>${known(one.fsynced)}</td><td>${one.replicas.length ? one.replicas.map((replica) => html`<div key=${replica.name}><${Id} text=${replica.name} /> <${Chip} tone=${replica.state === "online" ? "good" : "warn"}>${state(replica)}<//> ${replica.behind_bytes > 0 && html`<span class="muted">${bytes(replica.behind_bytes)}</span>`}</div>`) : html`<span class="muted">${t("operate.node.alone")}</span>`}</td></tr>`)}</tbody></table></div><//>`;
 }
 
 /** Whether contents are sealed, under which master key, and what is amiss with it. */

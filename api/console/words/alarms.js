@@ -48,6 +48,11 @@ words({
     "An older copy of the store was brought back, with owners or memories that had been erased since. They were erased again at once, and nothing tells of them; `engramlog erase --again` takes away what came back with them.",
     "恢复了存储的旧副本，其中含有此后已被擦除的所有者或记忆。它们已被立即再次擦除，不再有任何回答提及；`engramlog erase --again` 会清除随之返回的内容。",
   ],
+  "alarm.store_restored": ["A restored copy of the store", "存储是从备份恢复的副本"],
+  "alarm.store_restored.what": [
+    "The store was restored from a backup, and nobody took it over: it answers, and takes nothing new, for the original may still run or have said more since. `engramlog backup take-over` has it take the original's place. docs/backup.md says how.",
+    "存储从备份恢复，尚无人接管：它照常回答，但不接受任何新内容，因为原存储可能仍在运行，或此后又记录了更多。`engramlog backup take-over` 让它接替原存储。做法见 docs/backup.md。",
+  ],
   "alarm.log_cut": ["An unfinished write was cut off", "未完成的写入被截去"],
   "alarm.log_cut.what": [
     "The append-only file ended in an unfinished write, which was cut off. After a crash nothing acknowledged is lost by it, unless the disk lied or somebody cut the file: the text tells how many bytes.",
@@ -127,6 +132,11 @@ words({
   "alarm.keys_unavailable.what": [
     "The master key (`ENGRAMLOG_SEALED_BY`) cannot be had, or not for some owners. Nothing is lost: what is said of them waits in the log, and is folded by itself once it can. The text says why; docs/sealing.md says what to do.",
     "无法取得主密钥（`ENGRAMLOG_SEALED_BY`），或无法为部分所有者取得。没有任何丢失：关于他们的内容在日志中等待，一旦可以便会自动折叠。原因见文字说明；处理方法见 docs/sealing.md。",
+  ],
+  "alarm.cluster_waits": ["Partitions of the cluster wait", "集群中的分区正在等待"],
+  "alarm.cluster_waits.what": [
+    "A partition cannot be appended to or folded now: the node of the Redis Cluster that holds it was lost, or its slot is being moved. Nothing is lost; what was refused is sent again. docs/cluster.md says how long that takes.",
+    "某个分区现在无法追加或折叠：持有它的 Redis Cluster 节点已失联，或其槽正在迁移。没有任何丢失；被拒绝的内容请重新发送。所需时间见 docs/cluster.md。",
   ],
   "alarm.token_unusable": ["The token cannot be used", "令牌不可用"],
   "alarm.token_unusable.what": [

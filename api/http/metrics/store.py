@@ -6,7 +6,7 @@ What could not be read is missing, and counted in `engramlog_scrape_errors_total
 from __future__ import annotations
 
 from collections import Counter as Counts
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -89,11 +89,13 @@ def _info(status: Mapping[str, Any], kept: Kept | None) -> Metric:
         labels=["store", "partitions", "redis"],
     )  # fmt: skip
     redis = "unknown" if kept is None else kept.redis_version
-    family.add_metric([status["store_id"], str(len(status["partitions"])), redis], 1)
+    away = sum(len(one["partitions"]) for one in status.get("unreachable") or ())
+    family.add_metric([status["store_id"], str(len(status["partitions"]) + away), redis], 1)
     return family
 
 
-def _of_status(status: Mapping[str, Any]) -> Iterator[Metric]:
+def _of_all_partitions(status: Mapping[str, Any]) -> Iterator[Metric]:
+    """Sums over all partitions: nothing of them while some cannot be reached, for a count of fewer would look like a loss."""
     partitions, inboxes = status["partitions"], status["inboxes"]
     yield _counter("engramlog_events", "events in the log.", status["events"])
     folded = status["events"] - status["lag"]
@@ -101,15 +103,46 @@ def _of_status(status: Mapping[str, Any]) -> Iterator[Metric]:
         "engramlog_folded_events", "events of the log that are folded, by the live builds' checkpoints.", folded
     )
     yield _store("engramlog_memories", "memories in the live builds.", status["memories"])
-    lasting = sum(not worker.get(PASSING) for worker in status["workers"])
-    yield _store("engramlog_workers", "fold workers that live, without those that end with a command.", lasting)
     quarantined = sum(len(partition["quarantined"]) for partition in partitions)
     yield _store("engramlog_quarantined_owners", "owners whose fold stands still.", quarantined)
-    yield from _sealing(status.get("sealing"))
     yield _store("engramlog_inbox_waiting", "things that wait for a person.", inboxes["waiting"])
     yield _store("engramlog_inbox_full_owners", "owners of whom as much waits for a person as may.", inboxes["full"])
     said_again = "events that say what a person rejected, and so changed nothing."
     yield _counter("engramlog_refused_events", said_again, status["refused"])
+
+
+def _nodes(told: Sequence[Mapping[str, Any]]) -> Iterator[Metric]:
+    """Each server that holds the store: one Redis, or the primaries of a Cluster."""
+
+    def of_each(name: str, what: str, field: Callable[[Mapping[str, Any]], float | None]) -> Metric:
+        return _by(name, what, "node", ((one["name"], field(one)) for one in told))
+
+    yield of_each("engramlog_node_up", "whether the server answers.", lambda one: float(one["reachable"]))
+    yield of_each("engramlog_node_used_bytes", "memory that it uses.", lambda one: one["used_bytes"])
+    share = "the share of its maxmemory that it uses; nothing where it has none."
+    yield of_each("engramlog_node_used_share", share, lambda one: one["used_share"])
+    linked = "replicas that are linked to it and up to date."
+    online = "online"
+    yield of_each(
+        "engramlog_node_replicas",
+        linked,
+        lambda one: sum(replica["state"] == online for replica in one["replicas"]) if one["reachable"] else None,
+    )
+
+
+def _of_status(status: Mapping[str, Any]) -> Iterator[Metric]:
+    partitions, away = status["partitions"], status.get("unreachable") or ()
+    lasting = sum(not worker.get(PASSING) for worker in status["workers"])
+    yield _store("engramlog_workers", "fold workers that live, without those that end with a command.", lasting)
+    yield from _sealing(status.get("sealing"))
+    yield from _nodes(status.get("nodes") or ())
+    yield _store(
+        "engramlog_partitions_unreachable",
+        "partitions of which nothing can be read, since the node of the Cluster that holds them is away.",
+        sum(len(one["partitions"]) for one in away),
+    )
+    if not away:
+        yield from _of_all_partitions(status)
     numbers = [str(partition["partition"]) for partition in partitions]
 
     def of_each(name: str, told: str, values: Iterable[float | None]) -> Metric:

@@ -16,7 +16,7 @@ from api.http.guard import LINES_TYPES, media_type
 from api.http.parsing import by_thread
 from api.operations.answers import EXAMPLE_EVENT, Appended
 from api.services.remembering import JudgedLine
-from events.errors import ConcurrencyError, EngramlogError, StoreUnavailable, refused
+from events.errors import ConcurrencyError, EngramlogError, StoreUnavailable, UnderReplicated, refused
 from events.log import AppendReceipt
 
 router = APIRouter(tags=["events"], route_class=AdmittedRoute)
@@ -91,10 +91,15 @@ def append(
     lines: Sequence[JudgedLine | None] = [None] * len(batch.events)
     if judge and batch.expected_heads:
         raise refused("expected_heads", "with judge", "one of them: what is judged names the owner's head by itself")
-    if judge and batch.events:
-        receipts, lines = parts.application.rememberer.append_judged(batch.events)
-    else:
-        receipts = parts.application.writer.append(batch.events, expected_heads=batch.expected_heads or None)
+    try:
+        if judge and batch.events:
+            receipts, lines = parts.application.rememberer.append_judged(batch.events)
+        else:
+            receipts = parts.application.writer.append(batch.events, expected_heads=batch.expected_heads or None)
+    except UnderReplicated as unproved:
+        for told in unproved.context["receipts"]:
+            parts.metrics.append_events.labels(told["status"]).inc()
+        raise
     for receipt in receipts:
         parts.metrics.append_events.labels(receipt.status).inc()
     written = [receipt for receipt in receipts if receipt.written]

@@ -62,14 +62,18 @@ async def health() -> Response:
 @router.head("/ready", include_in_schema=False)
 @router.get("/ready", summary="Ready?", tags=["supervision"], responses=documented(Ready, "Redis answers."))
 def ready(application: Asked) -> Response:
-    """Whether Redis answers, how far each partition's fold is behind, which alarms stand; 503 where something stands still."""
+    """Whether Redis answers, how far each partition's fold is behind, which alarms stand; 503 where something stands still, or
+    partitions of a Cluster cannot be reached."""
     status = application.operator.status()
+    unreachable = sorted(number for one in status["unreachable"] for number in one["partitions"])
     stopped = any(alarm["severity"] == "stopped" for alarm in status["alarms"])
+    stopped = stopped or bool(unreachable or status["unread"])
     return Json(
         {
             "status": "stopped" if stopped else "ready",
             "lag": status["lag"],
             "partitions": {str(one["partition"]): one["lag"] for one in status["partitions"]},
+            "unreachable": unreachable,
             "workers": len(status["workers"]),
             "inboxes": status["inboxes"],
             "alarms": [

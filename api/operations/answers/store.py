@@ -19,6 +19,19 @@ EXAMPLE_MEMORY: Example = {
     "used_share": 0.001,
     "events_until_full": 3_400_000,
 }
+EXAMPLE_NODE: Example = {
+    "name": "redis-1:6379",
+    "role": "primary",
+    "reachable": True,
+    "problem": None,
+    "slots": 16_384,
+    "partitions": [0, 1, 2, 3],
+    "used_bytes": 4_200_000,
+    "max_bytes": 4_294_967_296,
+    "used_share": 0.001,
+    "replicas": [{"name": "redis-2:6379", "state": "online", "behind_bytes": 0, "seen_seconds": 1}],
+    "fsynced": True,
+}
 EXAMPLE_STUCK: Example = {
     "owner": "alice",
     "position": "3:128",
@@ -70,6 +83,44 @@ class PartitionStatus(BaseModel):
     digest: str | None
     rebuild: dict[str, Any] | None = None
     """What a rebuild has folded beside the live build: `build`, `seq`, `holder`."""
+
+
+class NodeReplica(BaseModel):
+    """A replica of a server, as its primary and the cluster tell of it."""
+
+    name: str = Field(description="host:port.")
+    state: str = Field(
+        description="`online`; `not linked` where the cluster knows it and its primary does not; `unknown` where the primary does"
+        " not answer; or another word of Redis."
+    )
+    behind_bytes: int | None = Field(default=None, description="Bytes that it has not told to have.")
+    seen_seconds: int | None = Field(default=None, description="Since it was last heard of.")
+
+
+class NodeStanding(BaseModel):
+    """A server that holds a store, or a primary of the Redis Cluster that does."""
+
+    name: str = Field(description="host:port; `socket` of one that is reached by a socket of its machine.")
+    role: Literal["primary", "replica"] | None = Field(description="Null where it does not tell.")
+    reachable: bool
+    problem: str | None = Field(default=None, description="Why nothing could be asked of it.")
+    slots: int | None = Field(default=None, description="Slots of the cluster that it holds; null of one server.")
+    partitions: list[int] = Field(description="Partitions that it holds.")
+    used_bytes: int | None = Field(description="Memory in use.")
+    max_bytes: int | None = Field(description="Its maxmemory; null where it has none.")
+    used_share: float | None
+    replicas: list[NodeReplica]
+    fsynced: bool | None = Field(
+        description="Whether its settings promise that every answered write is on disk and stays; null where it does not tell."
+    )
+
+
+class PartitionsAway(BaseModel):
+    """Partitions of which nothing can be read now, and why."""
+
+    node: str | None = Field(default=None, description="The node of the cluster that holds them; null where none does.")
+    partitions: list[int]
+    problem: str
 
 
 class Inboxes(BaseModel):
@@ -132,6 +183,19 @@ class SealingTold(BaseModel):
     problem: str | None = Field(default=None, description="Why not.")
 
 
+class RestoredTold(BaseModel):
+    """What a store was restored from."""
+
+    backup: str = Field(description="The backup's id.")
+    moment: str = Field(description="Up to when it tells.")
+    at: str = Field(description="When it was brought into the store.")
+    events: int = Field(description="How many events came with it.")
+    taken_over: str | None = Field(
+        default=None, description="When the store took the original's place; null while it takes nothing new."
+    )
+    reason: str | None = Field(default=None, description="Why, as was said then.")
+
+
 class StoreStatus(BaseModel):
     """The store as it stands."""
 
@@ -178,12 +242,16 @@ class StoreStatus(BaseModel):
                 }
             ],
             "silent": [],
+            "nodes": [EXAMPLE_NODE],
+            "unreachable": [],
+            "unread": [],
             "memory": EXAMPLE_MEMORY,
             "lifecycle": EXAMPLE_SCHEDULE,
             "alarms": [],
             "accesses": {"recorded": 1_204, "waiting": 3, "dropped": 0, "lost": 0},
             "embedder": {"name": "auto", "chosen_by": "store", "missing": [], "loaded": ["all-MiniLM-L6-v2"]},
             "listening": {"by": "tls", "certificate_ends": "2027-02-20T09:30:00+00:00", "operating": "socket"},
+            "restored": None,
             "sealed": True,
             "sealing": {
                 "on": True,
@@ -213,7 +281,20 @@ class StoreStatus(BaseModel):
         default=None,
         description="Workers that gave no sign of life for 3 seconds and did not take leave; after a minute they are forgotten.",
     )
-    memory: dict[str, Any]
+    nodes: list[NodeStanding] | None = Field(
+        default=None, description="The servers that hold the store: one Redis, or every primary of a Cluster."
+    )
+    unreachable: list[PartitionsAway] | None = Field(
+        default=None,
+        description="Partitions of which nothing could be read now: they are not among `partitions`, nor in any sum.",
+    )
+    unread: list[Literal["alarms", "workers", "restored"]] | None = Field(
+        default=None,
+        description="What could not be read, since the node that keeps it is away: what is told of it is empty.",
+    )
+    memory: dict[str, Any] = Field(
+        description="Of a Cluster that of its fullest node, by its name as `node`; `events_until_full` of the whole store."
+    )
     lifecycle: Schedule
     alarms: list[AlarmStanding]
     accesses: AccessFigures
@@ -223,6 +304,9 @@ class StoreStatus(BaseModel):
     )
     listening: ListeningTold | None = Field(
         default=None, description="How this process is asked; null of a command, which serves nobody."
+    )
+    restored: RestoredTold | None = Field(
+        default=None, description="From which backup the store was restored; null where it never was."
     )
     sealed: bool
     sealing: SealingTold | None = Field(
@@ -375,6 +459,7 @@ class Ready(BaseModel):
             "status": "ready",
             "lag": 0,
             "partitions": {"0": 0, "1": 0},
+            "unreachable": [],
             "workers": 1,
             "inboxes": {"waiting": 3, "full": 0},
             "alarms": [],
@@ -385,7 +470,10 @@ class Ready(BaseModel):
 
     status: str
     lag: int
-    partitions: dict[str, int] = Field(description="Lag by partition.")
+    partitions: dict[str, int] = Field(description="Lag by partition, of those that can be reached.")
+    unreachable: list[int] | None = Field(
+        default=None, description="Partitions that cannot be reached; with any of them the answer is 503."
+    )
     workers: int
     inboxes: Inboxes
     alarms: list[ReadyAlarm] = Field(description="What stands; with a `stopped` one among them the answer is 503.")

@@ -42,6 +42,8 @@ class FoldAsked(NamedTuple):
     """Which of the struck events are told."""
     ranks: bool = False
     """Whether questions are ranked on both sides."""
+    passes_over: bool = False
+    """Whether what is named in vain is passed over: of many owners, each has but some of it."""
     asides: tuple[NamedSource, ...] | None = None
     """Sources to be set aside, where it is asked what undoes it all."""
 
@@ -111,7 +113,8 @@ class Refolder:
                 event = decode(one.kind, one.body)
                 graph.take(one, event)
                 begun.take(one, event, graph)
-            if (refusal := refusal_of(graph.unmet, partition, graph.there)) is not None:
+            refusal = None if wanted.passes_over else refusal_of(graph.unmet, partition, graph.there)
+            if refusal is not None:
                 raise refusal
             closure = graph.close(alone=wanted.alone, check=check)
             del graph

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from events.redis.wire import Wire
@@ -80,23 +80,27 @@ def info(wire: Wire, section: str) -> dict[str, str]:
     return dict(line.split(":", 1) for line in answer.decode("utf-8", "replace").splitlines() if ":" in line)
 
 
-def _together(nodes: Sequence[AppendOnlyFile]) -> AppendOnlyFile:
-    """The files of all nodes as one: sizes and waits added up, else what stands worst."""
-
-    def added(sizes: Sequence[int | None]) -> int | None:
-        known = [one for one in sizes if one is not None]
-        return sum(known) if known else None
-
+def _together(files: Sequence[AppendOnlyFile]) -> AppendOnlyFile:
+    """Those of a Cluster's nodes as one: sizes in sum, and what fails at one node fails."""
+    if len(files) == 1:
+        return files[0]
+    took = [one.rewrite_seconds for one in files if one.rewrite_seconds is not None]
     return AppendOnlyFile(
-        enabled=all(one.enabled for one in nodes),
-        bytes=added([one.bytes for one in nodes]),
-        base_bytes=added([one.base_bytes for one in nodes]),
-        write_ok=all(one.write_ok for one in nodes),
-        rewrite_ok=all(one.rewrite_ok for one in nodes),
-        rewriting=any(one.rewriting for one in nodes),
-        rewrite_seconds=max((one.rewrite_seconds for one in nodes if one.rewrite_seconds is not None), default=None),
-        delayed_fsyncs=sum(one.delayed_fsyncs for one in nodes),
+        enabled=all(one.enabled for one in files),
+        bytes=_sum(one.bytes for one in files),
+        base_bytes=_sum(one.base_bytes for one in files),
+        write_ok=all(one.write_ok for one in files),
+        rewrite_ok=all(one.rewrite_ok for one in files),
+        rewriting=any(one.rewriting for one in files),
+        rewrite_seconds=max(took, default=None),
+        delayed_fsyncs=sum(one.delayed_fsyncs for one in files),
     )
+
+
+def _sum(sizes: Iterable[int | None]) -> int | None:
+    """None where one is not known: a sum of fewer would look like less."""
+    known = list(sizes)
+    return None if None in known else sum(one for one in known if one is not None)
 
 
 def read_aof(told: dict[str, str]) -> AppendOnlyFile:

@@ -25,11 +25,13 @@ def carried_before(log: EventLog, owner: str, event_ids: Collection[str]) -> dic
     """Those of these ids under which the owner has an event -> that event, and after it what names it as its cause.
 
     What follows from an event is appended in the same request: it stands right behind it, or behind another one's of them.
+    Raises UnderReplicated as appending them again would.
     """
     seqs = log.seqs_of(owner, list(event_ids))
     found: dict[str, list[LogEvent]] = {one: [] for one in sorted(seqs, key=seqs.__getitem__)}
     if not found:
         return found
+    log.prove(owner, seqs)
     partition, at, last = partition_of(owner, log.partitions), min(seqs.values()) - 1, max(seqs.values())
     weigh((last - at) // SCANNED)
     while page := log.read(partition, at, PAGE):

@@ -164,6 +164,7 @@ class Carrier(BeforeVerbs):
         done = [LogEvent(seqs[event_id], stored[seqs[event_id]]) for event_id in event_ids if event_id in seqs]
         if not agrees([one.event for one in done]):
             raise taken(key, position_text(partition, first))
+        self._log.prove(owner, seqs)
         self.settle_positions({partition: max(seqs.values())})
         return done
 

@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 from api.requests.checks import check_limit
 from api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
+from api.services.looking.nodes import read_nodes, room_of
 from api.work.outlook import outlook
 from events.admission import APPEND_FULL, Room
 from events.envelope import from_micros, utc_text
+from events.errors import StoreUnavailable
 from events.partitions import LogKeys
-from events.redis.admission import memory_by_node, read_room
+from events.redis.admission import read_room
 from events.redis.clock import redis_micros
 from events.redis.recorded import recorded_of
 from events.redis.wire import Wire, WirePool
@@ -58,17 +60,42 @@ class Capacities:
             heads = wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in self._tags])
             read = _Recorded(wire, self._tags, [int(head or 0) for head in heads])
             growth = _growth(read, now, days)
-            room = read_room(wire, FoldDebt(self._tags))
-            whole = sum(used or 0 for _, (used, _) in memory_by_node(wire)) if wire.many else room.used
+            memory, nodes = self._memories(wire, read, growth, now)
         kept = self._kept()
         return {
             "at": utc_text(from_micros(now)),
             "events": read.events,
             "growth": growth,
-            "memory": _memory(room, whole, read.events, growth, now),
+            "memory": memory,
+            "nodes": nodes,
             "disk": _disk(kept, read.events, growth, now),
             "aof": _aof(kept.aof),
         }
+
+    def _memories(
+        self, wire: Wire, read: _Recorded, growth: Growth, now: int
+    ) -> tuple[MemoryCapacity, list[MemoryCapacity] | None]:
+        """The server's memory; of a Cluster that of the node that decides, and every node's. Raises StoreUnavailable where one
+        cannot be reached: what it lacks nobody could tell."""
+        if not wire.many:
+            return _memory(read_room(wire, FoldDebt(self._tags)), read.events, growth, now), None
+        found = read_nodes(wire, self._tags)
+        for one in found.nodes:
+            if one["problem"] is not None:
+                raise StoreUnavailable(one["problem"], retry_after=1, node=one["name"])
+        nodes, decides = list[MemoryCapacity](), found.fullest()
+        memory = _memory(Room(), 0, growth, now)
+        for one in found.nodes:
+            events = sum(read.heads[number] for number in one["partitions"])
+            room = room_of(wire, one, [self._tags[number] for number in one["partitions"]])
+            a_day = growth["events_a_day"]
+            mine: Growth = {**growth, "events_a_day": a_day and round(a_day * events / read.events, 1)}
+            told: MemoryCapacity = {**_memory(room, events, mine, now), "node": one["name"]}
+            nodes.append(told)
+            if one is decides:
+                of_all = outlook(room, events, beside=read.events - events).get("events_until_full")
+                memory = {**told, "events_until_full": of_all}
+        return memory, nodes
 
 
 class _Recorded:
@@ -77,7 +104,7 @@ class _Recorded:
     def __init__(self, wire: Wire, tags: Sequence[str], heads: Sequence[int]) -> None:
         self._wire = wire
         self._keys = [LogKeys(tag).stream for tag in tags]
-        self._heads = heads
+        self.heads = heads
         self.events = sum(heads)
 
     def at(self, seqs: Sequence[int]) -> list[int | None]:
@@ -87,13 +114,13 @@ class _Recorded:
     def first(self) -> int | None:
         """The oldest first entry that tells when it was recorded, None where one does not tell: it is of format 1."""
         found = self.at([1] * len(self._keys))
-        there = [one for one, head in zip(found, self._heads, strict=True) if head]
+        there = [one for one, head in zip(found, self.heads, strict=True) if head]
         known = [one for one in there if one is not None]
         return min(known) if known and len(known) == len(there) else None
 
     def since(self, instant: int) -> int:
         """How many events were recorded at an instant or later: no partition's clock goes back, so halves tell."""
-        low, high = [1] * len(self._heads), [head + 1 for head in self._heads]
+        low, high = [1] * len(self.heads), [head + 1 for head in self.heads]
         while any(one < other for one, other in zip(low, high, strict=True)):
             middle = [(one + other) // 2 for one, other in zip(low, high, strict=True)]
             for number, recorded in enumerate(self.at(middle)):
@@ -102,7 +129,7 @@ class _Recorded:
                         high[number] = middle[number]
                     else:
                         low[number] = middle[number] + 1
-        return sum(max(head + 1 - one, 0) for head, one in zip(self._heads, low, strict=True))
+        return sum(max(head + 1 - one, 0) for head, one in zip(self.heads, low, strict=True))
 
 
 def _growth(read: _Recorded, now: int, days: int) -> Growth:
@@ -150,15 +177,13 @@ def _by_events(size: int | None, events: int, growth: Growth) -> tuple[float | N
     return round(each, 1), None if a_day is None else round(each * a_day)
 
 
-def _memory(room: Room, whole: int, events: int, growth: Growth, now: int) -> MemoryCapacity:
-    """`room`: of a Cluster the fullest node's, by which it lasts. `whole`: bytes in use on all nodes."""
-    each, a_day = _by_events(whole, events, growth)
-    _, there = _by_events(room.used, events, growth)
+def _memory(room: Room, events: int, growth: Growth, now: int) -> MemoryCapacity:
+    each, a_day = _by_events(room.used, events, growth)
     left = room.left(APPEND_FULL)
     why = None
     if left is None:
         why = "Redis has no maxmemory" if room.used else "Redis does not tell what memory it uses"
-    lasts = lasting(left or 0, there, now, why)
+    lasts = lasting(left or 0, a_day, now, why)
     return {
         "used_bytes": room.used or None,
         "max_bytes": room.limit,
@@ -173,6 +198,7 @@ def _memory(room: Room, whole: int, events: int, growth: Growth, now: int) -> Me
         "basis": _basis(each, "memory used by all events of the log", growth, lasts),
         "unknown": lasts.unknown,
         "unknown_code": _code(lasts.unknown),
+        "node": None,
     }
 
 

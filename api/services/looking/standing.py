@@ -20,10 +20,14 @@ _CHECKPOINT = (
 _BESIDE = ("epoch", "seq", "holder")
 
 
-def read_partitions(wire: Wire, tags: Sequence[str], now_ms: int) -> list[PartitionStatus]:
-    """Every partition's head, checkpoint, lag, lease and quarantined owners: two round trips, a third where some lag."""
-    metas = wire.answers([["HMGET", LogKeys(tag).meta, "head", "live"] for tag in tags])
-    keys = [BuildKeys(tag, (live or b"").decode()) for tag, (_, live) in zip(tags, metas, strict=True)]
+def read_partitions(
+    wire: Wire, tags: Sequence[str], now_ms: int, only: Sequence[int] | None = None
+) -> list[PartitionStatus]:
+    """Every partition's head, checkpoint, lag, lease and quarantined owners, or those of some (`only`, by their numbers): two
+    round trips, a third where some lag. `now_ms`: by the clock of the server that holds them. Raises StoreError."""
+    numbers = range(len(tags)) if only is None else only
+    metas = wire.answers([["HMGET", LogKeys(tags[number]).meta, "head", "live"] for number in numbers])
+    keys = [BuildKeys(tags[n], (live or b"").decode()) for n, (_, live) in zip(numbers, metas, strict=True)]
     commands: list[list[Argument]] = []
     for one in keys:
         fresh = BuildKeys(one.tag, next_build(one.build)) if is_build(one.build) else one
@@ -33,12 +37,12 @@ def read_partitions(wire: Wire, tags: Sequence[str], now_ms: int) -> list[Partit
             ["HMGET", fresh.checkpoint, *_BESIDE],
         ]
     answers = iter(wire.answers(commands))
-    parts = zip(keys, metas, answers, answers, answers, strict=True)
+    parts = zip(numbers, keys, metas, answers, answers, answers, strict=True)
     told = [
         _partition(number, one, int(head or 0), checkpoint, stuck, beside, now_ms)
-        for number, (one, (head, _), checkpoint, stuck, beside) in enumerate(parts)
+        for number, one, (head, _), checkpoint, stuck, beside in parts
     ]
-    _tell_waits(wire, keys, told, now_ms)
+    _tell_waits(wire, tags, told, now_ms)
     return told
 
 
@@ -85,14 +89,15 @@ def _left(keys: BuildKeys, beside: Sequence[bytes | None]) -> dict[str, str | in
     return {"build": next_build(keys.build), "seq": int(seq or 0), "holder": holder.decode() if holder else None}
 
 
-def _tell_waits(wire: Wire, keys: Sequence[BuildKeys], told: Sequence[PartitionStatus], now_ms: int) -> None:
+def _tell_waits(wire: Wire, tags: Sequence[str], told: Sequence[PartitionStatus], now_ms: int) -> None:
     """How long the first event behind each checkpoint has waited; None where the log does not tell that, or is not whole."""
     behind = [one for one in told if one["lag"] > 0]
     asked: list[list[Argument]] = [
-        ["XRANGE", keys[one["partition"]].log.stream, f"{one['checkpoint'] + 1}-0", "+", "COUNT", 1] for one in behind
+        ["XRANGE", LogKeys(tags[one["partition"]]).stream, f"{one['checkpoint'] + 1}-0", "+", "COUNT", 1]
+        for one in behind
     ]
     for one, answer in zip(behind, wire.answers(asked) if asked else (), strict=True):
-        recorded = recorded_in(answer, keys[one["partition"]].tag)
+        recorded = recorded_in(answer, tags[one["partition"]])
         waited = None if recorded is None else round(max(now_ms / 1_000 - recorded / 1_000_000, 0.0), 3)
         one["checkpoint_age"] = waited
 

@@ -18,7 +18,7 @@ from api.services.reading import Reader
 from api.services.writing import Writer
 from events.catalogue import MemoryDeleted, MemoryRestored, ValueReadmitted, ValueRejected
 from events.envelope import AnyEvent, new_event_id
-from events.errors import ConcurrencyError, EngramlogError, InputError, NotFound, refused
+from events.errors import ConcurrencyError, EngramlogError, InputError, NotFound, UnderReplicated, refused
 from events.log import AppendReceipt, EventLog
 from events.partitions import parse_position, partition_of, position_text
 from projections.decide.command import Made
@@ -162,7 +162,7 @@ class ManyActs(ABC, Generic[C, P, R]):
             try:
                 receipts += self._writer.append_all(self._writer.ready(events))
             except EngramlogError as problem:
-                if not receipts:
+                if not receipts or isinstance(problem, UnderReplicated):  # the same call goes on with it
                     raise
                 answer.error = problem
                 answer.skipped |= {one.root: f"not written: {problem.message}" for one in plan[len(written) :]}

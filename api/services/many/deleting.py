@@ -167,6 +167,7 @@ class Deleter(ManyActs[Delete, PlannedDeletion, DeletionReport]):
         deletions = steps(self._views, owner, partition)
         if memory_id not in deletions or deletions[memory_id].event_id != event_id:
             return None
+        self._log.prove(owner, self._log.seqs_of(owner, [event_id]))
         along = taken_by(self._views, owner, deletions, deletions[memory_id])
         went = [deletions[each].change for each in (memory_id, *along)]
         changes = with_value(self._views, owner, partition, "reject", deletions[memory_id], went)

@@ -5,26 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from heapq import nsmallest
 from time import monotonic, sleep
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
 from api.requests.checks import check_owner, position_of
 from api.requests.speaking import speaker
 from api.requests.timelines import TimesAsked
 from api.services.auditing.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
-from api.services.looking.standing import count_locked, read_partitions, workers_told
+from api.services.looking.nodes import HASTE_SECONDS, NodesRead, read_nodes, room_of
+from api.services.looking.standing import count_locked, workers_told
 from api.services.writing import Writer
 from api.work.outlook import outlook
 from api.work.patience import current_check
+from events.admission import Room
 from events.alarms import ACCESSES_LOST, KNOWN, as_dict
 from events.catalogue import EventDiscarded
 from events.door.of_the_store import SYSTEM_OWNERS
 from events.envelope import decode, from_micros, utc_text
-from events.errors import NotFound, NotYetFolded, UndecodableEvent, refused
+from events.errors import NotFound, NotYetFolded, StoreUnavailable, UndecodableEvent, refused
 from events.log import EventLog
-from events.partitions import LogKeys, partition_of, position_text
+from events.partitions import ALARMS_KEY, RESTORED, STORE_KEY, WORKERS_KEY, LogKeys, partition_of, position_text
 from events.redis.admission import read_room
 from events.redis.alarms import RedisAlarms
-from events.redis.clock import redis_ms
+from events.redis.haste import in_haste
 from events.redis.opening import opened_where_it_can_be
 from events.redis.receipts import RECEIPT_LOST
 from events.redis.secrets import read_ciphers
@@ -35,6 +37,7 @@ from projections.checks import Check
 from projections.fold.builds import BuildKeys
 from projections.redis.create import StoreIdentity
 from projections.redis.debt import FoldDebt
+from projections.redis.restored import restored_by
 from projections.redis.sealed import opens
 from projections.redis.store import decode_quarantine, read_entries, read_parked
 from projections.shapes import EmbedderStanding, ListeningTold, PartitionStatus, SealingTold
@@ -43,6 +46,7 @@ RETRY_SECONDS = 15.0
 LARGEST = 50
 """Owners that the statistics of a store name."""
 OWNERS_AT_ONCE = 500
+_T = TypeVar("_T")
 Workers = dict[str, dict[str, Any]]
 KnownWorkers = Callable[[Wire, int], tuple[Workers, Workers]]
 """Those that live at a time of Redis's clock, milliseconds, and those that gave no sign of life since a lease time."""
@@ -91,19 +95,36 @@ class Operator:
 
     def status(self) -> dict[str, Any]:
         """Every partition's head, checkpoint, lag, lease and quarantined owners; workers; memory; scheduled jobs; alarms; what was
-        recorded of accesses in this process, and lost in any since the alarm of it was last cleared; what compares meanings."""
-        with self._wires.wire() as wire:
-            now_ms = redis_ms(wire)
-            partitions = read_partitions(wire, self._identity.tags, now_ms)
-            workers, silent = self._known_workers(wire, now_ms)
-            room = read_room(wire, FoldDebt(self._identity.tags))
+        recorded of accesses in this process, and lost in any since the alarm of it was last cleared; what compares meanings.
+
+        Of a Cluster whose nodes do not all answer it tells what can be read, and what cannot. Raises StoreError where nothing can.
+        """
+        with self._wires.wire() as wire, in_haste(wire, HASTE_SECONDS):
+            read = read_nodes(wire, self._identity.tags)
+            now_ms, partitions, unread = read.now_ms, read.partitions, list[str]()
+            no_workers: tuple[Workers, Workers] = {}, {}
+            workers, silent = _kept_at(
+                wire, read, "workers", WORKERS_KEY, unread, lambda: self._known_workers(wire, now_ms), no_workers
+            )
+            memory = self._memory_told(wire, read)
             sealing = self._sealing_told(wire, partitions)
-        events, alarms = sum(p["head"] for p in partitions), self.alarms()["alarms"]
+            restored = _kept_at(
+                wire,
+                read,
+                "restored",
+                STORE_KEY,
+                unread,
+                lambda: restored_by(wire.call("HGET", STORE_KEY, RESTORED)),
+                None,
+            )
+            alarms: list[dict[str, Any]] = _kept_at(
+                wire, read, "alarms", ALARMS_KEY, unread, lambda: self.alarms()["alarms"], []
+            )
         lost = sum(alarm["count"] for alarm in alarms if alarm["name"] == ACCESSES_LOST)
         return {
             "store_id": self._identity.store_id,
             "at": utc_text(from_micros(now_ms * 1_000)),
-            "events": events,
+            "events": sum(p["head"] for p in partitions),
             "memories": sum(p["memories"] for p in partitions),
             "lag": sum(p["lag"] for p in partitions),
             "inboxes": {
@@ -114,16 +135,33 @@ class Operator:
             "partitions": partitions,
             "workers": workers_told(workers, now_ms),
             "silent": workers_told(silent, now_ms),
-            "memory": outlook(room, events),
+            "nodes": read.nodes,
+            "unreachable": read.away,
+            "unread": unread,
+            "memory": memory,
             "lifecycle": self._schedule(),
             "alarms": alarms,
             "accesses": {**self._accesses(), "lost": lost},
             "embedder": self._embedder(),
             "listening": self.listening(),
+            "restored": None if restored is None else restored.told,
             "sealed": sealing["on"],
             "sealing": sealing,
             "notice": _notice(sealing),
         }
+
+    def _memory_told(self, wire: Wire, read: NodesRead) -> dict[str, Any]:
+        """For how long there is room: of a Cluster at the node that is fullest."""
+        tags, events = self._identity.tags, sum(one["head"] for one in read.partitions)
+        if not wire.many:
+            return outlook(read_room(wire, FoldDebt(tags)), events)
+        node = read.fullest()
+        if node is None:
+            return outlook(Room(), events)
+        there = [one for one in read.partitions if one["partition"] in node["partitions"]]
+        room = room_of(wire, node, [tags[one["partition"]] for one in there])
+        mine = sum(one["head"] for one in there)
+        return outlook(room, mine, node=node["name"], beside=events - mine)
 
     def _sealing_told(self, wire: Wire, partitions: Sequence[PartitionStatus]) -> SealingTold:
         """Whether the store is sealed, whether its master key can be had, and how many owners stand still for want of theirs."""
@@ -303,6 +341,20 @@ class Operator:
         finally:
             wire.close()
         return number, BuildKeys(self._identity.tags[number], live)
+
+
+def _kept_at(
+    wire: Wire, read: NodesRead, what: str, key: str, unread: list[str], ask: Callable[[], _T], empty: _T
+) -> _T:
+    """What lies under one key of the store; empty, and told as unread, where its node of a Cluster is away."""
+    if not read.is_away(wire, key):
+        try:
+            return ask()
+        except StoreUnavailable:
+            if not wire.many:
+                raise
+    unread.append(what)
+    return empty
 
 
 def _notice(sealing: SealingTold) -> str:

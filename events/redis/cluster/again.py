@@ -9,7 +9,7 @@ from typing import Any
 from redis.exceptions import AskError, ClusterDownError, ExecAbortError, MovedError, TryAgainError
 
 from events.errors import StoreUnavailable
-from events.redis.cluster.routing import Group
+from events.redis.cluster.routing import SentGroup
 
 NOT_DONE = (AskError, TryAgainError, ClusterDownError)
 """Refusals (MOVED is an ASK to redis-py) after which a command was surely not carried out, and may be later."""
@@ -23,7 +23,7 @@ class SlotLeft(StoreUnavailable):
     """A slot lies on another node than when it was used last: what is remembered of it may be of another history."""
 
 
-class Turns:
+class Retries:
     """How often, and after which pauses, something is tried again that cannot be carried out yet."""
 
     def __init__(self, patience: float) -> None:
@@ -57,11 +57,11 @@ def may_pass(error: Exception) -> bool:
     return isinstance(error, (*NOT_DONE, StoreUnavailable))
 
 
-def not_done(groups: Sequence[Group], answers: Sequence[Any]) -> list[Group]:
+def not_done(groups: Sequence[SentGroup], answers: Sequence[Any]) -> list[SentGroup]:
     """The groups that were surely not carried out, and may be sent again in their order. Raises StoreUnavailable where one was sent
     and not answered.
 
-    None of a slot of which a later one was carried out: their order would be another.
+    None of a slot of which a later one was carried out, where any of that slot may change something: their order would be another.
     """
     for answer in answers:
         if isinstance(answer, StoreUnavailable) and not answer.not_done:
@@ -71,11 +71,12 @@ def not_done(groups: Sequence[Group], answers: Sequence[Any]) -> list[Group]:
     for group in refused:
         first.setdefault(group.slot, group.numbers[0])
     done = (group for group in groups if group.slot in first and not _is_refused(group, answers))
-    mixed = {group.slot for group in done if group.numbers[0] > first[group.slot]}
+    written = {group.slot for group in groups if group.writes}
+    mixed = {group.slot for group in done if group.numbers[0] > first[group.slot]} & written
     return [group for group in refused if group.slot not in mixed]
 
 
-def _is_refused(group: Group, answers: Sequence[Any]) -> bool:
+def _is_refused(group: SentGroup, answers: Sequence[Any]) -> bool:
     """Whether nothing of it was carried out: of what stands between MULTI and EXEC all is refused where one command is."""
     last = answers[group.numbers[-1]]
     if group.key is None:

@@ -12,6 +12,8 @@ from events.errors import StoreUnavailable
 from events.redis.cluster.routing import ReadMany
 from events.redis.wire import AGAIN, Wire
 
+UNKNOWN = f"whether it was written is not known, {AGAIN}"
+
 
 class NodeLink(Wire):
     """One connection, made once: what was lost is not made anew behind the back of the wire that counts connections."""
@@ -26,8 +28,16 @@ class NodeLink(Wire):
             raise redis.ConnectionError("the connection was lost")
         return super()._open()
 
+    def receive(self, *, timeout: float | None = None) -> Any:
+        """See `Wire.receive`; what no Redis answers (a MOVED that says not where) is a connection that is lost."""
+        try:
+            return super().receive(timeout=timeout)
+        except (ValueError, TypeError, IndexError) as error:
+            self.close()
+            raise StoreUnavailable(f"it answers what no Redis does ({error}); {UNKNOWN}", retry_after=1) from error
 
-class Lost:
+
+class LostAnswer:
     """An answer that never comes."""
 
     def __init__(self, error: StoreUnavailable) -> None:
@@ -46,22 +56,22 @@ class Part:
 class Fan:
     """What several nodes owe to one XREAD."""
 
-    def __init__(self, many: ReadMany, parts: list[Part | Lost]) -> None:
+    def __init__(self, many: ReadMany, parts: list[Part | LostAnswer]) -> None:
         self.many = many
         self.parts = parts
         self.began = monotonic()
         self.until = self.began if many.block_ms is None else self.began + many.block_ms / 1_000
 
 
-Owed = Part | Lost | Fan
+Owed = Part | LostAnswer | Fan
 
 
 def lost_of(owed: Owed, link: NodeLink, lost: StoreUnavailable) -> Owed:
     """What is owed once a link is lost."""
     if isinstance(owed, Part):
-        return Lost(lost) if owed.link is link else owed
+        return LostAnswer(lost) if owed.link is link else owed
     if isinstance(owed, Fan):
-        owed.parts = [Lost(lost) if isinstance(one, Part) and one.link is link else one for one in owed.parts]
+        owed.parts = [LostAnswer(lost) if isinstance(one, Part) and one.link is link else one for one in owed.parts]
     return owed
 
 
@@ -77,8 +87,6 @@ def is_lost(answers: Sequence[Any]) -> bool:
 
 def told_of(name: str, error: StoreUnavailable, *, not_done: bool = False) -> StoreUnavailable:
     """The same error with the node that it is about."""
-    if error.context.get("node") == name and (error.not_done or not not_done):
-        return error
     told: dict[str, Any] = {"retry_after": 1, **error.context, "node": name}
     begins = f"node {name} of the cluster: "
     message = error.message if error.message.startswith(begins) else begins + error.message

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from redis.crc import key_slot
 
-from events.redis.wire import Argument
+from events.redis.wire import READS, Argument
 
 SUMMED = frozenset({"EXISTS", "UNLINK", "DEL", "TOUCH"})
 """Commands of many keys, of which each may lie elsewhere: their answers are added up."""
@@ -42,7 +42,7 @@ _LOOKED_AT = 512
 """Bytes in which that key ends: it is a partition's tag and a short name."""
 
 
-class Elsewhere(ValueError):
+class NoNode(ValueError):
     """A command that belongs to no node: a fault of whoever sent it."""
 
 
@@ -73,11 +73,11 @@ def word(argument: Argument) -> str:
 
 
 def key_of(command: Sequence[Argument]) -> bytes | None:
-    """The key that decides where a command goes; None of one about a server. Raises Elsewhere."""
+    """The key that decides where a command goes; None of one about a server. Raises NoNode."""
     name = word(command[0])
     if name in ("EVALSHA", "EVAL", "FCALL"):
         if not int(command[2]):
-            raise Elsewhere(f"{name} without keys belongs to no node")
+            raise NoNode(f"{name} without keys belongs to no node")
         return as_key(command[3])
     if name in ("XREAD", "XREADGROUP"):
         return as_key(command[[word(one) for one in command].index("STREAMS") + 1])
@@ -86,7 +86,7 @@ def key_of(command: Sequence[Argument]) -> bytes | None:
     if name in OF_NO_KEY or name in ("MULTI", "EXEC", "DISCARD"):
         return None
     if len(command) < 2:
-        raise Elsewhere(f"{name} belongs to no node")
+        raise NoNode(f"{name} belongs to no node")
     return as_key(command[1])
 
 
@@ -94,7 +94,7 @@ def key_of_packed(command: bytes) -> bytes:
     """The first key of an EVALSHA that is packed already."""
     pieces = command[:_LOOKED_AT].split(b"\r\n", _HEAD)
     if len(pieces) <= _HEAD or pieces[2] != b"EVALSHA":
-        raise Elsewhere("only a packed EVALSHA with keys is sent to a node")
+        raise NoNode("only a packed EVALSHA with keys is sent to a node")
     return pieces[_HEAD - 1]
 
 
@@ -114,7 +114,7 @@ def read_many(command: Sequence[Argument]) -> ReadMany | None:
     return ReadMany(options, block_ms, tuple(zip(streams, ids, strict=True)))
 
 
-class Group(NamedTuple):
+class SentGroup(NamedTuple):
     """Commands of a pipeline that are carried out together or not at all: one, or those from MULTI to EXEC."""
 
     numbers: tuple[int, ...]
@@ -122,38 +122,40 @@ class Group(NamedTuple):
     """Of its first key."""
     key: bytes | None
     """Its first key, where it is several commands: all go to the node of that one."""
+    writes: bool = True
+    """Whether it may change something."""
 
 
 def key_needed(command: Sequence[Argument]) -> bytes:
-    """The key that decides where a command goes. Raises Elsewhere of one about a server."""
+    """The key that decides where a command goes. Raises NoNode of one about a server."""
     key = key_of(command)
     if key is None:
-        raise Elsewhere(f"{word(command[0])} is about a server: say which, by `servers` or `at`")
+        raise NoNode(f"{word(command[0])} is about a server: say which, by `servers` or `at`")
     return key
 
 
-def grouped(commands: Sequence[Sequence[Argument]]) -> list[Group]:
-    """The groups of a pipeline, in their order. Raises Elsewhere of one that lacks its MULTI or EXEC, or has keys of two slots."""
-    found: list[Group] = []
+def grouped(commands: Sequence[Sequence[Argument]]) -> list[SentGroup]:
+    """The groups of a pipeline, in their order. Raises NoNode of one that lacks its MULTI or EXEC, or has keys of two slots."""
+    found: list[SentGroup] = []
     together: list[int] = []
     for number, command in enumerate(commands):
         name = word(command[0])
         if name == "MULTI":
             if together:
-                raise Elsewhere("a MULTI within another")
+                raise NoNode("a MULTI within another")
             together = [number]
         elif name == "EXEC":
             keys = [key_needed(commands[one]) for one in together[1:]]
             if not keys or len({slot_of(key) for key in keys}) != 1:
-                raise Elsewhere("between MULTI and EXEC stand commands of one slot")
-            found.append(Group((*together, number), slot_of(keys[0]), keys[0]))
+                raise NoNode("between MULTI and EXEC stand commands of one slot")
+            found.append(SentGroup((*together, number), slot_of(keys[0]), keys[0]))
             together = []
         elif together:
             together.append(number)
         else:
-            found.append(Group((number,), slot_of(key_needed(command)), None))
+            found.append(SentGroup((number,), slot_of(key_needed(command)), None, name not in READS))
     if together:
-        raise Elsewhere("a MULTI without its EXEC")
+        raise NoNode("a MULTI without its EXEC")
     return found
 
 

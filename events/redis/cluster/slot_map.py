@@ -17,9 +17,9 @@ from redis.exceptions import MovedError
 from redis.retry import Retry
 
 from events.errors import StoreMismatch, StoreUnavailable
-from events.redis.address import Place
+from events.redis.address import ServerPlace
 from events.redis.cluster.link import told_of
-from events.redis.cluster.told import MOST_NODES, NONE, SLOTS, NotACluster, Told, place_of, read_slots
+from events.redis.cluster.told import MOST_NODES, NONE, SLOTS, NotACluster, ToldSlots, place_of, read_slots
 from events.redis.wire import AGAIN, as_store_error
 
 REFRESH_SECONDS = 0.1
@@ -33,17 +33,21 @@ UNREACHED_SECONDS, MOST_UNREACHED_SECONDS = 0.5, 4.0
 whoever asks wait, since others wait for him."""
 FAILED_SECONDS = 10.0
 """How long such a node is the last to be asked where slots are."""
+MOST_TRIED = 8
+"""Nodes that are tried at most, beside those of the URL."""
+ASKING_SECONDS = 4.0
+"""For how long one thread goes on to ask while nodes let it wait."""
 MOST_ASKED = 4
 """Nodes that are asked at most, of those that answer, while some slots are nobody's to all of them."""
 
 
-class Node(NamedTuple):
+class ClusterNode(NamedTuple):
     """A node, and how to reach it."""
 
     name: str
     """host:port, as the cluster tells it."""
     client: redis.Redis
-    place: Place
+    place: ServerPlace
 
 
 class _Silent(NamedTuple):
@@ -58,13 +62,13 @@ class _Silent(NamedTuple):
 class SlotMap:
     """The slots of a cluster and the nodes that hold them. Safe for threads."""
 
-    def __init__(self, places: Sequence[Place], options: dict[str, Any]) -> None:
+    def __init__(self, places: Sequence[ServerPlace], options: dict[str, Any]) -> None:
         """`places`: nodes to begin with, asked too where no other answers. `options`: of each connection, for redis-py."""
         self._places = {str(place): place for place in places}
         self._options = {**options, "retry": Retry(NoBackoff(), 0)}
         shortest = min(ANSWER_SECONDS, options.get("socket_timeout") or ANSWER_SECONDS)
         self._asking = {**self._options, "socket_timeout": shortest, "socket_connect_timeout": shortest}
-        self._told: Told | None = None
+        self._told: ToldSlots | None = None
         self._clients: dict[str, redis.Redis] = {}
         self._askers: dict[str, redis.Redis] = {}
         self._silent: dict[str, _Silent] = {}
@@ -77,7 +81,7 @@ class SlotMap:
         self._refused: Exception | None = None
         """Why nobody told the first map when it was asked for last."""
 
-    def node_of(self, slot: int) -> Node:
+    def node_of(self, slot: int) -> ClusterNode:
         """The primary that holds a slot. Raises StoreUnavailable where none does, or nobody tells."""
         told = self._known()
         if told.slots[slot] == NONE:
@@ -97,7 +101,7 @@ class SlotMap:
         """Whether a node holds any slot, as far as is known."""
         return self._told is None or name in self._told.slots
 
-    def primaries(self) -> list[Node]:
+    def primaries(self) -> list[ClusterNode]:
         """All primaries, by name. Raises StoreUnavailable."""
         told = self._recent()
         return [self._node(told.places[name]) for name in sorted(set(told.slots) - {NONE})]
@@ -131,7 +135,7 @@ class SlotMap:
         told.places.setdefault(str(place), place)
         told.slots[error.slot_id] = str(place)
 
-    def look(self, node: Node) -> None:
+    def look(self, node: ClusterNode) -> None:
         """See that a node answers before anything is sent to it. Raises StoreUnavailable, at once where it did not a moment ago."""
         silent = self._silent.get(node.name)
         if silent is not None and monotonic() - silent.at < silent.wait:
@@ -178,7 +182,7 @@ class SlotMap:
         for client in clients:
             client.close()
 
-    def _known(self) -> Told:
+    def _known(self) -> ToldSlots:
         if (told := self._told) is not None:
             return told
         with self._turn:
@@ -193,14 +197,14 @@ class SlotMap:
             self._take(found)
             return found
 
-    def _recent(self) -> Told:
+    def _recent(self) -> ToldSlots:
         """The map, asked for anew where it is old."""
         self._known()
         if monotonic() - self._asked_at > STALE_SECONDS:
             self.refresh()
         return self._known()
 
-    def _take(self, found: Told) -> None:
+    def _take(self, found: ToldSlots) -> None:
         """Go on with this map, and let go of whom it does not name."""
         self._told = found
         kept = found.places.keys() | self._places.keys()
@@ -212,12 +216,15 @@ class SlotMap:
         for name in self._silent.keys() - kept:
             self._silent.pop(name, None)
 
-    def _ask(self) -> tuple[Told | None, Exception | None]:
+    def _ask(self) -> tuple[ToldSlots | None, Exception | None]:
         """The map as told by one node, and why others told none. The first that has every slot; else who has most of some."""
-        best: Told | None = None
+        best: ToldSlots | None = None
         wrong: Exception | None = None
         answered = 0
+        end = monotonic() + ASKING_SECONDS
         for place in self._in_turn():
+            if wrong is not None and monotonic() >= end:
+                break
             try:
                 answer = self._asker(place).execute_command("CLUSTER", "SLOTS")  # type: ignore[no-untyped-call]
                 found = read_slots(answer, place.host)
@@ -235,16 +242,16 @@ class SlotMap:
                 break
         return best, wrong
 
-    def _in_turn(self) -> list[Place]:
-        """Whom to ask: those that are known, by turns, so that one that is behind is not asked for ever; then those of the URL; who
-        did not answer of late comes last."""
-        known = {} if self._told is None else dict(self._told.places)
-        self._turns += 1
-        at = self._turns % max(len(known), 1)
-        places = [*known.values()]
-        places = [*places[at:], *places[:at], *(one for name, one in self._places.items() if name not in known)]
+    def _in_turn(self) -> list[ServerPlace]:
+        """Whom to ask: some of those that are known, by turns, so that one that is behind is not asked for ever; then those of the
+        URL; who did not answer of late comes last."""
         now = monotonic()
         silent = {name for name, one in list(self._silent.items()) if now - one.at < FAILED_SECONDS}
+        known = [] if self._told is None else list(self._told.places.values())
+        self._turns += 1
+        at = self._turns % max(len(known), 1)
+        turned = sorted([*known[at:], *known[:at]], key=lambda place: str(place) in silent)[:MOST_TRIED]
+        places = dict.fromkeys([*turned, *self._places.values()])
         return sorted(places, key=lambda place: str(place) in silent)
 
     def _did_not_answer(self, name: str, error: Exception) -> StoreUnavailable:
@@ -276,14 +283,14 @@ class SlotMap:
             f"no node of the cluster answers ({told}: {error}); {AGAIN}", retry_after=1, not_done=True
         )
 
-    def _asker(self, place: Place) -> redis.Redis:
+    def _asker(self, place: ServerPlace) -> redis.Redis:
         """A client that waits for no answer for long."""
         return self._one_of(self._askers, place, self._asking)
 
-    def _node(self, place: Place) -> Node:
-        return Node(str(place), self._one_of(self._clients, place, self._options), place)
+    def _node(self, place: ServerPlace) -> ClusterNode:
+        return ClusterNode(str(place), self._one_of(self._clients, place, self._options), place)
 
-    def _one_of(self, some: dict[str, redis.Redis], place: Place, options: dict[str, Any]) -> redis.Redis:
+    def _one_of(self, some: dict[str, redis.Redis], place: ServerPlace, options: dict[str, Any]) -> redis.Redis:
         if (found := some.get(name := str(place))) is None:
             with self._made:
                 found = some.get(name) or some.setdefault(name, redis.Redis(place.host, place.port, **options))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from events.redis.address import Place
+from events.redis.address import ServerPlace
 
 SLOTS = 16_384
 NONE = ""
@@ -22,14 +22,14 @@ class NotACluster(ValueError):
     """An answer that no node of a cluster gives."""
 
 
-class Told(NamedTuple):
+class ToldSlots(NamedTuple):
     """A map of slots."""
 
     slots: list[str]
     """By slot the name of its primary."""
     replicas: dict[str, set[str]]
     """By primary the names of its replicas."""
-    places: dict[str, Place]
+    places: dict[str, ServerPlace]
     """By name where a node is."""
 
     @property
@@ -38,19 +38,19 @@ class Told(NamedTuple):
         return SLOTS - self.slots.count(NONE)
 
 
-def place_of(host: Any, port: Any) -> Place | None:
+def place_of(host: Any, port: Any) -> ServerPlace | None:
     """A place that can be; None of a host or port that nobody has."""
     name = host.decode("utf-8", "replace") if isinstance(host, bytes) else host
     if not isinstance(name, str) or not 0 < len(name) <= _MOST_HOST or not name.isascii() or not name.isprintable():
         return None
     if set(name) & set(" /@,?#[]") or not isinstance(port, int) or not 0 < port < 65_536:
         return None
-    return Place(name, port)
+    return ServerPlace(name, port)
 
 
-def read_slots(answer: Any, asked: str) -> Told:
+def read_slots(answer: Any, asked: str) -> ToldSlots:
     """The map in an answer to CLUSTER SLOTS; `asked`: the host that was asked, which a node may leave out. Raises NotACluster."""
-    told = Told([NONE] * SLOTS, {}, {})
+    told = ToldSlots([NONE] * SLOTS, {}, {})
     try:
         for row in answer:
             first, last, names = int(row[0]), int(row[1]), _names(row[_PRIMARY:], asked, told.places)
@@ -63,7 +63,7 @@ def read_slots(answer: Any, asked: str) -> Told:
     return told
 
 
-def _names(nodes: Any, asked: str, places: dict[str, Place]) -> list[str]:
+def _names(nodes: Any, asked: str, places: dict[str, ServerPlace]) -> list[str]:
     """The nodes of a row by name, the primary first. A replica whose place cannot be is left out."""
     found = []
     for number, node in enumerate(nodes):

@@ -17,10 +17,11 @@ import redis
 from redis.exceptions import ClusterDownError, MovedError
 
 from events.errors import StoreUnavailable
-from events.redis.cluster.again import NOT_DONE, SlotLeft, Turns, may_pass, not_done, surely_not
+from events.redis.cluster.again import NOT_DONE, Retries, SlotLeft, may_pass, not_done, surely_not
 from events.redis.cluster.link import (
+    UNKNOWN,
     Fan,
-    Lost,
+    LostAnswer,
     NodeLink,
     Owed,
     Part,
@@ -30,8 +31,8 @@ from events.redis.cluster.link import (
     told_of,
 )
 from events.redis.cluster.routing import (
-    Group,
     ReadMany,
+    SentGroup,
     as_key,
     grouped,
     key_needed,
@@ -41,7 +42,7 @@ from events.redis.cluster.routing import (
     slot_of,
     spread,
 )
-from events.redis.cluster.slot_map import Node
+from events.redis.cluster.slot_map import ClusterNode
 from events.redis.wire import AGAIN, Argument, Script, Wire, as_store_error, forgotten, refusal_code
 
 if TYPE_CHECKING:
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 HANGS_SECONDS = 1.0
 """After so long a silence it is asked whether a node is still the one."""
-UNKNOWN = f"whether it was written is not known, {AGAIN}"
 POLL_SECONDS, POLL_EACH = 0.02, 0.001
 """How often streams of several slots are looked at while none has anything: at least so far apart, and so much for each."""
 
@@ -112,6 +112,14 @@ class ClusterWire(Wire):
                 link.failed = error
                 found.append((node.name, link))
         return found
+
+    def slots_of(self) -> dict[str, int]:
+        """By primary how many slots it holds. Raises StoreUnavailable."""
+        return self._map.slots_of()
+
+    def replicas_of(self) -> dict[str, list[str]]:
+        """By primary the names of its replicas, as the cluster tells them. Raises StoreUnavailable."""
+        return self._map.replicas_of()
 
     def beside(self, name: str) -> Wire:
         """A wire of one's own to a node that holds no slots, such as a replica, for a command about that server."""
@@ -194,7 +202,7 @@ class ClusterWire(Wire):
         MULTI and EXEC is of one slot."""
         groups = grouped(commands)
         answers: list[Any] = [None] * len(commands)
-        turns, again = Turns(self.patience), groups
+        turns, again = Retries(self.patience), groups
         while again:
             self._answer_groups(again, commands, answers)
             again = not_done(groups, answers)
@@ -243,7 +251,7 @@ class ClusterWire(Wire):
         """For each key what its node answers to commands about all that was written down this wire; nothing of one that was
         lost."""
         names = [self._at.get(slot_of(as_key(key)), "") for key in keys]
-        asked: dict[str, list[Part | Lost]] = {}
+        asked: dict[str, list[Part | LostAnswer]] = {}
         for name in dict.fromkeys(names):
             if (link := self._links.get(name)) is not None:
                 asked[name] = [self._sent_on(Part(name, link), command) for command in commands]
@@ -269,7 +277,7 @@ class ClusterWire(Wire):
         self._at[slot] = node.name
         return node.name, link
 
-    def _linked(self, node: Node) -> NodeLink:
+    def _linked(self, node: ClusterNode) -> NodeLink:
         """A connection to a node. Raises StoreUnavailable, with nothing sent."""
         link = self._links.get(node.name)
         if link is not None and link.is_open:
@@ -318,28 +326,28 @@ class ClusterWire(Wire):
             except StoreUnavailable as error:
                 self._lose(name, link, error)
 
-    def _placed(self, key: bytes) -> Part | Lost:
+    def _placed(self, key: bytes) -> Part | LostAnswer:
         slot = slot_of(key)
         try:
             return Part(*self._link(slot), slot)
         except StoreUnavailable as error:
-            return Lost(error)
+            return LostAnswer(error)
 
-    def _sent(self, command: Sequence[Argument]) -> Part | Lost:
+    def _sent(self, command: Sequence[Argument]) -> Part | LostAnswer:
         placed = self._placed(key_needed(command))
-        return placed if isinstance(placed, Lost) else self._sent_on(placed, command)
+        return placed if isinstance(placed, LostAnswer) else self._sent_on(placed, command)
 
-    def _sent_on(self, part: Part, command: Sequence[Argument]) -> Part | Lost:
+    def _sent_on(self, part: Part, command: Sequence[Argument]) -> Part | LostAnswer:
         try:
             part.link.send(*command)
         except StoreUnavailable as error:
             self._lose(part.node, part.link, error)
-            return Lost(told_of(part.node, error))
+            return LostAnswer(told_of(part.node, error))
         return part
 
-    def _answer(self, owed: Part | Lost, timeout: float | None = None) -> Any:
+    def _answer(self, owed: Part | LostAnswer, timeout: float | None = None) -> Any:
         """What a node answers; a refusal or a loss as its error."""
-        if isinstance(owed, Lost):
+        if isinstance(owed, LostAnswer):
             return owed.error
         if self._links.get(owed.node) is not owed.link:
             return told_of(owed.node, cut())
@@ -375,7 +383,7 @@ class ClusterWire(Wire):
 
     def _patient(self, once: Callable[[], _T]) -> _T:
         """Do it, and again while it cannot be carried out. Raises `redis.ResponseError` or StoreUnavailable."""
-        turns = Turns(self.patience)
+        turns = Retries(self.patience)
         while True:
             try:
                 return once()
@@ -384,16 +392,16 @@ class ClusterWire(Wire):
                     raise
             self._pause(turns)
 
-    def _pause(self, turns: Turns) -> None:
+    def _pause(self, turns: Retries) -> None:
         if turns.pause:
             sleep(turns.pause)
             self._map.refresh()
 
     def _answer_groups(
-        self, groups: Sequence[Group], commands: Sequence[Sequence[Argument]], answers: list[Any]
+        self, groups: Sequence[SentGroup], commands: Sequence[Sequence[Argument]], answers: list[Any]
     ) -> None:
         """All answers to these; a refusal or a loss as its error. What stands between MULTI and EXEC goes down one link."""
-        asked: list[tuple[int, list[Part | Lost]]] = []
+        asked: list[tuple[int, list[Part | LostAnswer]]] = []
         by_link: dict[NodeLink, list[Sequence[Argument]]] = {}
         names: dict[NodeLink, str] = {}
         for group in groups:
@@ -417,7 +425,7 @@ class ClusterWire(Wire):
         for number, owed in asked:
             answers[number] = merged([self._answer(one) for one in owed])
 
-    def _ask_all(self, many: ReadMany) -> list[Part | Lost]:
+    def _ask_all(self, many: ReadMany) -> list[Part | LostAnswer]:
         return [self._sent(["XREAD", *many.options, "STREAMS", stream, after]) for stream, after in many.streams]
 
     def _read_all(self, fan: Fan, timeout: float | None) -> list[Any] | None:

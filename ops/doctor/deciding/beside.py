@@ -13,7 +13,8 @@ from ops.embedded.disk import Disk
 
 FAR_MICROS = 5_000_000
 """Clocks further apart than this are advised about."""
-COPY = "stop everything on it, copy it whole, and prove the copy: `ENGRAMLOG_DATA=COPY engramlog verify`"
+OLD_BACKUP = timedelta(days=7)
+BACKUP = "`engramlog backup make DEST`, on another disk, and prove it there: `engramlog backup check DEST`"
 
 
 class HeadFacts(NamedTuple):
@@ -104,15 +105,20 @@ def _age(age: timedelta) -> str:
     return many(minutes // 60, "hour") if minutes < 48 * 60 else many(minutes // 1_440, "day")
 
 
-def copies(folder: Path | None) -> CheckFinding:
-    """What nobody can see from here."""
+def copies(folder: Path | None, made: datetime | None, now: datetime) -> CheckFinding:
+    """When the store was backed up last, as it tells itself; where that backup is now nobody sees from here. `folder`: its data
+    folder, None of a Redis of one's own."""
+    check = "copies"
+    if made is not None:
+        told = f"the last backup was made {utc_text(made)}, {_age(now - made)} ago"
+        if now - made > OLD_BACKUP:
+            return BACKUPS.advice(check, told, f"make one: {BACKUP}")
+        return BACKUPS.ok(check, f"{told}; whether it is still there cannot be seen from here")
     if folder is None:
-        return BACKUPS.unseen(
-            "copies",
-            "copies of your Redis cannot be seen from here",
-            "make them, and prove one: `engramlog verify`",
-        )
-    return BACKUPS.unseen("copies", f"whether there is a copy of {folder} cannot be seen from here", COPY)
+        return BACKUPS.unseen(check, "no backup was made, and copies of your Redis cannot be seen from here", BACKUP)
+    return BACKUPS.unseen(
+        check, f"no backup was made, and whether there is a copy of {folder} cannot be seen from here", BACKUP
+    )
 
 
 def redis_clock(redis: int, own: int) -> CheckFinding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from events.redis.durability import KEPT_BY
@@ -12,6 +12,8 @@ from ops.embedded.binary import OLDEST, release_of
 
 POLICY = "maxmemory-policy"
 NO_EVICTION = "noeviction"
+WAITS_FROM = (7, 2)
+"""The first Redis that waits for the disk when it is asked to (WAITAOF)."""
 MUCH_FRAGMENTED = 1.5
 """Memory of the process over what its data takes, from which it is told where it is also large."""
 LARGE = 256 << 20
@@ -69,6 +71,25 @@ def _setting(name: str, value: str, limited: bool) -> CheckFinding:
     if (name, value) in GRAVE or (name == POLICY and limited):
         return REDIS.wrong(name, f"{name} is {value}: {LOST[name]}", cure)
     return REDIS.advice(name, f"{name} is {value}: {LOST[name]}", cure)
+
+
+def waiting(versions: Sequence[str]) -> CheckFinding:
+    """Whether every server knows the command by which an append waits for the disk."""
+    check, old = "wait for the disk", list[str]()
+    for told in versions:
+        try:
+            known = release_of(told) >= WAITS_FROM
+        except ValueError:
+            return REDIS.failed(check, f"it calls itself {told[:40]!r}")
+        old += [] if known else [told]
+    if old:
+        return REDIS.advice(
+            check,
+            f"Redis {', '.join(sorted(set(old)))} cannot wait for the disk: ENGRAMLOG_WAIT_FSYNC does nothing there, receipts say"
+            " what the settings promise",
+            f"Redis {'.'.join(map(str, WAITS_FROM))} or newer, or `appendfsync always` without ENGRAMLOG_WAIT_FSYNC",
+        )
+    return REDIS.ok(check, "each append waits until it is on disk (WAITAOF)")
 
 
 class WritesFacts(NamedTuple):

@@ -12,7 +12,7 @@ from consumers.jobs.leader import schedule_told
 from events.alarms import KNOWN
 from events.envelope import from_micros
 from events.errors import EngramlogError, OtherFormat, StoreError
-from events.partitions import LogKeys
+from events.partitions import STORE_KEY, LogKeys
 from events.redis.alarms import RedisAlarms
 from events.redis.clock import redis_micros, redis_ms
 from events.redis.wire import Wire, WirePool, connect
@@ -36,6 +36,7 @@ from ops.sealing.rewrap import wraps_of
 from ops.sealing.seals_file import SealsUnusable, known_seals
 from ops.store import silent
 from projections.redis.create import StoreIdentity, check_format
+from projections.redis.restored import BACKED_UP, backed_up_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,6 +145,19 @@ def look_at_saved_seals(reached: ReachedStore, own: Callable[[], int]) -> list[C
     erased_at = max((datetime.fromisoformat(one.at) for one in listed if one.step != "readmitted"), default=None)
     facts = SealsFacts(path, trouble, saved_at is not None, saved_at, erased_at)
     return [beside.seals(facts, from_micros(own()))]
+
+
+def look_at_copies(reached: ReachedStore, own: Callable[[], int]) -> list[CheckFinding]:
+    """When the store was backed up last. Raises StoreError."""
+    made = None
+    if reached.client is not None:
+        wire = reached.wire()
+        try:
+            told = wire.call("HGET", STORE_KEY, BACKED_UP)
+        finally:
+            wire.close()
+        made = None if told is None else backed_up_at(told)
+    return [beside.copies(reached.folder, made, from_micros(own()))]
 
 
 def look_at_clocks(reached: ReachedStore, own: Callable[[], int]) -> list[CheckFinding]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from events.alarms import Alarm
 from events.errors import StoreError
 from events.partitions import LogKeys, partition_of
 from events.redis.alarms import RedisAlarms
@@ -21,7 +22,7 @@ from tests.chaos.attendants import live_keys
 from tests.chaos.cast import Actor, wait_until
 from tests.chaos.cluster.book import Book
 from tests.chaos.cluster.producers import ClusterProducer
-from tests.chaos.scene import STORE_ID, command
+from tests.chaos.scene import STORE_ID, Up, command
 from tests.chaos.story import OwnerStory
 from tests.given.clusters.beside import queue_beside
 from tests.given.clusters.cluster import GivenCluster
@@ -34,6 +35,8 @@ OWNERS_EACH = 2
 ENOUGH = 12
 """Receipts of each partition before anything breaks."""
 LEASE_MS = 1_000
+ALARM_SECONDS = 20.0
+"""How long an alarm may stand after all was mended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,15 @@ class ClusterGround:
         log = self.folder / f"worker{len(self._cast)}.log"
         actor = Actor("ops.worker", "--lease-ms", str(LEASE_MS), log=log, environment=self.environment())
         self._cast.append(actor)
+        return actor
+
+    def up(self) -> Up:
+        """`engramlog up`, with a worker of its own, ready."""
+        more = {"ENGRAMLOG_QUEUE_URL": self._queue_url, "ENGRAMLOG_MIN_REPLICAS": str(self.safety.replicas)}
+        log = self.folder / f"up{len(self._cast)}.log"
+        actor = Up(self.folder / "data", log, self.cluster.url, **more)
+        self._cast.append(actor)
+        actor.serves()
         return actor
 
     def command(self, *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -159,6 +171,12 @@ class ClusterGround:
                     self.alarmed.add(int(alarm.subject))
                     self._operator.acknowledged(alarm.name, alarm.subject, "scene")
 
+    def standing(self) -> list[Alarm]:
+        """The alarms that do not end now that all is mended."""
+        with suppress(AssertionError):
+            wait_until(lambda: not self._asked(self._operator.standing, [None]), "no alarm stands", ALARM_SECONDS)
+        return self._operator.standing()
+
     def told(self) -> str:
         """How far everything is: for a scene that waits in vain."""
         counts = {p: (self.book.told_of(p), self.checkpoint(p), self.head(p)) for p in range(PARTITIONS)}
@@ -189,6 +207,11 @@ class ClusterGround:
         except StoreError:
             self.wire.close()
             return otherwise
+
+    @property
+    def workers(self) -> list[Actor]:
+        """Who folds."""
+        return [actor for actor in self._cast if actor.code is None]
 
     def end_workers(self) -> None:
         """SIGKILL of every fold worker."""

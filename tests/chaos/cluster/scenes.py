@@ -11,6 +11,8 @@ from tests.chaos.cluster.ground import ClusterGround, Safety, on_a_cluster
 from tests.chaos.cluster.verdict import ClusterVerdict, judge_cluster
 from tests.given.clusters.node import ClusterNode, slot_of
 
+BACKLOG = 400
+"""Events of a partition that nobody folded yet, when its slot is opened."""
 MISSED = 20
 """Events, or refusals, that a replica misses before its primary is gone."""
 
@@ -25,15 +27,25 @@ class ClusterScene:
     """Whether a replica becomes a primary."""
 
 
-def play(scene: ClusterScene, binary: Path, folder: Path, safety: Safety, seed: int) -> ClusterVerdict:
-    """Play a scene in an empty folder, on a cluster of its own. Raises AssertionError where it does not settle."""
+def play(
+    scene: ClusterScene, binary: Path, folder: Path, safety: Safety, seed: int, *, under_up: bool = False
+) -> ClusterVerdict:
+    """Play a scene in an empty folder, on a cluster of its own. Raises AssertionError where it does not settle.
+
+    `under_up`: `engramlog up` folds, which keeps heads outside of Redis and looks whether they still hold; else a lone worker.
+    """
     with on_a_cluster(binary, folder, safety, seed) as ground:
-        ground.worker()
+        if under_up:
+            ground.up()
+        else:
+            ground.worker()
         ground.flows()
         scene.strike(ground)
         ground.goes_on()
         ground.settled()
+        standing = ground.standing()
         verdict = judge_cluster(ground, failover=scene.failover)
+        verdict.wrong += [f"the alarm {alarm.name} of {alarm.subject} does not end: {alarm.text}" for alarm in standing]
         code, answer = ground.command("verify")
         if (code, answer["ok"]) != (0, True):
             verdict.wrong.append(f"verify ends with {code}: {answer.get('differences', answer)}")
@@ -101,6 +113,29 @@ def a_node_added(ground: ClusterGround) -> None:
         _move_key_by_key(ground, partition, added)
 
 
+def a_backlog_folded_on_the_move(ground: ClusterGround) -> None:
+    """The worker sleeps while much is appended to two partitions, and wakes once their slots are on their way: what it commits then
+    meets keys that are made anew in the middle of a script, which a slot on its way refuses."""
+    (worker,) = ground.workers
+    source = _victim(ground)
+    to = next(node for node in ground.cluster.primaries() if node is not source)
+    moving = ground.partitions_of(source)[:2]
+    worker.stop()
+    before = {p: ground.head(p) for p in moving}
+    wait_until(lambda: all(ground.head(p) >= before[p] + BACKLOG for p in moving), "a backlog grows")
+    ground.strikes(moving)
+    slots = [slot_of(ground.tag(p)) for p in moving]
+    for slot in slots:
+        ground.cluster.begin_move(slot, to)
+    worker.wake()
+    others = [p for p in range(len(ground.tags)) if p not in moving]
+    heads = {p: ground.head(p) for p in others}
+    wait_until(lambda: all(ground.checkpoint(p) >= heads[p] for p in others), "others are folded")
+    for slot in slots:
+        ground.cluster.move_keys(slot)
+        ground.cluster.end_move(slot)
+
+
 def _move_key_by_key(ground: ClusterGround, partition: int, to: ClusterNode) -> None:
     slot = slot_of(ground.tag(partition))
     others = [p for p in range(len(ground.tags)) if p != partition]
@@ -130,6 +165,7 @@ CLUSTER_SCENES = (
     ClusterScene("a primary killed", a_primary_killed, failover=True),
     ClusterScene("a replica cut off, then its primary killed", a_replica_cut_off, failover=True),
     ClusterScene("slots moved", slots_moved, failover=False),
+    ClusterScene("a backlog folded on the move", a_backlog_folded_on_the_move, failover=False),
     ClusterScene("a node added", a_node_added, failover=False),
     ClusterScene("a primary and a worker killed", a_primary_and_a_worker_killed, failover=True),
 )

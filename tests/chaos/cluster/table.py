@@ -21,11 +21,12 @@ COLUMNS = (
     ("not proved", "unproved"),
     ("pause, s", "pause"),
     ("receipt_lost of", "receipts_lost"),
+    ("clean", "clean"),
 )
 WIDTH = max(len(scene.name) for scene in CLUSTER_SCENES)
 
 
-def play_all(seed: int, *, redis_server: str | None = None, as_json: bool = False) -> bool:
+def play_all(seed: int, *, redis_server: str | None = None, under_up: bool = False, as_json: bool = False) -> bool:
     """Play each scene at each safety, one after the other, and tell a line of each; whether all held."""
     found = find_redis_server(redis_server)
     if not as_json:
@@ -38,14 +39,14 @@ def play_all(seed: int, *, redis_server: str | None = None, as_json: bool = Fals
             told: dict[str, Any] = {"scene": scene.name, "redis": found.version, "seed": seed, **asdict(safety)}
             with tempfile.TemporaryDirectory(prefix="engramlog-chaos-") as folder:
                 try:
-                    told |= play(scene, found.path, Path(folder), safety, seed).as_dict()
+                    told |= play(scene, found.path, Path(folder), safety, seed, under_up=under_up).as_dict()
                 except AssertionError as error:
                     told |= {"clean": False, "wrong": [str(error)]}
             print(json.dumps(told) if as_json else _row(told), flush=True)
             clean = clean and told["clean"]
             if not as_json:
                 for wrong in told["wrong"]:
-                    print(f"  ! {wrong}", file=sys.stderr)
+                    print(f"! {safety.appendfsync}, {safety.replicas}, {scene.name}: {wrong}", file=sys.stderr)
     return clean
 
 

@@ -29,10 +29,18 @@ class GivenSentinels:
     """One primary with `replicas`, and `sentinels` of which a majority decides. `binary`: a redis-server of 6.2 or newer."""
 
     def __init__(
-        self, binary: Path, *, replicas: int = 2, sentinels: int = 3, appendfsync: str = "always", password: str = ""
+        self,
+        binary: Path,
+        *,
+        replicas: int = 2,
+        sentinels: int = 3,
+        appendfsync: str = "always",
+        password: str = "",
+        sentinel_password: str = "",
     ) -> None:
+        """`password`: of the primary and its replicas. `sentinel_password`: of the Sentinels."""
         self.binary = binary
-        self.password = password
+        self.password, self.sentinel_password = password, sentinel_password
         self.folder = Path(tempfile.mkdtemp(prefix="engramlog-sentinel-"))
         self._appendfsync = appendfsync
         self.servers: list[PortServer] = []
@@ -84,17 +92,20 @@ class GivenSentinels:
         }  # fmt: skip
         if self.password:
             settings[f"sentinel auth-pass {NAME}"] = self.password
+        if self.sentinel_password:
+            settings["requirepass"] = self.sentinel_password
         return self._made(port, settings, mode="--sentinel")
 
     def _made(self, port: int, settings: Mapping[str, str], mode: str) -> PortServer:
-        password = "" if mode else self.password
+        password = self.sentinel_password if mode else self.password
         return PortServer(self.binary, self.folder / str(port), port, settings, password=password, mode=mode)
 
     @property
     def url(self) -> str:
         """What the product takes: every Sentinel, one after the other, and the name of the primary."""
         let_in = f":{self.password}@" if self.password else ""
-        return f"redis+sentinel://{let_in}{','.join(one.address for one in self.sentinels)}/{NAME}"
+        asked = f"?sentinel_password={self.sentinel_password}" if self.sentinel_password else ""
+        return f"redis+sentinel://{let_in}{','.join(one.address for one in self.sentinels)}/{NAME}{asked}"
 
     def primary(self) -> PortServer:
         """Who is the primary now, as the first Sentinel has it that answers."""

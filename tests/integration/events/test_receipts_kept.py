@@ -117,6 +117,21 @@ def test_an_operator_lets_it_go_on_and_the_events_that_were_lost_can_be_sent_aga
     assert producer.standing() == []
 
 
+def test_an_alarm_that_could_not_be_written_at_first_is_acknowledged_once_too(
+    stage: Stage, producer: Producer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost_tail(stage, producer)
+    with monkeypatch.context() as away:
+        away.setattr(producer.alarms, "raised", lambda *_told: None)
+        with pytest.raises(ReceiptLost):
+            producer.append(3)
+        assert producer.standing() == []
+    with pytest.raises(ReceiptLost):
+        producer.append(3)
+    assert producer.alarms.drop(RECEIPT_LOST, "0")
+    assert producer.append(3)[0].position == "0:2"
+
+
 def test_a_restart_without_loss_goes_on_without_a_word(stage: Stage, producer: Producer) -> None:
     producer.append(1)
     for number in (2, 3):

@@ -139,6 +139,22 @@ def test_what_erasing_costs_is_told_beside_a_rebuild_and_what_it_costs_afterward
     assert all(row["clock_ms"] > 0 and row["times"] > 0 for row in told["files"])
 
 
+def test_what_backups_cost_is_told_beside_a_rebuild_and_what_they_cost_who_appends(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = run(capsys, "backup", "--texts", "talk")["backup"]
+    works = ["making a backup", "checking it", "restoring it", "appending one by one, by the clock"]
+    assert [(row["what"], row["sealed"]) for row in told] == [
+        (one, sealed) for sealed in (False, True) for one in works
+    ]
+    for row in told:
+        assert 0 < row["times_min"] <= row["times"] <= row["times_max"]
+        assert (row["rounds"], row["texts"], row["entries"]) == (2, "talk", 300)
+    lies_open, _, _, appending, sealed, *_ = told
+    assert 0 < lies_open["bytes_each"] < sealed["bytes_each"]
+    assert min(appending["clock_us"], appending["against_clock_us"]) > 0
+
+
 def test_an_erasure_is_shown_as_tables(capsys: pytest.CaptureFixture[str]) -> None:
     shown = {
         "what": "erasing an owner",

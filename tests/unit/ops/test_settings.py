@@ -17,7 +17,9 @@ from ops.settings import Settings, load_settings, of_its_own
         ("PARTITIONS", "0", "a whole number from 1 to 1024"),
         ("PARTITIONS", "many", "a whole number from 1 to 1024"),
         ("PARTITIONS", "100000", "a whole number from 1 to 1024"),
-        ("REDIS_URL", "http://example.org", "redis://, rediss:// or unix://"),
+        ("REDIS_URL", "http://example.org", "redis://, rediss://, unix://, redis+cluster://, rediss+cluster://"),
+        ("WAIT_FSYNC", "perhaps", "true or false"),
+        ("MIN_REPLICAS", "11", "a whole number from 0 to 10"),
         ("REDIS_URL", "redis://:a:b:c", "redis://localhost:6379/0"),
         ("REDIS_URL", "redis://localhost:99999", "redis://localhost:6379/0"),
         ("PORT", "70000", "a whole number from 0 to 65535"),
@@ -48,6 +50,40 @@ def test_a_wrong_setting_is_named_with_what_is_allowed(
     assert f"ENGRAMLOG_{name}" in refusal.value.message
     assert value in refusal.value.message
     assert allowed in refusal.value.message
+
+
+CLUSTER = "redis+cluster://app:of-the-nodes@a:6379,b:6379"
+
+
+@pytest.mark.parametrize(
+    ("told", "name", "allowed"),
+    [
+        ({"REDIS_URL": CLUSTER}, "QUEUE_URL", "a URL of one Redis, or of its Sentinels"),
+        ({"REDIS_URL": CLUSTER, "QUEUE_URL": CLUSTER}, "QUEUE_URL", "jobs do not run on a Cluster"),
+        ({"REDIS_URL": CLUSTER + "/1"}, "REDIS_URL", "a Cluster has the database 0 alone"),
+        ({"REDIS_URL": "redis+sentinel://:of-the-nodes@s1,s2"}, "REDIS_URL", "the name that Sentinels know"),
+        ({"QUEUE_URL": "redis+sentinel://:of-the-nodes@s1/a/b"}, "QUEUE_URL", "a database's number"),
+    ],
+)
+def test_an_address_of_several_that_cannot_be_is_refused_by_name_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, told: dict[str, str], name: str, allowed: str
+) -> None:
+    for one, value in told.items():
+        monkeypatch.setenv(f"ENGRAMLOG_{one}", value)
+    with pytest.raises(BadSetting) as refusal:
+        load_settings()
+    assert refusal.value.context["setting"] == f"ENGRAMLOG_{name}"
+    assert allowed in refusal.value.message
+    assert "of-the-nodes" not in str(refusal.value.as_dict())
+
+
+def test_a_cluster_with_a_queue_beside_it_and_sentinels_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", CLUSTER)
+    monkeypatch.setenv("ENGRAMLOG_QUEUE_URL", "redis+sentinel://s1,s2/jobs/1?sentinel_password=other")
+    monkeypatch.setenv("ENGRAMLOG_WAIT_FSYNC", "true")
+    settings = load_settings()
+    assert (settings.redis_url, settings.wait_fsync, settings.min_replicas) == (CLUSTER, True, 0)
+    assert not of_its_own(settings, settings.data).wait_fsync
 
 
 def test_the_environment_chooses_the_folder_and_the_redis(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -157,6 +157,7 @@ class MemoryCapacity(BaseModel):
     basis: str | None = Field(description="How that was estimated.")
     unknown: str | None = Field(description="Why there is no estimate, where there is none.")
     unknown_code: str | None = Field(None, description="The same by name, where that sentence has one.")
+    node: str | None = Field(None, description="Of which node of a Redis Cluster that is; null of one server.")
 
 
 class DiskCapacity(BaseModel):
@@ -246,7 +247,12 @@ class Capacity(BaseModel):
     at: str
     events: int = Field(description="Of the log.")
     growth: Growth
-    memory: MemoryCapacity
+    memory: MemoryCapacity = Field(
+        description="Of a Cluster that of the fullest node, which decides for all; `events_until_full` is of the whole store."
+    )
+    nodes: list[MemoryCapacity] | None = Field(
+        default=None, description="Of a Cluster every node's, for the events that it holds; null of one server."
+    )
     disk: DiskCapacity
     aof: AofCapacity
 

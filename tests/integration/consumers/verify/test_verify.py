@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import partial
 from random import Random
 from threading import Event as Flag
@@ -13,6 +14,9 @@ import pytest
 from consumers.verify.oracle import Oracle
 from consumers.verify.store_and_log import verify_partition
 from events.catalogue import MemoryDeleted
+from events.errors import UnderReplicated
+from events.redis.log import RedisEventLog
+from events.redis.sending import Proof
 from events.redis.wire import WirePool
 from ops.commands.proof import render_verified, verified
 from projections.fold.builds import FIRST_BUILD, BuildKeys
@@ -126,6 +130,19 @@ def test_what_was_taken_away_or_put_there_is_found_as_well(redis_server: RedisSe
             for key, raw in whole.items():
                 client.restore(key, 0, raw)  # type: ignore[arg-type]
         assert missed == []
+        assert findings(store) == []
+
+
+def test_what_an_append_writes_to_ask_replicas_of_what_was_known_is_no_difference(redis_server: RedisServer) -> None:
+    with live_store(redis_server.url, partitions=1) as store:
+        store.start_worker("folds")
+        told = store.created(OWNERS[0], "told")
+        with closing(RedisEventLog(store.client, store.identity.tags, proof=Proof(1, timeout_ms=1))) as asking:
+            for _ in range(2):
+                with pytest.raises(UnderReplicated):
+                    asking.append([told])
+        assert store.client.hexists(_keys(store, OWNERS[0]).log.meta, "proved")
+        wait_until(store.folded)
         assert findings(store) == []
 
 

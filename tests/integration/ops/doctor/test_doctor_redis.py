@@ -113,6 +113,15 @@ def test_fewer_replicas_than_appends_wait_for(sound: Cli, monkeypatch: pytest.Mo
     assert found(sound, code=1)["redis", "replicas"]["result"] == "wrong"
 
 
+def test_a_redis_that_cannot_wait_for_the_disk_is_told_where_appends_are_to(
+    sound: Cli, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ("redis", "wait for the disk") not in found(sound)
+    monkeypatch.setenv("ENGRAMLOG_WAIT_FSYNC", "true")
+    told = found(sound)["redis", "wait for the disk"]
+    assert told["result"] == ("ok" if redis_server.version >= (7, 2) else "advice")
+
+
 def test_a_redis_that_became_a_replica(sound: Cli, redis_server: RedisServer) -> None:
     with redis_server.client() as client:
         client.execute_command("REPLICAOF", "127.0.0.1", "1")

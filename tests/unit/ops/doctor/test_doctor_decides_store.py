@@ -160,8 +160,16 @@ def test_the_seals_own_backup(facts: SealsFacts, result: Result, told: str) -> N
 
 def test_copies_cannot_be_seen_and_that_is_no_failure() -> None:
     for folder in (FOLDER, None):
-        found = beside.copies(folder)
+        found = beside.copies(folder, None, NOON)
         assert (found.result, found.failed) == ("unknown", False)
+        assert "engramlog backup make" in found.advice
+
+
+@pytest.mark.parametrize(("age", "result"), [(0, "ok"), (7, "ok"), (8, "advice")])
+def test_the_last_backup_is_told_with_its_age(age: int, result: Result) -> None:
+    for folder in (FOLDER, None):
+        found = beside.copies(folder, NOON - timedelta(days=age, minutes=-1), NOON)
+        assert (found.result, "the last backup was made" in found.found) == (result, True)
 
 
 def test_clocks() -> None:

@@ -1,0 +1,114 @@
+"""How the reading of a whole store would change, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from api.cli.app import out
+from api.cli.show.memories import times_of
+from api.cli.show.replaying import told_fields
+from api.cli.show.tables import Cell, Column, tabulate
+
+
+def everybody_moved(answer: Mapping[str, Any], console: Console = out) -> None:
+    """How normal mode and the order of memories change over a whole store."""
+    differ = f"{answer['changes']:,} of {answer['memories']:,} memories differ{told_fields(answer['changed_fields'])}"
+    seen = f"{answer['changed']:,} of {_owners(answer['owners'])} would be read otherwise: {differ}"
+    console.print(Text(f"{seen}{times_of(answer)}, {answer['mode']} mode"))
+    if answer["struck"]:
+        console.print(Text(f"{answer['struck']:,} of {answer['events']:,} events are struck"))
+    if answer["untouched"]:
+        console.print(Text(f"of {_owners(answer['untouched'])} nothing is struck: they have nothing of what is named"))
+    if answer["quarantined"]:
+        stuck = f"{_owners(answer['quarantined'])} looked at as of before an event that could not be folded"
+        console.print(Text(f"{stuck} (`engramlog dead list`)", "bold yellow"))
+    if answer["behind"]:
+        newer = f"{_owners(answer['behind'])} looked at as far as they are folded: newer events wait"
+        console.print(Text(f"{newer} (`engramlog status` tells the lag)", "yellow"))
+    for kind, many in sorted(answer["left_out"].items()):
+        console.print(Text(f"{_owners(many)} could not be looked at, and in no other figure: {kind}", "bold yellow"))
+    _shown(answer, console)
+    if answer["heavier"] or answer["lighter"]:
+        weights = f"{answer['heavier']:,} weigh more, {answer['lighter']:,} less"
+        console.print(Text(f"{weights}; the largest change is {answer['largest_change']:+.3f}"))
+    _orders(answer, console)
+    _most(answer, console)
+    before = f", {_owners(answer['done_before'])} done by a run before" if answer["done_before"] else ""
+    many = answer["processes"]
+    took = f"{answer['seconds']:.1f} s by {many} process{'' if many == 1 else 'es'}{before}"
+    console.print(Text(f"{took}; nothing was written to the store", "dim"))
+
+
+def _shown(answer: Mapping[str, Any], console: Console) -> None:
+    """What is there, and what of it the mode shows."""
+    there = answer["memories"] + answer["appear"] - answer["vanish"]
+    sides = (
+        ("there", "memories", there, "appear", "vanish"),
+        (f"shown in {answer['mode']} mode", "shown_today", answer["shown_then"], "came", "went"),
+    )
+    rows: list[dict[str, Cell]] = [
+        {
+            "memories": Text(what),
+            "then" if times_of(answer) else "today": f"{answer[today]:,}",
+            "replayed": f"{replayed:,}",
+            "in": f"{answer[came]:,}",
+            "out": f"{answer[went]:,}",
+        }
+        for what, today, replayed, came, went in sides
+    ]
+    first = "then" if times_of(answer) else "today"
+    figures = [Column(name, right=True) for name in (first, "replayed", "in", "out")]
+    tabulate((Column("memories"), *figures), rows, console)
+    for what, told in (("come in that are", answer["why_came"]), ("go out as", answer["why_went"])):
+        if told:
+            console.print(Text(f"{what}: " + ", ".join(f"{why.replace('_', ' ')} {many:,}" for why, many in _by(told))))
+    if answer["levels"]:
+        told_at = ", ".join(f"{pair.replace('>', ' to ')} {many:,}" for pair, many in _by(answer["levels"]))
+        console.print(Text(f"told at another level: {told_at}"))
+
+
+def _orders(answer: Mapping[str, Any], console: Console) -> None:
+    """Of how many owners the order of results is another one."""
+    rows: list[dict[str, Cell]] = [
+        {
+            "order": Text(name),
+            "owners": f"{one['orders']:,}",
+            "another": f"{one['changed']:,}",
+            "another first": f"{one['first']:,}",
+            "in": f"{one['came']:,}",
+            "out": f"{one['went']:,}",
+        }
+        for name, one in [("the heaviest ten", answer["by_weight"]), *answer["questions"].items()]
+    ]
+    counts = [Column(name, right=True) for name in ("owners", "another", "another first", "in", "out")]
+    tabulate((Column("order", takes_rest=True), *counts), rows, console)
+
+
+def _most(answer: Mapping[str, Any], console: Console) -> None:
+    """The owners of whom most changes."""
+    if not answer["most"]:
+        return
+    rows: list[dict[str, Cell]] = [
+        {
+            "most of": Text(one["owner"]),
+            "memories": f"{one['changes']:,}",
+            "in": f"{one['came']:,}",
+            "out": f"{one['went']:,}",
+        }
+        for one in answer["most"]
+    ]
+    figures = [Column(name, right=True) for name in ("memories", "in", "out")]
+    tabulate((Column("most of", is_id=True), *figures), rows, console)
+
+
+def _owners(many: int) -> str:
+    return f"{many:,} owner{'' if many == 1 else 's'}"
+
+
+def _by(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The most first."""
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))

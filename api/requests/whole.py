@@ -1,0 +1,31 @@
+"""What is asked of a whole store: light, for every process that may be asked it reads it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from events.parameters import ParameterValue
+
+if TYPE_CHECKING:
+    from api.requests.timelines import TimesAsked
+
+
+class WholeAsked(msgspec.Struct, forbid_unknown_fields=True):
+    """What is asked of a whole store; JSON-ready, so that another process can be asked the same."""
+
+    parameters: dict[str, ParameterValue] = {}
+    profile: str | None = None
+    strikes: dict[str, list[str]] = {}
+    alone: bool = False
+    queries: list[str] = []
+    limit: int = 10
+    as_of: str | None = None
+    known: str | None = None
+    at: str | None = None
+
+    def times(self) -> TimesAsked:
+        """The past that is asked about."""
+        told = {"as_of": self.as_of, "known": self.known, "at": self.at}
+        return {name: value for name, value in told.items() if value is not None}  # type: ignore[return-value]

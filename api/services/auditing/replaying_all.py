@@ -1,0 +1,110 @@
+"""Replaying many owners: how the reading of a whole store would change under other parameters, or without some of its events.
+
+One part of a store is a list of owners; its figures can be added to those of other parts in any order. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from api.requests.checks import check_limit, parse_instant, parse_line
+from api.requests.whole import WholeAsked
+from api.services.auditing.folding import FoldAsked, Refolder
+from api.services.auditing.parameters import check_parameter
+from api.services.auditing.questions import Questions, checked_questions
+from api.services.auditing.selecting import KINDS, StrikesAsked, named_in, strikes_of
+from api.services.reading import Reader
+from api.work.patience import current_check
+from events.errors import FoldError, NotFound, OwnerErased, OwnerTooLarge, ReadError, refused
+from events.parameters import ParameterValue
+from events.partitions import partition_of
+from projections.laws import LAWS
+from projections.reports.many.moved import MODE, OrderMoved, StoreMoved
+
+Passing = Callable[[str], AbstractContextManager[None]]
+"""Within it an owner is looked at in passing (`RedisViews.passing`)."""
+LEFT_OUT = (NotFound, OwnerErased, OwnerTooLarge, ReadError, FoldError)
+"""What keeps one owner from being looked at. Anything else is wrong with the question, the store or this machine."""
+
+
+def whole_asked(
+    *,
+    parameters: Mapping[str, ParameterValue] | None = None,
+    profile: str | None = None,
+    alone: bool = False,
+    queries: Sequence[str] = (),
+    limit: int = 10,
+    as_of: str | None = None,
+    known: str | None = None,
+    at: str | None = None,
+    **strikes: Sequence[str],
+) -> WholeAsked:
+    """The same, checked once for all owners. Raises InputError naming the field."""
+    forced = dict(parameters or {})
+    for name, value in forced.items():
+        check_parameter(name, value)
+    if profile is not None and profile not in LAWS:
+        raise refused("profile", profile, ", ".join(LAWS))
+    told = {name: sorted(set(values)) for name, values in named_in(strikes).items() if values}
+    for text in told.get("without", ()):
+        raise refused("without", text, "nothing with --all: an event or a position is one owner's")
+    strikes_of(_named(told), 0)
+    if not (forced or profile or told):
+        raise refused(
+            "set", "nothing", "a parameter, a profile or something to leave out: else nothing would be read otherwise"
+        )
+    texts = checked_questions(None, queries)
+    for field, moment in (("as_of", as_of), ("known", known)):
+        parse_line(moment, field)
+    if at is not None:
+        parse_instant(at)
+    return WholeAsked(forced, profile, told, alone, texts, check_limit(limit), as_of=as_of, known=known, at=at)
+
+
+class StoreReplayer:
+    """Replays owners one after the other. Safe for threads."""
+
+    def __init__(self, reader: Reader, refolder: Refolder, partitions: int, passing: Passing) -> None:
+        self._reader, self._refolder, self._partitions, self._passing = reader, refolder, partitions, passing
+
+    def part(self, owners: Sequence[str], asked: WholeAsked) -> StoreMoved:
+        """The figures of these owners. One that cannot be read is counted by why (`LEFT_OUT`), and keeps no other from it.
+
+        Raises what is wrong with more than one owner, and what the question in hand ends for.
+        """
+        found, check = _nothing(asked), current_check()
+        for number, owner in enumerate(owners):
+            check(number, len(owners))
+            try:
+                with self._passing(owner):
+                    found.add(self._one(owner, asked))
+            except LEFT_OUT as error:
+                found.leaves_out(type(error).__name__)
+        return found
+
+    def _one(self, owner: str, asked: WholeAsked) -> StoreMoved:
+        strikes = strikes_of(_named(asked.strikes), partition_of(owner, self._partitions))
+        ranks, found = bool(asked.queries), _nothing(asked)
+        wanted = FoldAsked(strikes, asked.alone, asked.parameters, asked.profile, 0, 0, ranks, passes_over=True)
+        questions = Questions(self._reader, owner, asked.queries)
+        with self._refolder.sides(owner, wanted, asked.times()) as sides:
+            found.take(owner, sides.before, sides.after, current_check())
+            for text, order in found.questions.items():
+                one, other = (questions.rank(side, text, MODE, asked.limit) for side in (sides.before, sides.after))
+                order.take(one, other)
+            found.events = sides.snapshot.view.state.applied
+            found.struck = len(sides.replay.closure.struck)
+            found.untouched = int(strikes.any and not found.struck)
+            found.quarantined = int(sides.snapshot.quarantine is not None)
+            found.behind = int(sides.snapshot.quarantine is None and sides.snapshot.behind > 0)
+        return found
+
+
+def _nothing(asked: WholeAsked) -> StoreMoved:
+    return StoreMoved(questions={text: OrderMoved() for text in asked.queries})
+
+
+def _named(strikes: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    told: StrikesAsked = {name: strikes.get(name, ()) for name in KINDS}  # type: ignore[assignment]
+    return named_in(told)

@@ -1,0 +1,111 @@
+"""Reading a store for a backup while it is used, by a partition's own keys alone.
+
+A log only grows, so the entries up to a head that was read are the same whatever is appended meanwhile. Since when deletions are
+known is read before the heads, so that no deletion is told of that came after; secrets after the entries, for whoever has an entry
+has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from consumers.backup.proving import FINGERPRINT, HeldEntry, held_entries
+from consumers.backup.rows import BackupRow, RowKind
+from consumers.verify.scan import pairs
+from events.entry import dedupe_field
+from events.envelope import Stored
+from events.errors import DamagedState
+from events.partitions import ACCEPTED_KEY, MODELS_KEY, RESTORED, SEALS_FROM, STORE_KEY, LogKeys, dedupe_bucket
+from events.redis.gap import refuse_gap
+from events.redis.wire import Argument, Wire
+from projections.fold.builds import BuildKeys
+from projections.redis.model_uses import day_key
+from projections.redis.restored import BACKED_UP
+from projections.redis.store import read_checkpoint
+
+PAGE = 500
+"""Entries that one answer holds."""
+FORMAT_FIELDS = ("format2", "format2_at", "format2_sum", "seq")
+"""Fields of a partition's meta that no entry tells: where a store that was upgraded began with format 2."""
+NOT_KEPT = (RESTORED.encode(), SEALS_FROM.encode(), BACKED_UP.encode())
+"""Fields of the store that are about this one, and not about what is restored from its backup."""
+
+
+class PartitionHead(NamedTuple):
+    """Up to where a partition is read, and a link of its chain that was folded."""
+
+    tag: str
+    head: int
+    folded: int
+    """A seq up to the head at which the chain is known; 0 where nothing was folded."""
+    chain: bytes
+
+
+def heads_now(wire: Wire, tags: Sequence[str]) -> list[PartitionHead]:
+    """Every partition's head: the moment of a backup. What was folded is read first. Raises LogGap, StoreError."""
+    lives = wire.answers([["HGET", LogKeys(tag).meta, "live"] for tag in tags])
+    folded = [
+        read_checkpoint(wire, BuildKeys(tag, (live or b"").decode())) for tag, live in zip(tags, lives, strict=True)
+    ]
+    for tag in tags:
+        refuse_gap(wire, tag)
+    heads = wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in tags])
+    return [
+        PartitionHead(tag, int(head or 0), one.seq, one.head)
+        for tag, head, one in zip(tags, heads, folded, strict=True)
+    ]
+
+
+def read_entries(wire: Wire, tag: str, head: int) -> Iterator[tuple[list[HeldEntry], list[Stored]]]:
+    """The entries of a partition's log up to a head, in pages, with what dedupe knows them by. Raises LogGap, DamagedState."""
+    keys, after = LogKeys(tag), 0
+    while after < head:
+        answer = wire.call("XRANGE", keys.stream, f"{after + 1}-0", f"{head}-0", "COUNT", PAGE)
+        found = held_entries(answer, after, tag)
+        fields = [dedupe_field(one.owner, one.raw_id) for one, _ in found]
+        asked: list[list[Argument]] = [["HGET", keys.dedupe_of(dedupe_bucket(one)), one] for one in fields]
+        page = list[HeldEntry]()
+        for (one, held), value in zip(found, wire.answers(asked), strict=True):
+            if value is None or value[FINGERPRINT:] != b"%d" % one.seq:
+                raise DamagedState(
+                    f"the entry at seq {one.seq} of partition {{{tag}}} has no line of its own in the table of dedupe: see"
+                    " `engramlog verify`; a backup of a damaged store would be a damaged one",
+                    partition=tag,
+                    seq=one.seq,
+                )
+            page.append(HeldEntry(value[:FINGERPRINT], held))
+        yield page, [one for one, _ in found]
+        after += len(page)
+
+
+def read_boundary(wire: Wire, tag: str) -> Iterator[BackupRow]:
+    """Where a store that was upgraded began with format 2. Raises StoreError."""
+    for field, value in zip(FORMAT_FIELDS, wire.call("HMGET", LogKeys(tag).meta, *FORMAT_FIELDS), strict=True):
+        if value is not None:
+            yield BackupRow(RowKind.META, [field.encode(), value])
+
+
+def read_secrets_of(wire: Wire, tag: str) -> Iterator[BackupRow]:
+    """Owners' secrets of a store that lies open. Of a sealed one no backup has them: the seals' own has. Raises StoreError."""
+    for owner, secret in pairs(wire, LogKeys(tag).secrets):
+        yield BackupRow(RowKind.SECRET, [owner, secret])
+
+
+def read_store(
+    wire: Wire, tags: Sequence[str], days: Sequence[str], on_partition: Callable[[int], None] = lambda _number: None
+) -> Iterator[BackupRow]:
+    """What is of no partition, and since when deletions are known. `days`: whose uses of models are kept. Raises StoreError."""
+    told = wire.call("HGETALL", STORE_KEY)
+    for field, value in zip(told[::2], told[1::2], strict=True):
+        if field not in NOT_KEPT:
+            yield BackupRow(RowKind.STORE, [field, value])
+    for number, tag in enumerate(tags):
+        on_partition(number)
+        for owner, value in pairs(wire, LogKeys(tag).deletions):
+            yield BackupRow(RowKind.DELETION, [b"%d" % number, owner, value])
+    for field, value in pairs(wire, ACCEPTED_KEY):
+        yield BackupRow(RowKind.ACCEPTED, [field, value])
+    for day in ("", *days):
+        for field, value in pairs(wire, day_key(day) if day else MODELS_KEY):
+            yield BackupRow(RowKind.MODELS, [day.encode(), field, value])

@@ -1,0 +1,1 @@
+"""Backups of a store: made while it is used, checked, brought into an empty store, taken over."""

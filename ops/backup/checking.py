@@ -1,0 +1,153 @@
+"""`engramlog backup check FOLDER`: all of a backup read and proved, without a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from consumers.backup.proving import HeldEntry, LogProof
+from consumers.backup.rows import BackupRow, RowKind
+from events.errors import DamagedState, LogGap
+from events.text.unreadable import UNREADABLE
+from ops.backup.folder import BackupFolder
+from ops.backup.manifest import NAMES
+
+Progress = Callable[[int, int], None]
+EVERY, PAGE_BYTES = 500, 4 << 20
+"""Entries that are proved, and laid, together; and bytes of them, with one entry more at most."""
+MOST_FIELDS, MOST_FIELD = 64, 1 << 20
+"""Fields of a store, and bytes of one; there are eight, and the longest tells 1,024 partitions."""
+_STORE_ROWS = {RowKind.STORE: 2, RowKind.DELETION: 3, RowKind.ACCEPTED: 2, RowKind.MODELS: 3}
+
+
+class BackupChecked(NamedTuple):
+    """What a backup is, once all of it was proved."""
+
+    folder: str
+    backup: str
+    store_id: str
+    moment: str
+    made_at: str
+    release: str
+    sealed: bool
+    events: int
+    bytes: int
+    raw_bytes: int
+    open_to_others: bool
+    heads: list[dict[str, Any]]
+    """Partition, seq and chain, as kept heads have them."""
+
+
+def check_backup(folder: BackupFolder, on_progress: Progress = lambda _done, _all: None) -> BackupChecked:
+    """Prove every file of a backup: its hash, that no entry is missing, every body against its commitment, the chain.
+
+    Raises BackupUnusable, which names the file.
+    """
+    told, done = folder.manifest, 0
+    fields = store_fields(folder)
+    refuse_fields(folder, fields)
+    for number in range(len(told.parts)):
+        for page in entries_of(folder, number, lambda _row: None):
+            done += len(page)
+            on_progress(done, told.events)
+    return BackupChecked(
+        str(folder.path),
+        told.backup,
+        told.store_id,
+        told.moment,
+        told.made_at,
+        told.release,
+        told.sealed,
+        told.events,
+        sum(one.bytes for one in told.files),
+        sum(one.raw for one in told.files),
+        folder.open_to_others,
+        [
+            {"partition": number, "seq": one.head, "chain": one.chain}
+            for number, one in enumerate(told.parts)
+            if one.head
+        ],
+    )
+
+
+def entries_of(folder: BackupFolder, number: int, on_row: Callable[[BackupRow], None]) -> Iterator[list[HeldEntry]]:
+    """The entries of a partition in pages, each proved as it passes; other rows go to `on_row`. Raises BackupUnusable."""
+    part, name = folder.manifest.parts[number], NAMES.part(number)
+    proof, page, size = LogProof(part.tag), list[HeldEntry](), 0
+    try:
+        for row, raw in folder.part(number):
+            if row.kind is RowKind.ENTRY and len(row.parts) > 1:
+                page.append(HeldEntry(row.parts[0], row.parts[1:]))
+                size += len(raw)
+                if len(page) == EVERY or size >= PAGE_BYTES:
+                    proof.take(page)
+                    yield page
+                    page, size = [], 0
+                if proof.seq + len(page) > part.head:
+                    raise folder.unusable(name, f"has more than the {part.head:,} entries that its manifest tells")
+            elif len(row.parts) == 2 and (
+                (row.kind is RowKind.META and not (proof.seq or page))
+                or (row.kind is RowKind.SECRET and not folder.manifest.sealed)
+            ):
+                on_row(row)
+            else:
+                raise folder.unusable(name, "has a row that no file of a partition has")
+        proof.take(page)
+    except (LogGap, DamagedState) as error:
+        raise folder.unusable(name, f"is not what was written: {error.message}") from None
+    if (proof.seq, proof.chain.hex(), proof.digest, proof.newest.hex()) != (
+        part.head,
+        part.chain,
+        part.entries,
+        part.newest,
+    ):
+        raise folder.unusable(
+            name,
+            f"ends at entry {proof.seq} with the chain {proof.chain.hex()[:16]}..., and its manifest tells another",
+        )
+    if page:
+        yield page
+
+
+def rows_of_store(folder: BackupFolder) -> Iterator[BackupRow]:
+    """What is of no partition. Raises BackupUnusable."""
+    for row, _ in folder.store():
+        if _STORE_ROWS.get(row.kind) != len(row.parts):
+            raise folder.unusable(NAMES.store, "has a row that no such file has")
+        if row.kind is RowKind.DELETION and not (
+            row.parts[0].isdigit() and int(row.parts[0]) < len(folder.manifest.parts)
+        ):
+            raise folder.unusable(NAMES.store, "tells of a partition that its manifest has not")
+        yield row
+
+
+def store_fields(folder: BackupFolder) -> dict[bytes, bytes]:
+    """The fields of the store. All of the file is read. Raises BackupUnusable."""
+    found = dict[bytes, bytes]()
+    for row in rows_of_store(folder):
+        if row.kind is RowKind.STORE:
+            found[row.parts[0]] = row.parts[1]
+            if len(found) > MOST_FIELDS or max(map(len, row.parts)) > MOST_FIELD:
+                raise folder.unusable(NAMES.store, "has more, or longer, fields of a store than there are")
+    return found
+
+
+def refuse_fields(folder: BackupFolder, fields: Mapping[bytes, bytes]) -> None:
+    """Raise BackupUnusable where the store's own fields say something else than the manifest."""
+    told = folder.manifest
+    try:
+        tags = msgspec.json.decode(fields.get(b"tags", b""), type=list[str])
+    except UNREADABLE:
+        tags = []
+    mine = {
+        b"store_id": told.store_id,
+        b"format": told.log_format,
+        b"parameter_set": told.parameter_set,
+        b"partitions": str(len(told.parts)),
+    }
+    wrong = [name for name, value in mine.items() if fields.get(name) != value.encode()]
+    if wrong or tags != [one.tag for one in told.parts] or (b"sealed" in fields) != told.sealed:
+        name = wrong[0].decode() if wrong else "tags or sealed"
+        raise folder.unusable(NAMES.store, f"tells another {name} than its manifest")

@@ -1,0 +1,185 @@
+"""`engramlog backup make DEST`: a store as it stood at one moment, in a folder of its own, while it is used.
+
+The heads of all partitions are the moment. Of each partition the log up to its head is copied as it lies in Redis, byte for byte,
+by the partition's own keys, in pages. Then all of it is read back from the files and proved. What is folded, and vectors, are made
+anew when it is restored. Of a sealed store no key is in it, so nobody opens it without the seals' own backup and the master key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+from time import monotonic
+from typing import NamedTuple
+
+from api.version import program_version
+from consumers.backup.proving import LogProof
+from consumers.backup.reading import PartitionHead, heads_now, read_boundary, read_entries, read_secrets_of, read_store
+from consumers.fold.folder import Probe, unprobed
+from events.envelope import from_micros, utc_text
+from events.errors import StoreError, StoreMismatch
+from events.partitions import STORE_KEY
+from events.redis.clock import redis_micros
+from events.redis.wire import Wire
+from ops.backup.checking import check_backup
+from ops.backup.folder import RowsOut, about, made_whole, open_backup, refuse_destination, write_file
+from ops.backup.manifest import BACKUP_FORMAT, NAMES, BackupManifest, BackupPart, write_manifest
+from ops.clock import now, now_micros
+from ops.settings import Settings
+from ops.store import OpenStore, folder_of
+from projections.redis.create import StoreIdentity, read_identity
+from projections.redis.model_uses import KEPT_DAYS, last_days
+from projections.redis.restored import BACKED_UP, refuse_copy
+
+Progress = Callable[[int, int], None]
+"""Hears of how many entries are done, of how many: each is written, and read back."""
+
+
+class BackupMade(NamedTuple):
+    """What was made."""
+
+    folder: str
+    backup: str
+    store_id: str
+    moment: str
+    sealed: bool
+    partitions: int
+    events: int
+    bytes: int
+    raw_bytes: int
+    """Bytes before they were packed."""
+    seconds: float
+    noted: bool
+    """Whether the store tells that it was made."""
+
+
+def make_backup(
+    store: OpenStore,
+    settings: Settings,
+    destination: Path,
+    *,
+    probe: Probe = unprobed,
+    on_progress: Progress = lambda _done, _all: None,
+) -> BackupMade:
+    """Write a backup of a store into a folder that is not there yet, and prove it.
+
+    Raises InputError for a place that cannot be used, StoreMismatch where the store was restored and nobody took it over, or was
+    replaced meanwhile, LogGap and DamagedState where it is damaged, StoreUnavailable where it cannot be read or written: then
+    nothing is there.
+    """
+    refuse_copy(store.identity.restored, "no backup is made of a copy")
+    path = refuse_destination(destination, folder_of(store.embedded) or settings.data)
+    began, wire = monotonic(), store.wire()
+    try:
+        with made_whole(path, probe) as folder:
+            _write(wire, store.identity, folder, probe, on_progress)
+            probe("before it is proved")
+            made = open_backup(folder)
+            all_of_it = made.manifest.events
+            check_backup(made, lambda done, _all: on_progress(all_of_it + done, 2 * all_of_it))
+        noted = _noted(wire, made.manifest)
+    finally:
+        wire.close()
+    told = made.manifest
+    return BackupMade(
+        str(path),
+        told.backup,
+        told.store_id,
+        told.moment,
+        told.sealed,
+        len(told.parts),
+        told.events,
+        sum(one.bytes for one in told.files),
+        sum(one.raw for one in told.files),
+        round(monotonic() - began, 3),
+        noted,
+    )
+
+
+def _write(wire: Wire, identity: StoreIdentity, folder: Path, probe: Probe, on_progress: Progress) -> None:
+    backup, sealed = token_hex(8), identity.sealed is not None
+    beside = RowsOut(folder / NAMES.store, about(backup, identity.store_id, ""))
+    try:
+        for row in read_store(wire, identity.tags, last_days(now(), KEPT_DAYS)):
+            beside.put(row.kind, row.parts)
+        told = beside.end()
+    finally:
+        beside.close()
+    probe("before the heads are read")
+    moment = utc_text(from_micros(redis_micros(wire)))  # whatever was acknowledged before is in the backup
+    heads = heads_now(wire, identity.tags)
+    probe("after the heads are read")
+    total, parts = sum(one.head for one in heads), list[BackupPart]()
+    for number, one in enumerate(heads):
+        done = sum(part.head for part in parts)
+        out = RowsOut(folder / NAMES.part(number), about(backup, identity.store_id, one.tag))
+        try:
+            parts.append(_part(wire, one, out, sealed, probe, partial(_within, on_progress, done, 2 * total)))
+        finally:
+            out.close()
+        probe("after a partition")
+    again = read_identity(wire)
+    if again is None or _fixed(again) != _fixed(identity):
+        raise StoreMismatch(
+            "this store was replaced, sealed or brought over while it was read: make the backup again. Nothing was kept of it"
+        )
+    manifest = BackupManifest(
+        format=BACKUP_FORMAT,
+        backup=backup,
+        release=program_version(),
+        store_id=identity.store_id,
+        log_format=identity.format,
+        parameter_set=identity.parameter_set,
+        sealed=sealed,
+        moment=moment,
+        made_at=utc_text(from_micros(now_micros())),
+        store=told,
+        parts=parts,
+    )
+    probe("before the manifest")
+    write_file(folder / NAMES.manifest, write_manifest(manifest))
+
+
+def _within(on_progress: Progress, before: int, total: int, seq: int) -> None:
+    on_progress(before + seq, total)
+
+
+def _fixed(identity: StoreIdentity) -> tuple[object, ...]:
+    """What does not change of a store; the line by which its master key is known does, where that is replaced."""
+    return identity.store_id, identity.tags, identity.parameter_set, identity.format, identity.sealed is None
+
+
+def _part(
+    wire: Wire, at: PartitionHead, out: RowsOut, sealed: bool, probe: Probe, on_progress: Callable[[int], None]
+) -> BackupPart:
+    """A partition's file."""
+    proof = LogProof(at.tag, {at.folded: at.chain} if at.folded else None)
+    for row in read_boundary(wire, at.tag):
+        out.put(row.kind, row.parts)
+    for page, stored in read_entries(wire, at.tag, at.head):
+        proof.take(page, stored)
+        out.write(proof.rows)
+        probe("after a page")
+        on_progress(proof.seq)
+    for row in () if sealed else read_secrets_of(wire, at.tag):
+        out.put(row.kind, row.parts)
+    return BackupPart(
+        tag=at.tag,
+        head=proof.seq,
+        newest=proof.newest.hex(),
+        chain=proof.chain.hex(),
+        folded=at.folded,
+        entries=proof.digest,
+        file=out.end(),
+    )
+
+
+def _noted(wire: Wire, told: BackupManifest) -> bool:
+    """Have the store tell when its last backup was made; whether it took that."""
+    with suppress(StoreError):
+        wire.call("HSET", STORE_KEY, BACKED_UP, f"{told.moment} {told.backup}")
+        return True
+    return False

@@ -1,0 +1,255 @@
+"""Commands about backups of a store: `engramlog backup make | check | restore | take-over`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from api.cli.app import Json, app, err, out, progress, show
+from api.operations.table import entries
+from events.errors import InputError
+from ops.commands.bringing import Alone, Yes, many
+
+if TYPE_CHECKING:
+    from ops.backup.folder import BackupFolder
+    from ops.settings import Settings
+
+backup_app = typer.Typer(no_args_is_help=True, help=entries()["backup"].help)
+app.add_typer(backup_app, name="backup")
+MOST_REASON = 500
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="What `engramlog backup make` wrote.")]
+
+
+@backup_app.command(
+    "make", epilog="Example: `engramlog backup make /backup/$(date +%F)`, from cron, while `engramlog up` runs"
+)
+def make(
+    destination: Annotated[
+        Path, typer.Argument(metavar="DEST", help="A folder that is not there yet, outside of the data folder.")
+    ],
+    json: Json = False,
+) -> None:
+    """Write all of the store, as it stands now, into a private folder, and prove it. Works while the store is used.
+
+    It is there whole or not at all. Of a sealed store it holds no keys: keep `engramlog seals save` besides, apart from it, and the
+    master key apart from both.
+    """
+    from ops.backup.making import make_backup
+    from ops.commands.notices import patient
+    from ops.settings import load_settings
+    from ops.store import open_the_store
+
+    settings = load_settings()
+    with open_the_store(settings, on_wait=patient(err)) as store, progress("backup", json, long=0) as advance:
+        done = make_backup(store, settings, destination, on_progress=advance)
+    show(done._asdict(), json, _render_made)
+
+
+def _render_made(answer: dict[str, Any]) -> None:
+    out.print(
+        f"[bold green]done[/] {many(answer['events'], 'event')} up to {answer['moment']} lie in {escape(answer['folder'])},"
+        f" proved: {answer['bytes']:,} bytes, backup {answer['backup']}",
+        soft_wrap=True,
+    )
+    if answer["sealed"]:
+        out.print(
+            "[dim]It opens nothing by itself: `engramlog seals save` keeps the seals, apart from it; the master key apart from"
+            " both.[/]",
+            soft_wrap=True,
+        )
+    else:
+        out.print(
+            "[yellow]The store lies open, and so does its backup: whoever has it reads everything.[/]", soft_wrap=True
+        )
+
+
+@backup_app.command(
+    "check", epilog="Example: `engramlog backup check /backup/2026-11-27`, on any machine, with no store"
+)
+def check(folder: Folder, json: Json = False) -> None:
+    """Prove a backup: every file's hash, no entry missing, every body as it was committed to, every chain. Needs no store."""
+    from ops.backup.checking import check_backup
+    from ops.backup.folder import open_backup
+
+    found = open_backup(folder)
+    with progress("check", json, long=0) as advance:
+        done = check_backup(found, advance)
+    show(done._asdict(), json, _render_checked)
+
+
+def _render_checked(answer: dict[str, Any]) -> None:
+    out.print(
+        f"[bold green]ok[/] backup {answer['backup']} of store {escape(answer['store_id'])}: {many(answer['events'], 'event')}"
+        f" up to {answer['moment']}, {'sealed' if answer['sealed'] else 'lying open'}, {answer['bytes']:,} bytes",
+        soft_wrap=True,
+    )
+    if answer["open_to_others"]:
+        out.print("[yellow]Others of this machine could read it: make its folder 0700.[/]")
+
+
+@backup_app.command(
+    "restore",
+    epilog="Example: `ENGRAMLOG_DATA=/srv/new engramlog backup restore /backup/2026-11-27 --seals /keys/seals`",
+)
+def restore(
+    folder: Folder,
+    seals: Annotated[
+        Path | None,
+        typer.Option(
+            "--seals",
+            metavar="FILE",
+            help="Of a sealed store: what `engramlog seals save` wrote last; ENGRAMLOG_SEALS_BACKUP when left out.",
+            show_default=False,
+        ),
+    ] = None,
+    yes: Yes = False,
+    alone: Alone = False,
+    json: Json = False,
+) -> None:
+    """Bring a backup into an empty store, a new data folder or an empty Redis, up to its moment, and fold it anew.
+
+    Kept rejections and erasures since are asked for before it answers. It says that it is a copy, and takes nothing new until
+    `engramlog backup take-over`. Killed anywhere, run it again. Exit code 3 where some entries do not open.
+    """
+    from ops.backup.folder import open_backup
+    from ops.backup.restoring import restore_backup
+    from ops.commands.notices import patient
+    from ops.settings import load_settings
+
+    settings, found = load_settings(), open_backup(folder)
+    path = seals.expanduser().absolute() if seals is not None else settings.seals_backup
+    if not json:
+        _render_plan(found, settings)
+    _confirm(yes, json, "Restore it now?", {"backup": found.manifest.backup, "events": found.manifest.events})
+    with progress("restore", json, long=0) as advance:
+        done = restore_backup(settings, found, path, alone=alone, on_progress=advance, on_wait=patient(err))
+    answer = done._asdict() | _asked_what_is_kept(settings)
+    show(answer, json, _render_restored)
+    opens = (answer["seals"] or {}).get("entries", {})
+    if any(opens.get(one) for one in ("not_openable", "locked", "damaged")):
+        raise typer.Exit(3)
+
+
+def _render_plan(found: BackupFolder, settings: Settings) -> None:
+    told = found.manifest
+    where = "the Redis of ENGRAMLOG_REDIS_URL" if settings.redis_url else str(settings.data.expanduser())
+    err.print(
+        f"Backup {told.backup} of store {escape(told.store_id)}: {many(told.events, 'event')} up to {told.moment}, into"
+        f" {escape(where)}, which must be empty. What the store said after that moment is not in it.",
+        soft_wrap=True,
+    )
+    if found.open_to_others:
+        err.print("[yellow]Others of this machine could read the backup, or have changed it: make its folder 0700.[/]")
+
+
+def _confirm(yes: bool, json: bool, question: str, plan: Mapping[str, Any]) -> None:
+    """Ask whoever looks on. Raises InputError where nobody does."""
+    if yes:
+        return
+    if json or not sys.stdin.isatty():
+        raise InputError("yes: got nothing; allowed: --yes, once you know what it does", field="yes", plan=dict(plan))
+    if not typer.confirm(question, err=True):
+        raise typer.Exit(1)
+
+
+def _asked_what_is_kept(settings: Settings) -> dict[str, Any]:
+    """Open the store as whoever uses it does: erasures and rejections that it lacks are said again, and folded."""
+    from ops.catch_up import FoldCatchUp
+    from ops.commands.notices import patient
+    from ops.store import open_the_store
+    from ops.wiring import ask_kept_values, quiet
+
+    with open_the_store(settings, on_wait=patient(err)) as store:
+        catch_up = FoldCatchUp(store, quiet)
+        try:
+            said = ask_kept_values(store, catch_up, quiet)
+        finally:
+            catch_up.end()
+        standing = [{"name": one.name, "subject": one.subject, "text": one.text} for one in store.alarms.standing()]
+        restored = store.identity.restored
+    return {"rejections": said, "alarms": standing, "restored": None if restored is None else restored.told}
+
+
+def _render_restored(answer: dict[str, Any]) -> None:
+    out.print(
+        f"[bold green]done[/] {many(answer['events'], 'event')} of store {escape(answer['store_id'])} are back, up to"
+        f" {answer['moment']}: proved equal to the backup, and folded.",
+        soft_wrap=True,
+    )
+    for name, what in (
+        ("not_openable", "are newer than the saved seals, and cannot be opened"),
+        ("locked", "are of owners whose keys this master key does not open"),
+        ("damaged", "do not open by their own seals: they are damaged"),
+    ):
+        if number := (answer["seals"] or {}).get("entries", {}).get(name):
+            out.print(f"[red]{many(number, 'event')}[/] {what}", soft_wrap=True)
+    for alarm in answer["alarms"]:
+        out.print(f"[yellow]{escape(alarm['name'])}[/] {escape(alarm['text'])}", soft_wrap=True)
+    out.print(
+        "[dim]Next: `engramlog verify`; then, once nobody uses the original any more, `engramlog backup take-over`, and of a sealed"
+        " store `engramlog erase --again` and `engramlog seals save`[/]",
+        soft_wrap=True,
+    )
+
+
+@backup_app.command(
+    "take-over",
+    epilog='Example: `engramlog backup take-over --reason "the machine burnt" --yes`, on the machine that goes on',
+)
+def take_over(
+    reason: Annotated[
+        str | None, typer.Option("--reason", help="Why, for good; up to 500 characters.", show_default=False)
+    ] = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Have a restored store take the original's place: from then on it takes what is new. Nothing may use the original any more.
+
+    What the original said since the backup is given up: kept heads and receipts of this machine that tell of it are accepted as
+    lost, and `verify` tells that for good.
+    """
+    from ops.backup.taking_over import left_behind, take_store_over
+    from ops.commands.notices import patient
+    from ops.settings import load_settings
+    from ops.store import open_the_store
+
+    if reason is not None and not (1 <= len(reason) <= MOST_REASON and reason.isprintable()):
+        raise InputError(
+            f"reason: got {len(reason)} characters; allowed: 1 to {MOST_REASON} that can be printed, in one line",
+            field="reason",
+        )
+    settings = load_settings()
+    with open_the_store(settings, on_wait=patient(err)) as store:
+        plan = left_behind(store, settings).told
+        if not plan["done"]:
+            if not json:
+                _render_left(plan)
+            _confirm(yes, json, "Does nobody use the original any more, and is this to take its place?", plan)
+        answer = take_store_over(store, settings, reason)
+    show(answer, json, _render_taken)
+
+
+def _render_left(plan: dict[str, Any]) -> None:
+    told = plan["restored"]
+    err.print(
+        f"This store was restored from backup {told['backup']}, up to {told['moment']} ({many(told['events'], 'event')}). What the"
+        " original said since is given up. Two stores that both take what is new are never joined again.",
+        soft_wrap=True,
+    )
+    for name, what in (
+        ("heads", "kept heads that it does not meet"),
+        ("receipts", "acknowledged events that are gone"),
+    ):
+        if plan[name]:
+            err.print(f"  - {what}: {', '.join(plan[name][:8])}{' ...' if len(plan[name]) > 8 else ''}", soft_wrap=True)
+
+
+def _render_taken(answer: dict[str, Any]) -> None:
+    out.print(
+        f"[bold green]done[/] this store takes what is new, since {answer['restored']['taken_over']}", soft_wrap=True
+    )

@@ -1,0 +1,1 @@
+"""What many owners together tell: figures that can be added up in any order. Pure."""

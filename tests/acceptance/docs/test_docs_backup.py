@@ -1,0 +1,63 @@
+"""The drill of docs/backup.md is run as it stands; its table tells of every key that there is."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.acceptance.docs.test_readme import ROOT
+from tests.patience import PATIENCE
+
+PAGE = (ROOT / "docs" / "backup.md").read_text("utf-8")
+DRILL = PAGE.partition("## The drill")[2].partition("\n## ")[0]
+BLOCKS = re.findall(r"^```sh\n(.*?)^```$", DRILL, re.MULTILINE | re.DOTALL)
+MADE, LOST, VERIFIED, WENT_ON = 1, 2, 3, 4
+
+
+def test_the_drill_brings_back_what_was_said_and_not_who_was_erased(tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "engramlog").write_text(f'#!/bin/sh\nexec {sys.executable} -P -m ops.main "$@"\n')
+    (tools / "engramlog").chmod(0o755)
+    assert len(BLOCKS) == WENT_ON + 1
+    marks = "".join(f"{block}echo '--- {number}'\n" for number, block in enumerate(BLOCKS))
+    done = subprocess.run(
+        ["bash", "-euc", marks],
+        cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if not name.startswith("ENGRAMLOG_")}
+        | {"PATH": f"{tools}:/usr/bin:/bin", "PYTHONPATH": str(ROOT), "COLUMNS": "300", "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=4 * PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = re.split(r"^--- \d\n", done.stdout, flags=re.MULTILINE)
+    assert "2 events" in told[MADE]
+    assert "up to" in told[MADE]
+    assert "store_restored" in told[LOST]
+    assert re.search(r"^done 2 events of store .* are back", told[LOST], re.MULTILINE)
+    assert re.search(r"^restored from backup \w+, .*; a copy, which takes nothing new$", told[VERIFIED], re.MULTILINE)
+    assert re.search(r"^1 difference$", told[VERIFIED], re.MULTILINE)
+    assert "a key that was destroyed by no erasure that the log tells of" in told[VERIFIED]
+    assert "I drink tea in the morning" in told[VERIFIED]
+    assert "Lisbon" not in told[VERIFIED]
+    assert "bees" not in told[LOST] + told[VERIFIED] + told[WENT_ON]
+    assert "OwnerErased" in done.stderr
+    assert "is not the original" in done.stderr
+    assert re.search(r"^ok \d+ events, 2 memories", told[WENT_ON], re.MULTILINE)
+    assert {one.name for one in (tmp_path / "backups").iterdir()} == {"monday", "tuesday"}
+    assert not (tmp_path / "data").exists()
+
+
+def test_the_table_tells_of_every_key_of_the_operating_page() -> None:
+    keys = (ROOT / "docs" / "operating.md").read_text("utf-8").partition("\n## Keys")[2].partition("\n## ")[0]
+    named = set(re.findall(r"^\| `(?:engramlog:(\w+)|\{tag\}:(?!<build>)(\w+))", keys, re.MULTILINE))
+    there = {one or other for one, other in named}
+    assert {"store", "ev", "keys", "vec", "ctl"} <= there
+    table = PAGE.partition("## What is in it")[2].partition("\n## ")[0]
+    cells = " ".join(re.findall(r"^\| (.*?) \|", table, re.MULTILINE))
+    assert {one for one in there if not re.search(rf"[:` ]{one}[`:<]", cells)} == set()

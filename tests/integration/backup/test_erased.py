@@ -1,0 +1,79 @@
+"""Backups and erasures: what a sealed store's backup holds is opened by nobody, and the audit looks into backups as they lie."""
+
+from __future__ import annotations
+
+import pytest
+
+from ops.backup.making import make_backup
+from ops.settings import load_settings
+from ops.store import open_the_store
+from tests.integration.backup.depot import EVENTS, Depot, prepared
+
+
+def test_an_audit_looks_through_a_sealed_backup_and_finds_nothing(sealed: Depot) -> None:
+    made = sealed.make()
+    told = sealed.cli.json("erase", "ada", "--yes", "--backup", str(made))
+    looked = {one["where"] for one in told["audit"]["looked"]}
+    assert any(one.endswith("backup") for one in looked), looked
+    assert (told["audit"]["findings"], told["audit"]["exit_code"]) == ([], 0)
+    assert not told["audit"]["unreached"]
+
+
+def test_an_audit_finds_the_words_in_a_backup_of_before_the_sealing_by_its_file(
+    lying_open: Depot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = lying_open.make()
+    monkeypatch.delenv("ENGRAMLOG_SEALED_BY")
+    lying_open.cli.json("seal", "--yes")
+    told = lying_open.cli.json("erase", "ada", "--yes", "--backup", str(made), code=1)
+    found = {one["where"].rpartition("/")[2] for one in told["audit"]["findings"]}
+    assert found
+    assert all(one.startswith("partition-000") for one in found), found
+    clean = lying_open.make("after")
+    assert lying_open.cli.json("erase", "ada", "--audit", "--backup", str(clean))["exit_code"] == 0
+
+
+def test_an_owner_who_is_erased_while_a_backup_is_made_does_not_come_back_with_it(sealed: Depot) -> None:
+    sealed.cli.json("seals", "save")
+    points: list[str] = []
+
+    def meanwhile(point: str) -> None:
+        if point == "after the heads are read" and not points:
+            points.append(point)
+            from consumers.erasing.steps import drop_salts, fence
+
+            wire = store.wire()
+            fence(wire, store.identity.tags[0], "ada", "e" * 36)
+            fence(wire, store.identity.tags[1], "ada", "e" * 36)
+            for tag in store.identity.tags:
+                drop_salts(wire, tag, "ada")
+            wire.close()
+
+    with open_the_store(load_settings()) as store:
+        make_backup(store, load_settings(), sealed.folder / "backup", probe=meanwhile)
+        assert store.log.append([prepared(1, "somebody")])[0].written
+    sealed.cli.json("seals", "save")
+    kept = sealed.answers("lin-yue", "团队")
+    sealed.lose()
+    sealed.on("new")
+    told = sealed.restore(sealed.folder / "backup")
+    assert told["seals"]["entries"]["erased"] == 4
+    assert told["seals"]["entries"]["opens"] == EVENTS - 4
+    assert sealed.cli.json("list", "ada", code=1)["error"] == "OwnerErased"
+    assert sealed.answers("lin-yue", "团队") == kept
+
+
+def test_an_older_seals_file_cannot_replace_a_newer_one_by_way_of_a_restored_backup(sealed: Depot) -> None:
+    made = sealed.make()
+    older = sealed.folder / "older"
+    older.write_bytes(sealed.seals.read_bytes())
+    older.chmod(0o600)
+    sealed.say(range(100, 103))
+    sealed.cli.json("erase", "ada", "--yes")
+    newest = sealed.seals.read_bytes()
+    sealed.on("new")
+    sealed.restore(made, "--seals", str(older))
+    assert "no seals are saved of a copy" in sealed.cli.json("seals", "save", code=1)["message"]
+    sealed.cli.json("backup", "take-over", "--yes")
+    assert "of a newer state of this store" in sealed.cli.json("seals", "save", code=1)["message"]
+    assert sealed.seals.read_bytes() == newest

@@ -1,0 +1,214 @@
+"""Backups that are made while a store is used: whole, private, of one moment, and without a key of a sealed store."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+from consumers.backup import reading
+from events.errors import StoreMismatch, StoreUnavailable
+from events.partitions import STORE_KEY, LogKeys
+from ops.backup.checking import check_backup, entries_of
+from ops.backup.folder import open_backup
+from ops.backup.making import make_backup
+from ops.settings import load_settings
+from ops.store import OpenStore, open_the_store
+from projections.redis.create import STRIPPED
+from tests.integration.backup.depot import EVENTS, Depot, prepared
+
+
+def everything(folder: Path) -> bytes:
+    """All that lies in a backup, unpacked."""
+    return b"".join(
+        gzip.decompress(one.read_bytes()) if one.suffix == ".gz" else one.read_bytes()
+        for one in sorted(folder.iterdir())
+    )
+
+
+def heads(store: OpenStore) -> list[int]:
+    wire = store.wire()
+    try:
+        return [int(wire.call("HGET", LogKeys(tag).meta, "head") or 0) for tag in store.identity.tags]
+    finally:
+        wire.close()
+
+
+def test_it_is_private_proved_and_noted_and_check_says_the_same_without_a_store(
+    depot: Depot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = depot.folder / "backup"
+    told = depot.cli.json("backup", "make", str(made))
+    assert (told["events"], told["partitions"], told["sealed"], told["noted"]) == (EVENTS, 2, depot.sealed, True)
+    assert made.stat().st_mode & 0o777 == 0o700
+    assert {one.stat().st_mode & 0o777 for one in made.iterdir()} == {0o600}
+    assert [one.name for one in depot.folder.glob(".backup*")] == []
+    assert told["bytes"] == sum(one.stat().st_size for one in made.glob("*.gz"))
+    depot.lose()
+    monkeypatch.delenv("ENGRAMLOG_SEALED_BY")
+    checked = depot.cli.json("backup", "check", str(made))
+    assert (checked["backup"], checked["events"], checked["open_to_others"]) == (told["backup"], EVENTS, False)
+    assert sum(one["seq"] for one in checked["heads"]) == EVENTS
+    assert not depot.data.exists()
+    made.chmod(0o755)
+    assert depot.cli.json("backup", "check", str(made))["open_to_others"] is False
+    (made / "manifest.json").chmod(0o644)
+    assert depot.cli.json("backup", "check", str(made))["open_to_others"] is True
+    assert "make its folder 0700" in depot.cli("backup", "check", str(made)).out
+
+
+def test_a_sealed_one_holds_no_key_salt_or_word_and_an_open_one_is_told_to_be_open(depot: Depot) -> None:
+    with open_the_store(load_settings()) as store:
+        wire = store.wire()
+        lines = [line for tag in store.identity.tags for line in wire.call("HGETALL", LogKeys(tag).secrets)[1::2]]
+        tables = [wire.call("GET", LogKeys(tag).salts) or b"" for tag in store.identity.tags]
+        wire.close()
+    salts = [table[at : at + 16] for table in tables for at in range(16, len(table), 16)]
+    assert len(lines) == 3
+    assert len(salts) == (EVENTS if depot.sealed else 0)
+    raw = everything(depot.make())
+    assert any(one in raw for one in [*lines, *salts]) is not depot.sealed
+    assert (b"the key word is" in raw) is not depot.sealed
+    told = depot.cli("backup", "make", str(depot.folder / "more")).out
+    assert ("reads everything" in told) is not depot.sealed
+
+
+def test_what_is_appended_meanwhile_is_not_in_it_and_what_was_before_is(depot: Depot) -> None:
+    said = iter(range(100, 100_000))
+
+    def meanwhile(point: str) -> None:
+        if point in ("after the heads are read", "after a page", "after a partition"):
+            receipts = store.log.append(
+                [prepared(number, f"owner-{number % 7}") for number in (next(said), next(said))]
+            )
+            assert all(one.written for one in receipts)
+
+    with open_the_store(load_settings()) as store:
+        before = heads(store)
+        told = make_backup(store, load_settings(), depot.folder / "backup", probe=meanwhile)
+        after = heads(store)
+    assert (told.events, sum(before)) == (EVENTS, EVENTS)
+    assert sum(after) > EVENTS
+    folder = open_backup(depot.folder / "backup")
+    assert check_backup(folder).events == EVENTS
+    for number in range(2):
+        owners = {one.held[5] for page in entries_of(folder, number, lambda _row: None) for one in page}
+        assert not [owner for owner in owners if owner.startswith(b"owner-")]
+
+
+def test_a_deletion_that_is_known_after_the_heads_were_read_is_not_told_of(lying_open: Depot) -> None:
+    def meanwhile(point: str) -> None:
+        if point == "before the heads are read":
+            wire = store.wire()
+            wire.call("HSET", LogKeys(store.identity.tags[0]).deletions, "later", b"x")
+            wire.close()
+
+    with open_the_store(load_settings()) as store:
+        make_backup(store, load_settings(), lying_open.folder / "backup", probe=meanwhile)
+    assert b"later" not in everything(lying_open.folder / "backup")
+
+
+def test_places_that_cannot_be_used_are_refused_by_name(depot: Depot) -> None:
+    made = depot.make()
+    before = everything(made)
+    assert "which is there already" in depot.cli("backup", "make", str(made), code=2).err
+    link = depot.folder / "link"
+    link.symlink_to(depot.folder / "nowhere")
+    assert "which is there already" in depot.cli("backup", "make", str(link), code=2).err
+    assert "in the data folder" in depot.cli("backup", "make", str(depot.data / "b"), code=2).err
+    assert "whose folder is not there" in depot.cli("backup", "make", str(depot.folder / "no" / "b"), code=2).err
+    assert everything(made) == before
+    assert sorted(one.name for one in depot.folder.glob("*b*")) == ["backup"]
+
+
+def test_two_of_the_same_name_do_not_write_over_each_other(lying_open: Depot) -> None:
+    def second(point: str) -> None:
+        if point == "after the heads are read":
+            with pytest.raises(StoreUnavailable, match="another backup is being made under this name"):
+                make_backup(store, load_settings(), lying_open.folder / "backup")
+
+    with open_the_store(load_settings()) as store:
+        make_backup(store, load_settings(), lying_open.folder / "backup", probe=second)
+    assert lying_open.cli.json("backup", "check", str(lying_open.folder / "backup"))["events"] == EVENTS
+
+
+def test_a_name_that_is_taken_meanwhile_stays_as_it_is(lying_open: Depot) -> None:
+    taken = lying_open.folder / "backup"
+
+    def takes(point: str) -> None:
+        if point == "before it has its name":
+            taken.mkdir()
+
+    with open_the_store(load_settings()) as store, pytest.raises(Exception, match="which is there by now"):
+        make_backup(store, load_settings(), taken, probe=takes)
+    assert list(taken.iterdir()) == []
+    assert not (lying_open.folder / ".backup.making").exists()
+
+
+def test_a_disk_that_takes_nothing_leaves_nothing(lying_open: Depot, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with open_the_store(load_settings()) as store:
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(Exception, match="No space left"):
+            make_backup(store, load_settings(), lying_open.folder / "backup")
+    assert not list(lying_open.folder.glob("*backup*"))
+
+
+@pytest.mark.parametrize("damage", ["dedupe", "body", "gap", "chain"])
+def test_a_damaged_store_gives_no_backup(lying_open: Depot, damage: str) -> None:
+    with open_the_store(load_settings()) as store:
+        wire = store.wire()
+        tag = next(one for one in store.identity.tags if wire.call("XLEN", LogKeys(one).stream) > 1)
+        keys = LogKeys(tag)
+        if damage == "dedupe":
+            wire.call("UNLINK", *(keys.dedupe_of(bucket) for bucket in range(512)))
+            expected = "no line of its own in the table of dedupe"
+        elif damage == "gap":
+            wire.call("XDEL", keys.stream, "1-0")
+            expected = "its log begins at 2"
+        else:
+            rows = wire.call("XRANGE", keys.stream, "-", "+")
+            wire.call("UNLINK", keys.stream)
+            for at, (name, held) in enumerate(rows):
+                if not at and damage == "body":
+                    held[7] = held[7].replace(b"key", b"kez")
+                elif not at:
+                    held[9] = b"1"
+                wire.call("XADD", keys.stream, name, *held)
+            expected = {
+                "body": "another body than the one that was committed to",
+                "chain": "is another than was folded",
+            }[damage]
+        with pytest.raises(Exception, match=expected):
+            make_backup(store, load_settings(), lying_open.folder / "backup")
+        wire.close()
+    assert not list(lying_open.folder.glob("*backup*"))
+
+
+def test_a_store_that_changes_its_format_meanwhile_gives_none(lying_open: Depot) -> None:
+    def sealed(point: str) -> None:
+        if point == "after a partition":
+            wire = store.wire()
+            wire.call("HSET", STORE_KEY, "format", STRIPPED)
+            wire.close()
+
+    with open_the_store(load_settings()) as store, pytest.raises(StoreMismatch, match="while it was read"):
+        make_backup(store, load_settings(), lying_open.folder / "backup", probe=sealed)
+    assert not list(lying_open.folder.glob("*backup*"))
+
+
+def test_a_page_is_what_one_answer_holds_and_no_more(lying_open: Depot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "PAGE", 2)
+    with open_the_store(load_settings()) as store:
+        wire = store.wire()
+        found = [
+            [page for page, _ in reading.read_entries(wire, tag, head)]
+            for tag, head in zip(store.identity.tags, heads(store), strict=True)
+        ]
+        wire.close()
+    assert sum(len(page) for pages in found for page in pages) == EVENTS
+    assert {len(page) for pages in found for page in pages} <= {1, 2}

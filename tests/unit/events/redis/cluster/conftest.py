@@ -1,0 +1,28 @@
+"""Two nodes that answer what a test says, and a clock that only pauses move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from events.redis.cluster import again, link, slot_map
+from events.redis.cluster import wire as wire_module
+from tests.doubles.cluster_nodes import Clock, FakeCluster
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of all that tries again."""
+    found = Clock()
+    for module in (again, link, slot_map, wire_module):
+        monkeypatch.setattr(module, "monotonic", found.read)
+    monkeypatch.setattr(wire_module, "sleep", found.sleep)
+    return found
+
+
+@pytest.fixture
+def cluster() -> Iterator[FakeCluster]:
+    """Two nodes that share the slots."""
+    with FakeCluster() as given:
+        yield given
