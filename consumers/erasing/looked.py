@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
-from platform import node
 
 from events.partitions import FENCED_META, LogKeys
 from events.redis.wire import Wire
@@ -19,24 +18,22 @@ Steps = Sequence[tuple[str, str]]
 _DIGITS = 16
 
 
-def _field(what: str) -> str:
-    """Each machine has a list of its own, and notes for itself."""
-    return f"{FENCED_META}{what}:{sha256(node().encode()).hexdigest()[:_DIGITS]}"
-
-
 def _mark(listed: Steps) -> bytes:
     lines = sorted(f"{erasure} {step}" for erasure, step in listed)
     return sha256("\n".join(lines).encode()).hexdigest()[:_DIGITS].encode()
 
 
-def unlooked(wire: Wire, tags: Sequence[str], listed: Steps, what: str) -> list[str]:
-    """The partitions of a Cluster that were not looked through for all that is listed; none of one server. Raises StoreError."""
+def unlooked(wire: Wire, tags: Sequence[str], listed: Steps, kind: str) -> list[str]:
+    """The partitions of a Cluster that were not looked through for all that is listed; none of one server. Raises StoreError.
+
+    `kind`: of what, and by which machine: each has a list of its own.
+    """
     if not wire.many:
         return []
-    found = wire.answers([["HGET", LogKeys(tag).meta, _field(what)] for tag in tags])
+    found = wire.answers([["HGET", LogKeys(tag).meta, f"{FENCED_META}{kind}"] for tag in tags])
     return [tag for tag, mark in zip(tags, found, strict=True) if mark != _mark(listed)]
 
 
-def note_looked(wire: Wire, tags: Sequence[str], listed: Steps, what: str) -> None:
+def note_looked(wire: Wire, tags: Sequence[str], listed: Steps, kind: str) -> None:
     """Note that these were. Raises StoreError."""
-    wire.answers([["HSET", LogKeys(tag).meta, _field(what), _mark(listed)] for tag in tags])
+    wire.answers([["HSET", LogKeys(tag).meta, f"{FENCED_META}{kind}", _mark(listed)] for tag in tags])

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from api.services.auditing.supervision import info
 from consumers.backup.laying import (
     AT_ONCE,
     begin_partition,
@@ -202,9 +203,11 @@ def _refuse_seals(store: OldStore, folder: BackupFolder, seals: Path | None) -> 
 
 
 def _refuse_without_room(wire: Wire, folder: BackupFolder) -> None:
-    """Raise StoreFull where the log alone would bring Redis above the level at which appends are refused."""
-    facts = dict(line.split(":", 1) for line in wire.call("INFO", "memory").decode().splitlines() if ":" in line)
-    used, limit = int(facts["used_memory"]), int(facts["maxmemory"])
+    """Raise StoreFull where the log alone would bring Redis above the level at which appends are refused; of a Cluster all nodes
+    together, for its partitions spread over them. A node that has no limit has room."""
+    told = [info(server, "memory") for _, server in wire.servers()]
+    used, limits = sum(int(one["used_memory"]) for one in told), [int(one["maxmemory"]) for one in told]
+    limit = sum(limits) if all(limits) else 0
     raw = sum(one.raw for one in folder.manifest.files)
     if limit and raw > APPEND_FULL * limit:
         raise StoreFull(

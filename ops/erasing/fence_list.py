@@ -7,7 +7,9 @@ does whoever has the store.
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
@@ -33,6 +35,7 @@ MOST_BYTES = 64 * 1024 * 1024
 """Of a file that is read: some 300,000 erasures."""
 AT_ONCE = 1_000
 OWNERS = "owners"
+_DIGITS = 16
 _KEY_BYTES = 64
 
 
@@ -141,6 +144,11 @@ def _whole(descriptor: int) -> int:
     return size
 
 
+def noted_as(what: str) -> str:
+    """How this machine notes that it looked for something: each machine has a list of its own."""
+    return f"{what}:{sha256(socket.gethostname().encode()).hexdigest()[:_DIGITS]}"
+
+
 def steps_of(listed: Iterable[ErasureStep]) -> list[tuple[str, str]]:
     """Of each its erasure and step."""
     return [(one.erasure, one.step) for one in listed]
@@ -157,7 +165,7 @@ def fence_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) 
     keys = LogKeys(tags[partition_of(ERASURES, len(tags))])
     events = [one.event for one in listed]
     if all(len(read_seqs(wire, keys, ERASURES, some)) == len(set(some)) for some in slices(events, AT_ONCE)):
-        older = unlooked(wire, tags, steps_of(listed), OWNERS)
+        older = unlooked(wire, tags, steps_of(listed), noted_as(OWNERS))
     else:
         older = list(tags)
     found = list[str]()
@@ -169,7 +177,7 @@ def fence_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) 
                 fence(wire, tag, owner, erasure)
                 found.append(owner)
     if wire.many:
-        note_looked(wire, older, steps_of(listed), OWNERS)
+        note_looked(wire, older, steps_of(listed), noted_as(OWNERS))
     return found
 
 

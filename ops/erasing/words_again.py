@@ -19,7 +19,7 @@ from events.redis.naming import read_seqs
 from events.redis.wire import Wire
 from events.sealing.cipher import ValueCipher
 from events.vocabulary import MAX_REQUEST_EVENTS
-from ops.erasing.fence_list import AT_ONCE, ErasureStep, secret_lines, steps_of
+from ops.erasing.fence_list import AT_ONCE, ErasureStep, noted_as, secret_lines, steps_of
 from ops.erasing.words_list import WordsGoing, erased_by, going_by, going_in
 from projections.redis.store import slices
 
@@ -64,7 +64,7 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
         return WipedAgain()
     # The newest line of each counts: what was certified again ended twice, and the log has one of both.
     lacking = bool(lacks(wire, tags, list(steps.values())))
-    older = list(tags) if lacking else unlooked(wire, tags, steps_of(listed), WORDS)
+    older = list(tags) if lacking else unlooked(wire, tags, steps_of(listed), noted_as(WORDS))
     until, back = dict[int, int](), list[str]()
     for tag, owner, cipher in _owners(wire, older, listed[0].store, {one.label for one in steps.values()}):
         mine = [one for one in listed if one.erasure in steps and one.label == label_of(one.store, owner)]
@@ -87,7 +87,7 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
                 partition, seq = parse_position(receipt.position)
                 until[partition] = max(until.get(partition, 0), seq)
     if wire.many:
-        note_looked(wire, older, steps_of(listed), WORDS)
+        note_looked(wire, older, steps_of(listed), noted_as(WORDS))
     return WipedAgain(until, tuple(back))
 
 

@@ -29,6 +29,8 @@ QUEUE = "the Redis of the queue, which is one server"
 ABOUT = "all servers of some keys, by `Wire.about`"
 PLACES = {
     "api/services/auditing/supervision.py info: INFO": GIVEN,
+    "api/services/looking/nodes.py at: INFO": GIVEN,
+    "api/services/looking/nodes.py at: TIME": GIVEN,
     "consumers/fold/rebuild.py _refuse_without_room_beside: INFO": AT,
     "consumers/jobs/leader.py schedule_told: TIME": QUEUE,
     "consumers/sealing/leaving.py _aof_rewritten: BGREWRITEAOF": GIVEN,

@@ -22,8 +22,6 @@ def joined(by_node: Mapping[str, Sequence[CheckFinding]]) -> list[CheckFinding]:
 
 def _one(found: Mapping[str, CheckFinding], *, many_nodes: int) -> CheckFinding:
     worst = min((one.result for one in found.values()), key=WORST_FIRST.index)
-    if any(one.failed for one in found.values()) and worst == "ok":
-        worst = "unknown"
     bad = {name: one for name, one in found.items() if one.result == worst}
     texts: dict[str, list[str]] = {}
     for name, one in bad.items():
