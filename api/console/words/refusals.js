@@ -27,6 +27,10 @@ words({
   "error.OutputCut": ["The answer was cut off.", "回答被截断。"],
   "error.StoreError": ["The store cannot be used now.", "存储现在不可用。"],
   "error.StoreUnavailable": ["The store cannot be used now.", "存储现在不可用。"],
+  "error.UnderReplicated": [
+    "It is written, and too few replicas are known to have it: send it again.",
+    "已写入，但确认拥有它的副本太少：请再次发送。",
+  ],
   "error.KeyUnavailable": ["The key of this owner cannot be had now. Nothing is lost.", "现在无法取得该所有者的密钥。没有任何丢失。"],
   "error.OwnerErased": ["This owner was erased for good.", "该所有者已被永久擦除。"],
   "error.StoreMismatch": ["It is another store.", "这是另一个存储。"],

@@ -202,7 +202,7 @@ def test_a_bad_option_of_an_import_writes_nothing(cli: Cli, option: str) -> None
     [
         ("ENGRAMLOG_PARTITIONS", "0", "a whole number from 1 to 1024"),
         ("ENGRAMLOG_PARTITIONS", "many", "a whole number from 1 to 1024"),
-        ("ENGRAMLOG_REDIS_URL", "http://localhost", "redis://, rediss:// or unix://"),
+        ("ENGRAMLOG_REDIS_URL", "http://localhost", "redis://, rediss://, unix://, redis+cluster://"),
         ("ENGRAMLOG_REDIS_MAXMEMORY", "1", "a whole number of bytes, at least 8388608 (8 MiB)"),
         ("ENGRAMLOG_REDIS_TIMEOUT", "0", "more than 0 up to 600"),
         ("ENGRAMLOG_LOG_LEVEL", "loud", "debug, info, warning or error"),
