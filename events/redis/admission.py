@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from operator import attrgetter, itemgetter
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -11,6 +13,7 @@ import redis
 
 from events.admission import ACCESS_FULL, APPEND_FULL, Debt, Room, refusal
 from events.errors import StoreFull, StoreUnavailable
+from events.redis.haste import in_haste
 from events.redis.wire import Wire
 
 LOOK_SECONDS = 1.0
@@ -20,10 +23,11 @@ _PART = 8
 """Redis is asked again once this process has taken an eighth of the room that was left: a fast producer, or eight of them
 at once, cannot pass the limit between two looks."""
 
-ReadDebt = Callable[[Wire], Debt]
+ReadDebt = Callable[[Wire, str], Debt]
+"""Down a wire what waits to be folded, of a Cluster at the node of this name."""
 
 
-def no_debt(_wire: Wire) -> Debt:
+def no_debt(_wire: Wire, _node: str = "") -> Debt:
     """Where nothing is folded."""
     return Debt()
 
@@ -58,10 +62,25 @@ class AppendAdmission:
 
 
 def read_room(wire: Wire, read_debt: ReadDebt = no_debt) -> Room:
-    """How Redis stands now, of a Cluster the fullest node; without a limit where it has none, or does not tell, and then no debt is
-    asked for."""
-    used, limit = memory(wire)
-    return Room(used or 0) if used is None or limit is None else Room(used, limit, read_debt(wire))
+    """How Redis stands now, of a Cluster the node with the least room; without a limit where it has none, or does not tell, and
+    then no debt is asked for."""
+    if wire.many:
+        return _least_room(wire, read_debt)
+    used, limit = _memory(wire)
+    return Room(used or 0) if used is None or limit is None else Room(used, limit, read_debt(wire, ""))
+
+
+def _least_room(wire: Wire, read_debt: ReadDebt) -> Room:
+    """Of the nodes that answer: what lies on one that was lost takes no events, and keeps those on others from none."""
+    rooms = list[Room]()
+    with in_haste(wire):
+        for name, (used, limit) in memory_by_node(wire):
+            with suppress(StoreUnavailable):
+                rooms.append(Room(used or 0, limit, Debt() if limit is None else read_debt(wire, name)))
+    limited = [(left, one) for one in rooms if (left := one.left(APPEND_FULL)) is not None]
+    if limited:
+        return min(limited, key=itemgetter(0))[1]
+    return max(rooms, key=attrgetter("used"), default=Room())
 
 
 def memory(wire: Wire) -> tuple[int | None, int | None]:

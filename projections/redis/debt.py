@@ -24,18 +24,22 @@ class FoldDebt:
     def __init__(self, tags: Sequence[str]) -> None:
         self._tags = list(tags)
 
-    def __call__(self, wire: Wire) -> Debt:
-        """The debt now; nothing where Redis refuses to tell. Raises StoreUnavailable where it does not answer."""
-        metas = wire.pipeline([["HMGET", LogKeys(tag).meta, "head", "live"] for tag in self._tags])
+    def __call__(self, wire: Wire, node: str = "") -> Debt:
+        """The debt now, of what lies on one node of a Cluster where one is named; nothing where Redis refuses to tell.
+
+        Raises StoreUnavailable where it does not answer.
+        """
+        tags = self._tags if not node else [one for one in self._tags if wire.node_of(LogKeys(one).meta) == node]
+        metas = wire.pipeline([["HMGET", LogKeys(tag).meta, "head", "live"] for tag in tags]) if tags else []
         commands: list[list[Argument]] = []
-        for tag, meta in zip(self._tags, metas, strict=True):
+        for tag, meta in zip(tags, metas, strict=True):
             live = meta[1] if isinstance(meta, list) and meta[1] else FIRST_BUILD.encode()
             keys = BuildKeys(tag, live.decode())
             commands += [["HGET", keys.checkpoint, "seq"], ["HLEN", keys.log.heads], ["HLEN", keys.owners]]
-        answers = iter(wire.pipeline(commands))
+        answers = iter(wire.pipeline(commands) if commands else ())
         lags: list[tuple[int, int, str]] = []
         new_owners = 0
-        for tag, meta, at, heads, owners in zip(self._tags, metas, answers, answers, answers, strict=True):
+        for tag, meta, at, heads, owners in zip(tags, metas, answers, answers, answers, strict=True):
             if any(isinstance(told, Exception) for told in (meta, at, heads, owners)):
                 return Debt()
             lag = int(meta[0] or 0) - int(at or 0)

@@ -16,6 +16,7 @@ from events.redis.log import RedisEventLog
 from events.redis.sending import UNPROVED, Proof
 from events.redis.wire import Wire, WirePool
 from projections.fold.builds import FIRST_BUILD, BuildKeys
+from projections.redis.debt import FoldDebt
 from projections.redis.store import read_checkpoint
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.node import ClusterNode, slot_of
@@ -37,7 +38,8 @@ class OnCluster(Live):
     def another_log(self, proof: Proof = UNPROVED) -> RedisEventLog:
         """A log with alarms, as another process has."""
         alarms: Alarms = self.alarms
-        return RedisEventLog(self.client, self.identity.tags, alarms=alarms, proof=proof)
+        debt = FoldDebt(self.identity.tags)
+        return RedisEventLog(self.client, self.identity.tags, alarms=alarms, proof=proof, read_debt=debt)
 
     def be_patient(self, seconds: float) -> None:
         """Have appends wait so long from here on."""

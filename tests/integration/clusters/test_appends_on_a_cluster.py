@@ -101,6 +101,18 @@ def test_while_a_primary_is_gone_the_parts_of_others_are_written_and_its_own_onc
     assert seqs(store, lost) == [1, 2, 3, 4]
 
 
+def test_where_memory_is_bounded_a_lost_node_keeps_the_others_from_nothing(store: OnCluster) -> None:
+    lost, other = apart(store)
+    store.append(*store.told_of(lost, 2), *store.told_of(other, 2))
+    for node in store.cluster.nodes:
+        node.ask("CONFIG", "SET", "maxmemory", str(200 << 20))
+    store.be_patient(0.0)
+    assert written(store.log.append(store.told_of(other, 1))) == ["appended"]
+    store.cluster.kill(store.node(lost))
+    store.be_patient(0.0)  # which looks anew how much room there is
+    assert written(store.log.append(store.told_of(other, 1))) == ["appended"]
+
+
 def test_what_a_stopped_replica_lacks_is_not_proved_and_is_once_it_goes_on(store: OnCluster) -> None:
     partition, _ = apart(store)
     log = store.another_log(Proof(replicas=1, timeout_ms=200))
