@@ -265,7 +265,7 @@ class ClusterWire(Wire):
         node = self._map.node_of(slot)
         before = self._at.get(slot)
         if before is not None and before != node.name:
-            self._at.clear()
+            del self._at[slot]  # of others the same is told once they are used
             self.generation += 1
             raise SlotLeft(
                 f"slot {slot} of the cluster lies on {node.name} now, and no more on {before}; {AGAIN}",

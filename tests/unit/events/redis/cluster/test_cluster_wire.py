@@ -92,6 +92,25 @@ def test_a_slot_that_lies_elsewhere_is_followed_at_once(cluster: FakeCluster, cl
     assert wire.generation > before  # what is remembered of the slot may be of another history
 
 
+def test_each_slot_that_lies_elsewhere_by_now_is_told_before_a_commit_goes_there(cluster: FakeCluster) -> None:
+    wire, other, keys = wire_to(cluster), wire_to(cluster), at(cluster, 0)[:2]
+    cluster.nodes[0].answers.extend([resp("one"), resp("two"), *(moved(key, cluster.nodes[1]) for key in keys)])
+    assert [wire.call("GET", key) for key in keys] == [b"one", b"two"]
+    for key in keys:  # one map for all wires of a process
+        other.call("GET", key)
+    commits = [packed(("EVALSHA", NOTHING.sha, 1, key)) for key in keys]
+    seen = len(cluster.nodes[1].seen)
+    wire.send_together(commits)
+    for _ in commits:
+        with pytest.raises(StoreUnavailable, match="and no more on") as left:
+            wire.receive()
+        assert left.value.not_done
+    assert len(cluster.nodes[1].seen) == seen
+    cluster.nodes[1].answers.extend([resp("there"), resp("too")])
+    wire.send_together(commits)
+    assert [wire.receive() for _ in commits] == [b"there", b"too"]
+
+
 @pytest.mark.parametrize("told", ["ASK {slot} {to}", "TRYAGAIN Multiple keys", "CLUSTERDOWN The cluster is down"])
 def test_what_was_surely_not_carried_out_is_sent_again_for_as_long_as_it_is_patient(
     cluster: FakeCluster, clock: Clock, told: str
