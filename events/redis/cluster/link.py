@@ -21,9 +21,13 @@ class NodeLink(Wire):
     failed: StoreUnavailable | None = None
     """Why there is none, where it could not be made."""
 
-    def _open(self) -> Any:
+    def connect(self) -> None:
+        """See `Wire.connect`."""
         if self.failed is not None:
-            raise redis.ConnectionError(self.failed.message)
+            raise self.failed
+        super().connect()
+
+    def _open(self) -> Any:
         if self._connection is None and self.generation:
             raise redis.ConnectionError("the connection was lost")
         return super()._open()
