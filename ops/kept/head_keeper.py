@@ -13,6 +13,7 @@ from events.alarms import Alarms
 from events.envelope import utc_text
 from events.errors import EngramlogError, LogGap
 from events.heads import Head, HeadBook
+from events.partitions import LogKeys
 from events.redis.wire import Wire, all_runs
 from ops.clock import now
 from ops.kept.head_file import HeadFile, heads_path
@@ -23,6 +24,8 @@ from projections.redis.heads import LiveHead, chain_on, live_heads
 from projections.redis.restored import still_stands
 
 STOP_SECONDS = 1.0
+WAIT_MS = 1_000
+"""How long replicas are waited for before a head is kept; those that are late have it at the next look."""
 Sight = tuple[bytes | None, int, str]
 """Server, connection and build under which a partition's head was met last."""
 
@@ -41,6 +44,7 @@ class HeadKeeper:
         """Whether it is nobody's yet: its heads go to nobody who holds those of the original, which goes on perhaps."""
         self._sinks = HeadSinks(() if self._is_copy else self._told, self.file, store.alarms)
         self._seconds = settings.head_seconds
+        self._replicas = settings.min_replicas
         self._met: dict[int, Sight] = {}
         self._changed: list[str] = []
         self._stop = Flag()
@@ -104,10 +108,29 @@ class HeadKeeper:
                 newest = book.newest(partition)
                 if now_at.seq > (newest.seq if newest else 0):
                     moved.append(Head(partition, now_at.seq, now_at.chain))
-        if moved:
+        if moved := self._proved(moved):
             self.file.append(utc_text(now()), self._identity.store_id, moved)
         self._sinks.flush()
         return self._changed
+
+    def _proved(self, moved: list[Head]) -> list[Head]:
+        """Of these heads those that as many replicas have as are asked for: what a failover may lose without a broken promise is
+        kept once it cannot any more. Raises StoreError."""
+        if not self._replicas or not moved:
+            return moved
+        keys, generation = [LogKeys(self._identity.tags[head.partition]).meta for head in moved], self._wire.generation
+        # A small write each, which the wait covers, and with it all that was written there before.
+        written = self._wire.pipeline(
+            [["HSET", key, "proved", head.seq] for key, head in zip(keys, moved, strict=True)]
+        )
+        told = self._wire.about(keys, [["WAIT", self._replicas, WAIT_MS]])
+        if self._wire.generation != generation:
+            return []
+        return [
+            head
+            for head, put, (*replicas,) in zip(moved, written, told, strict=True)
+            if not isinstance(put, Exception) and replicas and _count(replicas[0]) >= self._replicas
+        ]
 
     def _change(self, subject: str, text: str) -> None:
         self._changed.append(text)
@@ -141,3 +164,8 @@ class HeadKeeper:
         return (
             f"the log's chain at {partition}:{live.seq} does not carry on from the head kept at {partition}:{kept.seq}"
         )
+
+
+def _count(answer: object) -> int:
+    """How many replicas WAIT tells; none where it was refused."""
+    return answer if isinstance(answer, int) else 0

@@ -18,6 +18,9 @@ from api.http.server.serve import serve
 from engramlog import Memory, Retry, UnderReplicated
 from events.errors import UnderReplicated as Unproved
 from events.partitions import partition_of
+from ops.kept.head_keeper import HeadKeeper
+from ops.settings import Settings
+from projections.redis.heads import live_heads
 from tests.given.http import QUICK, SHOWN, HttpStore, app_of, created, http_store, mentioned
 from tests.given.mcp import in_process, talk
 from tests.integration.live import wait_until
@@ -84,6 +87,22 @@ def primary(running: Primary) -> Primary:
     """Without a replica."""
     running.leave()
     return running
+
+
+def test_a_head_is_kept_once_a_replica_has_it(primary: Primary, tmp_path: Path) -> None:
+    store = primary.http.store
+    primary.http.client.post("/v1/events", json=[created("juice", "I drink juice", owner="heads")])
+    partition = partition_of("heads", store.identity.partitions)
+    keeper = HeadKeeper(store, Settings(data=tmp_path, min_replicas=1), sinks=False)
+    wait_until(lambda: live_heads(store.wire(), store.identity.tags)[partition].seq == primary.events("heads"))
+    assert keeper.look() == []
+    assert keeper.file.read().newest(partition) is None
+    primary.follow()
+    assert keeper.look() == []
+    kept = keeper.file.read().newest(partition)
+    assert kept is not None
+    assert kept.seq == primary.events("heads")
+    keeper.close()
 
 
 def test_it_is_refused_as_not_proved_and_the_same_request_proves_it_once_a_replica_is_there(primary: Primary) -> None:
