@@ -63,8 +63,8 @@ class ClusterClient(StoreClient):
         return answer
 
     def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Any:
-        """Refused: what goes together goes down a wire."""
-        raise NotImplementedError("a pipeline of a cluster's client: use a wire")
+        """Refused, with TypeError."""
+        raise TypeError("a cluster's client has no pipeline: what goes together goes down a wire")
 
     def close(self) -> None:
         """Close every connection."""
