@@ -62,7 +62,7 @@ class ClusterClient(StoreClient):
             return self.response_callbacks[name](answer, **options)
         return answer
 
-    def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Any:
+    def pipeline(self, *_: Any, **__: Any) -> Any:
         """Refused, with TypeError."""
         raise TypeError("a cluster's client has no pipeline: what goes together goes down a wire")
 
