@@ -65,6 +65,7 @@ PLACES = {
     "ops/erasing/residue.py _files: .info": ONE,
     "ops/erasing/residue.py _is_here: .info": ONE,
     "ops/erasing/residue.py _look_beside: .ping": ONE,
+    "ops/kept/head_keeper.py _proved: WAIT": ABOUT,
     "ops/sealing/seal.py _room_beside: INFO": AT,
 }
 
