@@ -26,4 +26,6 @@ REDIS_CPU = CostFigure(27, "us of Redis's main thread an event, appended and fol
 FOLD_CPU = CostFigure(41, "us of a fold worker's CPU an event", _MILLION)
 HANDOVER_SECONDS = CostFigure(0.7, "seconds from SIGTERM of a worker until another folds", _MILLION)
 REPLACED_SECONDS = CostFigure(3.3, "seconds from kill -9 of a worker until another folds", _MILLION)
-FAILOVER_SECONDS = CostFigure(5.9, "seconds at most that appends waited for a failover", "make chaos-cluster, 3 + 3 nodes")
+FAILOVER_SECONDS = CostFigure(
+    5.9, "seconds at most that appends waited for a failover", "make chaos-cluster, 3 + 3 nodes"
+)
