@@ -93,15 +93,25 @@ class PacedLog:
     ) -> list[AppendReceipt]:
         for _ in range(_TRIES):
             try:
-                return self._log.append(events, expected_heads=expected_heads, principal=principal)
+                receipts = self._log.append(events, expected_heads=expected_heads, principal=principal)
             except StoreFull as full:
                 if not full.context.get("unfolded"):
                     raise
                 try:
-                    self._fold({partition: self._log.head(partition) for partition in range(self._log.partitions)})
+                    self._fold_all()
                 except NotYetFolded:
                     raise full from None
+                continue
+            if not any(one.status == "failed" for one in receipts):
+                return receipts
+            try:  # a node of a Cluster may be full of what is not folded; what is written is known by its id
+                self._fold_all()
+            except NotYetFolded:
+                return receipts
         return self._log.append(events, expected_heads=expected_heads, principal=principal)
+
+    def _fold_all(self) -> None:
+        self._fold({partition: self._log.head(partition) for partition in range(self._log.partitions)})
 
     def _fold(self, until: Mapping[int, int]) -> None:
         if until:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from operator import attrgetter, itemgetter
 from threading import Lock
@@ -32,52 +32,73 @@ def no_debt(_wire: Wire, _node: str = "") -> Debt:
     return Debt()
 
 
+class _Standing:
+    """How one server stood when it was looked at, and what this process took there since."""
+
+    def __init__(self, room: Room) -> None:
+        self.room, self.taken = room, 0
+
+    def takes(self, wanted: int, most: float) -> StoreFull | None:
+        """Take so many bytes, or why they do not fit."""
+        self.taken += wanted
+        left = self.room.left(most)
+        if left is None or (left > 0 and self.taken <= left):
+            return None
+        self.taken -= wanted
+        return StoreFull(refusal(self.room, wanted, most), retry_after=5, unfolded=self.room.debt.events)
+
+    def is_near(self, wanted: int, most: float) -> bool:
+        """Whether it is to be looked at again before so many bytes more are taken."""
+        left = self.room.left(most)
+        return left is not None and (self.taken + wanted) * _PART > left
+
+
 class AppendAdmission:
     """Lets appends in while there is room for them and for their folding. Safe for threads."""
 
     def __init__(self, read_debt: ReadDebt = no_debt) -> None:
         self._read_debt = read_debt
         self._lock = Lock()
-        self._room = Room()
+        self._nodes: dict[str, _Standing] = {}
+        """By the name of a node; of one server alone by none."""
         self._looked = float("-inf")
-        self._taken = 0
-        """Bytes that this process took since it looked."""
 
-    def admit(self, wire: Wire, wanted: int, *, only_accesses: bool) -> None:
-        """Take `wanted` bytes (`events.admission.append_bytes`). Raises StoreFull where they do not fit."""
+    def refused(self, wire: Wire, wanted: Mapping[str, int], *, only_accesses: bool) -> dict[str, StoreFull]:
+        """Take `wanted` bytes (`events.admission.append_bytes`) at each of these nodes, one server's name being "", and give those
+        at which they do not fit, with why. A node that does not tell how it stands refuses nothing. Raises StoreError."""
         most = ACCESS_FULL if only_accesses else APPEND_FULL
         with self._lock:
-            self._taken += wanted
-            if monotonic() - self._looked > LOOK_SECONDS or self._is_near(most):
-                self._room, self._taken = read_room(wire, self._read_debt), wanted
+            if monotonic() - self._looked > LOOK_SECONDS or any(
+                name in self._nodes and self._nodes[name].is_near(size, most) for name, size in wanted.items()
+            ):
+                self._nodes = {name: _Standing(room) for name, room in rooms_by_node(wire, self._read_debt)}
                 self._looked = monotonic()
-            left = self._room.left(most)
-            if left is not None and (left <= 0 or self._taken > left):
-                self._taken -= wanted
-                raise StoreFull(refusal(self._room, wanted, most), retry_after=5, unfolded=self._room.debt.events)
+            told = {name: self._nodes[name].takes(size, most) for name, size in wanted.items() if name in self._nodes}
+        return {name: full for name, full in told.items() if full is not None}
 
-    def _is_near(self, most: float) -> bool:
-        left = self._room.left(most)
-        return left is not None and self._taken * _PART > left
+
+def rooms_by_node(wire: Wire, read_debt: ReadDebt = no_debt) -> list[tuple[str, Room]]:
+    """How each node of a Cluster that answers stands now, by its name; of one server alone that one, by none. Without a limit where
+    it has none, or does not tell, and then no debt is asked for. Raises StoreUnavailable where one server does not answer."""
+    if not wire.many:
+        return [("", _room(wire, "", _memory(wire), read_debt))]
+    rooms = list[tuple[str, Room]]()
+    with in_haste(wire):
+        for name, figures in memory_by_node(wire):
+            with suppress(StoreUnavailable):
+                rooms.append((name, _room(wire, name, figures, read_debt)))
+    return rooms
+
+
+def _room(wire: Wire, name: str, figures: tuple[int | None, int | None], read_debt: ReadDebt) -> Room:
+    used, limit = figures
+    return Room(used or 0) if used is None or limit is None else Room(used, limit, read_debt(wire, name))
 
 
 def read_room(wire: Wire, read_debt: ReadDebt = no_debt) -> Room:
-    """How Redis stands now, of a Cluster the node with the least room; without a limit where it has none, or does not tell, and
-    then no debt is asked for."""
-    if wire.many:
-        return _least_room(wire, read_debt)
-    used, limit = _memory(wire)
-    return Room(used or 0) if used is None or limit is None else Room(used, limit, read_debt(wire, ""))
-
-
-def _least_room(wire: Wire, read_debt: ReadDebt) -> Room:
-    """Of the nodes that answer: what lies on one that was lost takes no events, and keeps those on others from none."""
-    rooms = list[Room]()
-    with in_haste(wire):
-        for name, (used, limit) in memory_by_node(wire):
-            with suppress(StoreUnavailable):
-                rooms.append(Room(used or 0, limit, Debt() if limit is None else read_debt(wire, name)))
-    limited = [(left, one) for one in rooms if (left := one.left(APPEND_FULL)) is not None]
+    """How Redis stands now, of a Cluster the node with the least room of those that answer."""
+    rooms = [room for _, room in rooms_by_node(wire, read_debt)]
+    limited = [(left, room) for room in rooms if (left := room.left(APPEND_FULL)) is not None]
     if limited:
         return min(limited, key=itemgetter(0))[1]
     return max(rooms, key=attrgetter("used"), default=Room())

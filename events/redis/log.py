@@ -7,6 +7,7 @@ check comes before the first write, and the first write is the one that may be r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from operator import attrgetter
 from secrets import token_bytes
 from time import monotonic
@@ -19,7 +20,7 @@ from events.alarms import Alarms
 from events.catalogue import LATEST_VERSION
 from events.entry import LOCAL, SECRET_BYTES, checked_principal
 from events.envelope import Stored
-from events.errors import LogGap
+from events.errors import LogGap, StoreUnavailable
 from events.log import Appendable, AppendReceipt, Behalf, check_request_size, for_itself, is_access
 from events.marks import UNMARKED, Marker
 from events.naming import Naming
@@ -32,7 +33,7 @@ from events.redis.naming import read_naming, read_seqs
 from events.redis.opening import opened, opened_where_it_can_be
 from events.redis.receipts import KeptReceipts, NewestReceipt
 from events.redis.secrets import Chance, Secrets, read_lines, read_secrets
-from events.redis.sending import UNPROVED, AppendRequest, AppendSending, Proof
+from events.redis.sending import UNPROVED, AppendRequest, AppendSending, Proof, fail
 from events.redis.wire import Wire, WirePool, as_store_error
 from events.sealing.seals import Seals
 from events.trust import ASSERTED, lowest
@@ -132,12 +133,44 @@ class RedisEventLog:
             parts.setdefault(partition_of(event.owner, len(self._keys)), []).append(index)
         receipts: list[AppendReceipt | None] = [None] * len(events)
         with self._wires.wire() as wire:
-            only_accesses = all(is_access(event) for event in events)
-            self._admission.admit(wire, _bytes_of(events), only_accesses=only_accesses)
-            self._sending.send(wire, AppendRequest(events, expected_heads or {}, by), parts, receipts)
+            request = AppendRequest(events, expected_heads or {}, by)
+            self._sending.send(wire, request, self._admitted(wire, request, parts, receipts), receipts)
         if self.on_append is not None:
             self.on_append(monotonic() - began)
         return [receipt for receipt in receipts if receipt]
+
+    def _admitted(
+        self,
+        wire: Wire,
+        request: AppendRequest,
+        parts: Mapping[int, list[int]],
+        receipts: list[AppendReceipt | None],
+    ) -> Mapping[int, list[int]]:
+        """The parts for which there is room where they are to lie; of others the receipts say why not. Raises StoreFull where there
+        is room for none."""
+        at, wanted = self._wanted(wire, request.events, parts)
+        full = self._admission.refused(wire, wanted, only_accesses=all(map(is_access, request.events)))
+        if not full:
+            return parts
+        fits = {partition: indexes for partition, indexes in parts.items() if at.get(partition) not in full}
+        if not fits:
+            raise next(iter(full.values()))
+        for partition in parts.keys() - fits.keys():
+            fail(request, parts[partition], receipts, full[at[partition]].message)
+        return fits
+
+    def _wanted(
+        self, wire: Wire, events: Sequence[Appendable], parts: Mapping[int, list[int]]
+    ) -> tuple[dict[int, str], dict[str, int]]:
+        """By partition the node that holds it, without those of which nobody tells; by node how many bytes it is to take."""
+        if not wire.many:
+            return dict.fromkeys(parts, ""), {"": _bytes_of(events)}
+        at, wanted = dict[int, str](), dict[str, int]()
+        for partition, indexes in parts.items():
+            with suppress(StoreUnavailable):
+                node = at[partition] = wire.node_of(self._keys[partition].meta)
+                wanted[node] = wanted.get(node, 0) + _bytes_of([events[i] for i in indexes])
+        return at, wanted
 
     def remember(self, kept: Mapping[int, NewestReceipt]) -> None:
         """Take over the receipts of processes before this one, as if they were its own (`events.redis.receipts`)."""

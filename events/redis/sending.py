@@ -170,14 +170,14 @@ class AppendSending:
         left, waiting = dict(parts), dict[int, StoreUnavailable]()
         for partition, error in self._kept.refuse_lost(wire, parts).items():
             errors[partition] = error
-            _fail(request, left.pop(partition), receipts, error.message)
+            fail(request, left.pop(partition), receipts, error.message)
         for _ in range(_SECRET_TRIES):
             if not left:
                 break
             left, more = self._send(wire, request, left, receipts, asked)
             waiting |= more
         for partition, indexes in left.items():
-            _fail(request, indexes, receipts, _CHANGING.format(partition))
+            fail(request, indexes, receipts, _CHANGING.format(partition))
         return waiting
 
     def _send_to_nodes(
@@ -202,7 +202,7 @@ class AppendSending:
                 sleep(pause)
                 pause = min(2 * pause, MOST_PAUSE_SECONDS)
         for partition, error in waiting.items():
-            _fail(request, parts[partition], receipts, error.message)
+            fail(request, parts[partition], receipts, error.message)
         errors |= waiting
 
     def _try(
@@ -227,7 +227,7 @@ class AppendSending:
                 return dict.fromkeys(left, error)
             for partition, indexes in left.items():
                 errors[partition] = error
-                _fail(request, indexes, receipts, error.message)
+                fail(request, indexes, receipts, error.message)
             return {}
 
     def _tell(self, written: Iterable[int], waiting: Mapping[int, StoreUnavailable], seconds: float) -> None:
@@ -292,7 +292,7 @@ class AppendSending:
                 if isinstance(error, StoreUnavailable) and error.not_done:
                     found.waiting[partition] = error
                 else:
-                    _fail(request, indexes, receipts, error.message)
+                    fail(request, indexes, receipts, error.message)
                 continue
             self._kept.keep(partition, written, answer, proved=replicas >= self._proof.replicas)
             if isinstance(answer, list) and len(answer) == _WRITTEN:
@@ -473,7 +473,8 @@ def _refuse_new_connections(wire: Wire, asked: int) -> None:
         raise StoreUnavailable(f"a connection to the cluster was lost meanwhile; {AGAIN}", retry_after=1, not_done=True)
 
 
-def _fail(request: AppendRequest, indexes: Sequence[int], receipts: _Receipts, why: str) -> None:
+def fail(request: AppendRequest, indexes: Sequence[int], receipts: _Receipts, why: str) -> None:
+    """Write into the receipts of these events that they failed, and why."""
     for i in indexes:
         receipts[i] = AppendReceipt(ready(request.events[i]).event_id, "failed", error=why)
 

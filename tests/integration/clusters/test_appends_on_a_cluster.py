@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from events.errors import ReceiptLost, UnderReplicated
+from events.errors import ReceiptLost, StoreFull, UnderReplicated
 from events.log import AppendReceipt
 from events.redis.receipts import RECEIPT_LOST
 from events.redis.sending import Proof
@@ -113,6 +113,26 @@ def test_where_memory_is_bounded_a_lost_node_keeps_the_others_from_nothing(store
     assert written(store.log.append(store.told_of(other, 1))) == ["appended"]
 
 
+def test_a_node_that_is_full_refuses_its_own_part_and_keeps_the_others_from_nothing(store: OnCluster) -> None:
+    full, other = apart(store)
+    store.append(*store.told_of(full, 2), *store.told_of(other, 2))
+    store.node(full).ask("CONFIG", "SET", "maxmemory", "1")
+    store.node(other).ask("CONFIG", "SET", "maxmemory", str(200 << 20))
+    store.be_patient(5.0)  # which looks anew how much room there is
+    request = [*store.told_of(full, 2), *store.told_of(other, 1)]
+    told = store.log.append(request)
+    assert (written(told[:2]), written(told[2:])) == (["failed"], ["appended"])
+    assert all("maxmemory" in (one.error or "") for one in told[:2])
+    with pytest.raises(StoreFull):
+        store.log.append(request[:2])
+    assert (seqs(store, full), seqs(store, other)) == ([1, 2], [1, 2, 3])
+    store.node(full).ask("CONFIG", "SET", "maxmemory", "0")
+    store.be_patient(5.0)
+    again = store.log.append(request)
+    assert (written(again[:2]), written(again[2:])) == (["appended"], ["already_appended"])
+    assert seqs(store, full) == [1, 2, 3, 4]
+
+
 def test_what_a_stopped_replica_lacks_is_not_proved_and_is_once_it_goes_on(store: OnCluster) -> None:
     partition, _ = apart(store)
     log = store.another_log(Proof(replicas=1, timeout_ms=200))
@@ -173,7 +193,7 @@ def test_a_proof_is_not_told_where_the_write_that_it_would_cover_is_refused(stor
 
 def _sent_past_admission(log: Any, request: Any) -> None:
     """Admission would refuse before."""
-    log._admission.admit = lambda *_, **__: None
+    log._admission.refused = lambda *_, **__: {}
     log.append(request)
 
 

@@ -12,6 +12,7 @@ from events.envelope import Prepared
 from events.errors import NotYetFolded, StoreFull
 from events.log import AppendReceipt
 from events.memory_log import InMemoryEventLog
+from events.partitions import partition_of
 from tests.given.records import new_log
 from tests.given.samples import mention
 
@@ -92,3 +93,34 @@ def test_what_stands_still_stops_an_import_before_anything_more_is_appended() ->
     with pytest.raises(NotYetFolded):
         log.append([mention(-1, "ada")])
     assert store.lag == 2 * HALF
+
+
+class HalfFull(Folding):
+    """A store of two nodes, of which that of the odd partitions is full until what waits there is folded."""
+
+    def append(
+        self, events: Sequence[Prepared], *, expected_heads: Any = None, principal: str | None = None
+    ) -> list[AppendReceipt]:
+        odd = {one.event_id for one in events if partition_of(one.owner, self.partitions) % 2}
+        is_full = any(self._log.head(p) - seq > 100 for p, seq in self.folded.items() if p % 2)
+        fits = [one for one in events if not (is_full and one.event_id in odd)]
+        told = iter(self._log.append(fits, expected_heads=expected_heads, principal=principal))
+        return [
+            next(told) if one in fits else AppendReceipt(one.event_id, "failed", error="Redis is full")
+            for one in events
+        ]
+
+
+def test_a_part_that_a_full_node_refused_is_sent_again_once_all_is_folded() -> None:
+    store = HalfFull(new_log())
+    assert any(partition_of(f"o{n}", store.partitions) % 2 for n in range(7))
+    assert sent(store, 4) == 4_000
+
+
+def test_a_part_that_is_refused_for_good_is_told() -> None:
+    store = HalfFull(new_log())
+    sent(store, 1)
+    store.stands_still = True
+    log = PacedLog(store, store.settle)  # type: ignore[arg-type]
+    told = log.append([mention(10_000 + n, f"o{n % 7}") for n in range(1_000)])
+    assert {one.status for one in told} == {"appended", "failed"}
