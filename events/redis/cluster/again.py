@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import monotonic
-from typing import Any
+from typing import Any, TypeGuard
 
 from redis.exceptions import AskError, ClusterDownError, ExecAbortError, MovedError, TryAgainError
 
@@ -50,6 +50,11 @@ class Retries:
 def surely_not(answer: Any) -> bool:
     """Whether what was asked was surely not carried out, and may be later."""
     return isinstance(answer, NOT_DONE) or (isinstance(answer, StoreUnavailable) and answer.not_done)
+
+
+def is_on_its_way(answer: Any) -> TypeGuard[AskError]:
+    """Whether the key is no more where it was asked for, and its slot lies there still."""
+    return isinstance(answer, AskError) and not isinstance(answer, MovedError)
 
 
 def may_pass(error: Exception) -> bool:

@@ -19,6 +19,7 @@ SUMMED = frozenset({"EXISTS", "UNLINK", "DEL", "TOUCH"})
 _ABOUT_FILES = {"BGREWRITEAOF", "BGSAVE", "LASTSAVE", "SAVE", "SHUTDOWN", "WAIT", "WAITAOF"}
 _ABOUT_A_SERVER = {
     "ACL",
+    "ASKING",
     "AUTH",
     "CLIENT",
     "CLUSTER",

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import redis
 from redis.backoff import NoBackoff
-from redis.exceptions import MovedError
+from redis.exceptions import AskError, MovedError
 from redis.retry import Retry
 
 from events.errors import StoreMismatch, StoreUnavailable
@@ -134,6 +134,13 @@ class SlotMap:
             return
         told.places.setdefault(str(place), place)
         told.slots[error.slot_id] = str(place)
+
+    def asked(self, error: AskError) -> ClusterNode | None:
+        """The node that a slot is on its way to, as the one said that it leaves; None where that cannot be."""
+        place, told = place_of(error.host, error.port), self._known()
+        if place is None or not (str(place) in told.places or len(self._clients) < MOST_NODES):
+            return None
+        return self._node(place)
 
     def look(self, node: ClusterNode) -> None:
         """See that a node answers before anything is sent to it. Raises StoreUnavailable, at once where it did not a moment ago."""

@@ -17,7 +17,7 @@ import redis
 from redis.exceptions import ClusterDownError, MovedError
 
 from events.errors import StoreUnavailable
-from events.redis.cluster.again import NOT_DONE, Retries, SlotLeft, may_pass, not_done, surely_not
+from events.redis.cluster.again import NOT_DONE, Retries, SlotLeft, is_on_its_way, may_pass, not_done, surely_not
 from events.redis.cluster.link import (
     UNKNOWN,
     Fan,
@@ -41,9 +41,10 @@ from events.redis.cluster.routing import (
     read_many,
     slot_of,
     spread,
+    word,
 )
 from events.redis.cluster.slot_map import ClusterNode
-from events.redis.wire import AGAIN, Argument, Script, Wire, as_store_error, forgotten, refusal_code
+from events.redis.wire import AGAIN, READS, Argument, Script, Wire, as_store_error, forgotten, refusal_code
 
 if TYPE_CHECKING:
     from events.redis.cluster.client import ClusterClient
@@ -192,7 +193,7 @@ class ClusterWire(Wire):
 
     def _once(self, command: Sequence[Argument]) -> Any:
         """One command and its answer; a refusal or a loss raises."""
-        answer = self._answer(self._sent(command))
+        answer = self._followed(command, self._answer(self._sent(command)))
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -201,10 +202,13 @@ class ClusterWire(Wire):
         """Many commands in one write a node; an answer that is a refusal stands as its `redis.ResponseError`. What stands between
         MULTI and EXEC is of one slot."""
         groups = grouped(commands)
+        written = {group.slot for group in groups if group.writes}  # of these a read keeps its place behind a write
         answers: list[Any] = [None] * len(commands)
         turns, again = Retries(self.patience), groups
         while again:
             self._answer_groups(again, commands, answers)
+            for group in (one for one in again if one.slot not in written):
+                answers[group.numbers[0]] = self._followed(commands[group.numbers[0]], answers[group.numbers[0]])
             again = not_done(groups, answers)
             if not again or not turns.again([answers[number] for group in again for number in group.numbers]):
                 break
@@ -360,6 +364,21 @@ class ClusterWire(Wire):
         except StoreUnavailable as error:
             self._lose(owed.node, owed.link, error)
             return told_of(owed.node, error)
+
+    def _followed(self, command: Sequence[Argument], answer: Any) -> Any:
+        """The answer to a read; where its key left with a slot that is being moved, of the node that has it by now."""
+        if not is_on_its_way(answer) or word(command[0]) not in READS or len(spread(command)) > 1:
+            return answer
+        node = self._map.asked(answer)
+        if node is None:
+            return answer
+        try:
+            link = self._linked(node)
+        except StoreUnavailable:
+            return answer
+        owed = [self._sent_on(Part(node.name, link, answer.slot_id), one) for one in (["ASKING"], command)]
+        found = [self._answer(one) for one in owed][-1]
+        return answer if surely_not(found) or isinstance(found, StoreUnavailable) else found
 
     def _await(self, owed: Part, seconds: float) -> None:
         """Wait until an answer begins to come. Raises StoreUnavailable where none does, or once the node is no primary any more:

@@ -10,9 +10,10 @@ import pytest
 
 from events.errors import ReceiptLost, StoreFull, UnderReplicated
 from events.log import AppendReceipt
+from events.partitions import LogKeys
 from events.redis.receipts import RECEIPT_LOST
 from events.redis.sending import Proof
-from events.redis.wire import connect
+from events.redis.wire import Wire, connect
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_cluster import PARTITIONS, OnCluster, on_cluster, written
 from tests.integration.live import wait_until
@@ -62,6 +63,26 @@ def test_while_a_slot_is_moved_key_by_key_its_partition_waits_and_the_others_are
     assert [one.position for one in last] == [f"{moved}:4", f"{moved}:5", f"{other}:4", f"{other}:5"]
     assert seqs(store, moved) == [1, 2, 3, 4, 5]
     assert store.standing() == []
+
+
+def test_while_a_slot_is_moved_what_left_and_what_stayed_is_read_at_once(store: OnCluster) -> None:
+    moved, other = apart(store)
+    store.append(*store.told_of(moved, 3))
+    store.be_patient(0.0)
+    slot = store.slot(moved)
+    keys = LogKeys(store.identity.tags[moved])
+    count = int(store.node(moved).ask("CLUSTER COUNTKEYSINSLOT", slot))
+    store.cluster.begin_move(slot, store.node(other))
+    wire = Wire(store.client)
+    for _ in range(count):
+        assert store.cluster.move_keys(slot, 1) == 1
+        assert seqs(store, moved) == [1, 2, 3]
+        assert store.log.head(moved) == 3
+        found = wire.pipeline([["HGET", keys.meta, "head"], ["XLEN", keys.stream]])
+        assert found == [b"3", 3]
+    store.cluster.end_move(slot)
+    assert seqs(store, moved) == [1, 2, 3]
+    wire.close()
 
 
 def test_what_waits_longer_is_told_by_an_alarm_which_ends_with_it(store: OnCluster) -> None:

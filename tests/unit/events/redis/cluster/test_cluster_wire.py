@@ -8,7 +8,7 @@ import redis
 from events.errors import StoreError, StoreUnavailable
 from events.redis.cluster import wire as wire_module
 from events.redis.cluster.routing import NoNode, slot_of
-from events.redis.wire import Script, as_store_error, packed
+from events.redis.wire import Argument, Script, as_store_error, packed
 from tests.doubles.cluster_nodes import (
     CUT,
     HALF,
@@ -129,6 +129,68 @@ def test_what_was_surely_not_carried_out_is_sent_again_for_as_long_as_it_is_pati
     assert len(cluster.nodes[0].heard("EVALSHA")) < 50
     about = {"node": cluster.nodes[0].name} if "CLUSTERDOWN" in told else {"slot": slot_of(key.encode())}
     assert about.items() <= waited.value.context.items()
+
+
+def ask(key: str, cluster: FakeCluster) -> bytes:
+    """The refusal of a key that is on its way to the other node."""
+    return refusal(f"ASK {slot_of(key.encode())} {cluster.nodes[1].name}")
+
+
+def test_a_read_follows_its_key_to_the_node_that_the_slot_is_moved_to(cluster: FakeCluster, clock: Clock) -> None:
+    wire, key = wire_to(cluster, 5.0), at(cluster, 0)[0]
+    before = wire.generation
+    cluster.nodes[0].answers.append(ask(key, cluster))
+    cluster.nodes[1].answers.extend([OK, resp("there")])
+    assert wire.call("GET", key) == b"there"
+    assert cluster.nodes[1].seen == [["ASKING"], ["GET", key]]
+    assert (clock.pauses, wire.generation) == ([], before)
+
+
+def test_of_a_pipeline_reads_follow_and_what_was_answered_stays(cluster: FakeCluster, clock: Clock) -> None:
+    wire, (gone, stays, *_) = wire_to(cluster, 5.0), at(cluster, 0)
+    cluster.nodes[0].answers.extend([resp("a"), ask(gone, cluster), resp("c")])
+    cluster.nodes[1].answers.extend([OK, resp("b")])
+    assert wire.pipeline([["GET", stays], ["HGET", gone, "f"], ["GET", stays]]) == [b"a", b"b", b"c"]
+    assert not clock.pauses
+
+
+def test_a_read_that_stands_with_a_write_of_its_slot_waits_with_it(cluster: FakeCluster, clock: Clock) -> None:
+    wire, key = wire_to(cluster, 5.0), at(cluster, 0)[0]
+    cluster.nodes[0].answers.extend([ask(key, cluster), ask(key, cluster), OK, resp("new")])
+    assert wire.pipeline([["SET", key, "new"], ["GET", key]]) == [b"OK", b"new"]
+    assert not cluster.nodes[1].heard("GET", "ASKING")
+
+
+def test_writes_scripts_and_what_asks_several_slots_at_once_are_not_taken_along(
+    cluster: FakeCluster, clock: Clock
+) -> None:
+    wire, (key, other, *_) = wire_to(cluster, 5.0), at(cluster, 0)
+    commands: list[list[Argument]] = [["SET", key, "v"], ["EVALSHA", NOTHING.sha, 1, key]]
+    for command in commands:
+        cluster.nodes[0].answers.extend([ask(key, cluster), resp(1)])
+        assert wire.call(*command) == 1
+    cluster.nodes[0].answers.extend([ask(key, cluster), resp(0), resp(1), resp(1)])
+    assert wire.pipeline([["EXISTS", key, other]]) == [2]
+    assert not cluster.nodes[1].seen
+
+
+@pytest.mark.parametrize("there", [CUT, refusal("TRYAGAIN Multiple keys"), refusal("CLUSTERDOWN")])
+def test_where_the_node_that_it_goes_to_does_not_answer_a_read_waits(
+    cluster: FakeCluster, clock: Clock, there: bytes
+) -> None:
+    wire, key = wire_to(cluster, 5.0), at(cluster, 0)[0]
+    cluster.nodes[0].answers.extend([ask(key, cluster), resp("back")])
+    cluster.nodes[1].answers.extend([OK, there])
+    assert wire.call("GET", key) == b"back"
+    assert clock.pauses
+
+
+def test_what_the_other_node_refuses_is_told_as_it_is(cluster: FakeCluster, clock: Clock) -> None:
+    wire, key = wire_to(cluster, 5.0), at(cluster, 0)[0]
+    cluster.nodes[0].answers.append(ask(key, cluster))
+    cluster.nodes[1].answers.extend([OK, refusal("WRONGTYPE not that kind")])
+    with pytest.raises(StoreError, match="WRONGTYPE"):
+        wire.call("GET", key)
 
 
 def test_ten_thousand_nodes_that_each_name_another_are_followed_for_as_long_as_it_is_patient(
