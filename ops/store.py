@@ -17,8 +17,8 @@ from api.requests.speaking import behalf_in_hand
 from events.errors import EmbeddedRedisError, StoreUnavailable
 from events.redis.alarms import RedisAlarms
 from events.redis.log import RedisEventLog
+from events.redis.proving import Proof
 from events.redis.ready import STORE_SETTING, await_loaded, refuse_kind
-from events.redis.sending import Proof
 from events.redis.wire import StoreClient, Wire, WirePool, connect
 from ops.clock import now_micros
 from ops.embedded.disk import DiskGuard, look

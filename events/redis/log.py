@@ -31,9 +31,10 @@ from events.redis.gap import MENDING
 from events.redis.haste import in_haste
 from events.redis.naming import read_naming, read_seqs
 from events.redis.opening import opened, opened_where_it_can_be
+from events.redis.proving import UNPROVED, Proof, Proving
 from events.redis.receipts import KeptReceipts, NewestReceipt
 from events.redis.secrets import Chance, Secrets, read_lines, read_secrets
-from events.redis.sending import UNPROVED, AppendRequest, AppendSending, Proof, fail
+from events.redis.sending import AppendRequest, AppendSending, fail
 from events.redis.wire import Wire, WirePool, as_store_error
 from events.sealing.seals import Seals
 from events.trust import ASSERTED, lowest
@@ -71,7 +72,7 @@ class RedisEventLog:
         self._secrets = Secrets(tags, chance)
         self._wires = WirePool(client)
         self._keys = [LogKeys(tag) for tag in tags]
-        self._proof = proof
+        self._proving = Proving(self._keys, proof)
         self._clock = StoreClock(self._redis_time, own_clock, alarms)
         self._admission = AppendAdmission(read_debt)
         self._kept = KeptReceipts(self._keys, alarms)
@@ -79,7 +80,7 @@ class RedisEventLog:
             *(self._keys, self._secrets, self._kept, self._clock),
             marker=marker,
             chance=chance,
-            proof=proof,
+            proving=self._proving,
             alarms=alarms,
             says_again=says_again,
         )
@@ -291,7 +292,7 @@ class RedisEventLog:
     def prove(self, owner: str, seqs: Mapping[str, int]) -> None:
         """See `EventLog.prove`. Raises StoreError."""
         with self._wires.wire() as wire:
-            self._sending.prove(wire, partition_of(owner, self.partitions), seqs)
+            self._proving.prove(wire, partition_of(owner, self.partitions), seqs)
 
     def _redis_time(self) -> int:
         with self._wires.wire() as wire, in_haste(wire):  # all who ask for the time wait for this

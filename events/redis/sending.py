@@ -15,15 +15,16 @@ import redis
 
 from events.alarms import CLUSTER_WAITS, Alarm, Alarms
 from events.envelope import Prepared
-from events.errors import StoreError, StoreFull, StoreUnavailable, UnderReplicated
+from events.errors import StoreError, StoreFull, StoreUnavailable
 from events.log import Appendable, AppendReceipt, ready
 from events.marks import Marker
-from events.partitions import ALARMS_KEY, LogKeys, position_text
+from events.partitions import ALARMS_KEY, LogKeys
 from events.redis.append import APPEND, SAID_AGAIN, Brought, append_command, append_receipts
 from events.redis.clock import StoreClock
-from events.redis.durability import Promise, read_promise
+from events.redis.durability import Promise
 from events.redis.haste import in_haste
 from events.redis.naming import read_seqs
+from events.redis.proving import WRITTEN, Proving, Receipts
 from events.redis.receipts import KeptReceipts
 from events.redis.secrets import Chance, OwnerSecret, Secrets
 from events.redis.wire import AGAIN, TOGETHER_BYTES, Wire, as_store_error, refusal_code
@@ -36,34 +37,10 @@ _CHANGING = (
     "the secrets of owners of partition {}, or what was erased there, change while they are asked for: is the store being replaced?"
     " Then send again; else see `engramlog verify`"
 )
-DURABILITY_SECONDS = 60.0
-"""How long what a server promises is believed."""
 PAUSE_SECONDS, MOST_PAUSE_SECONDS = 0.02, 0.25
 """Between two tries of parts that cannot be sent yet: at first, and at most."""
 TELL_SECONDS = 1.0
 """From when on an alarm tells that parts wait."""
-_WRITTEN = 5
-"""Parts of the script's answer where anything was written."""
-_Receipts = list[AppendReceipt | None]
-
-
-class Proof(NamedTuple):
-    """What a receipt is to say beyond that the event is written."""
-
-    replicas: int = 0
-    """How many replicas are to have it."""
-    disk: bool = False
-    """Whether to wait until it is on disk, by WAITAOF, where Redis does not promise that of every write."""
-    timeout_ms: int = 1_000
-    """How long is waited for either."""
-
-    @property
-    def is_asked(self) -> bool:
-        """Whether anything is waited for."""
-        return bool(self.replicas or self.disk)
-
-
-UNPROVED = Proof()
 
 
 class AppendRequest(NamedTuple):
@@ -72,14 +49,6 @@ class AppendRequest(NamedTuple):
     events: Sequence[Appendable]
     expected_heads: Mapping[str, int]
     principal: str
-
-
-class _Durability(NamedTuple):
-    """What one connection's server was found to promise, and until when that is believed."""
-
-    generation: int
-    until: float
-    promise: Promise
 
 
 class _Answered(NamedTuple):
@@ -111,7 +80,7 @@ class AppendSending:
         *,
         marker: Marker,
         chance: Chance,
-        proof: Proof,
+        proving: Proving,
         alarms: Alarms | None,
         says_again: bool = False,
     ) -> None:
@@ -119,12 +88,11 @@ class AppendSending:
         self._says_again = says_again
         self.gone = Gone()
         self._keys, self._secrets, self._kept, self._clock = keys, secrets, kept, clock
-        self._marker, self._chance, self._proof, self._alarms = marker, chance, proof, alarms
-        self._durability: dict[tuple[Wire, str], _Durability] = {}
+        self._marker, self._chance, self._proving, self._alarms = marker, chance, proving, alarms
         self._told: set[int] = set()
         """Partitions of which an alarm tells that they wait."""
 
-    def send(self, wire: Wire, request: AppendRequest, parts: Mapping[int, list[int]], receipts: _Receipts) -> None:
+    def send(self, wire: Wire, request: AppendRequest, parts: Mapping[int, list[int]], receipts: Receipts) -> None:
         """Send these parts and write their receipts. Raises StoreUnavailable, ReceiptLost or StoreFull where nothing can be said of
         any of them, and UnderReplicated where what was written is not proved."""
         errors = dict[int, StoreError]()
@@ -136,32 +104,14 @@ class AppendSending:
             raise next(iter(errors.values()))
         if any(one and one.error and "NOREPLICAS" in one.error for one in receipts):
             self._refuse_for_the_disk(wire, receipts)
-        if self._proof.replicas:
-            self._refuse_unproved(parts, receipts)
-
-    def _refuse_unproved(self, parts: Mapping[int, list[int]], receipts: _Receipts) -> None:
-        """Raises UnderReplicated where too few replicas are known to have what was written; of a refused part nothing was."""
-        lacking = list[AppendReceipt]()
-        for indexes in parts.values():
-            told = [one for i in indexes if (one := receipts[i]) is not None]
-            if all(one.written and one.replicas < self._proof.replicas for one in told):
-                lacking += told
-        if not lacking:
-            return
-        fewest = min(one.replicas for one in lacking)
-        raise UnderReplicated(
-            f"{len(lacking):,} of {len(receipts):,} events are written, and {fewest} replicas are known to have them, where"
-            f" {self._proof.replicas} are asked for (ENGRAMLOG_MIN_REPLICAS): they are not proved (under_replicated)."
-            " The same request sent again proves them, or says so again",
-            receipts=[one.as_dict() for one in receipts if one is not None],
-        )
+        self._proving.refuse_unproved(parts, receipts)
 
     def _send_all(
         self,
         wire: Wire,
         request: AppendRequest,
         parts: Mapping[int, list[int]],
-        receipts: _Receipts,
+        receipts: Receipts,
         errors: dict[int, StoreError],
     ) -> dict[int, StoreUnavailable]:
         """Send these parts, but for those of which a receipt was lost; gives those that wait."""
@@ -185,7 +135,7 @@ class AppendSending:
         wire: Wire,
         request: AppendRequest,
         parts: Mapping[int, list[int]],
-        receipts: _Receipts,
+        receipts: Receipts,
         errors: dict[int, StoreError],
     ) -> None:
         """The same on a Cluster: what cannot be sent yet is tried again for as long as the wire is patient."""
@@ -210,7 +160,7 @@ class AppendSending:
         wire: Wire,
         request: AppendRequest,
         parts: Mapping[int, list[int]],
-        receipts: _Receipts,
+        receipts: Receipts,
         errors: dict[int, StoreError],
     ) -> dict[int, StoreUnavailable]:
         """Send what can be sent; gives what waits. One node that fails keeps no other part from being written."""
@@ -244,7 +194,7 @@ class AppendSending:
                     self._alarms.raised(CLUSTER_WAITS, f"partition {partition}", error.message)
 
     def _send(
-        self, wire: Wire, request: AppendRequest, parts: Mapping[int, list[int]], receipts: _Receipts, asked: int
+        self, wire: Wire, request: AppendRequest, parts: Mapping[int, list[int]], receipts: Receipts, asked: int
     ) -> _Sent:
         """Send these parts once and write the receipts of those that were answered.
 
@@ -253,7 +203,7 @@ class AppendSending:
         events, newer, found = request.events, set[int](), _Sent({}, {})
         secrets = self._secrets.of(wire, {events[i].owner for indexes in parts.values() for i in indexes})
         wire.load(APPEND)
-        promised = self._promises(wire, parts)
+        promised = self._proving.promises(wire, parts)
         commands, sent, waiting, size = list[bytes](), list[list[Prepared]](), list[bytes](), 0
         parts = self._allowed(wire, parts, events, secrets, receipts)
         _refuse_new_connections(wire, asked)
@@ -294,8 +244,8 @@ class AppendSending:
                 else:
                     fail(request, indexes, receipts, error.message)
                 continue
-            self._kept.keep(partition, written, answer, proved=replicas >= self._proof.replicas)
-            if isinstance(answer, list) and len(answer) == _WRITTEN:
+            self._kept.keep(partition, written, answer, proved=replicas >= self._proving.least)
+            if isinstance(answer, list) and len(answer) == WRITTEN:
                 self._clock.saw(int(answer[4]), int(answer[3]))
             told = append_receipts(partition, written, answer, fsynced, replicas)
             for i, receipt in zip(indexes, told, strict=True):
@@ -310,7 +260,7 @@ class AppendSending:
         parts: Mapping[int, list[int]],
         events: Sequence[Appendable],
         secrets: Mapping[str, OwnerSecret],
-        receipts: _Receipts,
+        receipts: Receipts,
     ) -> Mapping[int, list[int]]:
         """The parts of which no event that is not known yet says something under an erased id; of the others receipts are written.
 
@@ -345,10 +295,10 @@ class AppendSending:
     ) -> Iterable[_Answered]:
         """Each script's answer, as soon as it is there, and how far it is proved, all down one connection to each server."""
         found, partitions = list[Any](), list(parts)
-        sent = self._standing(wire, partitions) if self._proof.is_asked else {}
+        sent = self._proving.standing(wire, partitions) if self._proving.is_asked else {}
         while len(found) < len(commands):
             found.append(_answer(wire))
-            if len(found) == 1 and not self._proof.is_asked and not _is_forgotten(found[0]):
+            if len(found) == 1 and not self._proving.is_asked and not _is_forgotten(found[0]):
                 yield _Answered(found.pop(), promised[partitions.pop(0)].kept, 0)
                 commands = commands[1:]
         if forgotten := [number for number, answer in enumerate(found) if _is_forgotten(answer)]:
@@ -356,75 +306,10 @@ class AppendSending:
             wire.send_together([commands[number] for number in forgotten])
             for number in forgotten:
                 found[number] = _answer(wire)
-            sent |= self._standing(wire, [partitions[number] for number in forgotten])
-        proved = self._proved(wire, partitions, found, sent)
+            sent |= self._proving.standing(wire, [partitions[number] for number in forgotten])
+        proved = self._proving.proved(wire, partitions, found, sent)
         for partition, answer, (on_disk, replicas) in zip(partitions, found, proved, strict=True):
             yield _Answered(answer, promised[partition].told(on_disk), replicas)
-
-    def _standing(self, wire: Wire, partitions: Sequence[int]) -> dict[int, object]:
-        """The connections that these were just sent down: WAIT speaks of what was written down one."""
-        return {partition: wire.standing(self._keys[partition].meta) for partition in partitions}
-
-    def _proved(
-        self, wire: Wire, partitions: Sequence[int], found: Sequence[Any], sent: Mapping[int, object]
-    ) -> list[tuple[bool | None, int]]:
-        """Of each part whether it is on disk, None where that was not waited for, and how many replicas have it.
-
-        Where a part was known already nothing was written down this connection that the wait would cover: a small write is, and
-        where that is refused nothing is proved. Nor is it where a connection was lost in between, or nothing was written.
-        """
-        nothing: tuple[bool | None, int] = (None, 0)
-        if not self._proof.is_asked or not partitions:
-            return [nothing] * len(partitions)
-        written = {p: answer for p, answer in zip(partitions, found, strict=True) if _is_written(answer)}
-        known = [p for p, answer in written.items() if len(answer) < _WRITTEN]
-        if known:
-            small = [["HSET", self._keys[p].meta, "proved", written[p][1]] for p in known]
-            for partition, answer in zip(known, wire.pipeline(small), strict=True):
-                if isinstance(answer, Exception):
-                    del written[partition]
-        left = list(written)
-        told = (
-            dict(zip(left, wire.about([self._keys[p].meta for p in left], self._asked()), strict=True)) if left else {}
-        )
-        now = self._standing(wire, left)
-        return [
-            self._as_proof(told[p]) if p in told and now[p] is not None and now[p] == sent[p] else nothing
-            for p in partitions
-        ]
-
-    def prove(self, wire: Wire, partition: int, seqs: Mapping[str, int]) -> None:
-        """Have events (id -> seq) that were written before proved as a request of them would be. Raises UnderReplicated."""
-        if not self._proof.replicas or not seqs:
-            return
-        key = self._keys[partition].meta
-        wire.answers([["HSET", key, "proved", max(seqs.values())]])
-        sent = wire.standing(key)
-        (told,) = wire.about([key], self._asked())
-        stands = sent is not None and wire.standing(key) == sent
-        on_disk, replicas = self._as_proof(told) if stands else (None, 0)
-        fsynced = self._promised(wire, self._keys[partition]).told(on_disk)
-        receipts: _Receipts = [
-            AppendReceipt(one, "already_appended", position_text(partition, seq), fsynced, replicas)
-            for one, seq in seqs.items()
-        ]
-        self._refuse_unproved({partition: [*range(len(receipts))]}, receipts)
-
-    def _asked(self) -> list[list[str | int]]:
-        """What a server is asked about all that was written down a connection."""
-        proof, asked = self._proof, list[list[str | int]]()
-        if proof.replicas:
-            asked.append(["WAIT", proof.replicas, proof.timeout_ms])
-        if proof.disk:
-            asked.append(["WAITAOF", 1, 0, proof.timeout_ms])
-        return asked
-
-    def _as_proof(self, told: Sequence[Any]) -> tuple[bool | None, int]:
-        answers = iter(told)
-        replicas = next(answers, 0) if self._proof.replicas else 0
-        local = next(answers, None) if self._proof.disk else None
-        on_disk = bool(int(local[0])) if isinstance(local, list) else None
-        return on_disk, int(replicas) if isinstance(replicas, int) else 0
 
     def _refuse_for_the_disk(self, wire: Wire, receipts: Sequence[AppendReceipt | None]) -> None:
         """Where Redis takes no writes since its disk is full (`ops.embedded.disk`), raises StoreFull with that disk's name."""
@@ -437,22 +322,6 @@ class AppendSending:
         if told and not any(one and one.written for one in receipts):
             text = msgspec.json.decode(told, type=Alarm).text
             raise StoreFull(f"{text}; make room, then send the same request again", retry_after=30)
-
-    def _promises(self, wire: Wire, partitions: Iterable[int]) -> Mapping[int, Promise]:
-        """What the servers of these partitions promise; one server promises the same of all."""
-        if wire.many:
-            return {partition: self._promised(wire, self._keys[partition]) for partition in partitions}
-        return dict.fromkeys(partitions, self._promised(wire, self._keys[0]))
-
-    def _promised(self, wire: Wire, keys: LogKeys) -> Promise:
-        """What the server of a partition promises of every answered write."""
-        place = wire, wire.node_of(keys.meta)
-        known = self._durability.get(place)
-        if known is None or known.generation != wire.generation or known.until < monotonic():
-            promise = read_promise(wire.at(keys.meta))
-            known = _Durability(wire.generation, monotonic() + DURABILITY_SECONDS, promise)
-            self._durability[place] = known
-        return known.promise
 
 
 def _by_node(wire: Wire, keys: Sequence[LogKeys], parts: Mapping[int, list[int]]) -> list[dict[int, list[int]]]:
@@ -473,7 +342,7 @@ def _refuse_new_connections(wire: Wire, asked: int) -> None:
         raise StoreUnavailable(f"a connection to the cluster was lost meanwhile; {AGAIN}", retry_after=1, not_done=True)
 
 
-def fail(request: AppendRequest, indexes: Sequence[int], receipts: _Receipts, why: str) -> None:
+def fail(request: AppendRequest, indexes: Sequence[int], receipts: Receipts, why: str) -> None:
     """Write into the receipts of these events that they failed, and why."""
     for i in indexes:
         receipts[i] = AppendReceipt(ready(request.events[i]).event_id, "failed", error=why)
@@ -489,11 +358,6 @@ def _answer(wire: Wire) -> Any:
         if not wire.many:
             raise
         return error
-
-
-def _is_written(answer: Any) -> bool:
-    """Whether all of a part is in the log, written now or before."""
-    return isinstance(answer, list) and answer[0] == b"ok"
 
 
 def _is_forgotten(answer: Any) -> bool:

@@ -27,7 +27,7 @@ from events.memory_log import InMemoryEventLog
 from events.partitions import LogKeys, crc16, partition_of, spread_tags
 from events.redis.durability import KEPT_BY, read_durability
 from events.redis.log import RedisEventLog
-from events.redis.sending import Proof
+from events.redis.proving import Proof
 from events.redis.wire import Wire, WirePool, connect
 from tests.examples import examples
 from tests.given.samples import NOW, event, mention, owner_in, side_events

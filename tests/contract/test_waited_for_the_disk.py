@@ -11,7 +11,7 @@ import redis
 from events.partitions import spread_tags
 from events.redis.durability import Promise
 from events.redis.log import RedisEventLog
-from events.redis.sending import UNPROVED, Proof
+from events.redis.proving import UNPROVED, Proof
 from tests.conftest import WITH_8
 from tests.given.samples import mention, owner_in
 from tests.servers import RedisServer, Servers

@@ -15,8 +15,8 @@ from events.log import AppendReceipt
 from events.partitions import partition_of
 from events.redis.alarms import RedisAlarms
 from events.redis.log import RedisEventLog
+from events.redis.proving import Proof
 from events.redis.receipts import RECEIPT_LOST
-from events.redis.sending import Proof
 from events.redis.wire import WirePool, connect
 from projections.language.marks import MARKER
 from projections.redis.debt import FoldDebt

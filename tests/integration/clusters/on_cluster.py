@@ -13,7 +13,7 @@ from events.partitions import LogKeys
 from events.redis.alarms import RedisAlarms
 from events.redis.cluster.client import ClusterClient
 from events.redis.log import RedisEventLog
-from events.redis.sending import UNPROVED, Proof
+from events.redis.proving import UNPROVED, Proof
 from events.redis.wire import Wire, WirePool
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.redis.debt import FoldDebt

@@ -11,8 +11,8 @@ import pytest
 from events.errors import ReceiptLost, StoreFull, UnderReplicated
 from events.log import AppendReceipt
 from events.partitions import LogKeys
+from events.redis.proving import Proof
 from events.redis.receipts import RECEIPT_LOST
-from events.redis.sending import Proof
 from events.redis.wire import Wire, connect
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_cluster import PARTITIONS, OnCluster, on_cluster, written

@@ -16,7 +16,7 @@ from consumers.verify.store_and_log import verify_partition
 from events.catalogue import MemoryDeleted
 from events.errors import UnderReplicated
 from events.redis.log import RedisEventLog
-from events.redis.sending import Proof
+from events.redis.proving import Proof
 from events.redis.wire import WirePool
 from ops.commands.proof import render_verified, verified
 from projections.fold.builds import FIRST_BUILD, BuildKeys
