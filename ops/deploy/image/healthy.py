@@ -1,4 +1,4 @@
-"""Whether the process of a container is well: exit code 0, or 1 with why. `healthy.py` asks `up`, `healthy.py worker` a fold worker.
+"""Whether a container is well: exit code 0, or 1 with why. `healthy.py` asks `up`, `healthy.py worker` a fold worker.
 
 `up` is asked at the socket of its data folder, which needs no name, certificate or key; a worker at its metrics port.
 Standard library alone: it runs every half minute.
