@@ -29,7 +29,9 @@ def services() -> dict[str, dict[str, Any]]:
 
 def test_they_are_compose_files() -> None:
     command = [sys.executable, "-P", "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
-    ran = subprocess.run([*command, *(str(COMPOSE / name) for name in FILES)], capture_output=True, text=True)
+    ran = subprocess.run(
+        [*command, *(str(COMPOSE / name) for name in FILES)], check=False, capture_output=True, text=True
+    )
     assert ran.returncode == 0, ran.stdout
 
 

@@ -7,6 +7,7 @@ import http.server
 import importlib.util
 import json
 import re
+import signal
 import socketserver
 import subprocess
 import sys
@@ -193,6 +194,13 @@ def test_what_a_container_says_is_an_exit_code(tmp_path: Path) -> None:
         *("Dockerfile", "build.lock", "healthy.py", "requirements.lock")
     }
     assert DEPLOY in IMAGE.parents
+
+
+def test_a_first_process_ends_when_it_is_told_to_before_it_does_anything_else() -> None:
+    """The kernel keeps SIGTERM from a process 1 without a handler; here another process takes itself for one."""
+    program = "import os, signal; own = os.getpid(); os.getpid = lambda: 1; from ops.main import _heed_the_end as heed; heed()"
+    command = [sys.executable, "-c", f"{program}; os.kill(own, signal.SIGTERM)"]
+    assert subprocess.run(command, check=False, cwd=ROOT, capture_output=True).returncode == 128 + signal.SIGTERM
 
 
 @pytest.mark.skipif(builder() is None, reason=NO_BUILDER)

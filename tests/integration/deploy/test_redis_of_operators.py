@@ -103,7 +103,7 @@ def test_a_store_is_used_by_its_user_and_receipts_say_that_it_is_on_disk(operato
 
 
 @pytest.mark.parametrize(
-    "words", ["FLUSHALL", "SHUTDOWN NOSAVE", "CONFIG SET appendonly no", "ACL LIST", "DEBUG SLEEP 0"]
+    "words", ["FLUSHALL", "SHUTDOWN NOSAVE", "CONFIG SET appendonly no", "ACL LIST", "REPLICAOF NO ONE"]
 )
 def test_it_may_not_empty_stop_or_change_it(operators: str, words: str) -> None:
     with user(operators, "engramlog", "secret") as client, pytest.raises(NoPermissionError):
