@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=# hundreds of commands that tests start would each compile all they load
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rest test-all check format bench bench-browser bench-peers mutants house client cluster chaos chaos-cluster lock audit pictures clean
+.PHONY: help setup demo test test-rest test-all check format bench bench-browser bench-peers mutants house client cluster chaos chaos-cluster lock image-locks audit pictures clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,6 +87,10 @@ lock: ## Pin every dependency anew, with hashes and without any registry's addre
 	$(VENV)-lock/bin/uv pip compile tests/audit/requirements.in --universal --generate-hashes --python-version 3.11 \
 		--custom-compile-command "make lock" --quiet --output-file tests/audit/requirements.lock
 	rm -rf $(VENV)-lock
+	@echo "then: make image-locks"
+
+image-locks: $(READY) ## Write anew what the image installs, as it is pinned
+	@$(BIN)/python -P -m tests.made.image_locks
 
 audit: $(READY) ## Look what the locks pin up in the lists of known weaknesses; says what could not be looked up
 	@$(BIN)/python -P -m tests.audit

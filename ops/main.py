@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -72,8 +73,16 @@ def _spare(words: Sequence[str]) -> None:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+def _heed_the_end() -> None:
+    """As a container's first process, end when told to while this one starts or waits: the kernel keeps a signal from a process 1
+    that handles it by no function of its own. What stays handles it in its own way later (`ops.processes.ending`)."""
+    if os.getpid() == 1:
+        signal.signal(signal.SIGTERM, lambda number, _: os._exit(128 + number))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the `engramlog` command; gives its exit code."""
+    _heed_the_end()
     clean_tracebacks()
     _spare(sys.argv[1:] if arguments is None else arguments)
     return run(_open, arguments, _model, StoreNames(), ask_service, _replay_all)

@@ -20,6 +20,7 @@ from tests.patience import UNSTEADY
 from tests.servers import (
     MISSING,
     NO_BROWSER,
+    NO_BUILDER,
     NO_DISK,
     NO_NODE,
     NO_REDIS_8,
@@ -140,8 +141,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what did not run for want of a server, a disk, node or a browser, also under -q."""
-    for missing in (MISSING, NO_REDIS_8, NO_DISK, NO_NODE, NO_BROWSER):
+    """Say what did not run for want of a server, a disk, node, a browser or a builder, also under -q."""
+    for missing in (MISSING, NO_REDIS_8, NO_DISK, NO_NODE, NO_BROWSER, NO_BUILDER):
         skipped = [
             report
             for report in terminalreporter.stats.get("skipped", [])
