@@ -206,6 +206,7 @@ class FoldWorker:
         self._partitions.balance(fair_share(workers, self.worker_id, len(self._tags)))
         self._partitions.carry_out_requests()
         self._partitions.retry_locked()
+        self._partitions.retry_unread()
         if monotonic() >= self._next_retirement:
             self._next_retirement = monotonic() + RETIRE_SECONDS
             for partition, folder in self._partitions.folders.items():
