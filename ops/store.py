@@ -17,7 +17,7 @@ from api.requests.speaking import behalf_in_hand
 from events.errors import EmbeddedRedisError, StoreUnavailable
 from events.redis.alarms import RedisAlarms
 from events.redis.log import RedisEventLog
-from events.redis.ready import STORE_SETTING, await_loaded, refuse_kind
+from events.redis.ready import STORE_SETTING, await_loaded, refuse_kind, refuse_replica
 from events.redis.sending import Proof
 from events.redis.wire import StoreClient, Wire, WirePool, connect
 from ops.clock import now_micros
@@ -169,6 +169,8 @@ def _check(settings: Settings, url: str, role: Role, on_wait: Callable[[str], No
         seconds = min(settings.loading_seconds, SHARED_SECONDS) if role == "shared" else settings.loading_seconds
         await_loaded(wire, seconds, on_wait)
         refuse_kind(wire, STORE_SETTING)
+        if role == "up":
+            refuse_replica(wire, STORE_SETTING)
     finally:
         wire.close()
         client.close()

@@ -208,7 +208,7 @@ def worker(
     from ops.sealing.master import master_of
     from ops.settings import load_settings
     from ops.store import open_the_store
-    from ops.worker import run_worker
+    from ops.worker import run_worker, url_of_a_worker
 
     if check:
         from ops.commands.starting import check_start
@@ -216,12 +216,8 @@ def worker(
         check_start("worker", {} if metrics_port is None else {"metrics_port": metrics_port}, as_json=json)
         return
     settings = load_settings()
-    if not settings.redis_url:
-        raise BadSetting(
-            "ENGRAMLOG_REDIS_URL: got nothing; allowed: the URL of the store's Redis. The embedded store gets its workers from"
-            " `engramlog up` (ENGRAMLOG_WORKERS says how many)",
-            setting="ENGRAMLOG_REDIS_URL",
-        )
+    for refusal in url_of_a_worker(settings):
+        raise refusal
     with open_the_store(settings) as store:
         url = store.url
     start_logging(settings.log_level, component="worker")

@@ -25,8 +25,11 @@ def check_start(starts: Starts, given: Mapping[str, Any], *, as_json: bool) -> N
     from ops.doctor.finding import CheckFinding, exit_code
     from ops.settings import read_settings
     from ops.starting.checking import would_start, wrong_settings
+    from ops.worker import url_of_a_worker
 
     settings, wrong = read_settings()
+    if settings is not None and starts == "worker":
+        wrong += url_of_a_worker(settings)
     if settings is None or wrong:
         show(wrong_settings(wrong), as_json, lambda told: _render(told, starts))
         raise typer.Exit(BAD_SETTING)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from typing import Literal
 
-from api.services.auditing.supervision import info
 from events.envelope import from_micros, utc_text
-from events.errors import BadSetting, EngramlogError
+from events.errors import BadSetting, EngramlogError, StoreMismatch
+from events.redis.ready import STORE_SETTING, refuse_replica
 from ops.clock import now_micros
 from ops.doctor.carrying import Check, carried_out
 from ops.doctor.checking import unreached
-from ops.doctor.deciding import redis as decide
 from ops.doctor.finding import (
     ACCESS,
     CLOCK,
@@ -30,7 +29,9 @@ from ops.doctor.finding import (
     told,
 )
 from ops.doctor.gathering import access, cluster, redis, store, waiting
-from ops.doctor.reaching import NothingToCheck, ReachedStore, reach
+from ops.doctor.gathering.files import folder_of
+from ops.doctor.reaching import ReachedStore, reach
+from ops.embedded.store import holds_store
 from ops.settings import Settings
 from ops.starting import looking
 from ops.starting.looking import refused, softened
@@ -58,21 +59,27 @@ def would_start(settings: Settings, starts: Starts = "up", *, seconds: float = C
     found = [SETTINGS.ok("settings", "all of them can be used"), *carried_out(of_machine, seconds)]
     identity = None
     if settings.redis_url is not None:
-        with suppress(NothingToCheck), reach(settings, loading_seconds=LOADING_SECONDS) as reached:
+        with reach(settings, loading_seconds=LOADING_SECONDS, may_be_new=True) as reached:
             identity = reached.identity
-            found += [*unreached(reached), *_opens(reached), *carried_out(_of_the_store(reached, starts), seconds)]
-        if identity is None and not any(one.check in ("answers", "opens") for one in found):
-            found.append(_no_store(starts))
-    elif access.is_public(settings):
-        cure = "`engramlog doctor` starts its Redis for a moment and looks"
-        found.append(ACCESS.unseen("first key", "open to others a key is needed; whether one lives is not seen", cure))
+            found += [
+                *unreached(reached),
+                *_opens(reached, starts),
+                *carried_out(_of_the_store(reached, starts), seconds),
+            ]
+    elif starts == "up" and access.is_public(settings):
+        found += _first_key_of_a_folder(settings)
     if starts == "up":
         found += carried_out(_of_meanings(settings, identity), seconds)
     return told(None if identity is None else identity.store_id, utc_text(from_micros(now_micros())), found)
 
 
-def _no_store(starts: Starts) -> CheckFinding:
-    return STORE.ok("opens", f"ENGRAMLOG_REDIS_URL holds no store yet: `engramlog {starts}` makes it")
+def _first_key_of_a_folder(settings: Settings) -> list[CheckFinding]:
+    """Whether a key lives of a store whose Redis does not run now."""
+    with suppress(OSError):
+        if not holds_store(folder_of(settings)):
+            return access.no_key_yet(settings)
+    cure = "`engramlog doctor` starts its Redis for a moment and looks"
+    return [ACCESS.unseen("first key", "open to others a key is needed; whether one lives is not seen", cure)]
 
 
 def _of_a_worker(settings: Settings) -> list[Check]:
@@ -109,13 +116,15 @@ def _of_meanings(settings: Settings, identity: StoreIdentity | None) -> list[Che
     ]
 
 
-def _opens(reached: ReachedStore) -> list[CheckFinding]:
+def _opens(reached: ReachedStore, starts: Starts) -> list[CheckFinding]:
     """Whether a start could open the store that is there: its format, its parameters, its master key."""
     if reached.client is None:
         return []
     try:
         if reached.trouble is not None:
             raise reached.trouble
+        if reached.identity is None:
+            return [STORE.ok("opens", f"no store is there yet: `engramlog {starts}` makes it")]
         check_parameters(reached.known)
     except EngramlogError as error:
         return [refused(STORE, "opens", error)]
@@ -127,8 +136,8 @@ def _of_the_store(reached: ReachedStore, starts: Starts) -> list[Check]:
         return []
     opened = [Check(ACCESS, "first key", partial(access.look_at_first_key, reached))] if starts == "up" else []
     return [
-        Check(REDIS, "primary", partial(_look_at_primary, reached)),
-        Check(REDIS, "redis", lambda: _without_replicas(softened(redis.look_at_redis(reached)))),
+        *([Check(REDIS, "primary", partial(_look_at_primary, reached))] if starts == "up" else []),
+        Check(REDIS, "redis", lambda: softened(redis.look_at_redis(reached))),
         Check(REDIS, "wait for the disk", lambda: softened(waiting.look_at_waiting(reached))),
         Check(CLUSTER, "cluster", partial(_look_at_cluster, reached)),
         Check(CLOCK, "redis clock", lambda: softened(store.look_at_clocks(reached, now_micros))),
@@ -136,19 +145,14 @@ def _of_the_store(reached: ReachedStore, starts: Starts) -> list[Check]:
     ]
 
 
-def _without_replicas(found: list[CheckFinding]) -> list[CheckFinding]:
-    """A replica in place of the primary is told by a check of its own."""
-    return [one for one in found if not (one.check == "replicas" and "is a replica" in one.found)]
-
-
 def _look_at_primary(reached: ReachedStore) -> list[CheckFinding]:
     """Whether one Redis takes writes: a replica takes none. Raises StoreError."""
-    wire = reached.wire()
-    try:
-        role = "master" if wire.many else info(wire, "replication").get("role", "master")
-    finally:
-        wire.close()
-    return [] if role == "master" else [decide.replicas(role, 0, 0)]
+    with closing(reached.wire()) as wire:
+        try:
+            refuse_replica(wire, STORE_SETTING)
+        except StoreMismatch as error:
+            return [refused(REDIS, "primary", error)]
+    return []
 
 
 def _look_at_cluster(reached: ReachedStore) -> list[CheckFinding]:
