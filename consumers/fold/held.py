@@ -289,6 +289,11 @@ class HeldPartitions:
             if monotonic() >= before.at:
                 self._locked[partition] = self._looked(partition, folder, before)
 
+    def retry_parked(self) -> None:
+        """Fold what was parked and can be folded now: of owners whose keys are back, and what an older release could not read."""
+        self.retry_locked()
+        self.retry_unread()
+
     def retry_unread(self) -> None:
         """Fold the parked events of owners of whom an older release could not read one, in partitions that were just taken; some at
         a time."""

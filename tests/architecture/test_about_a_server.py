@@ -49,6 +49,7 @@ PLACES = {
     "events/redis/ready.py _loading: INFO": GIVEN,
     "events/redis/ready.py _mode: HELLO": ONE_SERVER,
     "events/redis/ready.py _mode: INFO": ONE_SERVER,
+    "events/redis/ready.py refuse_replica: INFO": ONE_SERVER,
     "events/redis/sending.py _asked: WAIT": ABOUT,
     "events/redis/sending.py _asked: WAITAOF": ABOUT,
     "events/redis/wire.py load_again: SCRIPT": "a wire to one server; that of a cluster has each node load it",
