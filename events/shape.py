@@ -17,8 +17,11 @@ from pydantic_core import CoreSchema
 STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
-class Shape(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """Base of events and of what they hold. Immutable and without cycles, so the garbage collector may pass it by."""
+class Shape(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
+    """Base of events and of what they hold. Immutable and without cycles, so the garbage collector may pass it by.
+
+    A field that it does not have is refused, stored or new: of an event that a newer release wrote nothing is passed over.
+    """
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from events.errors import BadSetting
@@ -21,8 +21,8 @@ def told_by(environment: Mapping[str, str], known: Collection[str]) -> dict[str,
     return {name: told[written] for name, written in names.items() if written in told}
 
 
-def refuse_unknown(environment: Mapping[str, str], known: Collection[str]) -> None:
-    """Raise BadSetting for the first name that is no setting, with the one it may be meant for; values are never shown.
+def unknown_settings(environment: Mapping[str, str], known: Collection[str]) -> Iterator[BadSetting]:
+    """A refusal of each name that is no setting, with the one it may be meant for; values are never shown.
 
     `known` has the names without their prefix, in lower case. A name without a value means nothing, and is left alone.
     """
@@ -35,7 +35,7 @@ def refuse_unknown(environment: Mapping[str, str], known: Collection[str]) -> No
 
         near = get_close_matches(rest, sorted(known), n=1, cutoff=LIKENESS)
         meant = f"{PREFIX}{near[0].upper()}" if near else None
-        raise BadSetting(
+        yield BadSetting(
             f"{name}: there is no such setting{f', but there is {meant}' if meant else ''};"
             " docs/operating.md lists them all; unset it, or call it otherwise",
             setting=name,

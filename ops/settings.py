@@ -17,6 +17,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import ErrorDetails
 
 from events.entry import LOCAL
 from events.errors import BadSetting
@@ -30,7 +31,7 @@ from events.vocabulary import Trust
 from events.wording import allowed_words
 from ops.allowed import looks_like_a_key, number_allowed
 from ops.beyond.settings import BeyondSettings
-from ops.environment import data_folder, refuse_unknown, told_by
+from ops.environment import data_folder, told_by, unknown_settings
 from ops.identity.addresses import ALLOWED, is_safe
 from ops.sealing.settings import SealingSettings
 from projections.choices import VIEW_BYTES
@@ -340,32 +341,60 @@ def of_its_own(settings: Settings, data: Path) -> Settings:
 
 def load_settings(environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings of an environment. Raises BadSetting naming the variable, what was got and what is allowed."""
-    refuse_unknown(environment, Settings.model_fields)
+    settings, wrong = read_settings(environment)
+    if settings is None or wrong:
+        raise wrong[0]
+    return settings
+
+
+def read_settings(environment: Mapping[str, str] = os.environ) -> tuple[Settings | None, list[BadSetting]]:
+    """The settings of an environment, as far as they can be read, and everything that is wrong with them, names first."""
+    wrong = list(unknown_settings(environment, Settings.model_fields))
     try:
         settings = Settings.model_validate({"environment": environment})
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = "ENGRAMLOG_" + str(first["loc"][0]).upper()
-        of_number = number_allowed(str(first["loc"][0]), Settings.model_fields[str(first["loc"][0])])
-        allowed = of_number or allowed_words(first)
-        raise BadSetting(f"{name}: got {_shown(name, first['input'])}; allowed: {allowed}", setting=name) from None
+        return None, wrong + [_refused(one) for one in error.errors(include_url=False)]
+    for check in (_check_identity, _check_queue, _check_model, _check_embedder):
+        try:
+            check(settings)
+        except BadSetting as error:
+            wrong.append(error)
+    return settings, wrong
+
+
+def _refused(error: ErrorDetails) -> BadSetting:
+    field = str(error["loc"][0])
+    name = f"ENGRAMLOG_{field.upper()}"
+    allowed = number_allowed(field, Settings.model_fields[field]) or allowed_words(error)
+    return BadSetting(f"{name}: got {_shown(name, error['input'])}; allowed: {allowed}", setting=name)
+
+
+def _check_identity(settings: Settings) -> None:
     if (settings.identity_issuer is None) != (settings.identity_audience is None):
         missing = "ISSUER" if settings.identity_issuer is None else "AUDIENCE"
         name = f"ENGRAMLOG_IDENTITY_{missing}"
         raise BadSetting(
             f"{name}: got none; allowed: both ENGRAMLOG_IDENTITY_ISSUER and _AUDIENCE, or neither", setting=name
         )
+
+
+def _check_queue(settings: Settings) -> None:
     if settings.redis_url and settings.queue_url is None and read_address(settings.redis_url).kind == "cluster":
         raise BadSetting(
             "ENGRAMLOG_QUEUE_URL: got none; allowed beside a Redis Cluster (ENGRAMLOG_REDIS_URL): a URL of one Redis, or of its"
             " Sentinels, for jobs do not run on a Cluster",
             setting="ENGRAMLOG_QUEUE_URL",
         )
+
+
+def _check_model(settings: Settings) -> None:
     if settings.model is not None:
         _reachable(settings.model_url, settings.model_key, "model", "/chat/completions", "ENGRAMLOG_MODEL")
+
+
+def _check_embedder(settings: Settings) -> None:
     if (settings.embedder or "").startswith("openai:"):
         _reachable(settings.embedder_url, settings.embedder_key, "embeddings", "/embeddings", "ENGRAMLOG_EMBEDDER")
-    return settings
 
 
 def _reachable(url: str | None, key: SecretStr | None, endpoint: str, path: str, name: str) -> None:

@@ -53,6 +53,19 @@ def store_url(settings: Settings) -> str:
     return settings.redis_url
 
 
+def url_of_a_worker(settings: Settings) -> list[BadSetting]:
+    """The refusal of settings by which no worker of its own can be started; nothing where they name a Redis."""
+    if settings.redis_url:
+        return []
+    return [
+        BadSetting(
+            "ENGRAMLOG_REDIS_URL: got nothing; allowed: the URL of the store's Redis. The embedded store gets its workers from"
+            " `engramlog up` (ENGRAMLOG_WORKERS says how many)",
+            setting="ENGRAMLOG_REDIS_URL",
+        )
+    ]
+
+
 def run_worker(
     url: str,
     *,

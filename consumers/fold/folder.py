@@ -42,9 +42,13 @@ from projections.redis.store import (
     read_entries,
     read_locked,
     read_parked,
+    read_unread,
     receive_commit,
+    slices,
 )
 
+LOOKED_AT = 500
+"""Owners whose unread event is looked at together."""
 Tell = Callable[..., None]
 Probe = Callable[[str], None]
 CACHED_MEMORIES = 200_000
@@ -153,6 +157,8 @@ class PartitionFolder:
         """Where the next batch starts; ahead of Redis while a commit is in flight."""
         self._whole = self.checkpoint.seq == self.checkpoint.pieces == 0
         """Whether the working set holds all there is: the build began empty under this lease, and nothing was trimmed."""
+        self.may_read = True
+        """Whether owners may be parked whom this release reads: at first, for an older worker may have held the partition."""
 
     @property
     def at(self) -> int:
@@ -270,6 +276,19 @@ class PartitionFolder:
         """Those of these owners whose keys can be had now."""
         found = read_ciphers(self._load, self.lease.keys.log, owners)
         return [owner for owner in owners if isinstance(found.get(owner), ValueCipher)]
+
+    def reads_now(self, most: int) -> list[str]:
+        """Owners that an older release parked for an event that it could not read, and that this one reads; at most so many."""
+        keys = self.lease.keys
+        if not self._load.call("HLEN", keys.quarantine):
+            return []
+        found = list[str]()
+        for seqs in slices(sorted(read_unread(self._load, keys).values()), LOOKED_AT):
+            decoded = decode_all(self._opened(read_entries(self._load, keys, seqs, sealed=True)))
+            found += (stored.owner for stored, event in decoded if not isinstance(event, UndecodableEvent))
+            if len(found) >= most:
+                break
+        return found[:most]
 
     def retry(self, owner: str, request: str | None = None) -> bool:
         """Fold an owner's parked events again, by an operator's `request` or since its key is back; whether none stays parked."""

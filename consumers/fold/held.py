@@ -289,6 +289,23 @@ class HeldPartitions:
             if monotonic() >= before.at:
                 self._locked[partition] = self._looked(partition, folder, before)
 
+    def retry_parked(self) -> None:
+        """Fold what was parked and can be folded now: of owners whose keys are back, and what an older release could not read."""
+        self.retry_locked()
+        self.retry_unread()
+
+    def retry_unread(self) -> None:
+        """Fold the parked events of owners of whom an older release could not read one, in partitions that were just taken; some at
+        a time."""
+        for partition, folder in list(self.folders.items()):
+            if not folder.may_read:
+                continue
+            back = folder.reads_now(MOST_FREED)
+            for owner in back:
+                freed = folder.retry(owner)
+                self._tell("event is read now", partition=partition, owner=owner, freed=freed)
+            folder.may_read = len(back) == MOST_FREED
+
     def _looked(self, partition: int, folder: PartitionFolder, before: _Looked) -> _Looked:
         locked, subject = folder.locked(MOST_LOCKED), f"partition {partition}"
         back = folder.opens_now([owner for owner, _ in locked])[:MOST_FREED] if locked else []

@@ -13,6 +13,7 @@ from events.errors import StoreUnavailable
 from events.partitions import WORKERS_KEY
 from events.redis.clock import redis_ms
 from events.redis.wire import Wire
+from projections.fold.owner import PROJECTION_VERSION
 
 LEASE_MS = 3_000
 """How long a lease of a partition, and an entry among the workers, lasts without renewal."""
@@ -40,12 +41,21 @@ class Presence:
     """This worker's entry among the workers of a store."""
 
     def __init__(
-        self, wire: Wire, worker_id: str, lease_ms: int, facts: Mapping[str, Any], tell: Tell = untold
+        self,
+        wire: Wire,
+        worker_id: str,
+        lease_ms: int,
+        facts: Mapping[str, Any],
+        tell: Tell = untold,
+        *,
+        version: int = PROJECTION_VERSION,
     ) -> None:
+        """`version`: of the builds that it folds; only workers of the same share partitions out among them."""
         self._wire = wire
         self._worker_id = worker_id
         self._lease_ms = lease_ms
         self._facts = dict(facts)
+        self._version = version
         self._beats: deque[tuple[int, int]] = deque(maxlen=RATE_BEATS)
         """Times and how many were folded by then."""
         self._tell = tell
@@ -54,7 +64,7 @@ class Presence:
         """Who lived when that was last told."""
 
     def company(self, partitions: Sequence[int], folded: int) -> tuple[int | None, list[str]]:
-        """Say that this worker lives, as `beat` does; gives the time by the clock of the list's server, and who lives.
+        """Say that this worker lives, as `beat` does; gives the time by the clock of the list's server, and who shares with it.
 
         On a Cluster the list lies on one node: while that is lost there is no time, and those who lived before are told, so that
         partitions stay spread as they were.
@@ -72,7 +82,10 @@ class Presence:
         return now_ms, self._living
 
     def beat(self, now_ms: int, partitions: Sequence[int], folded: int) -> list[str]:
-        """Say that this worker lives and what it holds; gives the ids of all that live."""
+        """Say that this worker lives and what it holds; gives the ids of all that live and fold builds of the same version.
+
+        One of another version takes nothing of what this one can fold, so nothing is left for it.
+        """
         self._beats.append((now_ms, folded))
         mine = {
             **self._facts,
@@ -80,6 +93,7 @@ class Presence:
             "partitions": list(partitions),
             "folded": folded,
             "rate": self._rate(),
+            "version": self._version,
         }
         _, answer = self._wire.answers(
             [["HSET", WORKERS_KEY, self._worker_id, msgspec.json.encode(mine)], ["HGETALL", WORKERS_KEY]]
@@ -88,7 +102,8 @@ class Presence:
         gone = [name for name, facts in known.items() if _since(facts, now_ms) > FORGET_AFTER * self._lease_ms]
         if gone:
             self._wire.call("HDEL", WORKERS_KEY, *gone)
-        return [name for name, facts in known.items() if _since(facts, now_ms) <= self._lease_ms]
+        living = {name: facts for name, facts in known.items() if _since(facts, now_ms) <= self._lease_ms}
+        return [name for name, facts in living.items() if facts.get("version", self._version) == self._version]
 
     def _rate(self) -> float | None:
         """Events folded a second over the last beats; None of a worker that has just begun, and where the clock went back."""

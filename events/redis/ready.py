@@ -42,6 +42,16 @@ def refuse_kind(wire: Wire, setting: str) -> None:
         )
 
 
+def refuse_replica(wire: Wire, setting: str) -> None:
+    """Raise StoreMismatch where a server that is to be written to follows another. One that does not tell passes, and a Cluster,
+    whose nodes lead to their primaries."""
+    if not wire.many and _fields(_asked(wire, "INFO", "replication")).get("role") == "slave":
+        raise StoreMismatch(
+            f"{setting} leads to a replica, where nothing can be written; allowed: the URL of the primary, or of its Sentinels",
+            setting=setting,
+        )
+
+
 def _mode(wire: Wire) -> str:
     """standalone, cluster or sentinel; "" where the server does not tell."""
     told = _asked(wire, "HELLO")

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, NoReturn
 
 from api.http.server.certificate import CERTIFICATE, KEY, Certificate
+from api.http.server.claiming import OPERATE_HOST, check_host
 from api.http.server.listener import OF_THIS_MACHINE, Listener
-from api.http.server.listening import check_host
-from api.http.server.serve import OPERATE_HOST
 from events.errors import BadSetting
 from events.text.origins import is_loopback
 from ops.beyond.settings import BeyondSettings, asked_name

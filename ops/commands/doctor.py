@@ -45,6 +45,12 @@ def doctor(
 
 
 def _render(answer: DoctorTold, *, every: bool) -> None:
+    render_groups(answer, every=every)
+    out.print(_sum(answer), soft_wrap=True)
+
+
+def render_groups(answer: DoctorTold, *, every: bool) -> None:
+    """What was found, by group: what is as it should be in a line of its own each only where `every` is asked for."""
     groups = dict.fromkeys(one["group"] for one in answer["checks"])
     width = max(map(len, groups), default=0)
     for group in groups:
@@ -55,7 +61,6 @@ def _render(answer: DoctorTold, *, every: bool) -> None:
         for one in of_group:
             if every or one["result"] != "ok":
                 _print(one, f"{group:{width}}")
-    out.print(_sum(answer), soft_wrap=True)
 
 
 def _print(one: FindingTold, group: str) -> None:

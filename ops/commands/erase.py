@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 from rich.markup import escape
 
-from api.cli.app import Json, app, err, out, progress, show
+from api.cli.app import Json, app, complain, err, out, print_json, progress, show
 from events.errors import EngramlogError, InputError
 from ops.commands.erase_audit import audit_only, audited, destroy_old
 from ops.commands.erase_shown import render_all, render_done, render_plan
@@ -132,6 +132,13 @@ def erase(
         if again and not failed and all(_exit_code(one) != 1 for one in done):
             store.alarms.cleared("erased_came_back", "")
     if again:
+        if failed and json:  # one document on standard output
+            from api.requests.secrets import refusal_told
+
+            print_json({"certificates": done, "failed": [dict(refusal_told(one)) for one in failed]})
+            for one in failed:
+                complain(one)
+            raise typer.Exit(failed[0].exit_code)
         show({"certificates": done}, json, render_all)
         if failed:
             raise failed[0]

@@ -41,24 +41,36 @@ def up_(
             show_default=False,
         ),
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Start nothing: say what would not work, in a few seconds, and change nothing."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """The store as a service: embedded Redis (or your own), fold workers and the HTTP API, until Ctrl-C."""
+    if idle is not None and (host is not None or port is not None):
+        raise InputError(
+            f"idle: got {idle} beside a host or a port; allowed: alone, for then it listens in the data folder and on no port",
+            field="idle",
+        )
+    given = {name: value for name, value in (("host", host), ("port", port), ("workers", workers)) if value is not None}
+    if check:
+        from ops.commands.starting import check_start
+
+        if idle is not None:
+            raise InputError(
+                f"check: got --idle {idle} beside it; allowed: without, or `up --idle` alone", field="check"
+            )
+        check_start("up", given, as_json=json)
+        return
     from ops.commands.notices import patient
     from ops.logs import start_logging, teller
     from ops.processes.ending import over
     from ops.processes.up import up, up_for_clients
     from ops.settings import load_settings
 
-    if idle is not None and (host is not None or port is not None):
-        raise InputError(
-            f"idle: got {idle} beside a host or a port; allowed: alone, for then it listens in the data folder and on no port",
-            field="idle",
-        )
     shown = sys.stderr.isatty() and not json
-    settings = load_settings()
-    given = {name: value for name, value in (("host", host), ("port", port), ("workers", workers)) if value is not None}
-    settings = settings.model_copy(update=given)
+    settings = load_settings().model_copy(update=given)
     start_logging(settings.log_level, component="supervisor", pretty=shown)
     if idle is not None:
         up_for_clients(settings, teller(), idle)
@@ -185,22 +197,27 @@ def worker(
             show_default=False,
         ),
     ] = None,
-    json: Json = False,  # noqa: ARG001 - a worker's log lines are JSON whenever nobody looks on
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Start nothing: say what would not work, in a few seconds, and change nothing."),
+    ] = False,
+    json: Json = False,
 ) -> None:
     """One fold worker on a Redis of your own, until SIGTERM; as many as you like, on as many hosts."""
     from ops.logs import start_logging
     from ops.sealing.master import master_of
     from ops.settings import load_settings
     from ops.store import open_the_store
-    from ops.worker import run_worker
+    from ops.worker import run_worker, url_of_a_worker
 
+    if check:
+        from ops.commands.starting import check_start
+
+        check_start("worker", {} if metrics_port is None else {"metrics_port": metrics_port}, as_json=json)
+        return
     settings = load_settings()
-    if not settings.redis_url:
-        raise BadSetting(
-            "ENGRAMLOG_REDIS_URL: got nothing; allowed: the URL of the store's Redis. The embedded store gets its workers from"
-            " `engramlog up` (ENGRAMLOG_WORKERS says how many)",
-            setting="ENGRAMLOG_REDIS_URL",
-        )
+    for refusal in url_of_a_worker(settings):
+        raise refusal
     with open_the_store(settings) as store:
         url = store.url
     start_logging(settings.log_level, component="worker")

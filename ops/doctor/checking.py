@@ -45,7 +45,7 @@ def examine(
     """
     before = carried_out(_of_this_machine(settings, own), seconds)  # before a server is started on the folder
     with reach(settings, on_wait=on_wait) as reached:
-        found = [*before, *_unreached(reached), *carried_out(_of_the_store(reached, own), seconds)]
+        found = [*before, *unreached(reached), *carried_out(_of_the_store(reached, own), seconds)]
         store_id = None if reached.identity is None else reached.identity.store_id
     return told(store_id, utc_text(from_micros(own())), found)
 
@@ -62,7 +62,7 @@ def _of_this_machine(settings: Settings, own: Callable[[], int]) -> list[Check]:
     ]
 
 
-def _unreached(reached: ReachedStore) -> list[CheckFinding]:
+def unreached(reached: ReachedStore) -> list[CheckFinding]:
     """That Redis does not answer, where it does not."""
     if reached.client is not None or reached.trouble is None:
         return []

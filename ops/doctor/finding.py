@@ -98,7 +98,8 @@ BACKUPS, CLOCK, DISK, PROCESSES = (
     CheckGroup("processes"),
 )
 STORE = CheckGroup("store")
-ORDER = (PERMISSIONS, SEALING, ACCESS, REDIS, CLUSTER, BACKUPS, CLOCK, DISK, PROCESSES, STORE)
+SETTINGS, MACHINE = CheckGroup("settings"), CheckGroup("machine")
+ORDER = (SETTINGS, MACHINE, PERMISSIONS, SEALING, ACCESS, REDIS, CLUSTER, BACKUPS, CLOCK, DISK, PROCESSES, STORE)
 
 
 def exit_code(findings: Iterable[CheckFinding], *, strict: bool = False) -> int:

@@ -86,12 +86,22 @@ class ReachedStore:
 
 
 @contextmanager
-def reach(settings: Settings, *, on_wait: Callable[[str], None] | None = None) -> Iterator[ReachedStore]:
-    """The store of these settings as far as it can be reached. Raises NothingToCheck where there is none."""
+def reach(
+    settings: Settings,
+    *,
+    on_wait: Callable[[str], None] | None = None,
+    loading_seconds: float = OPENING_SECONDS,
+    may_be_new: bool = False,
+) -> Iterator[ReachedStore]:
+    """The store of these settings as far as it can be reached. Raises NothingToCheck where there is none.
+
+    `loading_seconds`: how long a Redis of one's own may load without getting on. `may_be_new`: one that holds no store yet is
+    reached too, with neither identity nor trouble.
+    """
     if settings.redis_url is not None:
         reached = ReachedStore(settings, None)
         try:
-            _open(reached, settings.redis_url, on_wait)
+            _open(reached, settings.redis_url, on_wait, loading_seconds, may_be_new=may_be_new)
             yield reached
         finally:
             _close(reached)
@@ -146,7 +156,14 @@ def _served(reached: ReachedStore, folder: Path, on_wait: Callable[[str], None] 
     return None
 
 
-def _open(reached: ReachedStore, url: str, on_wait: Callable[[str], None] | None) -> None:
+def _open(
+    reached: ReachedStore,
+    url: str,
+    on_wait: Callable[[str], None] | None,
+    loading_seconds: float = OPENING_SECONDS,
+    *,
+    may_be_new: bool = False,
+) -> None:
     """Read which store it is, and have what opens it begin. Raises NothingToCheck."""
     settings = reached.settings
     try:
@@ -155,11 +172,11 @@ def _open(reached: ReachedStore, url: str, on_wait: Callable[[str], None] | None
         wire = Wire(client)
         try:
             if reached.embedded is None:
-                await_loaded(wire, OPENING_SECONDS, on_wait)
+                await_loaded(wire, loading_seconds, on_wait)
                 refuse_kind(wire, "ENGRAMLOG_REDIS_URL")
             reached.client = client
             reached.identity = read_identity(wire)
-            if reached.identity is None:
+            if reached.identity is None and not may_be_new:
                 raise NothingToCheck(f"this Redis holds no store yet (ENGRAMLOG_REDIS_URL): {FIRST}")
             known_identity(wire)
         finally:

@@ -17,6 +17,8 @@ from ops.embedded.folder import read_server_file, unusable
 from ops.embedded.process import ProgressBound
 from ops.embedded.socket import shut_down
 
+OWNER = "engramlog.owner"
+
 
 class FolderLock:
     """Both locks of a folder; `server_fd` is the descriptor that redis-server inherits. Held until `release`."""
@@ -29,7 +31,7 @@ class FolderLock:
     @classmethod
     def try_own(cls, folder: Path) -> FolderLock | None:
         """The owner's lock, or None while it is another's. Raises EmbeddedRedisError for a folder not writable."""
-        descriptor = _try_lock(folder, "engramlog.owner")
+        descriptor = _try_lock(folder, OWNER)
         return None if descriptor is None else cls(folder, descriptor)
 
     def take_server(self, patience: ProgressBound) -> None:
@@ -74,8 +76,34 @@ def _try_lock(folder: Path, name: str) -> int | None:
         return None
     except OSError as error:
         os.close(descriptor)
-        raise EmbeddedRedisError(
-            f"{folder} cannot be locked ({error.strerror}); put the data folder on a local file system",
-            folder=str(folder),
-        ) from error
+        raise _without_locks(folder, error) from error
     return descriptor
+
+
+def _without_locks(folder: Path, error: OSError) -> EmbeddedRedisError:
+    return EmbeddedRedisError(
+        f"{folder} cannot be locked ({error.strerror}); put the data folder on a local file system", folder=str(folder)
+    )
+
+
+def is_owned(folder: Path) -> bool:
+    """Whether a process owns a folder that is there; nothing is made, and nobody kept from it for longer than the look.
+
+    Raises EmbeddedRedisError where its file system knows no locks.
+    """
+    for path, flags in ((folder, os.O_RDONLY | os.O_DIRECTORY), (folder / OWNER, os.O_RDWR)):
+        try:
+            descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise unusable(folder, error) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError as error:
+            raise _without_locks(folder, error) from error
+        finally:
+            os.close(descriptor)
+    return False

@@ -32,7 +32,7 @@ from ops.embedded.folder import (
     write_server_file,
 )
 from ops.embedded.kept_socket import KeptSocket
-from ops.embedded.lock import FolderLock
+from ops.embedded.lock import FolderLock, is_owned
 from ops.embedded.process import ProgressBound, ServerPlan, ServerProcess, default_maxmemory, read_log
 from ops.embedded.socket import answers, listens, remove_socket, socket_path
 from ops.embedded.start import abandon, start_server
@@ -208,15 +208,34 @@ def _owned(folder: Path, role: Role, patience: ProgressBound) -> FolderLock | Se
         running = read_server_file(folder)
         if running is not None and running.role != "command" and answers(Path(running.socket), running.pid):
             if role == running.role == "up":
-                raise EmbeddedRedisError(
-                    f"`engramlog up` (pid {running.started_by}) already runs on {folder}; stop it or name another",
-                    folder=str(folder),
-                    pid=running.started_by,
-                )
+                raise _already(folder, running)
             if running.ready and role != "up":
                 return running
         patience.wait(*_in_use(folder, running))
     return lock
+
+
+def _already(folder: Path, running: ServerFile) -> EmbeddedRedisError:
+    return EmbeddedRedisError(
+        f"`engramlog up` (pid {running.started_by}) already runs on {folder}; stop it or name another",
+        folder=str(folder),
+        pid=running.started_by,
+    )
+
+
+def look_into_folder(folder: Path, binary: RedisBinary) -> str | None:
+    """What an `up` would wait for on a folder; None where it could begin at once. Nothing is made, started or kept.
+
+    Raises what `open_folder` raises where an `up` could not have it: another one runs there, or `binary` cannot read it.
+    """
+    folder = folder.expanduser().resolve()
+    if not folder.exists():
+        return None
+    running = read_server_file(folder) if is_owned(folder) else None
+    if running is not None and running.role == "up" and answers(Path(running.socket), running.pid):
+        raise _already(folder, running)
+    refuse_what_cannot_be_read(folder, binary, read_store_file(folder))
+    return None if running is None and not is_owned(folder) else _in_use(folder, running)[0]
 
 
 def _in_use(folder: Path, running: ServerFile | None) -> tuple[str, str]:

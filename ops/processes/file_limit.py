@@ -8,6 +8,10 @@ ENOUGH = 1_048_576
 """Where there is no limit at all."""
 
 
+FEW_FILES = 2_000
+"""Fewer open files leave fewer than a thousand connections."""
+
+
 def raise_file_limit() -> int:
     """Raise the limit of open files, connections among them, to the hard one; what it is now. Children inherit it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

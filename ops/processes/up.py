@@ -21,9 +21,10 @@ from api.application import Application
 from api.http.access.bearer import in_force_of
 from api.http.access.sessions import Sessions
 from api.http.app import create_app
+from api.http.server.claiming import OPERATE_PORT, claim
 from api.http.server.listener import Listener
 from api.http.server.listening import Listening
-from api.http.server.serve import OPERATE_PORT, Server, claim, serve, serve_on
+from api.http.server.serve import Server, serve, serve_on
 from api.version import program_version
 from events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from ops.admission import admission_limits, key_rates
@@ -45,7 +46,7 @@ from ops.processes.banner import ConsoleLink, Served
 from ops.processes.console_watch import ConsoleWatch
 from ops.processes.copy_watch import CopyWatch
 from ops.processes.ending import END_SECONDS, EndBounds, end_by_signal
-from ops.processes.file_limit import raise_file_limit
+from ops.processes.file_limit import FEW_FILES, raise_file_limit
 from ops.processes.folder_socket import FolderSocket
 from ops.processes.memory import give_back
 from ops.processes.schedule import JobSchedule
@@ -65,8 +66,6 @@ GREET_SECONDS = 5.0
 MARKS = EndBounds()
 LEAVING_SECONDS = END_SECONDS + 3.0
 """For so long a service that a client started may keep the folder's socket: until it looks, and ends."""
-FEW_FILES = 2_000
-"""Fewer open files leave fewer than a thousand connections."""
 Tell = Callable[..., None]
 Greet = Callable[[Served], None]
 

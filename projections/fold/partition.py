@@ -63,6 +63,10 @@ LOCKED_REASON = f"{KeyUnavailable.__name__}: "
 """What the reason of an owner begins with whose key cannot be had: its events fold by themselves once it can."""
 
 
+UNREAD_REASON = f"{UndecodableEvent.__name__}: "
+"""The same of an owner with an event that the worker could not read: one of a release that can folds it by itself."""
+
+
 class Quarantine(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Why an owner's fold stands still: the first event that could not be folded."""
 
@@ -74,6 +78,11 @@ class Quarantine(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def is_locked(self) -> bool:
         """Whether it stands still for want of its key alone, which may come back."""
         return self.reason.startswith(LOCKED_REASON)
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether it stands still for an event that whoever parked it could not read, which another release may."""
+        return self.reason.startswith(UNREAD_REASON)
 
 
 @dataclass(slots=True)

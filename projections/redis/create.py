@@ -145,6 +145,14 @@ def check_format(identity: StoreIdentity) -> None:
     )
 
 
+def check_parameters(identity: StoreIdentity) -> None:
+    """Raise StoreMismatch where a store was made with other parameters than this release knows."""
+    if identity.parameter_set != PARAMETER_SET:
+        raise StoreMismatch(
+            f"the store was made with parameter set {identity.parameter_set}; this release knows {PARAMETER_SET}"
+        )
+
+
 def open_store(
     wire: Wire, *, store_id: str, partitions: int, embedder: Callable[[], str] | None = None
 ) -> StoreIdentity:
@@ -176,10 +184,7 @@ def open_store(
         assert identity is not None
     check_format(identity)
     _begin(wire, identity)
-    if identity.parameter_set != PARAMETER_SET:
-        raise StoreMismatch(
-            f"the store was made with parameter set {identity.parameter_set}; this release knows {PARAMETER_SET}"
-        )
+    check_parameters(identity)
     marks = [("live", FIRST_BUILD), *([] if identity.sealed is None else [(SEALED_META, MOVED)])]
     wire.pipeline([["HSETNX", LogKeys(tag).meta, *one] for tag in identity.tags for one in marks])
     return identity

@@ -18,6 +18,7 @@ from events.errors import DamagedState, LogGap, LogRolledBack, LostLease
 from events.redis.gap import MENDING
 from events.redis.log import entries, runs
 from events.redis.opening import opened as opened_entries
+from events.redis.secrets import read_ciphers
 from events.redis.wire import Argument, Wire, as_store_error
 from events.sealing.cipher import NotOpened, ValueCipher
 from events.text.unreadable import UNREADABLE
@@ -115,6 +116,21 @@ def read_locked(wire: Wire, keys: BuildKeys, most: int | None = None) -> list[tu
         if cursor == b"0":
             break
     return list(found.items())[:most]
+
+
+def read_unread(wire: Wire, keys: BuildKeys) -> dict[str, int]:
+    """Owners that stand still for an event that could not be read, each with its seq; in a sealed store as far as their keys can be
+    had. Raises StoreError."""
+    flat = wire.call("HGETALL", keys.quarantine)
+    names = [name.decode() for name in flat[::2]]
+    ciphers = read_ciphers(wire, keys.log, names) if wire.seals.is_on else {}
+    found = {}
+    for owner, raw in zip(names, flat[1::2], strict=True):
+        cipher = ciphers.get(owner)
+        why = decode_quarantine(raw, cipher if isinstance(cipher, ValueCipher) else None, owner)
+        if why.is_unread:
+            found[owner] = why.seq
+    return found
 
 
 def encode_quarantine(found: Quarantine, cipher: ValueCipher | None, owner: str) -> bytes:

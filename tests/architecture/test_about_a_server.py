@@ -52,6 +52,7 @@ PLACES = {
     "events/redis/ready.py _mode: INFO": ONE_SERVER,
     "events/redis/proving.py _asked: WAIT": ABOUT,
     "events/redis/proving.py _asked: WAITAOF": ABOUT,
+    "events/redis/ready.py refuse_replica: INFO": ONE_SERVER,
     "events/redis/wire.py load_again: SCRIPT": "a wire to one server; that of a cluster has each node load it",
     "events/redis/wire.py server_run: INFO": GIVEN,
     "ops/doctor/gathering/cluster.py _look: CONFIG": EACH,

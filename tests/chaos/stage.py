@@ -77,6 +77,11 @@ class Stage:
         self._cast.append(actor)
         return actor
 
+    def end_workers(self) -> None:
+        """SIGTERM of everybody, who hand over."""
+        for actor in self._cast:
+            actor.end()
+
     def checkpoint(self) -> int:
         """How far the live build is folded."""
         return read_checkpoint(self.wire, live_keys(self.wire, self.tags[0])).seq

@@ -44,10 +44,12 @@ class Verdict(Findings):
         return not (self.lost or self.duplicated or self.out_of_order or self.differences)
 
 
-def judge(client: redis.Redis, tags: Sequence[str], ledger: Ledger, marker: Marker = UNMARKED) -> Verdict:
+def judge(
+    client: redis.Redis, tags: Sequence[str], ledger: Ledger, marker: Marker = UNMARKED, *, over_http: bool = False
+) -> Verdict:
     """Compare every partition with the ledger. Call when every checkpoint has reached its head.
 
-    `marker`: of the log through which all was appended.
+    `marker`: of the log through which all was appended. `over_http`: services wrote beside the events how far they trust them.
     """
     verdict = Verdict()
     lines = by_id(ledger.lines)
@@ -57,7 +59,8 @@ def judge(client: redis.Redis, tags: Sequence[str], ledger: Ledger, marker: Mark
         written = _read_log(log, partition, lines, places, verdict)
         _judge_partition(wire, tag, written, verdict)
         first = int(wire.call("HGET", LogKeys(tag).meta, "format2") or 0)
-        judge_beside(wire, tag, written, first, marker, verdict.differs)
+        if not over_http:
+            judge_beside(wire, tag, written, first, marker, verdict.differs)
     _judge_ledger(ledger, places, verdict)
     log.close()
     wire.close()

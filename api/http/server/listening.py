@@ -13,9 +13,7 @@ import uvicorn
 from api.http.server.connection import TrackedConnection
 from api.http.server.connections import Connections
 from api.http.server.door import TcpDoor
-from api.http.server.listener import LISTENER, OF_THIS_MACHINE, Listener, address_of
-from events.errors import BadSetting
-from events.text.origins import is_loopback
+from api.http.server.listener import LISTENER, OF_THIS_MACHINE, Listener
 
 Refused = Callable[[str], None]
 
@@ -66,20 +64,3 @@ class ListeningServer(uvicorn.Server):
             else partial(TcpDoor, connections, lambda: certificate.context, inside, self._refused)
         )
         return await asyncio.get_running_loop().create_server(made, sock=one.socket, backlog=self.config.backlog)
-
-
-def check_host(host: str, listener: Listener = OF_THIS_MACHINE, setting: str = "ENGRAMLOG_HOST") -> None:
-    """Raise BadSetting for an address that others could reach, unless the listener is made for them."""
-    if is_loopback(host):
-        return
-    if not listener.public:
-        raise BadSetting(
-            f"{setting}: got {host!r}; allowed: 127.0.0.1, ::1 or localhost; beyond this machine only with a certificate"
-            " (ENGRAMLOG_TLS_CERT_FILE) or a declared proxy (ENGRAMLOG_TRUSTED_PROXIES), and a key",
-            setting=setting,
-            got=host,
-            allowed="127.0.0.1, ::1 or localhost",
-        )
-    if address_of(host) is None:
-        allowed = "an address of this machine in digits, 0.0.0.0 or :: for all of them"
-        raise BadSetting(f"{setting}: got {host!r}; allowed: {allowed}", setting=setting, got=host, allowed=allowed)

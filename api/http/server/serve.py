@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
 import socket
 from collections.abc import Callable, Sequence
-from ipaddress import ip_address
 from threading import Thread, get_ident
 
 import uvicorn
 from fastapi import FastAPI
 
+from api.http.server.claiming import check_host, claim, taken
 from api.http.server.connection import protocol_of
 from api.http.server.connections import ConnectionLimits, Connections, connections_within, open_files, quiet_loop
 from api.http.server.lines import Malformed, Tell, ThreadLines, not_malformed, silent
 from api.http.server.listener import OF_THIS_MACHINE, Listener
-from api.http.server.listening import Listening, ListeningServer, check_host
-from api.http.server.port_holder import holder_of
+from api.http.server.listening import Listening, ListeningServer
 from events.alarms import Alarms
-from events.errors import BadSetting, EngramlogError
+from events.errors import EngramlogError
 
 __all__ = ["Server", "check_host", "claim", "serve", "serve_on"]
 
@@ -32,7 +30,6 @@ LOGGERS = (logging.getLogger("uvicorn.error"), logging.getLogger("asyncio"))
 """What the server's libraries write to; asyncio tells of each write to a client that has gone."""
 
 
-OPERATE_HOST, OPERATE_PORT = "ENGRAMLOG_OPERATE_HOST", "ENGRAMLOG_OPERATE_PORT"
 PRIVATE_CONNECTIONS = 100
 """So many connections may be open at once by listeners of this machine beside a public one, whose callers cannot take them."""
 
@@ -212,41 +209,5 @@ def listening(
     try:
         found.listen(socket.SOMAXCONN)
     except OSError as error:
-        raise _taken(found, host, port, setting, error) from None
+        raise taken(found, host, port, setting, error) from None
     return found
-
-
-def claim(
-    host: str,
-    port: int,
-    setting: str = "ENGRAMLOG_PORT",
-    *,
-    listener: Listener = OF_THIS_MACHINE,
-) -> socket.socket:
-    """A socket on the port, which nobody can take from then on, and nobody is let in to yet. Raises as `listening` does."""
-    check_host(host, listener, OPERATE_HOST if setting == OPERATE_PORT else "ENGRAMLOG_HOST")
-    address = _address(host)
-    family = socket.AF_INET6 if ip_address(address).version == 6 else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's wait on
-    try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((address, port))
-    except OSError as error:
-        raise _taken(found, host, port, setting, error) from None
-    return found
-
-
-def _address(host: str) -> str:
-    return "127.0.0.1" if host.lower() == "localhost" else host
-
-
-def _taken(listener: socket.socket, host: str, port: int, setting: str, error: OSError) -> BadSetting:
-    """The refusal of a port, with who has it; the socket is closed."""
-    listener.close()
-    holder = f": {holder_of(port)} listens on it" if error.errno == errno.EADDRINUSE else ""
-    return BadSetting(
-        f"{setting}: got {port}; allowed: a free port of {_address(host)}, 0 for any ({error.strerror}{holder})",
-        setting=setting,
-        got=port,
-        allowed="a free port, 0 for any",
-    )

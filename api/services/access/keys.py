@@ -21,7 +21,7 @@ from events.catalogue.access import PRINCIPAL_RULE, Principal
 from events.door.of_the_store import ACCESS, access_id
 from events.entry import LOCAL
 from events.envelope import from_micros, utc_text
-from events.errors import AccessDenied, ConcurrencyError, refused
+from events.errors import AccessDenied, ConcurrencyError, EngramlogError, UnderReplicated, refused
 from events.log import EventLog
 from events.partitions import parse_position, partition_of
 from projections.access.book import MOST_LIVE, AccessBook, Key
@@ -143,7 +143,10 @@ class AccessKeys:
                 return [issued]
             return [issued, GrantsSet(number=number + 1, principal=principal, grants=read, reason=reason)]
 
-        book, position = self._say(said, actor)
+        try:
+            book, position = self._say(said, actor)
+        except UnderReplicated as error:
+            raise self._taken_back(made[0].key_id, error) from error
         key = made[0]
         return {
             "key": key.text,
@@ -153,6 +156,18 @@ class AccessKeys:
             "grants": [told(one) for one in book.grants.get(principal, ())],
             "position": position,
         }
+
+    def _taken_back(self, key_id: str, error: UnderReplicated) -> UnderReplicated:
+        """The refusal of a key that is made and is not proved: nobody is shown it, so it is revoked."""
+        done = "and is revoked: ask again for another"
+        try:
+            self.revoke(key_id, reason="not proved when it was made, and shown to nobody")
+        except UnderReplicated:
+            """That is written, as the key is."""
+        except EngramlogError:
+            done = f"and could not be revoked: `engramlog key revoke {key_id}`"
+        told = f"{error.message} The key {key_id} was shown to nobody, {done}"
+        return UnderReplicated(told, error.context["receipts"])
 
     def revoke(self, key_id: str, *, reason: str = "", actor: str = "user") -> RevokedKey:
         """From here on a key, and every token made of it, opens nothing. Raises InputError for a key that is none."""

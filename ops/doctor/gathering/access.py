@@ -55,13 +55,33 @@ def look_at_listening(settings: Settings, now: datetime) -> list[CheckFinding]:
 
 def look_at_keys(reached: ReachedStore) -> list[CheckFinding]:
     """Keys and grants. Raises StoreError."""
+    book, now = _book(reached), now_micros()
+    return [*_needed(reached.settings, book), *access.keys(book, now, SOON), *access.grants(book, now)]
+
+
+def look_at_first_key(reached: ReachedStore) -> list[CheckFinding]:
+    """That no key lives, where the service is to be open to others. Raises StoreError."""
+    if not is_public(reached.settings):
+        return []
+    return no_key_yet(reached.settings) if reached.identity is None else _needed(reached.settings, _book(reached))
+
+
+def no_key_yet(settings: Settings) -> list[CheckFinding]:
+    """The same of a store that is not made yet."""
+    return _needed(settings, AccessBook())
+
+
+def _book(reached: ReachedStore) -> AccessBook:
     log = reached.log()
     try:
-        book, now = AccessFollower(log).book(), now_micros()
+        return AccessFollower(log).book()
     finally:
         log.close()
-    needed = access.first_key(_lacks_key(reached.settings, book))
-    return [*([] if needed is None else [needed]), *access.keys(book, now, SOON), *access.grants(book, now)]
+
+
+def _needed(settings: Settings, book: AccessBook) -> list[CheckFinding]:
+    needed = access.first_key(_lacks_key(settings, book))
+    return [] if needed is None else [needed]
 
 
 def _lacks_key(settings: Settings, book: AccessBook) -> str | None:

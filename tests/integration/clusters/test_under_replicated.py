@@ -243,3 +243,14 @@ def command(primary: Primary, *words: str) -> tuple[int, str, str]:
         code = run(lambda: nullcontext(primary.http.application), [*words])
     out.flush()
     return code, out.buffer.getvalue().decode(), err.getvalue()  # type: ignore[attr-defined]
+
+
+def test_a_key_that_is_not_proved_is_shown_to_nobody_and_revoked(primary: Primary) -> None:
+    keys = primary.http.application.keys
+    with pytest.raises(Unproved, match=r"The key \w+ was shown to nobody, and is revoked") as caught:
+        keys.issue("unproved", days=1)
+    told = next(one for one in keys.access()["principals"] if one["principal"] == "unproved")
+    assert [one["state"] for one in told["keys"]] == ["revoked"]
+    assert told["keys"][0]["key_id"] in caught.value.message
+    primary.follow()
+    assert keys.issue("unproved", days=1)["key_id"] != told["keys"][0]["key_id"]

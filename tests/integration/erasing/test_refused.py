@@ -311,3 +311,16 @@ def test_killed_while_the_key_service_went_away_it_stays_fenced_and_is_ended_onc
     assert served.left_of() == []
     assert served.differences() == []
     assert served.neighbourhood() == others
+
+
+def test_erasing_again_that_fails_in_between_prints_one_document(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused() -> None:
+        raise StoreFull("no room for it")
+
+    assert folder.is_dir()
+    monkeypatch.setattr("ops.commands.erase._all_left", lambda *_told: [refused, refused])
+    told = cli.json("erase", "--again", code=1)
+    assert told["certificates"] == []
+    assert [(one["error"], one["message"]) for one in told["failed"]] == [("StoreFull", "no room for it")] * 2

@@ -1,0 +1,254 @@
+"""What `up` and `worker` need of this machine and of others, each looked at by what refuses it at a start. Nothing is changed."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from contextlib import closing, suppress
+from functools import partial
+from resource import RLIMIT_NOFILE, getrlimit
+from typing import TYPE_CHECKING
+
+from api.http.server.claiming import OPERATE_PORT, claim
+from events.errors import BadSetting, EngramlogError, StoreUnavailable
+from events.redis.wire import Wire, connect
+from events.text.embedder_names import NONE
+from ops.beyond.listeners import listeners_of
+from ops.doctor.deciding import beside
+from ops.doctor.finding import MACHINE, PERMISSIONS, REDIS, SEALING, STORE, CheckFinding, CheckGroup
+from ops.doctor.gathering.files import folder_of
+from ops.doctor.reaching import SECONDS
+from ops.embedded.disk import look
+from ops.embedded.private_folder import private_folder
+from ops.embedded.server import find_redis_server, look_into_folder
+from ops.embedders import chosen_at_start, embedders_of
+from ops.identity.fetching import NotTold, keys_at
+from ops.metrics.port import ports_of, refuse_taken
+from ops.models import model_of
+from ops.processes.file_limit import ENOUGH, FEW_FILES
+from ops.sealing.master import master_of
+from ops.settings import Settings
+from ops.store import check_queue
+from ops.token_file import read_token
+
+if TYPE_CHECKING:
+    from ops.beyond.listeners import Listeners
+    from projections.redis.create import StoreIdentity
+
+_PROBE = bytes(32)
+"""What the master key is tried with; what it becomes is kept nowhere."""
+_PORTS = {"http": 80, "https": 443}
+
+
+def refused(group: CheckGroup, check: str, error: EngramlogError) -> CheckFinding:
+    """A start's own refusal as a finding: what was found, and what is to be done where it tells that apart."""
+    for parting, begins in (("; allowed", "allowed"), ("; ", ""), (": ", "")):
+        found, told, cure = error.message.partition(parting)
+        if told:
+            return group.wrong(check, found, begins + cure)
+    return group.wrong(check, error.message, "look at it, then try again")
+
+
+def _unless(group: CheckGroup, check: str, fine: str, work: Callable[[], object]) -> list[CheckFinding]:
+    """That it is as it should be, or the refusal of what a start does."""
+    try:
+        work()
+    except EngramlogError as error:
+        return [refused(group, check, error)]
+    return [group.ok(check, fine)]
+
+
+def _listeners(settings: Settings) -> Listeners | None:
+    with suppress(BadSetting):  # why is told by the check of listening
+        return listeners_of(settings, settings.host)
+    return None
+
+
+def look_at_ports(settings: Settings) -> list[CheckFinding]:
+    """Whether the API's port and that for operating are free, or who has them. Each is taken for a moment; nothing listens."""
+    listeners = _listeners(settings)
+    if listeners is None:
+        return []
+    take = partial(_take, settings.host, settings.port, listener=listeners.main)
+    found = _unless(MACHINE, "port", f"{settings.host}:{settings.port or 'any'} is free", take)
+    if listeners.operating is not None and settings.operate_port is not None:
+        host, port = settings.operate_host, settings.operate_port
+        take = partial(_take, host, port, OPERATE_PORT, listener=listeners.operating)
+        found += _unless(MACHINE, "operating port", f"{host}:{port or 'any'} is free", take)
+    return found
+
+
+def _take(*place: str | int, **more: object) -> None:
+    with closing(claim(*place, **more)):  # type: ignore[arg-type]
+        pass
+
+
+def look_at_metrics_ports(settings: Settings, workers: int) -> list[CheckFinding]:
+    """The same of where workers tell their figures."""
+    port = settings.metrics_port
+    if port is None:
+        return []
+    return _unless(
+        MACHINE,
+        "metrics ports",
+        f"free from {port} on" if port else "any that is free",
+        lambda: refuse_taken(settings.metrics_host, ports_of(port, workers)),
+    )
+
+
+def look_at_file_limit() -> list[CheckFinding]:
+    """How many files a process may open, once it has raised its own limit."""
+    _, hard = getrlimit(RLIMIT_NOFILE)
+    files = hard if 0 <= hard < ENOUGH else ENOUGH
+    if files >= FEW_FILES:
+        return [MACHINE.ok("open files", f"{files:,} may be open")]
+    return [
+        MACHINE.advice(
+            "open files",
+            f"{files:,} may be open, so few connections are answered at once",
+            f"raise the hard limit: `ulimit -Hn {4 * FEW_FILES}`, or LimitNOFILE of its unit",
+        )
+    ]
+
+
+def look_at_token(settings: Settings) -> list[CheckFinding]:
+    """Whether the API's token, and the folder that it lies in, can be used or be made."""
+    if settings.token is not None:
+        return [PERMISSIONS.ok("token", "ENGRAMLOG_TOKEN is set")]
+    return _unless(PERMISSIONS, "token", "there, or made at the start", lambda: read_token(folder_of(settings)))
+
+
+def look_at_folder(settings: Settings) -> list[CheckFinding]:
+    """Whether the data folder can be used, or made; where it lies open, that a start closes it."""
+    try:
+        folder, mended = private_folder(settings.data, changes=False)
+    except EngramlogError as error:
+        return [refused(PERMISSIONS, "data folder", error)]
+    if mended:
+        found = mended.partition(";")[0]
+        return [PERMISSIONS.advice("data folder", found, "nothing: a start closes it to them")]
+    told = "is this user's alone" if folder.exists() else "is made at the start"
+    return [PERMISSIONS.ok("data folder", f"{folder} {told}")]
+
+
+def look_at_private_redis(settings: Settings) -> list[CheckFinding]:
+    """The redis-server of an embedded store, and whether it could begin on the folder now."""
+    try:
+        binary = find_redis_server(settings.redis_server)
+    except EngramlogError as error:
+        return [refused(REDIS, "redis-server", error)]
+    found = [REDIS.ok("redis-server", f"{binary.path} is Redis {binary.version}")]
+    try:
+        waits = look_into_folder(settings.data, binary)
+    except EngramlogError as error:
+        return [*found, refused(STORE, "folder", error)]
+    if waits is not None:
+        return [*found, STORE.advice("folder", f"in use: {waits}", "`up` waits for a minute; end it where it stays")]
+    folder = folder_of(settings)
+    found.append(STORE.ok("folder", f"no other process has {folder}"))
+    if (folder / "store.json").exists():
+        cure = "`engramlog doctor` starts it for a moment and looks"
+        found.append(STORE.unseen("format", "what the private Redis holds is seen once it runs", cure))
+    return found
+
+
+def look_at_disk(settings: Settings) -> list[CheckFinding]:
+    """Room on the disk of the data folder. Raises OSError."""
+    folder = folder_of(settings)
+    there = next(one for one in (folder, *folder.parents) if one.exists())
+    return softened([beside.disk(folder, look(there))])
+
+
+def softened(found: list[CheckFinding]) -> list[CheckFinding]:
+    """What a doctor calls wrong and no start refuses, as advice."""
+    return [one._replace(result="advice") if one.result == "wrong" else one for one in found]
+
+
+def look_at_master_key(settings: Settings) -> list[CheckFinding]:
+    """Whether the master key can be read, or its service answers. Raises StoreError."""
+    folder = folder_of(settings) if settings.redis_url is None else None
+
+    def wrap() -> None:
+        master = master_of(settings, folder)
+        if master is not None:
+            master.wrap([(b"check", _PROBE)])
+
+    if settings.sealed_by == NONE:
+        return [SEALING.ok("master key", "none is asked for: a new store lies open")]
+    return _unless(SEALING, "master key", "it can be had, or is made at the start", wrap)
+
+
+def look_at_queue(settings: Settings) -> list[CheckFinding]:
+    """Where jobs wait, if it is a Redis of its own. A start waits for one that does not answer."""
+    url = settings.queue_url
+    if not url:
+        return []
+    try:
+        check_queue(url, min(settings.redis_timeout, SECONDS))
+    except EngramlogError as error:
+        return [refused(REDIS, "queue", error)]
+    client = connect(url, timeout=min(settings.redis_timeout, SECONDS))
+    try:
+        with closing(Wire(client)) as wire:
+            wire.call("EXISTS", "engramlog")
+    except StoreUnavailable as error:
+        return [REDIS.advice("queue", f"ENGRAMLOG_QUEUE_URL: {error.message}", "no job is done until it answers")]
+    finally:
+        client.close()
+    return [REDIS.ok("queue", "the Redis of the queue answers")]
+
+
+def look_at_provider(settings: Settings) -> list[CheckFinding]:
+    """Whether the identity provider tells its keys."""
+    if settings.identity_issuer is None:
+        return []
+    try:
+        keys = keys_at(settings.identity_issuer, settings.identity_jwks_url, SECONDS / 2)
+    except NotTold as error:
+        cure = "nobody with a token of it is admitted until it tells them; keys of the store open as ever"
+        return [MACHINE.advice("identity provider", str(error), cure)]
+    return [MACHINE.ok("identity provider", f"it tells its keys ({len(keys):,})")]
+
+
+def look_at_embedder(settings: Settings, identity: StoreIdentity | None) -> list[CheckFinding]:
+    """What compares meanings, and what is missing of it. `identity`: of the store, where it is known."""
+    embedders = embedders_of(settings, identity.embedder if identity is not None else settings.embedder or NONE)
+    if embedders is None or not embedders.plan.embeds:
+        return []
+    try:
+        told = chosen_at_start(embedders)
+    except BadSetting as error:
+        return [refused(MACHINE, "embedder", error)]
+    if "missing" in told:
+        cure = "install its extra, or set ENGRAMLOG_EMBEDDER; until then questions are answered by words alone"
+        return [MACHINE.advice("embedder", f"{told['embedder']} lacks {told['missing']}", cure)]
+    host = model_of(settings).embedder_host
+    found = [] if host is None else _reached("embedder", host, settings.embedder_url)
+    return found or [MACHINE.ok("embedder", f"{told['embedder']} is there")]
+
+
+def look_at_model(settings: Settings) -> list[CheckFinding]:
+    """Whether the language model can be asked: its client is there, and its endpoint is reached. It is asked nothing."""
+    model = model_of(settings)
+    if model.chat is None or model.chat_set is None:
+        return []
+    try:
+        model.chat()
+    except BadSetting as error:
+        return softened([refused(MACHINE, "model", error)])
+    finally:
+        model.close()
+    found = _reached("model", model.chat_set["host"], settings.model_url)
+    return found or [MACHINE.ok("model", f"{model.chat_set['host']} is reached")]
+
+
+def _reached(check: str, host: object, url: str | None) -> list[CheckFinding]:
+    """Advice where nobody listens at an address."""
+    name, colon, port = str(host).rpartition(":")
+    place = (name.strip("[]"), int(port)) if colon else (port, _PORTS.get((url or "https:").partition(":")[0], 443))
+    try:
+        socket.create_connection(place, timeout=SECONDS / 2).close()
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        return [MACHINE.advice(check, f"{host} is not reached: {why}", "what is asked of it fails until it is")]
+    return []
