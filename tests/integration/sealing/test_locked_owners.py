@@ -9,7 +9,9 @@ import pytest
 
 from consumers.fold.rebuild import rebuild_partition
 from events.alarms import KEYS_UNAVAILABLE
-from events.errors import KeyUnavailable, OwnerErased, StoreError
+from events.catalogue import EventData
+from events.envelope import Event, decode
+from events.errors import KeyUnavailable, OwnerErased, StoreError, UndecodableEvent
 from events.partitions import LogKeys
 from events.redis.log import RedisEventLog
 from events.redis.wire import StoreClient, Wire, connect
@@ -17,6 +19,7 @@ from events.sealing.cipher import BODY_MARK
 from events.sealing.seals import Seals, tombstone
 from ops.sealing.place import service_key
 from ops.sealing.vault import VaultKey
+from projections.fold import partition
 from projections.fold.builds import FIRST_BUILD, BuildKeys
 from projections.redis.create import known_identity
 from projections.redis.store import decode_quarantine, read_checkpoint, read_locked, read_owner, read_parked
@@ -244,3 +247,27 @@ def test_an_owner_whose_key_cannot_be_had_keeps_nobody_else_from_reading_the_log
         assert (others.owner, others.body[:1]) == ("bob", b"{")
         with pytest.raises(StoreError):
             store.log.read_at(0, [mine.seq])
+
+
+def test_what_an_older_release_could_not_read_of_a_sealed_store_is_folded_by_the_next_worker(
+    redis_server: RedisServer, service: FakeKeyService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def decode_of_before(kind: str, body: bytes) -> Event[EventData]:
+        if kind == "MemoryMentioned.1":
+            raise UndecodableEvent("of no type or version that this release knows", kind=kind)
+        return decode(kind, body)
+
+    with sealed_store(redis_server.url, service) as sealed:
+        store = sealed.store
+        with monkeypatch.context() as before:
+            before.setattr(partition, "decode", decode_of_before)
+            sealed.worker("older")
+            store.append(store.created("ada", "a1"), store.mentioned("ada", "a1"), store.created("bob", "b1"))
+            store.append(store.created("ada", "a2"))
+            wait_until(lambda: store.folded() and bool(sealed.reason("ada")))
+            assert read_parked(sealed.wire, sealed.keys, "ada") == [2, 4]
+            store.stop_worker("older")
+        sealed.worker("newer")
+        wait_until(lambda: not sealed.reason("ada"))
+        assert (sealed.records("ada"), sealed.is_as_if_folded_at_once()) == (2, True)
+        assert store.told("event is read now") == [{"partition": 0, "owner": "ada", "freed": True}]
