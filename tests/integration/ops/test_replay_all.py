@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from ops.many.replaying import replayer_on
 
 from api.cli.show.replaying_all import everybody_moved
 from api.requests.whole import WholeAsked
@@ -25,7 +26,6 @@ from events.partitions import LogKeys, partition_of
 from ops.main import main
 from ops.many import replaying
 from ops.many.journal import Journal
-from ops.many.replaying import replayer_on
 from ops.processes import shares
 from ops.settings import Settings
 from ops.store import OpenStore
