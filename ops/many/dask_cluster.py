@@ -202,7 +202,8 @@ class DaskCluster:
         nobody = 0.0
         while True:
             try:
-                return list(wait(futures, timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED").done)
+                with self._client.as_current():
+                    return list(wait(futures, timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED").done)
             except TimeoutError:
                 self._tell_lost(0)
             except (CancelledError, asyncio.CancelledError):
@@ -272,3 +273,4 @@ class DaskCluster:
             if under_way:
                 self._client.cancel(under_way, force=True)
             self._client.run(let_go, on_error="ignore")
+            self._client.unsubscribe_topic("all")  # or the scheduler tells a client that has gone

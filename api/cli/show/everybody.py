@@ -106,12 +106,13 @@ def _line(what: str, counts: Mapping[str, int], console: Console) -> None:
 def everybody_read(answer: Mapping[str, Any], console: Console = out) -> None:
     """What reading the turns of a whole store came to, or would come to."""
     dry, counts = answer["dry_run"], sorted(answer["counts"].items())
-    told = ", ".join(f"{many:,} {name.replace('_', ' ')}" for name, many in counts)
+    changing = ", ".join(f"{many:,} {name.replace('_', ' ')}" for name, many in counts if name != "skip")
+    kept = f", {answer['counts']['skip']:,} known or not kept" if answer["counts"].get("skip") else ""
     read = f"{answer['read']:,} turns read{' again' if answer['again'] else ''}: " if answer["read"] else ""
     seen = f"of {answer['changed']:,} of {owners_told(answer['owners'])}: "
     if dry:
-        told = f"would {told}" if told else "nothing would change"
-    console.print(Text(f"{seen}{read}{told or 'nothing new'}", "yellow" if dry else "green"))
+        changing = f"would be {changing}" if changing else "nothing would change"
+    console.print(Text(f"{seen}{read}{changing or 'nothing new'}{kept}", "yellow" if dry else "green"))
     standing_of(answer, console)
     if answer["by_rules"]:
         console.print(Text(f"{answer['by_rules']:,} turns by rules: the model had no usable answer", "yellow"))
