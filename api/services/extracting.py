@@ -116,7 +116,7 @@ class Extractor:
             self._level(owner)
         return {"owner": owner, "dry_run": False} | answer | self._cost(answer["usage"])
 
-    def read_again(self, owner: str) -> dict[str, Any]:
+    def read_again(self, owner: str) -> Mapping[str, Any]:
         """What all turns would become by the rules of today, whoever read them first; appends nothing and leaves no trace.
 
         `counts` has what would change, `skip` what is known or not kept, and `gone`: memories that were drawn from these turns, and

@@ -79,7 +79,7 @@ def ask_everybody(
         tell({**told, **answer})
 
 
-def _asked(work: Work, given: Mapping[str, Any]) -> tuple[AnyAsked, AnyFigures, dict[str, Any]]:
+def _asked(work: Work, given: Mapping[str, Any]) -> tuple[AnyAsked, AnyFigures, Mapping[str, Any]]:
     """What is asked, the figures of nobody, and what of the question is told again. Raises InputError."""
     if work == "replay":
         from api.services.auditing.replaying_all import nothing_of, told_of, whole_asked
@@ -93,10 +93,10 @@ def _asked(work: Work, given: Mapping[str, Any]) -> tuple[AnyAsked, AnyFigures, 
         held = health_asked(**given)
         return held, StoreHealth(), {"as_of": held.as_of, "known": held.known, "at": held.at}
     from api.services.whole.reading_turns import reading_asked
-    from projections.reports.many.reading import StoreRead
+    from projections.reports.many.reading import TurnsRead
 
     reading = reading_asked(**given)
-    return reading, StoreRead(), {"by": reading.by, "dry_run": reading.dry_run, "again": reading.again}
+    return reading, TurnsRead(), {"by": reading.by, "dry_run": reading.dry_run, "again": reading.again}
 
 
 def _executor(

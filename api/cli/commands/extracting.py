@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import typer
@@ -12,8 +13,8 @@ from api.choices import MODEL, RULES
 from api.cli.app import err, opened, out, progress
 from api.cli.everybody import OF_WHOM, everybody_asked, of_all
 from api.cli.made import PARTLY, Call, command
-from api.cli.show.everybody import everybody_read
 from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.whole.everybody import everybody_read
 from api.operations.definition import Parameter
 from api.operations.reports import EXTRACT
 
@@ -75,7 +76,7 @@ def extract(call: Call) -> None:
         raise typer.Exit(PARTLY)
 
 
-def _told(answer: dict[str, Any]) -> None:
+def _told(answer: Mapping[str, Any]) -> None:
     counts = ", ".join(f"{count:,} {WORDS.get(name, name)}" for name, count in sorted(answer["counts"].items()))
     if answer["dry_run"]:
         table([one for one in answer["statements"] if not answer.get("again") or one["operation"] != "SKIP"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.cli.everybody import OF_WHOM, everybody_asked, of_all
 from api.cli.made import Call, command
-from api.cli.show.everybody import everybody_held
+from api.cli.show.whole.everybody import everybody_held
 from api.operations.living import HEALTH
 
 OF_ONE = {

@@ -9,7 +9,7 @@ import typer
 from api.cli.everybody import OF_WHOM, everybody_asked, of_all
 from api.cli.made import PARTLY, Call, command
 from api.cli.show.replaying import looked_at
-from api.cli.show.replaying_all import everybody_moved
+from api.cli.show.whole.moved import everybody_moved
 from api.operations.definition import Option, Parameter
 from api.operations.replaying import REPLAY, RETRACT
 from events.errors import refused

@@ -95,7 +95,7 @@ def nothing_of(asked: WholeAsked) -> StoreMoved:
     return StoreMoved(questions={text: OrderMoved() for text in asked.queries})
 
 
-def told_of(asked: WholeAsked) -> dict[str, Any]:
+def told_of(asked: WholeAsked) -> Mapping[str, Any]:
     """What was asked, as the answer tells it again; JSON-ready."""
     return {
         "set": asked.parameters,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from api.choices import MODEL, RULES
@@ -10,7 +10,7 @@ from api.requests.whole import ReadingAsked
 from api.services.extracting import WAYS, Extractor
 from api.services.whole.walking import LEFT_OUT, Passing, walk
 from events.errors import ConcurrencyError, ModelFailed, OwnerQuarantined, refused
-from projections.reports.many.reading import StoreRead
+from projections.reports.many.reading import TurnsRead
 
 NOT_NOW = (*LEFT_OUT, OwnerQuarantined, ConcurrencyError)
 """What keeps the turns of one owner from being read now."""
@@ -38,13 +38,13 @@ class StoreTurnReader:
         self._extractor, self._passing = extractor, passing
         self._troubled = 0
 
-    def part(self, owners: Sequence[str], asked: ReadingAsked) -> StoreRead:
+    def part(self, owners: Sequence[str], asked: ReadingAsked) -> TurnsRead:
         """The figures of these owners. One whose turns cannot be read is counted by why, and keeps no other from it.
 
         What was appended stays, whatever it ends with. Raises what is wrong with more than one owner: ModelFailed where a model
         fails of `TROUBLED_IN_A_ROW` owners, BadSetting where there is none, StoreError.
         """
-        found = StoreRead()
+        found = TurnsRead()
 
         def take(owner: str) -> None:
             answer = self._one(owner, asked)
@@ -58,7 +58,7 @@ class StoreTurnReader:
 
         return walk(owners, found, take, self._passing, NOT_NOW)
 
-    def _one(self, owner: str, asked: ReadingAsked) -> dict[str, Any]:
+    def _one(self, owner: str, asked: ReadingAsked) -> Mapping[str, Any]:
         if asked.again:
             return self._extractor.read_again(owner)
         if not asked.dry_run:

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from projections.reports.many.health import StoreHealth
 from projections.reports.many.moved import StoreMoved
-from projections.reports.many.reading import StoreRead
+from projections.reports.many.reading import TurnsRead
 
-AnyFigures = StoreMoved | StoreHealth | StoreRead
+AnyFigures = StoreMoved | StoreHealth | TurnsRead

@@ -26,7 +26,7 @@ class OwnerRead(msgspec.Struct):
     """Turns that are still to be read."""
 
 
-class StoreRead(OwnersFigures, tag="extract"):
+class TurnsRead(OwnersFigures, tag="extract"):
     """What reading many owners' turns came to, in sum."""
 
     own = frozenset({"most"})
@@ -52,7 +52,7 @@ class StoreRead(OwnersFigures, tag="extract"):
 
     def add(self, other: OwnersFigures) -> None:
         """Take in another part."""
-        assert isinstance(other, StoreRead)
+        assert isinstance(other, TurnsRead)
         OwnersFigures.add(self, other)
         self.most = _most([*self.most, *other.most])
 

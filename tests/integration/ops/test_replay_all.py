@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from api.cli.show.replaying_all import everybody_moved
+from api.cli.show.whole.moved import everybody_moved
 from api.requests.whole import WholeAsked
 from api.services.auditing.folding import Refolder
 from api.services.auditing.replaying_all import StoreReplayer

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli.app import out
-from api.cli.show.everybody import done_by, owners_told, standing_of
 from api.cli.show.memories import times_of
 from api.cli.show.replaying import told_fields
 from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.whole.everybody import done_by, owners_told, standing_of
 
 
 def everybody_moved(answer: Mapping[str, Any], console: Console = out) -> None:
