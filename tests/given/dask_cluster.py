@@ -40,15 +40,16 @@ def local_cluster(
     script = folder / "cluster.py"
     script.write_text(_CLUSTER, "utf-8")
     path = os.pathsep.join(filter(None, sys.path))
-    process = subprocess.Popen(
-        [sys.executable, str(script), json.dumps(config or {})],
-        env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", **environment},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=(folder / "cluster.log").open("wb"),
-        cwd=folder,
-        text=True,
-    )
+    with (folder / "cluster.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, str(script), json.dumps(config or {})],
+            env={**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            cwd=folder,
+            text=True,
+        )
     assert process.stdin is not None
     assert process.stdout is not None
     try:

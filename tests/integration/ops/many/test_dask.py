@@ -1,4 +1,4 @@
-"""All owners of a store by the workers of a real Dask cluster: what one process finds, whoever dies, and nothing that must not cross."""
+"""All owners of a store by workers of a real Dask cluster: what one process finds, whoever dies; and what crosses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ops.wiring import open_application
 from tests.acceptance.helpers.store import Store, day
 from tests.given.dask_cluster import DEATHS, dies_in_the_middle, local_cluster
 from tests.integration.ops.many.test_all_owners import OWNERS, figures, journals, ran, told_of
-from tests.servers import Servers
+from tests.servers import RedisServer, Servers, wheel_server
 
 distributed = pytest.importorskip("distributed")
 AT = ("--at", day(60))
@@ -40,17 +40,21 @@ class Place(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def place(redis_servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("dask")
-    url, data, deaths = redis_servers.start("redis-6.2").url, folder / "data", folder / "deaths"
+    server = RedisServer(wheel_server())
+    url, data, deaths = server.url, folder / "data", folder / "deaths"
     deaths.mkdir()
     settings = {"ENGRAMLOG_REDIS_URL": url, "ENGRAMLOG_DATA": str(data)}
-    with open_application(Settings(data=data, redis_url=url)) as application:
-        store = Store(application)
-        for number, owner in enumerate(OWNERS):
-            store.tell(owner, *told_of(number))
-    with local_cluster({**settings, DEATHS: str(deaths)}, folder) as address:
-        yield Place(url, data, address, deaths)
+    try:
+        with open_application(Settings(data=data, redis_url=url)) as application:
+            store = Store(application)
+            for number, owner in enumerate(OWNERS):
+                store.tell(owner, *told_of(number))
+        with local_cluster({**settings, DEATHS: str(deaths)}, folder) as address:
+            yield Place(url, data, address, deaths)
+    finally:
+        server.stop()
 
 
 @pytest.fixture
@@ -128,8 +132,7 @@ def test_a_worker_of_another_release_or_store_refuses(
         patch.setattr(dask_cluster, "release", lambda: "0.1.0+old")
         assert main(["health", "--all", "--dask", here.address]) == 1
         assert "a Dask worker runs engramlog" in capsys.readouterr().err
-    other = redis_servers.start("redis-6.2").url
-    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", other)
+    monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_servers.get("redis-6.2").url)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "other"))
     assert main(["add", "ada", "I like tea"]) == 0
     assert main(["health", "--all", "--dask", here.address]) == 1
@@ -141,14 +144,15 @@ def test_a_worker_of_another_release_or_store_refuses(
 def test_a_worker_makes_no_store_where_there_is_none(
     redis_servers: Servers, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    server = redis_servers.start("redis-6.2")
+    server = redis_servers.get("redis-6.2")
     monkeypatch.setenv("ENGRAMLOG_REDIS_URL", server.url)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
     raw = b'{"store":"a-store","release":"%s","work":"health","task":{"partition":0,"tag":"e0"}}' % release().encode()
     line = msgspec.json.decode(part_done(raw), type=ToldLine)
     assert line.error is not None
     assert line.error["message"].startswith("a Dask worker has store none")
-    assert server.client.dbsize() == 0
+    with server.client() as client:
+        assert client.dbsize() == 0
 
 
 def test_what_a_worker_has_open_is_closed_once_nobody_wants_it(here: Place, capsys: Capture) -> None:
@@ -227,3 +231,11 @@ def test_by_tls_with_the_files_that_dasks_own_configuration_names(here: Place, c
         with pytest.raises(EngramlogError, match="no Dask scheduler answers"):
             with dask_cluster.dask_cluster("tcp" + address[3:], "store", print):
                 pytest.fail("it speaks TLS alone")
+
+
+def test_while_nothing_is_done_it_is_looked_whether_anybody_is_there(
+    here: Place, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_cluster, "LOOK_SECONDS", 0.001)
+    words = ("health", "--all", "--at", day(62))
+    assert figures(ran(capsys, *words, "--dask", here.address)) == figures(ran(capsys, *words))
