@@ -42,17 +42,10 @@ def _model() -> Callable[[], Chat] | None:
     return chat_of(load_settings())
 
 
-def _replay_all(
-    given: Mapping[str, Any],
-    tell: Callable[[Mapping[str, Any]], None],
-    *,
-    processes: int | None,
-    anew: bool,
-    json: bool,
-) -> None:
-    from ops.commands.replay_all import replay_everybody
+def _everybody(work: Any, given: Mapping[str, Any], tell: Callable[[Mapping[str, Any]], None], **how: Any) -> None:
+    from ops.commands.everybody import ask_everybody
 
-    replay_everybody(given, tell, processes=processes, anew=anew, json=json)
+    ask_everybody(work, given, tell, **how)
 
 
 STAYING = frozenset({"up", "console", "mcp", "worker", "bench"})
@@ -85,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _heed_the_end()
     clean_tracebacks()
     _spare(sys.argv[1:] if arguments is None else arguments)
-    return run(_open, arguments, _model, StoreNames(), ask_service, _replay_all)
+    return run(_open, arguments, _model, StoreNames(), ask_service, _everybody)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A process that does partitions for a command: `python -P -m ops.partition_process rebuild`, `verify` or `replay`.
+"""A process that does partitions for a command: `python -P -m ops.partition_process rebuild`, `verify`, or work on owners.
 
 A line of JSON on standard input is a partition to be done, one on standard output tells of it. It ends when its input ends:
 its command wants no more, or is gone.
@@ -21,7 +21,7 @@ from api.requests.secrets import refusal_told
 from events.errors import EngramlogError
 from events.redis.wire import Wire, connect
 from ops.garbage import look_seldom
-from ops.many.replaying import replayer_of
+from ops.many.works import WORKS, opened_for
 from ops.processes.shares import PartitionTask, ToldLine, do_one, told
 from ops.sealing.master import master_of
 from ops.settings import load_settings
@@ -64,7 +64,7 @@ class _Input:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the process."""
     parser = argparse.ArgumentParser(prog="python -P -m ops.partition_process", description=__doc__)
-    parser.add_argument("work", choices=["rebuild", "verify", "replay"])
+    parser.add_argument("work", choices=["rebuild", "verify", *WORKS])
     work = parser.parse_args(arguments).work
     look_seldom()
     clean_tracebacks()
@@ -84,10 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(ToldLine(notice=notice))
 
     try:
-        with replayer_of(settings) if work == "replay" else nullcontext() as replayer:
+        with opened_for(work, settings) if work in WORKS else nullcontext() as of_owners:
             while (task := given.tasks.get()) is not None:
                 try:
-                    _say(told(do_one(work, client, task, moved, waits, replayer)))
+                    _say(told(do_one(work, client, task, moved, waits, of_owners)))
                 except EngramlogError as error:
                     _say(ToldLine(error=dict(refusal_told(error)), exit_code=error.exit_code))
     except (_Ended, BrokenPipeError):

@@ -33,9 +33,9 @@ app = frame.app
 """Where a module registers its commands."""
 Models = Callable[[], "Callable[[], Chat] | None"]
 """Reads the settings: what makes the language model that they name, or None where they name none."""
-ReplayAll = Callable[..., None]
-"""Takes what is asked of a whole store, by its names, and whom the answer is told; how many processes, whether anew, whether a bar
-would disturb."""
+Everybody = Callable[..., None]
+"""Takes a work, what is asked of a whole store, by its names, and whom the answer is told; how many processes, or which Dask
+cluster, whether anew, whether a bar would disturb."""
 Shape = TypeVar("Shape", bound=Mapping[str, object])
 """What an operation answers, and its renderer takes."""
 CUT = "…"
@@ -101,8 +101,8 @@ class Joined(NamedTuple):
     """Where a TAB looks up owners and ids."""
     ask: Ask = nobody
     """Who may answer in the place of a store that is opened for the question."""
-    replay_all: ReplayAll | None = None
-    """Who replays every owner of the store."""
+    everybody: Everybody | None = None
+    """Who does something with every owner of the store."""
 
 
 def joined(context: typer.Context) -> Joined:
@@ -232,12 +232,12 @@ def run(
     model: Models = _none,
     names: Names | None = None,
     ask: Ask = nobody,
-    replay_all: ReplayAll | None = None,
+    everybody: Everybody | None = None,
 ) -> int:
     """Run one command; gives its exit code. Every error of ours is one line that says what to do."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = _run(Joined(opener, model, names, ask, replay_all), arguments)
+        code = _run(Joined(opener, model, names, ask, everybody), arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read on has left: what is still buffered must not be flushed into nothing at exit.

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from api.requests.timelines import TimesAsked
 
 
-class WholeAsked(msgspec.Struct, forbid_unknown_fields=True):
-    """What is asked of a whole store; JSON-ready, so that another process can be asked the same."""
+class WholeAsked(msgspec.Struct, forbid_unknown_fields=True, tag_field="work", tag="replay"):
+    """How its reading would change is asked of a whole store; JSON-ready, so that another process can be asked the same."""
 
     parameters: dict[str, ParameterValue] = {}
     profile: str | None = None
@@ -29,3 +29,29 @@ class WholeAsked(msgspec.Struct, forbid_unknown_fields=True):
         """The past that is asked about."""
         told = {"as_of": self.as_of, "known": self.known, "at": self.at}
         return {name: value for name, value in told.items() if value is not None}  # type: ignore[return-value]
+
+
+class HealthAsked(msgspec.Struct, forbid_unknown_fields=True, tag_field="work", tag="health"):
+    """How its memories are held, and what wants a look, is asked of a whole store."""
+
+    as_of: str | None = None
+    known: str | None = None
+    at: str | None = None
+
+    def times(self) -> TimesAsked:
+        """The past that is asked about."""
+        told = {"as_of": self.as_of, "known": self.known, "at": self.at}
+        return {name: value for name, value in told.items() if value is not None}  # type: ignore[return-value]
+
+
+class ReadingAsked(msgspec.Struct, forbid_unknown_fields=True, tag_field="work", tag="extract"):
+    """Turns of a whole store are to be read."""
+
+    by: str = "rules"
+    dry_run: bool = False
+    again: bool = False
+    """Those that were read before too."""
+
+
+AnyAsked = WholeAsked | HealthAsked | ReadingAsked
+"""What may be asked of all owners of a store."""

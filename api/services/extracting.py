@@ -22,6 +22,7 @@ from projections.checks import Check
 from projections.language.sensitivity.text_level import detect_sensitivity
 from projections.lifecycle.extracting import verdicts
 from projections.lifecycle.judge.judging import Verdict
+from projections.lifecycle.reading_again import read_again
 from projections.memory.record import SECRET
 from projections.views.view import WITHHELD
 
@@ -114,6 +115,32 @@ class Extractor:
         if answer["appended"]:
             self._level(owner)
         return {"owner": owner, "dry_run": False} | answer | self._cost(answer["usage"])
+
+    def read_again(self, owner: str) -> Mapping[str, Any]:
+        """What all turns would become by the rules of today, whoever read them first; appends nothing and leaves no trace.
+
+        `counts` has what would change, `skip` what is known or not kept, and `gone`: memories that were drawn from these turns, and
+        would not be. Raises StoreError.
+        """
+        self._level(check_owner(owner))
+        with self._reader.snapshot(owner) as snapshot:
+            snapshot.view.naming = self._log.naming(owner)
+            found = read_again(snapshot.view, self._log.now(), current_check())
+            counts = Counter(one.operation.lower() for one in found.verdicts)
+            if found.gone:
+                counts["gone"] = len(found.gone)
+            return {
+                "owner": owner,
+                "dry_run": True,
+                "again": True,
+                "by": RULES,
+                "read": found.turns,
+                "counts": dict(counts),
+                "statements": [_told(one) for one in found.verdicts],
+                "gone": found.gone,
+                "position": snapshot.position,
+                **snapshot.told,
+            }
 
     @contextmanager
     def _alone(self, owner: str) -> Iterator[None]:

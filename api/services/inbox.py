@@ -100,6 +100,10 @@ class Inbox:
                 **snapshot.place,
             }
 
+    def count(self, owner: str, view: OwnerView) -> int:
+        """How many things wait on an owner's view, which is held; `page` has them."""
+        return len(self._waiting(owner, view))
+
     def accept(self, owner: str, item: str, *, reason: str = "", **given: Unpack[Given]) -> Answered:
         """A person says it himself: what was proposed counts, what was to be changed is."""
 

@@ -22,7 +22,7 @@ import msgspec
 from api.version import program_version
 from events.errors import InputError, StoreUnavailable
 from ops.embedded.private_file import NotPrivate, not_private
-from projections.reports.many.moved import StoreMoved
+from projections.reports.many.kinds import AnyFigures
 
 MOST_BYTES = 256 * 1024 * 1024
 """Of a journal: fifty owners take some 2 KB."""
@@ -34,7 +34,7 @@ class OwnersDone(msgspec.Struct):
     partition: int
     first: str
     last: str
-    moved: StoreMoved
+    figures: AnyFigures
 
 
 class _Begun(msgspec.Struct):

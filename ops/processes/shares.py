@@ -14,23 +14,22 @@ from dataclasses import replace
 from queue import SimpleQueue
 from threading import Lock, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import redis
 
-from api.requests.whole import WholeAsked
+from api.requests.whole import AnyAsked
 from consumers.fold.rebuild import Rebuilt, rebuild_partition
 from consumers.verify.store_and_log import verify_partition
 from consumers.verify.verdict import Findings
 from events.errors import EngramlogError
 from ops.worker_id import new_worker_id
-from projections.reports.many.moved import StoreMoved
+from projections.reports.many.kinds import AnyFigures
 
-if TYPE_CHECKING:
-    from api.services.auditing.replaying_all import StoreReplayer
-
-Work = Literal["rebuild", "verify", "replay"]
+Work = Literal["rebuild", "verify", "replay", "health", "extract"]
+OfOwners = Callable[[Sequence[str], Any], AnyFigures]
+"""What gives the figures of some owners, as they are asked for; raises what is wrong with more than one."""
 Progress = Callable[[int, int, int], None]
 """Partition, how far, of how much."""
 Notice = Callable[[str], None]
@@ -47,9 +46,9 @@ class PartitionTask(msgspec.Struct):
     chain_at: list[int] = []
     """Seqs at which a verification is to tell the log's chain."""
     owners: list[str] = []
-    """Of a replay: those of the partition that are to be read, in the order of their names."""
-    asked: WholeAsked | None = None
-    """Of a replay: what is asked of each."""
+    """Of work on owners: those of the partition whose turn it is, in the order of their names."""
+    asked: AnyAsked | None = None
+    """Of work on owners: what is asked of each."""
 
 
 class ToldLine(msgspec.Struct, omit_defaults=True):
@@ -60,7 +59,7 @@ class ToldLine(msgspec.Struct, omit_defaults=True):
     notice: str = ""
     rebuilt: Rebuilt | None = None
     found: Findings | None = None
-    moved: StoreMoved | None = None
+    figures: AnyFigures | None = None
     digest: str = ""
     """Of what was found, in hex: JSON has no numbers of its size."""
     error: dict[str, Any] | None = None
@@ -73,9 +72,9 @@ class PartitionDone(NamedTuple):
     partition: int
     rebuilt: Rebuilt | None = None
     found: Findings | None = None
-    moved: StoreMoved | None = None
+    figures: AnyFigures | None = None
     owners: tuple[str, str] | None = None
-    """Of a replay: the first and the last."""
+    """Of work on owners: the first and the last."""
 
 
 def process_count(asked: int | None, partitions: int, events: int) -> int:
@@ -90,21 +89,20 @@ def do_one(
     task: PartitionTask,
     on_progress: Progress,
     on_wait: Notice,
-    replayer: StoreReplayer | None = None,
+    of_owners: OfOwners | None = None,
 ) -> PartitionDone:
-    """Do one partition in this process. Raises what `rebuild_partition`, `verify_partition` and `StoreReplayer.part` raise.
+    """Do one partition in this process. Raises what `rebuild_partition`, `verify_partition` and `of_owners` raise.
 
-    `replayer`: who replays, where owners are to be.
+    `of_owners`: who does it, where it is work on owners.
     """
     number = task.partition
 
     def moved(at: int, of: int) -> None:
         on_progress(number, at, of)
 
-    if work == "replay":
-        assert replayer is not None
-        assert task.asked is not None
-        return replayed(number, task.owners, replayer.part(task.owners, task.asked))
+    if task.asked is not None:
+        assert of_owners is not None
+        return owners_done(number, task.owners, of_owners(task.owners, task.asked))
     if work == "verify":
         chain_at = task.chain_at
         found = verify_partition(client, number, task.tag, chain_at=chain_at, on_progress=moved)
@@ -121,14 +119,14 @@ def do_all(
     count: int,
     on_progress: Progress,
     on_wait: Notice,
-    replayer: Callable[[], StoreReplayer] | None = None,
+    of_owners: Callable[[], OfOwners] | None = None,
 ) -> Generator[PartitionDone, None, None]:
     """Every partition as it is done, by so many processes; by this one where it is one. `where`: settings that tell of the store.
 
     Raises the first error that one of them raised, and EngramlogError where one died.
     """
     if count == 1:
-        by = None if replayer is None else replayer()
+        by = None if of_owners is None else of_owners()
         for task in tasks:
             yield do_one(work, client, task, on_progress, on_wait, by)
         return
@@ -137,16 +135,24 @@ def do_all(
             yield done
 
 
-def replayed(partition: int, owners: Sequence[str], moved: StoreMoved) -> PartitionDone:
+def owners_done(partition: int, owners: Sequence[str], figures: AnyFigures) -> PartitionDone:
     """Owners of a partition that are done."""
-    return PartitionDone(partition, moved=moved, owners=(owners[0], owners[-1]))
+    return PartitionDone(partition, figures=figures, owners=(owners[0], owners[-1]))
+
+
+def error_of(line: ToldLine) -> EngramlogError:
+    """The error that a process told."""
+    told = line.error or {}
+    error = EngramlogError(str(told.get("message", "")))
+    error.told, error.exit_code = told, line.exit_code
+    return error
 
 
 def told(done: PartitionDone) -> ToldLine:
     """A partition that is done as a line."""
     found = done.found
     if found is None:
-        return ToldLine(rebuilt=done.rebuilt, moved=done.moved)
+        return ToldLine(rebuilt=done.rebuilt, figures=done.figures)
     return ToldLine(found=replace(found, digest=0), digest=f"{found.digest:x}")
 
 
@@ -193,7 +199,7 @@ class _Crew:
             process.stdin.flush()
             for raw in process.stdout:
                 line = msgspec.json.decode(raw, type=ToldLine)
-                if any(one is not None for one in (line.rebuilt, line.found, line.moved, line.error)):
+                if any(one is not None for one in (line.rebuilt, line.found, line.figures, line.error)):
                     return line
                 self._told.put((task, line))
         with suppress(subprocess.TimeoutExpired):
@@ -211,15 +217,13 @@ class _Crew:
                 raise heard
             task, line = heard
             if line.error is not None:
-                error = EngramlogError(str(line.error.get("message", "")))
-                error.told, error.exit_code = line.error, line.exit_code
-                raise error
+                raise error_of(line)
             if line.found is not None:
                 return PartitionDone(task.partition, found=replace(line.found, digest=int(line.digest, 16)))
             if line.rebuilt is not None:
                 return PartitionDone(task.partition, line.rebuilt)
-            if line.moved is not None:
-                return replayed(task.partition, task.owners, line.moved)
+            if line.figures is not None:
+                return owners_done(task.partition, task.owners, line.figures)
             if line.notice:
                 on_wait(line.notice)
             else:
@@ -252,8 +256,7 @@ def _died(work: Work, partition: int, code: int | None) -> EngramlogError:
     cure = {
         "rebuild": "engramlog rebuild goes on where it stood",
         "verify": "nothing was written; run it again",
-        "replay": "the same command goes on where it stood",
-    }[work]
+    }.get(work, "the same command goes on where it stood")
     return EngramlogError(
         f"the process at partition {partition} {how}; the others were ended: {cure}", partition=partition
     )

@@ -34,17 +34,13 @@ def colour(strength: int) -> str:
 
 def health(view: OwnerView, now: int, limit: int, offset: int) -> MemoryHealthAlone:
     """All live memories, strongest first, a page of them, with counts by colour and the mean strength (None of none)."""
-    rows, strengths = _held(view, now)
+    rows, strengths = held_rows(view, now)
     order = _weakest_first(view, rows, strengths)[::-1]
     return {
         "memories": _page(view, now, order[offset : offset + limit]),
         "total": len(rows),
         "offset": offset,
-        "colours": {
-            "green": int((strengths >= GREEN).sum()),
-            "yellow": int(((strengths >= YELLOW) & (strengths < GREEN)).sum()),
-            "red": int((strengths < YELLOW).sum()),
-        },
+        "colours": colours(strengths),
         "mean_strength": round(float(strengths.mean()), 2) if len(rows) else None,
         "profile": view.state.profile,
     }
@@ -52,7 +48,7 @@ def health(view: OwnerView, now: int, limit: int, offset: int) -> MemoryHealthAl
 
 def fading(view: OwnerView, now: int, limit: int, offset: int) -> FadingAlone:
     """Live memories under strength 30, weakest first, a page of them."""
-    rows, strengths = _held(view, now)
+    rows, strengths = held_rows(view, now)
     weak = strengths < YELLOW
     order = _weakest_first(view, rows[weak], strengths[weak])
     return {
@@ -96,7 +92,16 @@ def ends(view: OwnerView, columns: Columns) -> tuple[Instants, Instants]:
     return np.where(spared, FOREVER, found.archived), np.where(spared | undone, FOREVER, found.deleted)
 
 
-def _held(view: OwnerView, now: int) -> tuple[Rows, Strengths]:
+def colours(strengths: Strengths) -> dict[str, int]:
+    """How many are green, yellow and red."""
+    return {
+        "green": int((strengths >= GREEN).sum()),
+        "yellow": int(((strengths >= YELLOW) & (strengths < GREEN)).sum()),
+        "red": int((strengths < YELLOW).sum()),
+    }
+
+
+def held_rows(view: OwnerView, now: int) -> tuple[Rows, Strengths]:
     """Rows of live memories, and their strengths in percent."""
     rows = np.flatnonzero(view.told(view.columns.standing() == Columns.LIVE))
     weights = EBBINGHAUS.weights(view.columns, now, view.parameters)[rows]

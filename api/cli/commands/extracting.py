@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import typer
@@ -10,8 +11,11 @@ from rich.text import Text
 
 from api.choices import MODEL, RULES
 from api.cli.app import err, opened, out, progress
+from api.cli.everybody import OF_WHOM, everybody_asked, of_all
 from api.cli.made import PARTLY, Call, command
 from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.whole.everybody import everybody_read
+from api.operations.definition import Parameter
 from api.operations.reports import EXTRACT
 
 COLOURS = {
@@ -33,15 +37,36 @@ SHOWN = 200
         more="Turns stay as they are: typed memories lie on top. What is said again is a mention, what is taken back is negated,"
         " and questions, suppositions, quotations and what an assistant says assert nothing. Running it again does nothing"
         " twice. A dry run by a model asks it about the next ten turns. Exit code 3: the model failed, and the turns that are"
-        " left wait for a next run.",
-        example="Example: `engramlog extract alice --dry-run`, then `engramlog extract alice`",
-    )
+        " left wait for a next run; with --all also: somebody could not be read.",
+        example="Example: `engramlog extract alice --dry-run`, then `engramlog extract alice`; `engramlog extract --all --dry-run`",
+    ),
+    more=(
+        OF_WHOM,
+        Parameter(
+            "again",
+            bool,
+            "With --dry-run: tell what the rules of today would make of all turns, those that were read before too.",
+            False,
+        ),
+        *of_all("what its unread turns become, or would become,"),
+    ),
+    subject=(),
 )
 def extract(call: Call) -> None:
-    """By rules or by the model of the settings."""
-    owner, dry_run, by = call.take("owner", "dry_run", "by")
+    """By rules or by the model of the settings; of an owner or of all."""
+    everybody = everybody_asked(call, EXTRACT, {})
+    if everybody is not None:
+        everybody("extract", call.given, everybody_read)
+        return
+    owner, dry_run, by, again = call.take("owner", "dry_run", "by", "again")
+    if again:
+        from api.services.whole.reading_turns import reading_asked
+
+        reading_asked(by=by, dry_run=dry_run, again=again)
     with opened(call.context) as application:
-        if dry_run:
+        if again:
+            answer = application.extractor.read_again(owner)
+        elif dry_run:
             answer = application.extractor.rehearse(owner, by)
         else:
             with progress("turns" if by == MODEL else "decisions", call.json) as advance:
@@ -51,10 +76,13 @@ def extract(call: Call) -> None:
         raise typer.Exit(PARTLY)
 
 
-def _told(answer: dict[str, Any]) -> None:
+def _told(answer: Mapping[str, Any]) -> None:
     counts = ", ".join(f"{count:,} {WORDS.get(name, name)}" for name, count in sorted(answer["counts"].items()))
     if answer["dry_run"]:
-        table(answer["statements"])
+        table([one for one in answer["statements"] if not answer.get("again") or one["operation"] != "SKIP"])
+        if answer.get("gone"):
+            gone = ", ".join(answer["gone"][:SHOWN])
+            out.print(Text(f"would not be drawn from these turns any more: {gone}", "yellow"))
         out.print(Text.assemble(("would ", "yellow"), counts) if counts else Text("nothing would change", "yellow"))
     else:
         read = f"{answer['read']:,} turns read: " if answer["read"] else ""

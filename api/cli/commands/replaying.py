@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import typer
 
-from api.choices import MOST_PROCESSES
-from api.cli.app import joined
+from api.cli.everybody import OF_WHOM, everybody_asked, of_all
 from api.cli.made import PARTLY, Call, command
 from api.cli.show.replaying import looked_at
-from api.cli.show.replaying_all import everybody_moved
+from api.cli.show.whole.moved import everybody_moved
 from api.operations.definition import Option, Parameter
 from api.operations.replaying import REPLAY, RETRACT
-from api.requests.ids import decoded_id
 from events.errors import refused
 
 QUESTIONS = Parameter(
@@ -27,38 +23,6 @@ QUESTIONS = Parameter(
 )
 
 
-WHOLE = "The whole store"
-OF_WHOM = Parameter(
-    "owner",
-    str | None,
-    "Whose memories: a user, an agent, a team; nobody with --all.",
-    None,
-    option=Option(argument=True, completes="owners"),
-)
-ALL = (
-    Parameter(
-        "everybody",
-        bool,
-        "Of every owner: how normal mode and the order of memories would change in the whole store, in figures.",
-        False,
-        option=Option(("--all",), panel=WHOLE),
-    ),
-    Parameter(
-        "processes",
-        int | None,
-        "With --all: processes that share the owners, 1 to 64. Default: as many as cores, one for each 50,000 events at most.",
-        None,
-        option=Option(("--processes",), metavar="N", panel=WHOLE),
-    ),
-    Parameter(
-        "anew",
-        bool,
-        "With --all: do again what a run of the same that was killed had done.",
-        False,
-        option=Option(("--anew",), panel=WHOLE),
-    ),
-)
-
 OF_ONE = {
     "mode": "it tells of normal mode",
     "most": "it tells figures, and no list that has pages",
@@ -68,42 +32,16 @@ OF_ONE = {
 """Options that are about one owner, and why."""
 
 
-@command(REPLAY, more=(OF_WHOM, QUESTIONS, *ALL), subject=())
+@command(
+    REPLAY, more=(OF_WHOM, QUESTIONS, *of_all("how normal mode and the order of memories would change")), subject=()
+)
 def replay(call: Call) -> None:
     """What differs, of an owner or of all."""
-    everybody, processes, anew, owner = call.take("everybody", "processes", "anew", "owner")
-    if everybody:
-        _of_all(call, owner, processes, anew)
+    everybody = everybody_asked(call, REPLAY, OF_ONE)
+    if everybody is not None:
+        everybody("replay", call.given | {"queries": _questions(call)}, everybody_moved)
         return
-    if owner is None:
-        raise refused("owner", "nothing", "an owner's name, or --all")
-    for field, told in (("processes", processes), ("anew", anew)):
-        if told:
-            raise refused(field, told, "nothing without --all")
-    call.print(call.answer(owner=decoded_id(owner), queries=_questions(call)))
-
-
-def _of_all(call: Call, owner: str | None, processes: int | None, anew: bool) -> None:
-    if owner is not None:
-        raise refused("owner", owner, "nobody with --all")
-    if processes is not None and not 1 <= processes <= MOST_PROCESSES:
-        raise refused("processes", processes, f"1 to {MOST_PROCESSES}")
-    given, of_one = dict(call.given), {one.name: one.default for one in REPLAY.question if one.name in OF_ONE}
-    for name, default in of_one.items():
-        if (told := given.pop(name)) != default:
-            raise refused(name, told, f"nothing with --all: {OF_ONE[name]}")
-    ask = joined(call.context).replay_all
-    assert ask is not None
-    partly = False
-
-    def tell(answer: Mapping[str, Any]) -> None:
-        nonlocal partly
-        call.show(answer, everybody_moved)
-        partly = bool(answer["left_out"] or answer["quarantined"])
-
-    ask(given | {"queries": _questions(call)}, tell, processes=processes, anew=anew, json=call.json)
-    if partly:
-        raise typer.Exit(PARTLY)
+    call.print(call.answer(queries=_questions(call)))
 
 
 def _questions(call: Call) -> list[str]:

@@ -5,8 +5,8 @@ One part of a store is a list of owners; its figures can be added to those of ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from api.requests.checks import check_limit, parse_instant, parse_line
 from api.requests.whole import WholeAsked
@@ -15,17 +15,13 @@ from api.services.auditing.parameters import check_parameter
 from api.services.auditing.questions import Questions, checked_questions
 from api.services.auditing.selecting import KINDS, StrikesAsked, named_in, strikes_of
 from api.services.reading import Reader
+from api.services.whole.walking import Passing, walk
 from api.work.patience import current_check
-from events.errors import FoldError, NotFound, OwnerErased, OwnerTooLarge, ReadError, refused
+from events.errors import refused
 from events.parameters import ParameterValue
 from events.partitions import partition_of
 from projections.laws import LAWS
 from projections.reports.many.moved import MODE, OrderMoved, StoreMoved
-
-Passing = Callable[[str], AbstractContextManager[None]]
-"""Within it an owner is looked at in passing (`RedisViews.passing`)."""
-LEFT_OUT = (NotFound, OwnerErased, OwnerTooLarge, ReadError, FoldError)
-"""What keeps one owner from being looked at. Anything else is wrong with the question, the store or this machine."""
 
 
 def whole_asked(
@@ -73,19 +69,12 @@ class StoreReplayer:
 
         Raises what is wrong with more than one owner, and what the question in hand ends for.
         """
-        found, check = _nothing(asked), current_check()
-        for number, owner in enumerate(owners):
-            check(number, len(owners))
-            try:
-                with self._passing(owner):
-                    found.add(self._one(owner, asked))
-            except LEFT_OUT as error:
-                found.leaves_out(type(error).__name__)
-        return found
+        found = nothing_of(asked)
+        return walk(owners, found, lambda owner: found.add(self._one(owner, asked)), self._passing)
 
     def _one(self, owner: str, asked: WholeAsked) -> StoreMoved:
         strikes = strikes_of(_named(asked.strikes), partition_of(owner, self._partitions))
-        ranks, found = bool(asked.queries), _nothing(asked)
+        ranks, found = bool(asked.queries), nothing_of(asked)
         wanted = FoldAsked(strikes, asked.alone, asked.parameters, asked.profile, 0, 0, ranks, passes_over=True)
         questions = Questions(self._reader, owner, asked.queries)
         with self._refolder.sides(owner, wanted, asked.times()) as sides:
@@ -101,8 +90,24 @@ class StoreReplayer:
         return found
 
 
-def _nothing(asked: WholeAsked) -> StoreMoved:
+def nothing_of(asked: WholeAsked) -> StoreMoved:
+    """The figures of nobody."""
     return StoreMoved(questions={text: OrderMoved() for text in asked.queries})
+
+
+def told_of(asked: WholeAsked) -> Mapping[str, Any]:
+    """What was asked, as the answer tells it again; JSON-ready."""
+    return {
+        "set": asked.parameters,
+        "profile": asked.profile,
+        "strikes": asked.strikes,
+        "alone": asked.alone,
+        "mode": MODE,
+        "limit": asked.limit,
+        "as_of": asked.as_of,
+        "known": asked.known,
+        "at": asked.at,
+    }
 
 
 def _named(strikes: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

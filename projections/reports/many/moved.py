@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from projections.checks import Check, unchecked
+from projections.reports.many.figures import OwnersFigures, tally
 from projections.reports.sides import Beside
 
 if TYPE_CHECKING:
@@ -68,21 +69,14 @@ class OwnerMoved(msgspec.Struct):
     """Into and out of what the mode shows."""
 
 
-class StoreMoved(msgspec.Struct):
-    """Many owners in sum. `add` takes in another part: the sum does not depend on how owners were parted, nor on the order."""
+class StoreMoved(OwnersFigures, tag="replay"):
+    """How the reading of many owners would change, in sum."""
 
-    owners: int = 0
-    """All that were looked at, or could not be."""
+    own = frozenset({"largest_change", "by_weight", "questions", "most"})
     changed: int = 0
     """Of whom anything changes."""
     untouched: int = 0
     """That have nothing of what is left out."""
-    quarantined: int = 0
-    """Looked at as of before the event that stuck: what follows there is in no figure."""
-    behind: int = 0
-    """Looked at as far as they are folded: newer events of them wait."""
-    left_out: dict[str, int] = {}
-    """Owners that could not be looked at, by the kind of error."""
     events: int = 0
     """Folded, of today."""
     struck: int = 0
@@ -94,16 +88,16 @@ class StoreMoved(msgspec.Struct):
     appear: int = 0
     vanish: int = 0
     """Memories that are there on one side alone."""
-    changed_fields: dict[str, int] = {}
+    changed_fields: dict[str, int] = msgspec.field(default_factory=dict)
     """In what memories of both sides differ, as a replay of one owner tells it."""
     shown_today: int = 0
     shown_then: int = 0
     came: int = 0
     went: int = 0
-    why_came: dict[str, int] = {}
+    why_came: dict[str, int] = msgspec.field(default_factory=dict)
     """By the reason for which the mode withholds today what it would show; `not_there` of what appears."""
-    why_went: dict[str, int] = {}
-    levels: dict[str, int] = {}
+    why_went: dict[str, int] = msgspec.field(default_factory=dict)
+    levels: dict[str, int] = msgspec.field(default_factory=dict)
     """`full>summary`: memories shown on both sides and told otherwise."""
     heavier: int = 0
     lighter: int = 0
@@ -111,26 +105,19 @@ class StoreMoved(msgspec.Struct):
     largest_change: float = 0.0
     by_weight: OrderMoved = msgspec.field(default_factory=OrderMoved)
     """The first ten by weight of each owner."""
-    questions: dict[str, OrderMoved] = {}
-    most: list[OwnerMoved] = []
+    questions: dict[str, OrderMoved] = msgspec.field(default_factory=dict)
+    most: list[OwnerMoved] = msgspec.field(default_factory=list)
     """The owners of whom most changes."""
 
-    def add(self, other: StoreMoved) -> None:
+    def add(self, other: OwnersFigures) -> None:
         """Take in another part."""
-        for name in _COUNTS:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        for name in _TALLIES:
-            _add(getattr(self, name), getattr(other, name).items())
+        assert isinstance(other, StoreMoved)
+        OwnersFigures.add(self, other)
         self._change(other.largest_change)
         self.by_weight.add(other.by_weight)
         for text, order in other.questions.items():
             self.questions.setdefault(text, OrderMoved()).add(order)
         self.most = _most([*self.most, *other.most])
-
-    def leaves_out(self, kind: str) -> None:
-        """Count an owner that cannot be looked at."""
-        self.owners += 1
-        _add(self.left_out, [(kind, 1)])
 
     def take(self, owner: str, before: Side, after: Side, check: Check = unchecked) -> None:
         """Take in one owner by its two sides."""
@@ -158,15 +145,15 @@ class StoreMoved(msgspec.Struct):
         shown, shown_then = today is not None and today["shown"], then is not None and then["shown"]
         if shown and not shown_then:
             self.went += 1
-            _add(self.why_went, [(NOT_THERE if then is None else str(then["reason"]), 1)])
+            tally(self.why_went, [(NOT_THERE if then is None else str(then["reason"]), 1)])
         elif shown_then and not shown:
             self.came += 1
-            _add(self.why_came, [(NOT_THERE if today is None else str(today["reason"]), 1)])
+            tally(self.why_came, [(NOT_THERE if today is None else str(today["reason"]), 1)])
         if today is None or then is None:
             return
-        _add(self.changed_fields, ((name, 1) for name in found.names))
+        tally(self.changed_fields, ((name, 1) for name in found.names))
         if shown and shown_then and today["level"] != then["level"]:
-            _add(self.levels, [(f"{today['level']}>{then['level']}", 1)])
+            tally(self.levels, [(f"{today['level']}>{then['level']}", 1)])
         change = round(then["weight"] - today["weight"], 6)  # as weights are told
         self.heavier += change > 0
         self.lighter += change < 0
@@ -174,14 +161,6 @@ class StoreMoved(msgspec.Struct):
 
     def _change(self, change: float) -> None:
         self.largest_change = max(self.largest_change, change, key=lambda one: (abs(one), one))
-
-
-_COUNTS = (
-    *("owners", "changed", "untouched", "quarantined", "behind", "events", "struck", "memories", "changes"),
-    *("appear", "vanish"),
-    *("shown_today", "shown_then", "came", "went", "heavier", "lighter"),
-)
-_TALLIES = ("left_out", "changed_fields", "why_came", "why_went", "levels")
 
 
 def heaviest(view: OwnerView, standings: Standings, top: int = TOP) -> list[str]:
@@ -194,8 +173,3 @@ def heaviest(view: OwnerView, standings: Standings, top: int = TOP) -> list[str]
 def _most(owners: Iterable[OwnerMoved]) -> list[OwnerMoved]:
     """First those into or out of whose prompts most comes and goes; of as much by name."""
     return nsmallest(MOST_OWNERS, owners, key=lambda one: (-one.came - one.went, -one.changes, one.owner))
-
-
-def _add(counts: dict[str, int], more: Iterable[tuple[str, int]]) -> None:
-    for name, many in more:
-        counts[name] = counts.get(name, 0) + many

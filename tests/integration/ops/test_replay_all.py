@@ -12,10 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-from api.cli.show.replaying_all import everybody_moved
+from api.cli.show.whole.moved import everybody_moved
 from api.requests.whole import WholeAsked
 from api.services.auditing.folding import Refolder
 from api.services.auditing.replaying_all import StoreReplayer
@@ -23,9 +22,9 @@ from api.services.reading import Reader
 from events.errors import StoreError, StoreUnavailable
 from events.partitions import LogKeys, partition_of
 from ops.main import main
-from ops.many import replaying
+from ops.many import running
 from ops.many.journal import Journal
-from ops.many.replaying import replayer_on
+from ops.many.works import WORKS
 from ops.processes import shares
 from ops.settings import Settings
 from ops.store import OpenStore
@@ -106,7 +105,9 @@ def whole(capsys: Capture, *words: str, code: int = 0) -> dict[str, Any]:
 
 def figures(answer: dict[str, Any]) -> dict[str, Any]:
     """What was found, without how."""
-    return {name: value for name, value in answer.items() if name not in ("seconds", "processes", "done_before")}
+    return {
+        name: value for name, value in answer.items() if name not in ("seconds", "processes", "dask", "done_before")
+    }
 
 
 def one_by_one(capsys: Capture, *words: str) -> dict[str, Any]:
@@ -215,7 +216,7 @@ def test_a_command_that_was_killed_is_gone_on_with_where_it_stood(
     done = subprocess.run(command, env=dict(os.environ), capture_output=True, timeout=PATIENCE, check=False)
     assert done.returncode == -9, done.stderr
     (path,) = journals(folder)
-    kept = [json.loads(line)["moved"]["owners"] for line in path.read_bytes().splitlines()[1:]]
+    kept = [json.loads(line)["figures"]["owners"] for line in path.read_bytes().splitlines()[1:]]
     assert len(kept) == 3
     again = whole(capsys, *FASTER)
     assert again["done_before"] == sum(kept)
@@ -230,7 +231,7 @@ def test_a_process_that_was_killed_ends_the_command_and_what_was_done_is_kept(
     monkeypatch: pytest.MonkeyPatch,
     started: list[subprocess.Popen[bytes]],
 ) -> None:
-    tasks = replaying._tasks
+    tasks = running._tasks
 
     def deadly(*given: Any) -> Iterator[shares.PartitionTask]:
         for number, one in enumerate(tasks(*given)):
@@ -240,14 +241,14 @@ def test_a_process_that_was_killed_ends_the_command_and_what_was_done_is_kept(
                     process.wait()
             yield one
 
-    monkeypatch.setattr(replaying, "_tasks", deadly)
+    monkeypatch.setattr(running, "_tasks", deadly)
     capsys.readouterr()
     assert main(["replay", "--all", *FASTER, "--processes", "2"]) == 1
     assert "ended with signal 9; the others were ended: the same command goes on where it stood" in (
         capsys.readouterr().err.replace("\n", " ")
     )
     assert None not in {process.returncode for process in started}
-    monkeypatch.setattr(replaying, "_tasks", tasks)
+    monkeypatch.setattr(running, "_tasks", tasks)
     again, expected = whole(capsys, *FASTER), whole(capsys, *FASTER)
     assert 0 <= again["done_before"] < len(OWNERS)
     assert figures(again) == figures(expected)
@@ -260,7 +261,7 @@ def test_what_cannot_be_read_of_what_is_to_be_done_ends_the_command(
         yield from ()
         raise StoreUnavailable("no names can be read")
 
-    monkeypatch.setattr(replaying, "_tasks", broken)
+    monkeypatch.setattr(running, "_tasks", broken)
     for count in ("1", "2"):
         assert main(["replay", "--all", *FASTER, "--processes", count]) == 1
         assert "no names can be read" in capsys.readouterr().err
@@ -339,8 +340,8 @@ def test_one_who_was_erased_or_is_too_large_is_left_out_by_why(
         assert main(["erase", "bo", "--ground", "consent_withdrawn", "--reason", "a letter", "--yes"]) == 0, (
             capsys.readouterr()
         )
-        replayer, asked = replayer_on(one.app), WholeAsked({"user_factor": 1.3}, at=day(40))
-        found = replayer.part(["ada", "bo"], asked)
+        asked = WholeAsked({"user_factor": 1.3}, at=day(40))
+        found: Any = WORKS["replay"](one.app)(["ada", "bo"], asked)
         assert (found.owners, found.left_out, found.memories) == (2, {"OwnerErased": 1}, 1)
         answer = whole(capsys, *FASTER)
         assert (answer["owners"], answer["left_out"]) == (2, {})  # his name stands in the log alone
@@ -353,25 +354,22 @@ def test_one_who_was_erased_or_is_too_large_is_left_out_by_why(
 
 
 def test_what_is_wrong_with_the_store_ends_it_and_counts_nobody(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    replayer = replayer_on(store.app)
-
     def gone(*_: Any) -> None:
         raise StoreUnavailable("Redis does not answer")
 
-    monkeypatch.setattr(replayer, "_one", gone)
+    monkeypatch.setattr(StoreReplayer, "_one", gone)
     with pytest.raises(StoreError, match="does not answer"):
-        replayer.part(OWNERS, WholeAsked({"user_factor": 1.3}))
+        WORKS["replay"](store.app)(OWNERS, WholeAsked({"user_factor": 1.3}))
 
 
 def test_owners_are_looked_at_in_passing(store: Store) -> None:
     """What nobody asked for before is not kept in memory after."""
-    replayer = replayer_on(store.app)
     for owner in OWNERS:
         store.app.views.forget(owner)
     with store.app.views.view(OWNERS[0]):
         pass
     asked = store.app.views.asked
-    replayer.part(OWNERS, WholeAsked({"user_factor": 1.3}))
+    WORKS["replay"](store.app)(OWNERS, WholeAsked({"user_factor": 1.3}))
     before = dict(asked)
     for owner in OWNERS[:2]:
         with store.app.views.view(owner):
@@ -401,7 +399,7 @@ def test_each_partition_is_asked_for_the_build_that_is_read_when_it_is_its_turn(
     store: Store, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A rebuild that switched meanwhile, and whose old build went, takes no owner out of the figures."""
-    expected, names, old = whole(capsys, *FASTER), replaying._names, list[BuildKeys]()
+    expected, names, old = whole(capsys, *FASTER), running._names, list[BuildKeys]()
     last = max(partition_of(owner, store.app.log.partitions) for owner in OWNERS)
 
     def rebuilt(of: OpenStore, tag: str) -> list[str]:
@@ -414,7 +412,7 @@ def test_each_partition_is_asked_for_the_build_that_is_read_when_it_is_its_turn(
             capsys.readouterr()
         return names(of, tag)
 
-    monkeypatch.setattr(replaying, "_names", rebuilt)
+    monkeypatch.setattr(running, "_names", rebuilt)
     assert figures(whole(capsys, *FASTER)) == figures(expected)
 
 
@@ -433,5 +431,5 @@ def test_one_of_whom_newer_events_wait_is_told(redis_servers: Servers, capsys: C
         finally:
             views.close()
     assert (found.owners, found.behind, found.quarantined) == (2, 1, 0)
-    everybody_moved(msgspec.to_builtins(found) | {"mode": "normal", "processes": 1, "seconds": 0.1, "done_before": 0})
+    everybody_moved(found.told() | {"mode": "normal", "processes": 1, "seconds": 0.1, "done_before": 0})
     assert "1 owner looked at as far as they are folded: newer events wait" in capsys.readouterr().out

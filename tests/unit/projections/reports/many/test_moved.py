@@ -105,7 +105,7 @@ def test_figures_are_those_of_looking_at_each_memory(
 ) -> None:
     """Of two histories, or of one and the same one gone on with."""
     before, after = side(one), side(more if apart else [*one, *more[4:]], day)
-    found = msgspec.to_builtins(moved(before, after))
+    found = moved(before, after).told()
     assert {name: value for name, value in found.items() if name not in NOT_OF_SIDES} == twin(before, after)
 
 

@@ -12,35 +12,28 @@ from api.cli.app import out
 from api.cli.show.memories import times_of
 from api.cli.show.replaying import told_fields
 from api.cli.show.tables import Cell, Column, tabulate
+from api.cli.show.whole.everybody import done_by, owners_told, standing_of
 
 
 def everybody_moved(answer: Mapping[str, Any], console: Console = out) -> None:
     """How normal mode and the order of memories change over a whole store."""
     differ = f"{answer['changes']:,} of {answer['memories']:,} memories differ{told_fields(answer['changed_fields'])}"
-    seen = f"{answer['changed']:,} of {_owners(answer['owners'])} would be read otherwise: {differ}"
+    seen = f"{answer['changed']:,} of {owners_told(answer['owners'])} would be read otherwise: {differ}"
     console.print(Text(f"{seen}{times_of(answer)}, {answer['mode']} mode"))
     if answer["struck"]:
         console.print(Text(f"{answer['struck']:,} of {answer['events']:,} events are struck"))
     if answer["untouched"]:
-        console.print(Text(f"of {_owners(answer['untouched'])} nothing is struck: they have nothing of what is named"))
-    if answer["quarantined"]:
-        stuck = f"{_owners(answer['quarantined'])} looked at as of before an event that could not be folded"
-        console.print(Text(f"{stuck} (`engramlog dead list`)", "bold yellow"))
-    if answer["behind"]:
-        newer = f"{_owners(answer['behind'])} looked at as far as they are folded: newer events wait"
-        console.print(Text(f"{newer} (`engramlog status` tells the lag)", "yellow"))
-    for kind, many in sorted(answer["left_out"].items()):
-        console.print(Text(f"{_owners(many)} could not be looked at, and in no other figure: {kind}", "bold yellow"))
+        console.print(
+            Text(f"of {owners_told(answer['untouched'])} nothing is struck: they have nothing of what is named")
+        )
+    standing_of(answer, console)
     _shown(answer, console)
     if answer["heavier"] or answer["lighter"]:
         weights = f"{answer['heavier']:,} weigh more, {answer['lighter']:,} less"
         console.print(Text(f"{weights}; the largest change is {answer['largest_change']:+.3f}"))
     _orders(answer, console)
     _most(answer, console)
-    before = f", {_owners(answer['done_before'])} done by a run before" if answer["done_before"] else ""
-    many = answer["processes"]
-    took = f"{answer['seconds']:.1f} s by {many} process{'' if many == 1 else 'es'}{before}"
-    console.print(Text(f"{took}; nothing was written to the store", "dim"))
+    done_by(answer, "nothing was written to the store", console)
 
 
 def _shown(answer: Mapping[str, Any], console: Console) -> None:
@@ -103,10 +96,6 @@ def _most(answer: Mapping[str, Any], console: Console) -> None:
     ]
     figures = [Column(name, right=True) for name in ("memories", "in", "out")]
     tabulate((Column("most of", is_id=True), *figures), rows, console)
-
-
-def _owners(many: int) -> str:
-    return f"{many:,} owner{'' if many == 1 else 's'}"
 
 
 def _by(counts: Mapping[str, int]) -> list[tuple[str, int]]:

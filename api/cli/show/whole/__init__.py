@@ -1,0 +1,1 @@
+"""Figures of all owners of a store, for people."""
