@@ -77,6 +77,9 @@ BACKUP_CPU = CostFigure(41, "us of CPU an event that is backed up", "bench backu
 RESTORE_CPU = CostFigure(128, "us of CPU an event that is restored", "bench backup, 20,000 events", 128, 192)
 
 WORKER_BYTES = CostFigure(75e6, "bytes of a fold worker that holds no owner", _SCALE, 51e6, 80e6)
+WORKER_MEMORY_BYTES = CostFigure(1_900, "bytes of a fold worker for each memory that it holds", _SCALE, 1_700, 2_100)
+CACHED_MEMORIES = 200_000
+"""Memories of one partition that a fold worker keeps; it is `consumers.fold.folder`'s."""
 API_BYTES = CostFigure(104e6, "bytes of an idle API process", "docs/benchmarks.md, memory of an idle service")
 IDLE_COMMANDS = CostFigure(11, "commands a second of an idle worker for each partition", _SCALE, 8, 48)
 HANDOVER_SECONDS = CostFigure(0.7, "seconds from SIGTERM of a worker until another folds", _SCALE)

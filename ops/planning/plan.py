@@ -129,6 +129,7 @@ def plan(demand: Demand, present: PresentStore | None = None) -> SizePlan:
         PlanLine("maxmemory of a node", "bytes", load.data * (share / APPEND_FULL), _BYTES, MAXMEMORY_TOLD),
         PlanLine("disk of a node", "bytes", load.file.by(Span(*FILES)) * share, ("REWRITTEN_BYTES",), DISK_TOLD),
         PlanLine("fold workers", "", workers + Span(1, 1, 1), ("FOLD_CPU",), f"at {load.peak:,.0f} events/s, one to spare"),
+        PlanLine("memory of all fold workers", "bytes", _held(load, workers, partitions), _OF_WORKERS, HELD_TOLD),
         PlanLine("API processes", "", (span_of(m.HTTP_CPU) * (load.peak / 1e6 / BUSY)).whole(), ("HTTP_CPU",), API_TOLD),
         PlanLine("job workers", "", _jobs(demand, load).whole(), ("VIEW_CPU",), JOBS_TOLD),
         PlanLine("network of a node", "bytes/s", _network(demand, load) * share, ("AOF_BYTES", "STREAM_BYTES"), "at the peak"),
@@ -147,9 +148,11 @@ PARTITIONS_TOLD = "fixed when the store is made"
 MEMORY_TOLD = "below 85 % of maxmemory, with gaps, and pages copied while its file is written anew"
 MAXMEMORY_TOLD = "appends are refused from 85 % of it on"
 DISK_TOLD = "its append-only file, doubled, and a new one beside it"
+HELD_TOLD = "what they keep of memories, at most 200,000 of a partition; the least is without any"
 API_TOLD = "events over HTTP, 100 in a request; questions are not counted"
 JOBS_TOLD = "each active owner's memories are loaded once a day; models and embedders are not counted"
 UNTIL_TOLD = "from an empty store until appends are refused, by the memory of these nodes"
+_OF_WORKERS = ("WORKER_BYTES", "WORKER_MEMORY_BYTES")
 _BYTES = ("STREAM_BYTES", "CHANGES_BYTES", "MEMORY_BYTES", "DEDUPE_BYTES", "OWNER_BYTES", "REST_BYTES")
 
 
@@ -196,6 +199,13 @@ def _partitions(load: _Load, primaries: int, workers: int) -> int:
         DEFAULT_PARTITIONS, 4 * workers, ON_A_CLUSTER if primaries > 1 else 1, load.stream.likely / LARGEST_STREAM
     )
     return int(2 ** ceil(log2(least)))
+
+
+def _held(load: _Load, workers: Span, partitions: int) -> Span:
+    """Bytes of all fold workers: of all memories or as many as they keep; at first, and while owners are quiet, of none."""
+    kept = span_of(m.WORKER_MEMORY_BYTES) * min(load.memories, float(m.CACHED_MEMORIES * partitions))
+    processes = span_of(m.WORKER_BYTES).by(workers + Span(1, 1, 1))
+    return processes + Span(0, kept.likely, kept.high)
 
 
 def _jobs(demand: Demand, load: _Load) -> Span:

@@ -33,7 +33,8 @@ _LOWEST, _HIGHEST, _BUS_ABOVE = 12_000, 21_999, 10_000
 """Below the ports that a system gives away by itself; the bus of a cluster's node listens so far above its port."""
 _TRIES = 5
 _READY_SECONDS = 900.0
-_LOOK_SECONDS = 0.01
+_LOOK_SECONDS, _MOST_LOOK_SECONDS = 0.005, 0.1
+"""Between two looks at first and at most: looking costs the servers that are measured something."""
 
 
 class Layout(NamedTuple):
@@ -211,11 +212,12 @@ def servers(layout: Layout, redis_server: str | None) -> Iterator[Nodes]:
 
 def wait_until(fact: Callable[[], bool], what: str, seconds: float = 60.0) -> float:
     """Wait for it; the seconds that it took. Raises EmbeddedRedisError where it does not come."""
-    began = monotonic()
+    began, pause = monotonic(), _LOOK_SECONDS
     while not fact():
         if monotonic() > began + seconds:
             raise EmbeddedRedisError(f"{what}: not after {seconds:,.0f} s")
-        sleep(_LOOK_SECONDS)
+        sleep(pause)
+        pause = min(1.2 * pause, _MOST_LOOK_SECONDS)
     return monotonic() - began
 
 
