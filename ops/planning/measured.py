@@ -28,9 +28,13 @@ class CostFigure(msgspec.Struct, frozen=True):
         return self.value if self.most is None else self.most
 
 
-_SCALE = "bench scale, Redis 7.0.15, open contents"
+_SCALE = "bench scale, 1,000,000 events of 5,000 owners, one Redis 7.0.15, open"
+_TENTH = "bench scale, 100,000 events of 500 owners, three primaries with replicas"
+_HUNDREDTH = "bench scale, 10,000 events of 50 owners"
+_OLD = "release 0.2.0, one Redis 6.2, 1,001,000 events, a file of 457 MB"
 _TEXTS = "bench scale, 5,000 events of 25 owners, texts `talk` and `answers`"
-_SEALED = "bench scale, sealed"
+_CPU = "bench scale, 100,000 and 1,000,000 events, load 13 to 28; the least of a quiet machine, the most of events one by one"
+_SEALED = "bench scale, 10,000 and 100,000 events, sealed"
 
 MEASURED_EVENTS = 1_000_000
 """The most events that one server of the benchmark held."""
@@ -41,33 +45,46 @@ MEASURED_TEXT = 142
 """Letters of a text in the mean."""
 
 STREAM_BYTES = CostFigure(695, "bytes of Redis an event", _SCALE, 674, 720)
-CHANGES_BYTES = CostFigure(155, "bytes of Redis an event", _SCALE, 150, 160)
-RECORDS_BYTES = CostFigure(393, "bytes of Redis an event", _SCALE, 372, 412)
-DEDUPE_BYTES = CostFigure(75, "bytes of Redis an event", _SCALE, 50, 90)
-REST_BYTES = CostFigure(87, "bytes of Redis an event that no key tells", _SCALE, 0, 100)
-OWNER_BYTES = CostFigure(268, "bytes of Redis an owner, beside its events", _SCALE, 260, 370)
-MEMORY_BYTES = CostFigure(657, "bytes of Redis a memory, its record and its place among the changes", _SCALE, 626, 690)
+CHANGES_BYTES = CostFigure(163, "bytes of Redis an event", _SCALE, 154, 166)
+RECORDS_BYTES = CostFigure(401, "bytes of Redis an event", _SCALE, 372, 414)
+DEDUPE_BYTES = CostFigure(37, "bytes of Redis an event; more in small stores", _SCALE, 36, 75)
+REST_BYTES = CostFigure(
+    -60, "bytes of Redis an event that no key tells; MEMORY USAGE tells more than keys take", _SCALE, -62, 90
+)
+OWNER_BYTES = CostFigure(204, "bytes of Redis an owner, beside its events", _SCALE, 200, 368)
+MEMORY_BYTES = CostFigure(673, "bytes of Redis a memory, its record and its place among the changes", _SCALE, 626, 690)
 MEMORIES_AN_EVENT = CostFigure(0.6, "memories an event", _SCALE, 0.58, 0.6)
-SALTS_BYTES = CostFigure(35, "bytes of Redis an event more, where it is sealed: its salt", _SEALED, 32, 36)
-SEALED_BYTES = CostFigure(41, "bytes of Redis an event more, where it is sealed: stream and record", _SEALED, 35, 60)
-RESIDENT_SHARE = CostFigure(1.1, "resident memory to used memory of Redis", _SCALE, 1.03, 1.4)
+SALTS_BYTES = CostFigure(29, "bytes of Redis an event more, where it is sealed: its salt", _SEALED, 23, 35)
+SEALED_BYTES = CostFigure(43, "bytes of Redis an event more, where it is sealed: stream and record", _SEALED, 35, 50)
+RESIDENT_SHARE = CostFigure(1.04, "resident memory to used memory of Redis", _SCALE)
 STREAM_A_LETTER = CostFigure(0.79, "bytes of the stream an event for each byte more of a text", _TEXTS)
 MEMORY_A_LETTER = CostFigure(1.13, "bytes of a memory for each byte more of its text", _TEXTS)
 AOF_A_LETTER = CostFigure(1.5, "bytes of the file an event for each byte more of a text", _TEXTS)
 
-AOF_BYTES = CostFigure(1410, "bytes of disk an event, before the file is written anew", _SCALE, 1300, 1470)
-REWRITTEN_BYTES = CostFigure(900, "bytes of disk an event, once the file is written anew", _SCALE, 600, 1300)
-LOADING_SECONDS = CostFigure(45, "seconds to ready for a million events", _SCALE)
-
-DOOR_CPU = CostFigure(37, "us of a producer's or service's CPU an event, in process", _SCALE, 33, 140)
-HTTP_CPU = CostFigure(
-    185, "us of an API process's CPU an event, 100 in a request", "POST /v1/events, 20,000 events", 150, 1_500
+AOF_BYTES = CostFigure(
+    1_850, "bytes of disk an event, before the file is written anew, 1,000 at a time", _SCALE, 1_307, 1_864
 )
-REDIS_CPU = CostFigure(34, "us of Redis's main thread an event, appended and folded", _SCALE, 27, 180)
-FOLD_CPU = CostFigure(56, "us of a fold worker's CPU an event", _SCALE, 41, 240)
-REPLICA_CPU = CostFigure(20, "us of a replica's main thread an event", _SCALE, 15, 25)
-REBUILD_CPU = CostFigure(45, "us of CPU an event that is folded anew, Redis's among it", _SCALE, 40, 60)
-VERIFY_CPU = CostFigure(60, "us of CPU an event that is verified, Redis's among it", _SCALE, 50, 80)
+REWRITTEN_BYTES = CostFigure(682, "bytes of disk an event, once the file is written anew", _HUNDREDTH, 650, 720)
+REWRITTEN_SEALED_BYTES = CostFigure(
+    1_095, "bytes of disk an event, once the file is written anew, sealed", _HUNDREDTH, 1_050, 1_150
+)
+LOADING_SECONDS = CostFigure(
+    45, "seconds to ready for a million events; the least just after its file was written anew", _OLD, 6, 60
+)
+
+DOOR_CPU = CostFigure(36, "us of a producer's or service's CPU an event, in process", _CPU, 28, 140)
+HTTP_CPU = CostFigure(
+    185,
+    "us of an API process's CPU an event, 100 in a request",
+    "POST /v1/events, 10,000 events twice; the most: 300 one by one, a connection each",
+    179,
+    5_300,
+)
+REDIS_CPU = CostFigure(45, "us of Redis's main thread an event, appended and folded", _CPU, 27, 180)
+FOLD_CPU = CostFigure(70, "us of a fold worker's CPU an event", _CPU, 41, 240)
+REPLICA_CPU = CostFigure(20, "us of a replica's main thread an event", _TENTH, 15, 32)
+REBUILD_CPU = CostFigure(54, "us of CPU an event that is folded anew, Redis's among it", _HUNDREDTH, 45, 58)
+VERIFY_CPU = CostFigure(68, "us of CPU an event that is verified, Redis's among it", _HUNDREDTH, 60, 94)
 VIEW_CPU = CostFigure(
     36, "us of a job worker's CPU a memory of an owner whose view is loaded", "bench search --memories 1000000"
 )
@@ -76,8 +93,8 @@ BACKUP_SEALED_BYTES = CostFigure(564, "bytes of a backup an event, sealed", "ben
 BACKUP_CPU = CostFigure(41, "us of CPU an event that is backed up", "bench backup, 20,000 events", 38, 56)
 RESTORE_CPU = CostFigure(128, "us of CPU an event that is restored", "bench backup, 20,000 events", 128, 192)
 
-WORKER_BYTES = CostFigure(75e6, "bytes of a fold worker that holds no owner", _SCALE, 51e6, 80e6)
-WORKER_MEMORY_BYTES = CostFigure(1_900, "bytes of a fold worker for each memory that it holds", _SCALE, 1_700, 2_100)
+WORKER_BYTES = CostFigure(75e6, "bytes of a fold worker that holds no owner", _SCALE, 51e6, 79e6)
+WORKER_MEMORY_BYTES = CostFigure(1_780, "bytes of a fold worker for each memory that it holds", _SCALE, 1_450, 1_800)
 CACHED_MEMORIES = 200_000
 """Memories of one partition that a fold worker keeps; it is `consumers.fold.folder`'s."""
 API_BYTES = CostFigure(104e6, "bytes of an idle API process", "docs/benchmarks.md, memory of an idle service")

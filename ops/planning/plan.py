@@ -83,8 +83,8 @@ class SizePlan(msgspec.Struct, frozen=True):
 
 
 def span_of(figure: CostFigure, more: float = 0.0) -> Span:
-    """A figure, and so much more of it; never less than half of what was measured."""
-    found = (max(one + more, one / 2) for one in (figure.low, figure.value, figure.high))
+    """A figure, and so much more of it, or less, but for half of what was measured at most."""
+    found = (one + max(more, -abs(one) / 2) for one in (figure.low, figure.value, figure.high))
     return Span(*found)
 
 
@@ -176,7 +176,8 @@ def _load(demand: Demand, present: PresentStore | None) -> _Load:
             event = event + span_of(m.SALTS_BYTES) + span_of(m.SEALED_BYTES)
         memory = span_of(m.MEMORY_BYTES, more * m.MEMORY_A_LETTER.value)
         data = stream + event * events + memory * memories + span_of(m.OWNER_BYTES) * demand.owners
-    file = span_of(m.REWRITTEN_BYTES, more * m.AOF_A_LETTER.value) * events
+    written = m.REWRITTEN_SEALED_BYTES if demand.sealed else m.REWRITTEN_BYTES
+    file = span_of(written, more * m.AOF_A_LETTER.value) * events
     if present is not None and present.file_bytes_an_event:
         file = Span(0.5, 1, 1 + NEAR) * (present.file_bytes_an_event * events)
     return _Load(events, memories, mean, mean * demand.peak, stream, data, file)
