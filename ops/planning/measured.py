@@ -34,6 +34,8 @@ _HUNDREDTH = "bench scale, 10,000 events of 50 owners"
 _OLD = "release 0.2.0, one Redis 6.2, 1,001,000 events, a file of 457 MB"
 _TEXTS = "bench scale, 5,000 events of 25 owners, texts `talk` and `answers`"
 _CPU = "bench scale, 100,000 and 1,000,000 events, load 13 to 28; the least of a quiet machine, the most of events one by one"
+_IDLE = "bench scale, 16 and 256 partitions; the most 16 on three primaries"
+_TWO = "bench scale, two workers of 16 partitions, three times, load 28; the most of release 0.2.0"
 _SEALED = "bench scale, 10,000 and 100,000 events, sealed"
 
 MEASURED_EVENTS = 1_000_000
@@ -98,9 +100,9 @@ WORKER_MEMORY_BYTES = CostFigure(1_780, "bytes of a fold worker for each memory 
 CACHED_MEMORIES = 200_000
 """Memories of one partition that a fold worker keeps; it is `consumers.fold.folder`'s."""
 API_BYTES = CostFigure(104e6, "bytes of an idle API process", "docs/benchmarks.md, memory of an idle service")
-IDLE_COMMANDS = CostFigure(11, "commands a second of an idle worker for each partition", _SCALE, 8, 48)
-HANDOVER_SECONDS = CostFigure(0.7, "seconds from SIGTERM of a worker until another folds", _SCALE)
-REPLACED_SECONDS = CostFigure(3.3, "seconds from kill -9 of a worker until another folds", _SCALE)
+IDLE_COMMANDS = CostFigure(10, "commands a second of an idle worker for each partition", _IDLE, 9, 62)
+HANDOVER_SECONDS = CostFigure(0.3, "seconds from SIGTERM of a worker until another folds", _TWO, 0.26, 0.7)
+REPLACED_SECONDS = CostFigure(3.2, "seconds from kill -9 of a worker until another folds", _TWO, 3.1, 3.3)
 FAILOVER_SECONDS = CostFigure(
     5.9, "seconds at most that appends waited for a failover", "make chaos-cluster, 3 + 3 nodes"
 )
