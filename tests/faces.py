@@ -314,7 +314,7 @@ CLI_UNASKED = {
                      "seals save", "seals strip", "seals restore",
                      "backup make", "backup check", "backup restore", "backup take-over",
                      "key new", "key list", "key revoke", "key narrow", "grant", "access", "audit",
-                     "schema", "laws", "parameters", "dead list", "dead show", "dead retry",
+                     "schema", "laws", "parameters", "plan", "dead list", "dead show", "dead retry",
                      "dead discard"),
                     NOTHING_OF_OWNERS),
 }  # fmt: skip

@@ -9,7 +9,7 @@ from events.errors import refused
 from ops.bench.texts.sets import SETS
 
 TRAFFIC = ("backlog", "live")
-MOST = {"live": 1_000, "owners": 100_000, "workers": 16, "memories": 2_000_000}
+MOST = {"live": 1_000, "owners": 100_000, "workers": 16, "memories": 2_000_000, "scales": 10_000_000}
 """The largest number that each list takes."""
 _LISTED = 12
 
@@ -41,7 +41,7 @@ def words(field: str, given: str, allowed: Sequence[str]) -> tuple[str, ...]:
 def numbers(field: str, given: str) -> tuple[int, ...]:
     """The numbers of `1,10`. Raises InvalidInput for anything else, and for too many or too large ones."""
     found = [one.strip() for one in given.split(",")]
-    fits = all(one.isascii() and one.isdigit() and len(one) < 8 and 1 <= int(one) <= MOST[field] for one in found)
+    fits = all(one.isascii() and one.isdigit() and len(one) < 9 and 1 <= int(one) <= MOST[field] for one in found)
     if not fits or len(found) > _LISTED:
         raise refused(field, given, f"1 to {_LISTED} numbers from 1 to {MOST[field]:,}, with commas between them")
     return tuple(map(int, found))

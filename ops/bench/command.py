@@ -32,10 +32,11 @@ WHAT = (
     "console",
     "extract",
     "door",
+    "scale",
     "peers",
 )
-APART = "peers"
-"""Not in `all`: what it compares with is an extra."""
+APART = ("scale", "peers")
+"""Not in `all`: one takes the best part of an hour, what the other compares with is an extra."""
 LOAD = 1.0
 """Above this, figures say more about what else runs."""
 Rows = dict[str, Any]
@@ -54,6 +55,9 @@ def bench(
     memories: Annotated[
         str, typer.Option(help="Of search: only loading and asking one owner of so many, such as 1000000.")
     ] = "",
+    scales: Annotated[
+        str, typer.Option(help="Of scale: how many events the stores hold, such as 100000,1000000; 10000000 at most.")
+    ] = "",
     history: Annotated[
         bool, typer.Option("--history", help="Tell what was better or worse in the newest row.")
     ] = False,
@@ -70,15 +74,23 @@ def bench(
     an erasure beside a rebuild of its partition, and what it costs those who append and read afterwards; `backup` is one made,
     checked and restored beside a rebuild, and appending meanwhile; `meaning` is questions
     with meaning, by each model that is built in. `door` is what one caller can do to others: it starts an `engramlog
-    up` of its own. `peers`, which `all` leaves out, takes texts through other libraries.
+    up` of its own. `scale` tells which cost of an event stays what it is in larger stores, on three primaries, with three workers;
+    `peers` takes texts through other libraries. `all` leaves out both.
     """
     from ops.bench.render import render  # noqa: PLC0415 - needed by no other command
 
     if what not in (*WHAT, "all"):
         raise refused("what", what, ", ".join((*WHAT, "all")))
+    if scales and what != "scale":
+        raise refused("scales", scales, "with `engramlog bench scale` alone")
     if memories:
         sizes = numbers("memories", memories)
         show(_large(sizes), json, render)
+        return
+    if what == "scale":
+        from ops.bench.scale.shown import render as rendered  # noqa: PLC0415
+
+        show(_scale(texts, scales, workers, 1 if quick else rounds, quick=quick), json, rendered)
         return
     if record and quick:
         raise refused("record", "--record --quick", "--record without --quick: small sizes are no measurement")
@@ -90,12 +102,32 @@ def bench(
         owners=numbers("owners", owners) if owners else usual.owners,
         workers=numbers("workers", workers) if workers else usual.workers,
     )
-    chosen = tuple(one for one in WHAT if one != APART) if what == "all" else (what,)
+    chosen = tuple(one for one in WHAT if one not in APART) if what == "all" else (what,)
     answer = _run(chosen, asked, 300 if quick else events, 2 if quick else rounds, quick=quick, profile=profile)
     if history or record:
         lists = "".join(f" --{name} {','.join(map(str, asked[at]))}" for at, name in enumerate(asked._fields))
         _keep(answer, f"bench {what} --rounds {rounds} --events {events}{lists}", history=history, record=record)
     show(answer, json, render)
+
+
+def _scale(texts: str, scales: str, workers: str, rounds: int, *, quick: bool) -> Rows:
+    from ops.bench.scale import measure as scale  # noqa: PLC0415
+    from ops.settings import load_settings  # noqa: PLC0415
+
+    usual = scale.SMALL if quick else scale.USUAL
+    asked = usual._replace(
+        redis_server=load_settings().redis_server,
+        texts=words("texts", texts, tuple(SETS))[0] if texts else usual.texts,
+        scales=tuple(sorted(numbers("scales", scales))) if scales else usual.scales,
+        workers=tuple(sorted(numbers("workers", workers))) if workers else usual.workers,
+        rounds=rounds,
+    )
+    load = [round(one, 2) for one in os.getloadavg()]
+    if load[0] > LOAD:
+        err.print(f"[yellow]the load is {load[0]:.1f}: other work runs here, and figures taken beside it say less[/]")
+    told = scale.measure(asked, err)
+    machine = f"{platform.machine()}, {cpu_count()} cores, Python {platform.python_version()}, Redis {told['redis']}"
+    return {"machine": machine, "load": load, "scale": told}
 
 
 def _large(sizes: tuple[int, ...]) -> Rows:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import count, islice
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -61,6 +62,24 @@ def sample(
 
     `ids`: letters of the memories' ids: another sample of the same owners needs others, or its creations are of what is there.
     """
+
+    def evenly(number: int, chance: Random) -> int:
+        return number % owners if number < owners else int(chance.random() * owners)
+
+    return list(islice(told(owners, evenly, seed=seed, only_created=only_created, texts=texts, ids=ids), events))
+
+
+def told(
+    owners: int,
+    whose: Callable[[int, Random], int],
+    *,
+    seed: int = SEED,
+    only_created: bool = False,
+    texts: str = "sentences",
+    ids: str = "m",
+    first: int = FURTHER,
+) -> Iterator[AnyEvent]:
+    """Events without end. `whose`: the number of an event's owner; `first`: the rank of the first of what was shown."""
     chance, said = Random(seed), SETS[texts]
     cast = [
         _Owner(
@@ -71,24 +90,20 @@ def sample(
         )
         for i in range(owners)
     ]
-    told = []
-    for number in range(events):
-        owner = cast[number % owners] if number < owners else cast[int(chance.random() * owners)]
+    for number in count():
+        owner = cast[whose(number, chance)]
         at = STARTS + timedelta(seconds=17 * number)
-        data = _created(owner, chance) if only_created or len(owner.live) < 3 else _any(owner, chance, at)
-        told.append(
-            Event(
-                event_id=str(UUID(int=chance.getrandbits(128), version=4)),
-                type=type(data).__name__,
-                schema_version=LATEST_VERSION[type(data).__name__],
-                owner=owner.name,
-                occurred_at=at,
-                actor="system" if isinstance(data, MemoriesAccessed) else "user",
-                data=data,
-                session_id=f"s-{number // 40}",
-            )
+        data = _created(owner, chance) if only_created or len(owner.live) < 3 else _any(owner, chance, at, first)
+        yield Event(
+            event_id=str(UUID(int=chance.getrandbits(128), version=4)),
+            type=type(data).__name__,
+            schema_version=LATEST_VERSION[type(data).__name__],
+            owner=owner.name,
+            occurred_at=at,
+            actor="system" if isinstance(data, MemoriesAccessed) else "user",
+            data=data,
+            session_id=f"s-{number // 40}",
         )
-    return told
 
 
 def prepared(events: list[AnyEvent]) -> list[Prepared]:
@@ -96,7 +111,7 @@ def prepared(events: list[AnyEvent]) -> list[Prepared]:
     return [prepare(event) for event in events]
 
 
-def _any(owner: _Owner, chance: Random, at: datetime) -> EventData:
+def _any(owner: _Owner, chance: Random, at: datetime, first: int) -> EventData:
     drawn = chance.random()
     kind = next(name for share, name in MIX if drawn < share)
     some = owner.live[int(chance.random() * len(owner.live))]
@@ -105,7 +120,7 @@ def _any(owner: _Owner, chance: Random, at: datetime) -> EventData:
         "mention": lambda: MemoryMentioned(memory_id=some, similarity=round(chance.random(), 3)),
         "negate": lambda: MemoryNegated(memory_id=some, reason="it changed", correction=owner.short(chance)),
         "access": lambda: MemoriesAccessed(
-            accesses=(Access(at=at, shown=tuple(owner.live[-3:]), first=FURTHER, query=owner.short(chance)),),
+            accesses=(Access(at=at, shown=tuple(owner.live[-3:]), first=first, query=owner.short(chance)),),
             via="recall",
         ),
         "revise": lambda: MemoryRevised(memory_id=some, content=owner.speak(chance)),

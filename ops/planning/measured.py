@@ -1,4 +1,7 @@
-"""What a store costs, as it was measured: the figures that plans and simulations reckon with, each with how it was come by."""
+"""What a store costs, as it was measured: the figures that plans and simulations reckon with, each with how it was come by.
+
+`engramlog bench scale` measures most of them anew. Texts are `talk`: 142 letters in the mean, 62 of 100 events have one.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +9,108 @@ import msgspec
 
 
 class CostFigure(msgspec.Struct, frozen=True):
-    """One figure: what it is, in which unit, and the run that it was measured in."""
+    """One figure: what it is, in which unit, the run that it was measured in, and between what it lay, here or elsewhere."""
 
     value: float
     unit: str
     how: str
+    least: float | None = None
+    most: float | None = None
+
+    @property
+    def low(self) -> float:
+        """The least that was seen."""
+        return self.value if self.least is None else self.least
+
+    @property
+    def high(self) -> float:
+        """The most that was seen."""
+        return self.value if self.most is None else self.most
 
 
-_MILLION = "release 0.2.0, one Redis 6.2, 1,001,000 events of 5,020 owners, open contents"
+_SCALE = "bench scale, 1,000,000 events of 5,000 owners, one Redis 7.0.15, open"
+_TENTH = "bench scale, 100,000 events of 500 owners, three primaries with replicas"
+_HUNDREDTH = "bench scale, 10,000 events of 50 owners"
+_OLD = "release 0.2.0, one Redis 6.2, 1,001,000 events, a file of 457 MB"
+_TEXTS = "bench scale, 5,000 events of 25 owners, texts `talk` and `answers`"
+_CPU = "bench scale, 100,000 and 1,000,000 events, load 13 to 28; the least of a quiet machine, the most of events one by one"
+_IDLE = "bench scale, 16 and 256 partitions; the most 16 on three primaries"
+_TWO = "bench scale, two workers of 16 partitions, three times, load 28; the most of release 0.2.0"
+_SEALED = "bench scale, 10,000 and 100,000 events, sealed"
 
-STREAM_BYTES = CostFigure(422, "bytes of Redis an event", _MILLION)
-CHANGES_BYTES = CostFigure(95, "bytes of Redis an event", _MILLION)
-RECORDS_BYTES = CostFigure(85, "bytes of Redis an event", _MILLION)
-DEDUPE_BYTES = CostFigure(37, "bytes of Redis an event", _MILLION)
-AOF_BYTES = CostFigure(457, "bytes of disk an event", _MILLION)
-LOADING_SECONDS = CostFigure(45, "seconds to ready for a million events", _MILLION)
-DOOR_CPU = CostFigure(14, "us of a producer's or service's CPU an event", _MILLION)
-REDIS_CPU = CostFigure(27, "us of Redis's main thread an event, appended and folded", _MILLION)
-FOLD_CPU = CostFigure(41, "us of a fold worker's CPU an event", _MILLION)
-HANDOVER_SECONDS = CostFigure(0.7, "seconds from SIGTERM of a worker until another folds", _MILLION)
-REPLACED_SECONDS = CostFigure(3.3, "seconds from kill -9 of a worker until another folds", _MILLION)
+MEASURED_EVENTS = 1_000_000
+"""The most events that one server of the benchmark held."""
+MEASURED_OWNERS = 5_000
+MEASURED_PRIMARIES = 3
+MEASURED_WORKERS = 3
+MEASURED_TEXT = 142
+"""Letters of a text in the mean."""
+
+STREAM_BYTES = CostFigure(695, "bytes of Redis an event", _SCALE, 674, 720)
+CHANGES_BYTES = CostFigure(163, "bytes of Redis an event", _SCALE, 154, 166)
+RECORDS_BYTES = CostFigure(401, "bytes of Redis an event", _SCALE, 372, 414)
+DEDUPE_BYTES = CostFigure(37, "bytes of Redis an event; more in small stores", _SCALE, 36, 75)
+REST_BYTES = CostFigure(
+    -60, "bytes of Redis an event that no key tells; MEMORY USAGE tells more than keys take", _SCALE, -62, 90
+)
+OWNER_BYTES = CostFigure(204, "bytes of Redis an owner, beside its events", _SCALE, 200, 368)
+MEMORY_BYTES = CostFigure(673, "bytes of Redis a memory, its record and its place among the changes", _SCALE, 626, 690)
+MEMORIES_AN_EVENT = CostFigure(0.6, "memories an event", _SCALE, 0.58, 0.6)
+SALTS_BYTES = CostFigure(29, "bytes of Redis an event more, where it is sealed: its salt", _SEALED, 23, 35)
+SEALED_BYTES = CostFigure(43, "bytes of Redis an event more, where it is sealed: stream and record", _SEALED, 35, 50)
+RESIDENT_SHARE = CostFigure(1.04, "resident memory to used memory of Redis", _SCALE)
+STREAM_A_LETTER = CostFigure(0.79, "bytes of the stream an event for each byte more of a text", _TEXTS)
+MEMORY_A_LETTER = CostFigure(1.13, "bytes of a memory for each byte more of its text", _TEXTS)
+AOF_A_LETTER = CostFigure(1.5, "bytes of the file an event for each byte more of a text", _TEXTS)
+
+AOF_BYTES = CostFigure(
+    1_850, "bytes of disk an event, before the file is written anew, 1,000 at a time", _SCALE, 1_307, 1_864
+)
+REWRITTEN_BYTES = CostFigure(682, "bytes of disk an event, once the file is written anew", _HUNDREDTH, 650, 720)
+REWRITTEN_SEALED_BYTES = CostFigure(
+    1_095, "bytes of disk an event, once the file is written anew, sealed", _HUNDREDTH, 1_050, 1_150
+)
+LOADING_SECONDS = CostFigure(
+    45, "seconds to ready for a million events; the least just after its file was written anew", _OLD, 6, 60
+)
+
+DOOR_CPU = CostFigure(36, "us of a producer's or service's CPU an event, in process", _CPU, 28, 140)
+HTTP_CPU = CostFigure(
+    185,
+    "us of an API process's CPU an event, 100 in a request",
+    "POST /v1/events, 10,000 events twice; the most: 300 one by one, a connection each",
+    179,
+    5_300,
+)
+REDIS_CPU = CostFigure(45, "us of Redis's main thread an event, appended and folded", _CPU, 27, 180)
+FOLD_CPU = CostFigure(70, "us of a fold worker's CPU an event", _CPU, 41, 240)
+REPLICA_CPU = CostFigure(20, "us of a replica's main thread an event", _TENTH, 15, 32)
+REBUILD_CPU = CostFigure(54, "us of CPU an event that is folded anew, Redis's among it", _HUNDREDTH, 45, 58)
+VERIFY_CPU = CostFigure(68, "us of CPU an event that is verified, Redis's among it", _HUNDREDTH, 60, 94)
+VIEW_CPU = CostFigure(
+    36, "us of a job worker's CPU a memory of an owner whose view is loaded", "bench search --memories 1000000"
+)
+BACKUP_BYTES = CostFigure(217, "bytes of a backup an event", "bench backup, 20,000 events, open")
+BACKUP_SEALED_BYTES = CostFigure(564, "bytes of a backup an event, sealed", "bench backup, 20,000 events, sealed")
+BACKUP_CPU = CostFigure(41, "us of CPU an event that is backed up", "bench backup, 20,000 events", 38, 56)
+RESTORE_CPU = CostFigure(128, "us of CPU an event that is restored", "bench backup, 20,000 events", 128, 192)
+
+WORKER_BYTES = CostFigure(75e6, "bytes of a fold worker that holds no owner", _SCALE, 51e6, 79e6)
+WORKER_MEMORY_BYTES = CostFigure(1_780, "bytes of a fold worker for each memory that it holds", _SCALE, 1_450, 1_800)
+CACHED_MEMORIES = 200_000
+"""Memories of one partition that a fold worker keeps; it is `consumers.fold.folder`'s."""
+API_BYTES = CostFigure(104e6, "bytes of an idle API process", "docs/benchmarks.md, memory of an idle service")
+IDLE_COMMANDS = CostFigure(10, "commands a second of an idle worker for each partition", _IDLE, 9, 62)
+HANDOVER_SECONDS = CostFigure(0.3, "seconds from SIGTERM of a worker until another folds", _TWO, 0.26, 0.7)
+REPLACED_SECONDS = CostFigure(3.2, "seconds from kill -9 of a worker until another folds", _TWO, 3.1, 3.3)
 FAILOVER_SECONDS = CostFigure(
     5.9, "seconds at most that appends waited for a failover", "make chaos-cluster, 3 + 3 nodes"
 )
+MOVING_SECONDS = CostFigure(
+    0.0096, "seconds that a node answers nobody for each MB of a stream that is moved", "docs/cluster.md", 0.007, 0.016
+)
+
+
+def figures() -> dict[str, CostFigure]:
+    """Every figure by its name, in their order."""
+    return {name: one for name, one in globals().items() if isinstance(one, CostFigure)}
