@@ -13,9 +13,7 @@ from api.cli.show.tables import Cell, Column, tabulate
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-KINDS = (
-    "worker-killed, worker-ended, worker-joins, workers-restarted, rolling-upgrade, primary-killed, node-slow, slots-moved, burst"
-)
+KINDS = "worker-killed, worker-ended, worker-joins, workers-restarted, rolling-upgrade, primary-killed, node-slow, slots-moved or burst"
 
 
 @app.command(
@@ -25,11 +23,16 @@ def simulate(
     events_per_day: Annotated[float, typer.Option(help="Events that are appended in a day of 24 hours.")] = 1e9,
     peak: Annotated[
         float | None,
-        typer.Option(help="Events a second at eight in the evening; 5.2 times the mean, unless told. The mean: no curve."),
+        typer.Option(
+            help="Events a second at eight in the evening; 5.2 times the mean, unless told. The mean: no curve."
+        ),
     ] = None,
     owners: Annotated[float, typer.Option(help="Owners they are about.")] = 1e8,
     zipf: Annotated[float, typer.Option(help="Owner number n has a share as 1 / n^zipf; 0: all alike.")] = 0.7,
     hot_owner: Annotated[float, typer.Option(help="Events a second of one owner beside all others.")] = 0.0,
+    at_once: Annotated[
+        float, typer.Option(help="Events of one partition that an append brings, on the average.")
+    ] = 10.0,
     partitions: Annotated[int, typer.Option(help="Of the store, 1 to 1024.")] = 1_024,
     primaries: Annotated[int, typer.Option(help="Of the Cluster; 1: one Redis.")] = 4,
     workers: Annotated[int, typer.Option(help="Fold workers, a core each.")] = 8,
@@ -42,7 +45,8 @@ def simulate(
     ] = None,
     ram_gb: Annotated[float, typer.Option(help="`maxmemory` of a primary, gigabytes.")] = 128.0,
     hot_hours: Annotated[
-        float | None, typer.Option(help="Reckon as if events left RAM for an archive after so many hours, their state aside.")
+        float | None,
+        typer.Option(help="Reckon as if events left RAM for an archive after so many hours, their state aside."),
     ] = None,
     lease_ms: Annotated[int, typer.Option(help="How long a worker's lease lasts.")] = 3_000,
     rtt_ms: Annotated[float, typer.Option(help="Between workers and primaries and back.")] = 0.3,
@@ -63,8 +67,8 @@ def simulate(
 
     given = SimulationAsked(
         events_per_day=events_per_day, peak=5.2 * events_per_day / DAY if peak is None else peak, owners=owners, zipf=zipf,
-        hot_owner=hot_owner, partitions=partitions, primaries=primaries, workers=workers, hours=hours, starts=starts,
-        seed=seed, happenings=happenings_of(fail or ()), ram_gb=ram_gb, hot_hours=hot_hours, lease_ms=lease_ms,
+        hot_owner=hot_owner, at_once=at_once, partitions=partitions, primaries=primaries, workers=workers, hours=hours,
+        starts=starts, seed=seed, happenings=happenings_of(fail or ()), ram_gb=ram_gb, hot_hours=hot_hours, lease_ms=lease_ms,
         rtt_ms=rtt_ms, fsync_ms=fsync_ms, node_timeout=node_timeout,
     )  # fmt: skip
     found, samples = simulated(given)
@@ -107,19 +111,33 @@ def figures(answer: Mapping[str, Any]) -> None:
 
 def _figures(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
     lags = (_seconds(answer[name]) for name in ("lag_half", "lag_most", "lag_worst"))
-    cpu = {name: f"{answer[name]:.0%}" for name in ("node_cpu_half", "node_cpu_most", "worker_cpu_half", "worker_cpu_most")}
+    cpu = {
+        name: f"{answer[name]:.0%}" for name in ("node_cpu_half", "node_cpu_most", "worker_cpu_half", "worker_cpu_most")
+    }
     return [
         ("events", f"{answer['events']:,} appended, {answer['folded']:,} folded"),
         ("events a second", f"{answer['rate_mean']:,} mean, {answer['rate_most']:,} at most"),
-        ("lag", "{} half, {} the 99th percentile, {} at worst".format(*lags) + f" (partition {answer['worst_partition']})"),
+        (
+            "lag",
+            "{} half, {} the 99th percentile, {} at worst".format(*lags) + f" (partition {answer['worst_partition']})",
+        ),
         ("more than a second behind", f"some partition for {_seconds(answer['behind_seconds'])}"),
-        ("appends waited", f"somewhere for {_seconds(answer['stalled_seconds'])}; {answer['refused']:,} refused and sent again"),
+        (
+            "appends waited",
+            f"somewhere for {_seconds(answer['stalled_seconds'])}; {answer['refused']:,} refused and sent again",
+        ),
         ("busiest primary", f"{cpu['node_cpu_half']} of a core half the time, {cpu['node_cpu_most']} at most"),
         ("busiest worker", f"{cpu['worker_cpu_half']} of a core half the time, {cpu['worker_cpu_most']} at most"),
-        ("workers' commands a second", f"{answer['commands_half']:,} half the time, {answer['commands_most']:,} at most"),
+        (
+            "workers' commands a second",
+            f"{answer['commands_half']:,} half the time, {answer['commands_most']:,} at most",
+        ),
         ("of these for leases", f"{answer['lease_commands']:,}, {answer['lease_cpu']:.1%} of a primary's core"),
         ("tries of leases", f"{answer['tries']:,}, {answer['tries_in_vain']:,} in vain"),
-        ("largest partition", f"{answer['partition_most']} times the mean; busiest owner {answer['busiest_owner_rate']:,}/s"),
+        (
+            "largest partition",
+            f"{answer['partition_most']} times the mean; busiest owner {answer['busiest_owner_rate']:,}/s",
+        ),
         ("RAM", f"{answer['ram_gb']:,} GB of the fullest primary at the end"),
         ("append-only files", f"{answer['aof_gb']:,} GB written"),
         ("network", f"{answer['network_mb_most']:,} MB a second at the busiest"),

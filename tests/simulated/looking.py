@@ -10,11 +10,7 @@ from typing import NamedTuple
 
 import redis
 
-from consumers.fold.presence import parse_workers
-from events.partitions import WORKERS_KEY
-
 _TICKS = os.sysconf("SC_CLK_TCK")
-OF_SCRIPTS = frozenset({"evalsha"})
 
 
 class Look(NamedTuple):
@@ -62,9 +58,3 @@ def between(before: Look, after: Look) -> Taken:
     commands = {kind: (many - before.commands.get(kind, 0)) / seconds for kind, many in after.commands.items()}
     cpu = {one: (taken - before.cpu[one]) / seconds for one, taken in after.cpu.items() if one in before.cpu}
     return Taken(seconds, commands, cpu)
-
-
-def held_by(server: redis.Redis) -> dict[int, int]:
-    """How many partitions each worker says it holds, by the id of its process."""
-    known = parse_workers(server.hgetall(WORKERS_KEY) and server.execute_command("HGETALL", WORKERS_KEY) or [])
-    return {int(facts["pid"]): len(facts["partitions"]) for facts in known.values()}

@@ -16,21 +16,21 @@ import redis
 
 from consumers.fold.presence import parse_workers
 from events.errors import StoreError
-from events.partitions import WORKERS_KEY, LogKeys, parse_position
+from events.partitions import WORKERS_KEY, parse_position
 from events.redis.log import RedisEventLog
 from events.redis.wire import Wire
 from ops.bench.sample import sample
 from projections.fold.builds import FIRST_BUILD, BuildKeys
+from projections.language.marks import MARKER
 from projections.redis.create import open_store
 from projections.redis.debt import FoldDebt
-from projections.language.marks import MARKER
 from tests.chaos.cast import Actor, wait_until
 from tests.simulated.looking import Look, look
 
 STORE_ID = "00000000-0000-0000-0000-000000000007"
 OWNERS_A_PARTITION = 40
 SEEN_SECONDS, BATCH_SECONDS = 0.1, 0.05
-OF_LEASE = ("holder", "seq")
+OF_LEASE = ("holder", "seq", "epoch")
 
 
 class Seen(NamedTuple):
@@ -42,6 +42,8 @@ class Seen(NamedTuple):
     """Seconds since the oldest event that was answered and is not folded was answered."""
     holders: tuple[str | None, ...]
     """Who holds each partition, by its lease."""
+    epochs: tuple[int, ...]
+    """How often each was taken."""
 
 
 @dataclass(eq=False)
@@ -93,6 +95,11 @@ class Producer(Thread):
             left = failed
             if left:
                 self.stop.wait(BATCH_SECONDS)
+
+    def end(self) -> None:
+        """Append no more."""
+        self.stop.set()
+        self.join()
 
     def since(self, partition: int, folded: int, now: float) -> float:
         """Seconds since the oldest event beyond `folded` was answered; 0 where there is none."""
@@ -167,17 +174,23 @@ class Scene:
         except StoreError:
             return
         now = monotonic()
-        lags = sorted(producer.since(p, int(seq or 0), now) for p, (_, seq) in enumerate(answers))
-        holders = tuple(None if holder is None else holder.decode() for holder, _ in answers)
-        self.seen.append(Seen(now, lags[len(lags) // 2], lags[-1], holders))
+        lags = sorted(producer.since(p, int(seq or 0), now) for p, (_, seq, _) in enumerate(answers))
+        holders = tuple(None if holder is None else holder.decode() for holder, _, _ in answers)
+        self.seen.append(
+            Seen(now, lags[len(lags) // 2], lags[-1], holders, tuple(int(epoch or 0) for _, _, epoch in answers))
+        )
 
     def looked(self, servers: Sequence[redis.Redis], more: Sequence[int] = ()) -> Look:
         """What all took so far: servers' commands, CPU of workers that live and of the processes named beside."""
         return look(servers, [*(worker.pid for worker in self.workers if worker.code is None), *more])
 
-    def head(self, partition: int) -> int:
-        """The newest seq of a partition."""
-        return int(self.wire.call("HGET", LogKeys(self.tags[partition]).meta, "head") or 0)
+    def names(self) -> list[str]:
+        """The ids of the workers that were heard of."""
+        return list(parse_workers(self.wire.call("HGETALL", WORKERS_KEY)))
+
+    def rest(self, seconds: float) -> None:
+        """Let them be for so long."""
+        Flag().wait(seconds)
 
     def end(self) -> None:
         """End every worker."""

@@ -122,9 +122,9 @@ class Fates:
         mine = np.flatnonzero(ground.nodes == source)
         for partition in mine[: max(len(mine) // MOVED_PART, 1)].tolist():
             seconds = float(ground.stream_bytes[partition]) / 1e6 * MIGRATE_SECONDS.value
-            self._stirred()
             ground.speed[source] = 0.0  # it answers nobody meanwhile
             yield ground.env.timeout(seconds)
+            self._stirred()
             ground.speed[source] = 1.0
             ground.nodes[partition] = (source + 1) % primaries
             for worker in list(ground.workers.values()):

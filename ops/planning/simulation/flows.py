@@ -1,4 +1,4 @@
-"""Events as flows: by partition from producers to primaries to workers, in steps of virtual time; what they spend, how far they are behind."""
+"""Events as flows: by partition from producers to primaries to workers, in steps of virtual time; what they spend, how late they are."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ops.planning.simulation.control import control_commands
 from ops.planning.simulation.figures import (
     APPEND_BYTES,
     APPEND_REDIS,
-    COMMAND_REDIS,
+    CALL_REDIS,
     FOLD_BYTES,
     FOLD_REDIS,
-    LEASE_REDIS,
     READ_REDIS,
+    READ_REDIS_OF_MANY,
 )
 from ops.planning.simulation.ground import NOBODY, Ground
 from ops.planning.simulation.load import DailyCurve, Numbers, shares
@@ -119,8 +119,10 @@ class Flow:
         can = self._fold_room(folders, seconds) * up[nodes]
         control = control_commands(ground, folders.numbers, folders.rounds)
         speed = np.array(ground.speed)
-        busy = control.cpu * seconds + np.bincount(nodes, folders.reading, many) * seconds * MICRO
-        wanted = np.bincount(nodes, self.waiting * taking, many) * APPEND_REDIS.value * MICRO
+        commits = control.commits * CALL_REDIS.value
+        busy = (control.cpu + (np.bincount(nodes, folders.reading, many) + commits) * MICRO) * seconds
+        append = APPEND_REDIS.value + CALL_REDIS.value / asked.at_once
+        wanted = np.bincount(nodes, self.waiting * taking, many) * append * MICRO
         folding = np.bincount(nodes, np.minimum(can, self.backlog), many) * FOLD_REDIS.value * MICRO
         room = np.clip((seconds * speed - busy) / np.maximum(wanted + folding, 1e-12), 0.0, 1.0)
         appends = self.waiting * taking * room[nodes]
@@ -136,7 +138,7 @@ class Flow:
         self.appended += float(appends.sum())
         self.folded += float(folds.sum())
         self._keep(now, appends)
-        spent = (busy + (wanted + folding) * room) / (seconds * np.maximum(speed, 1e-9))
+        spent = np.minimum((busy + (wanted + folding) * room) / (seconds * np.maximum(speed, 1e-9)), 1.0)
         self.network += float(appends.sum()) * APPEND_BYTES.value + float(folds.sum()) * FOLD_BYTES.value
         self.aof += float(appends.sum()) * AOF_BYTES.value
         lags = self._lags() + folders.waits
@@ -179,7 +181,8 @@ class Flow:
 
     def _reading(self, of: NDArray[np.int64], reads: Numbers) -> Numbers:
         """Microseconds a second that each partition's primary spends on being read."""
-        return np.where(of >= 0, np.append(reads, 0.0)[of] * READ_REDIS.value, 0.0)
+        each = READ_REDIS_OF_MANY if self.ground.many else READ_REDIS
+        return np.where(of >= 0, np.append(reads, 0.0)[of] * each.value, 0.0)
 
     def _fold_room(self, folders: Folders, seconds: float) -> Numbers:
         """How many events of each partition can be folded in a step: workers share out their speed, a little to each first."""

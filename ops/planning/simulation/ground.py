@@ -64,9 +64,11 @@ class Ground:
         return [name for name, beat in self.beats.items() if now - beat <= self.lease_seconds]
 
     def calm(self) -> bool:
-        """Whether nothing would change if nothing happened: every partition is held, as evenly as can be, and every server is up."""
+        """Whether nothing changes if nothing happens: every partition is held, as evenly as can be, and every server is up."""
         if not all(self.up) or self.unheld:
             return False
+        if self.workers and all(worker.sleeps for worker in self.workers.values()):
+            return True
         names = sorted(worker.name for worker in self.workers.values())
         if sorted(self.living(self.env.now)) != names:
             return False

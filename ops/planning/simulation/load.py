@@ -63,7 +63,7 @@ def _tail(first: float, last: float, zipf: float) -> float:
     low, high = first + 0.5, last + 0.5
     if high <= low:
         return 0.0
-    if abs(zipf - 1.0) < 1e-9:  # noqa: PLR2004 - there the integral is the logarithm
+    if abs(zipf - 1.0) < 1e-9:
         return float(np.log(high / low))
     return float((high ** (1.0 - zipf) - low ** (1.0 - zipf)) / (1.0 - zipf))
 

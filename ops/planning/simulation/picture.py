@@ -10,7 +10,15 @@ from ops.planning.simulation.flows import Sample
 
 NARROWEST, LOWEST = 60, 12
 LEAST_LAG = 0.001
-_DECADES = ((0.001, "1 ms"), (0.01, "10 ms"), (0.1, "0.1 s"), (1.0, "1 s"), (10.0, "10 s"), (100.0, "100 s"), (1_000.0, "1,000 s"))
+_DECADES = (
+    (0.001, "1 ms"),
+    (0.01, "10 ms"),
+    (0.1, "0.1 s"),
+    (1.0, "1 s"),
+    (10.0, "10 s"),
+    (100.0, "100 s"),
+    (1_000.0, "1,000 s"),
+)
 
 
 def course(samples: Sequence[Sample], width: int, height: int = 26) -> str:
@@ -55,7 +63,7 @@ def course(samples: Sequence[Sample], width: int, height: int = 26) -> str:
 def _hours(panel: Any, last: float) -> None:
     panel.ruler("x").lim(0.0, last)
     ticks = [last * step / 6 for step in range(7)]
-    names = [f"{tick:g} h" if last >= 6 else f"{tick * 60:.3g} min" for tick in ticks]  # noqa: PLR2004 - hours read well from there
+    names = [f"{tick:g} h" if last >= 6 else f"{tick * 60:.3g} min" for tick in ticks]
     panel.ruler("x").ticks(ticks, names)
 
 

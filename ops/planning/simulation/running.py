@@ -204,4 +204,4 @@ def _quantile(values: Any, weights: Any, share: float) -> float:
 
 def _short(value: float) -> float:
     """Four digits: what is told is no more exact than that."""
-    return cast(float, float(f"{value:.4g}"))
+    return cast("float", float(f"{value:.4g}"))

@@ -32,12 +32,13 @@ class SimulatedWorker:
         self.spent = 0.0
         """Seconds that leases, signs of life and requests took, since the flow asked last."""
         self.alive = True
+        self.sleeps = False
+        """Whether it waits until something happens, all being calm."""
         self._not_before: dict[int, float] = {}
         self._aside: dict[int, tuple[float, float]] = {}
         """Until when a partition is left alone that could not be served, and for how long that was."""
         self._living: list[str] = []
         self._next_tick = self._next_renewal = self._renewed = self._beat = 0.0
-        self._sleeps = False
         ground.workers[number] = self
 
     def run(self) -> Steps:
@@ -51,9 +52,9 @@ class SimulatedWorker:
             if not self.alive:
                 return
             if self.ground.calm():
-                self._sleeps = True
+                self.sleeps = True
                 yield self.ground.until_stirred()
-                self._sleeps = False
+                self.sleeps = False
             else:
                 yield env.timeout(self._turn_seconds())
 
@@ -73,7 +74,7 @@ class SimulatedWorker:
 
     def catch_up(self) -> None:
         """What it did while all was calm: renewed and told of itself, the last time when it was due last."""
-        if not self._sleeps:
+        if not self.sleeps:
             return
         now, every, tick = self.ground.env.now, renewal_seconds(self.ground.asked.lease_ms), self._tick_seconds()
         self._renewed += every * ((now - self._renewed) // every)
