@@ -13,7 +13,9 @@ from api.cli.show.tables import Cell, Column, tabulate
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-KINDS = "worker-killed, worker-ended, worker-joins, workers-restarted, rolling-upgrade, primary-killed, node-slow, slots-moved or burst"
+KINDS = (
+    "worker-killed, -ended, -joins, workers-restarted, rolling-upgrade, primary-killed, node-slow, slots-moved, burst"
+)
 
 
 @app.command(

@@ -92,7 +92,7 @@ class Fates:
     def _rolling_upgrade(self) -> Steps:
         for worker in list(self.ground.workers.values()):
             self._stirred()
-            if worker.alive:
+            if worker.lives():
                 worker.end()
                 self.start_worker(HANDOVER_SECONDS.value + START_SECONDS)
             yield self.ground.env.timeout(ONE_AFTER_ANOTHER)

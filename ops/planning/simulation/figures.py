@@ -1,7 +1,7 @@
 """Costs that the simulation reckons with beside those of a plan, each with how it was measured.
 
-They were fitted to real runs of one worker (16, 48 and 256 partitions, none to 2,100 events a second) and of idle ones, on two cores that
-others used too (load 8 to 28).
+They were fitted to real runs of one worker (16, 48 and 256 partitions, none to 2,100 events a second) and of idle ones, on two
+cores that others used too (load 8 to 28).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Events as flows: by partition from producers to primaries to workers, in steps of virtual time; what they spend, how late they are."""
+"""Events as flows: by partition from producers to primaries to workers, in steps of virtual time; what they spend, how late."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ CAUGHT_UP = 1.0
 """A partition that is less than so many seconds behind is level."""
 MEMORY_SECONDS = 10.0
 """Over which a partition's rate is smoothed, by which its backlog is told in seconds."""
+LEAST_IDLE, ANSWERS_BY = 0.01, 0.2
+"""A primary answers as a queue does, at most a hundred times later; how much of a step's load the next one feels."""
 STATE_BYTES = CHANGES_BYTES.value + RECORDS_BYTES.value + DEDUPE_BYTES.value
 GIGABYTE = 1e9
 
@@ -81,6 +83,8 @@ class Flow:
         """Seconds in which appends to some primary waited, for one that was lost or full or too busy."""
         self.full_at: float | None = None
         self._ram = np.zeros(asked.primaries)
+        self._busy = 0.0
+        """Share of its core that the busiest primary takes, smoothed: the busier, the later it answers, the fewer rounds."""
         self._by_minute: dict[int, Numbers] = {}
         """What was appended to each primary, by minute, where events leave for an archive."""
         self.network = 0.0
@@ -139,6 +143,7 @@ class Flow:
         self.folded += float(folds.sum())
         self._keep(now, appends)
         spent = np.minimum((busy + (wanted + folding) * room) / (seconds * np.maximum(speed, 1e-9)), 1.0)
+        self._busy += (float(spent[up].max(initial=0.0)) - self._busy) * ANSWERS_BY
         self.network += float(appends.sum()) * APPEND_BYTES.value + float(folds.sum()) * FOLD_BYTES.value
         self.aof += float(appends.sum()) * AOF_BYTES.value
         lags = self._lags() + folders.waits
@@ -168,12 +173,12 @@ class Flow:
         index = np.full(max(numbers, default=0) + 2, -1)
         index[numbers] = np.arange(len(numbers))
         of = np.where(ground.folded_by == NOBODY, -1, index[np.maximum(ground.folded_by, 0)])
-        rate = np.bincount(of[of >= 0], self._smooth[of >= 0], max(len(numbers), 1))[: len(numbers)]
+        rate = np.bincount(of[of >= 0], self._smooth[of >= 0], max(len(numbers), 1))[: len(numbers)].astype(np.float64)
         spent = np.zeros(len(numbers))
         for number, worker in enumerate(ground.workers.values()):
             spent[number] = min(worker.spent, seconds)
             worker.spent = max(worker.spent - seconds, 0.0)
-        answer = (ground.asked.rtt_ms + ground.asked.fsync_ms) / 1_000.0
+        answer = (ground.asked.rtt_ms + ground.asked.fsync_ms) / 1_000.0 / max(1.0 - self._busy, LEAST_IDLE)
         rounds = steady(rate, held, many=ground.many, answer_seconds=answer)
         waits = np.where(of >= 0, np.append(rounds.seconds, 0.0)[of], 0.0)
         reading = self._reading(of, rounds.reads)

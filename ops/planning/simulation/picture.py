@@ -27,7 +27,7 @@ def course(samples: Sequence[Sample], width: int, height: int = 26) -> str:
 
     wide, high = max(width, NARROWEST), max(height, 2 * LOWEST)
     hours = [one.at / 3_600.0 for one in samples]
-    figure = plotext.figure
+    figure: Any = plotext.figure
     plotext.terminal.limit(width=False, height=False)
     try:
         figure.clear()
@@ -46,8 +46,8 @@ def course(samples: Sequence[Sample], width: int, height: int = 26) -> str:
         lags.theme("simple")
         lags.title("seconds behind: of the worst partition, and of half the events")
         highest = LEAST_LAG
-        for of in (lambda one: one.lag_worst, lambda one: one.lag_half):
-            xs, ys = _thinned(hours, [max(of(one), LEAST_LAG) for one in samples], wide * 2, max)
+        for values in ([one.lag_worst for one in samples], [one.lag_half for one in samples]):
+            xs, ys = _thinned(hours, [max(value, LEAST_LAG) for value in values], wide * 2, max)
             lags.draw(lags.signal(xs, [_decade(y) for y in ys], marker="braille").lines())
             highest = max(highest, *ys)
         ticks = [(_decade(at), text) for at, text in _DECADES if at <= highest * 10]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -204,4 +204,4 @@ def _quantile(values: Any, weights: Any, share: float) -> float:
 
 def _short(value: float) -> float:
     """Four digits: what is told is no more exact than that."""
-    return cast("float", float(f"{value:.4g}"))
+    return float(f"{value:.4g}")

@@ -31,7 +31,7 @@ class SimulatedWorker:
         """Partition to the epoch of its lease."""
         self.spent = 0.0
         """Seconds that leases, signs of life and requests took, since the flow asked last."""
-        self.alive = True
+        self._alive = True
         self.sleeps = False
         """Whether it waits until something happens, all being calm."""
         self._not_before: dict[int, float] = {}
@@ -41,15 +41,19 @@ class SimulatedWorker:
         self._next_tick = self._next_renewal = self._renewed = self._beat = 0.0
         ground.workers[number] = self
 
+    def lives(self) -> bool:
+        """Whether it was not ended."""
+        return self._alive
+
     def run(self) -> Steps:
         """Turn by turn, until it is ended."""
         env = self.ground.env
-        while self.alive:
+        while self.lives():
             if lost := self._lost():
                 self._drop(lost)
             if env.now >= self._next_tick:
                 yield from self._tick()
-            if not self.alive:
+            if not self.lives():
                 return
             if self.ground.calm():
                 self.sleeps = True
@@ -60,7 +64,7 @@ class SimulatedWorker:
 
     def kill(self) -> None:
         """Without a word: its leases end by themselves."""
-        self.alive = False
+        self._alive = False
         self._let_go(list(self.held))
         del self.ground.workers[self.number]
 
@@ -98,18 +102,18 @@ class SimulatedWorker:
             self._renew()
         if ground.up[ground.beats_node]:
             yield self._takes(2, writes=True)
-            if not self.alive:
+            if not self.lives():
                 return
             self._beat = ground.beats[self.name] = env.now
             self._living = ground.living(env.now)
         yield from self._balance(fair_share(self._living, self.name, ground.asked.partitions))
-        if self.alive:
+        if self.lives():
             yield self._takes(self._trips(len(self.held)), writes=False)
 
     def _renew(self) -> None:
         ground, now = self.ground, self.ground.env.now
         self._renewed = now
-        if self._lost() or not self.alive:
+        if self._lost() or not self.lives():
             return
         gone = [
             partition
@@ -123,14 +127,14 @@ class SimulatedWorker:
         extra = surplus(self.held, share)
         if extra:
             yield self._takes(self._trips(len(extra)), writes=True)
-            for partition in extra if self.alive else ():
+            for partition in extra if self.lives() else ():
                 if ground.up[ground.nodes[partition]]:
                     ground.leases[partition].release(self.name, self.held[partition])
             self._let_go(extra)
         for number, partition in enumerate(self._due()):
             if number % LOOKED_AT == 0:
                 yield self._waits(LOOKED_OVER_IN, 0)
-            if not self.alive or len(self.held) >= share:
+            if not self.lives() or len(self.held) >= share:
                 return
             if env.now < self._not_before.get(partition, 0.0):
                 continue
