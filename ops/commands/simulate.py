@@ -69,9 +69,9 @@ def simulate(
 
     given = SimulationAsked(
         events_per_day=events_per_day, peak=5.2 * events_per_day / DAY if peak is None else peak, owners=owners, zipf=zipf,
-        hot_owner=hot_owner, at_once=at_once, partitions=partitions, primaries=primaries, workers=workers, hours=hours,
-        starts=starts, seed=seed, happenings=happenings_of(fail or ()), ram_gb=ram_gb, hot_hours=hot_hours, lease_ms=lease_ms,
-        rtt_ms=rtt_ms, fsync_ms=fsync_ms, node_timeout=node_timeout,
+        hot_owner=hot_owner, at_once=at_once, request=at_once, partitions=partitions, primaries=primaries, workers=workers,
+        hours=hours, starts=starts, seed=seed, happenings=happenings_of(fail or ()), ram_gb=ram_gb, hot_hours=hot_hours,
+        lease_ms=lease_ms, rtt_ms=rtt_ms, fsync_ms=fsync_ms, node_timeout=node_timeout,
     )  # fmt: skip
     found, samples = simulated(given)
 

@@ -99,6 +99,7 @@ def asked(place: Place, rate: float, seconds: float, *happenings: Happening, **m
     at_once = max(rate * BATCH_SECONDS / scene.partitions, 1.0)
     return SimulationAsked(
         events_per_day=max(rate, 0.001) * DAY, peak=0.0, owners=40 * scene.partitions, zipf=0.0, at_once=at_once,
+        request=max(rate * BATCH_SECONDS, 1.0),
         partitions=scene.partitions, primaries=len(place.servers), workers=len(scene.workers), hours=(LOADED + seconds) / 3_600,
         happenings=happenings, rtt_ms=0.1, fsync_ms=place.fsync_ms, **more,
     )  # fmt: skip

@@ -47,6 +47,8 @@ class SimulationAsked(msgspec.Struct, frozen=True, kw_only=True):
     """Events a second of one owner beside all others."""
     at_once: float = 10.0
     """Events of a partition that an append brings at once, on the average."""
+    request: float = 10.0
+    """Events that an append brings, to one partition or several."""
     partitions: int = 1_024
     primaries: int = 4
     workers: int = 8
@@ -77,7 +79,7 @@ class SimulationAsked(msgspec.Struct, frozen=True, kw_only=True):
             ("events_per_day", self.events_per_day, 1.0, 1e12), ("owners", self.owners, 1.0, 1e12),
             ("zipf", self.zipf, 0.0, 3.0), ("peak", self.peak, 0.0, 1e8), ("hours", self.hours, 0.001, 168.0),
             ("starts", self.starts, 0.0, 24.0), ("hot_owner", self.hot_owner, 0.0, 1e8), ("ram_gb", self.ram_gb, 0.01, 1e6),
-            ("at_once", self.at_once, 1.0, 1e4),
+            ("at_once", self.at_once, 1.0, 1e4), ("request", self.request, 1.0, 1e6),
             ("hot_hours", self.hot_hours, 0.01, 1e4), ("lease_ms", self.lease_ms, 100, 600_000),
             ("rtt_ms", self.rtt_ms, 0.0, 1_000.0), ("fsync_ms", self.fsync_ms, 0.0, 1_000.0),
             ("node_timeout", self.node_timeout, 0.1, 600.0),

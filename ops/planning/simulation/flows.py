@@ -29,6 +29,8 @@ FINE, COARSE = 0.1, 5.0
 """Seconds of a step: while anything is unsettled, and else."""
 SETTLING = 30.0
 """For so long after something happened steps are fine."""
+LEVEL = 0.5
+"""Of a partition in which less than so many events wait none does."""
 CAUGHT_UP = 1.0
 """A partition that is less than so many seconds behind is level."""
 MEMORY_SECONDS = 10.0
@@ -82,6 +84,8 @@ class Flow:
         self.stalled = 0.0
         """Seconds in which appends to some primary waited, for one that was lost or full or too busy."""
         self.full_at: float | None = None
+        self._level_at = np.zeros(many)
+        """When nothing waited last, by partition."""
         self._ram = np.zeros(asked.primaries)
         self._busy = 0.0
         """Share of its core that the busiest primary takes, smoothed: the busier, the later it answers, the fewer rounds."""
@@ -114,7 +118,7 @@ class Flow:
         if self.hot is not None:
             expected[self.hot] += asked.hot_owner * seconds
         came = ground.rng.poisson(expected).astype(np.float64)
-        self._smooth += (came / seconds - self._smooth) * min(seconds / MEMORY_SECONDS, 1.0)
+        self._smooth += (expected / seconds - self._smooth) * min(seconds / MEMORY_SECONDS, 1.0)
         self.waiting += came
         up = np.array(ground.up, dtype=bool)
         full = self._ram >= asked.ram_gb * GIGABYTE * APPEND_FULL
@@ -146,6 +150,7 @@ class Flow:
         self._busy += (float(spent[up].max(initial=0.0)) - self._busy) * ANSWERS_BY
         self.network += float(appends.sum()) * APPEND_BYTES.value + float(folds.sum()) * FOLD_BYTES.value
         self.aof += float(appends.sum()) * AOF_BYTES.value
+        self._level_at[self.backlog + self.waiting < LEVEL] = now + seconds
         lags = self._lags() + folders.waits
         order = np.argsort(lags)
         weight = np.cumsum(self._smooth[order])
@@ -163,8 +168,9 @@ class Flow:
         )  # fmt: skip
 
     def _lags(self) -> Numbers:
-        """Seconds that each partition is behind: what waits over what comes."""
-        return (self.backlog + self.waiting) / np.maximum(self._smooth, 0.05)
+        """Seconds that each partition is behind: what waits over what comes, and no more than since it was level last."""
+        behind = (self.backlog + self.waiting) / np.maximum(self._smooth, 0.05)
+        return np.minimum(behind, self.ground.env.now - self._level_at)
 
     def _folders(self, seconds: float) -> Folders:
         ground = self.ground
@@ -179,7 +185,10 @@ class Flow:
             spent[number] = min(worker.spent, seconds)
             worker.spent = max(worker.spent - seconds, 0.0)
         answer = (ground.asked.rtt_ms + ground.asked.fsync_ms) / 1_000.0 / max(1.0 - self._busy, LEAST_IDLE)
-        rounds = steady(rate, held, many=ground.many, answer_seconds=answer)
+        total, request = max(float(rate.sum()), 1e-9), ground.asked.request
+        visits = total / request * -np.expm1(-request / ground.asked.at_once * rate / total)
+        at_once = ground.asked.at_once
+        rounds = steady(rate, held, many=ground.many, answer_seconds=answer, visits=visits, at_once=at_once)
         waits = np.where(of >= 0, np.append(rounds.seconds, 0.0)[of], 0.0)
         reading = self._reading(of, rounds.reads)
         return Folders(numbers, of, held, spent, rounds, waits, reading, fastest(held, many=ground.many))

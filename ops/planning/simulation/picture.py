@@ -48,7 +48,8 @@ def course(samples: Sequence[Sample], width: int, height: int = 26) -> str:
         highest = LEAST_LAG
         for values in ([one.lag_worst for one in samples], [one.lag_half for one in samples]):
             xs, ys = _thinned(hours, [max(value, LEAST_LAG) for value in values], wide * 2, max)
-            lags.draw(lags.signal(xs, [_decade(y) for y in ys], marker="braille").lines())
+            levels = [_decade(y) for y in ys]
+            lags.draw(lags.signal(xs, levels, marker="braille").lines())
             highest = max(highest, *ys)
         ticks = [(_decade(at), text) for at, text in _DECADES if at <= highest * 10]
         lags.ruler("y").lim(_decade(LEAST_LAG), ticks[-1][0])

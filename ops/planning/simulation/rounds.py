@@ -34,27 +34,37 @@ class Rounds(NamedTuple):
     """Commits a second."""
 
 
-def steady(rate: Numbers, held: Numbers, *, many: bool, answer_seconds: float) -> Rounds:
+def steady(
+    rate: Numbers,
+    held: Numbers,
+    *,
+    many: bool,
+    answer_seconds: float,
+    visits: Numbers | None = None,
+    at_once: float = 1.0,
+) -> Rounds:
     """Rounds at so many events a second, over so many partitions, where a commit is answered after so many seconds.
 
+    `visits`: appends a second that bring some of these; without it each event is one. `at_once`: events of one, a partition.
     `many`: partitions lie on several servers, where streams are looked at instead of waited for.
     """
     base = (ROUND_CPU.value + held * (STREAM_CPU_OF_MANY if many else STREAM_CPU).value) * MICRO
     pause = np.array([poll_seconds(int(one)) for one in held]) if many else np.full(len(held), BLOCK_MS / 1_000.0)
     streams = np.maximum(held, 1.0)
     cycle = np.maximum(base, answer_seconds)
+    visits = rate if visits is None else visits
     work = base
     for _ in range(_TURNS):
         found = rate * cycle
-        commits = streams * -np.expm1(-found / streams)
+        commits = streams * -np.expm1(-found / at_once / streams)
         work = base + (COMMIT_CPU.value * commits + EVENT_CPU.value * found) * MICRO
         busy = np.maximum(work, np.where(found > 0, answer_seconds, 0.0))
-        nothing = np.exp(-rate * busy)
+        nothing = np.exp(-visits * busy)
         # one server wakes a reader at the next event; several are looked at again after a pause
-        waits = pause if many else -np.expm1(-rate * pause) / np.maximum(rate, 1e-9)
+        waits = pause if many else -np.expm1(-visits * pause) / np.maximum(visits, 1e-9)
         cycle = (cycle + np.minimum(busy + nothing * waits, READ_BEHIND)) / 2.0
     found = rate * cycle
-    commits = streams * -np.expm1(-found / streams)
+    commits = streams * -np.expm1(-found / at_once / streams)
     return Rounds(cycle, np.minimum(work / cycle, 1.0), 1.0 / cycle, commits / cycle)
 
 
