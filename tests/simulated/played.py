@@ -44,6 +44,8 @@ class Seen(NamedTuple):
     """Who holds each partition, by its lease."""
     epochs: tuple[int, ...]
     """How often each was taken."""
+    waiting: int
+    """Events that were answered and are not folded."""
 
 
 @dataclass(eq=False)
@@ -85,8 +87,8 @@ class Producer(Thread):
                 for event, receipt in zip(left, self.log.append(left), strict=True):
                     if receipt.status in {"appended", "already_appended"} and receipt.position is not None:
                         partition, seq = parse_position(receipt.position)
+                        self.times[partition].append(monotonic())  # before its seq, by which others find it
                         self.seqs[partition].append(seq)
-                        self.times[partition].append(monotonic())
                         self.appended += 1
                     else:
                         failed.append(event)
@@ -100,6 +102,11 @@ class Producer(Thread):
         """Append no more."""
         self.stop.set()
         self.join()
+
+    def beyond(self, partition: int, folded: int) -> int:
+        """How many events beyond `folded` were answered."""
+        seqs = self.seqs[partition]
+        return len(seqs) - bisect_right(seqs, folded)
 
     def since(self, partition: int, folded: int, now: float) -> float:
         """Seconds since the oldest event beyond `folded` was answered; 0 where there is none."""
@@ -176,9 +183,9 @@ class Scene:
         now = monotonic()
         lags = sorted(producer.since(p, int(seq or 0), now) for p, (_, seq, _) in enumerate(answers))
         holders = tuple(None if holder is None else holder.decode() for holder, _, _ in answers)
-        self.seen.append(
-            Seen(now, lags[len(lags) // 2], lags[-1], holders, tuple(int(epoch or 0) for _, _, epoch in answers))
-        )
+        epochs = tuple(int(epoch or 0) for _, _, epoch in answers)
+        waiting = sum(producer.beyond(p, int(seq or 0)) for p, (_, seq, _) in enumerate(answers))
+        self.seen.append(Seen(now, lags[len(lags) // 2], lags[-1], holders, epochs, waiting))
 
     def looked(self, servers: Sequence[redis.Redis], more: Sequence[int] = ()) -> Look:
         """What all took so far: servers' commands, CPU of workers that live and of the processes named beside."""

@@ -103,7 +103,8 @@ class Flow:
             now = ground.env.now
             fine = now < self.unsettled_until or not ground.calm() or float(self._lags().max()) > CAUGHT_UP
             following = next((one.at for one in ground.asked.happenings if one.at > now), end)
-            seconds = min(FINE if fine else COARSE, following - now, end - now)
+            before = max(following - FINE - now, FINE)  # a step that something happens in is a fine one
+            seconds = min(FINE if fine else COARSE, before, end - now)
             yield ground.env.timeout(seconds)
             self._step(now, seconds)
 
@@ -189,7 +190,7 @@ class Flow:
         visits = total / request * -np.expm1(-request / ground.asked.at_once * rate / total)
         at_once = ground.asked.at_once
         rounds = steady(rate, held, many=ground.many, answer_seconds=answer, visits=visits, at_once=at_once)
-        waits = np.where(of >= 0, np.append(rounds.seconds, 0.0)[of], 0.0)
+        waits = np.where(of >= 0, np.append(rounds.late, 0.0)[of], 0.0)
         reading = self._reading(of, rounds.reads)
         return Folders(numbers, of, held, spent, rounds, waits, reading, fastest(held, many=ground.many))
 

@@ -18,6 +18,8 @@ from ops.planning.simulation.figures import COMMIT_CPU, EVENT_CPU, ROUND_CPU, ST
 
 Numbers = NDArray[np.float64]
 _TURNS = 16
+LONGEST = 60.0
+"""Seconds of a round at most: of a worker that more comes to than it folds, rounds would grow without end."""
 MICRO = 1e-6
 
 
@@ -26,6 +28,8 @@ class Rounds(NamedTuple):
 
     seconds: Numbers
     """From one read to the next."""
+    late: Numbers
+    """Seconds that an event waits until it is folded and committed, on the average."""
     cpu: Numbers
     """Share of a core, 0 to 1."""
     reads: Numbers
@@ -53,7 +57,7 @@ def steady(
     streams = np.maximum(held, 1.0)
     cycle = np.maximum(base, answer_seconds)
     visits = rate if visits is None else visits
-    work = base
+    work = busy = nothing = waits = base
     for _ in range(_TURNS):
         found = rate * cycle
         commits = streams * -np.expm1(-found / at_once / streams)
@@ -62,10 +66,13 @@ def steady(
         nothing = np.exp(-visits * busy)
         # one server wakes a reader at the next event; several are looked at again after a pause
         waits = pause if many else -np.expm1(-visits * pause) / np.maximum(visits, 1e-9)
-        cycle = (cycle + np.minimum(busy + nothing * waits, READ_BEHIND)) / 2.0
+        cycle = (cycle + np.minimum(busy + nothing * waits, LONGEST)) / 2.0
     found = rate * cycle
     commits = streams * -np.expm1(-found / at_once / streams)
-    return Rounds(cycle, np.minimum(work / cycle, 1.0), 1.0 / cycle, commits / cycle)
+    # who sleeps is woken by one server at once, and by several after half a pause; else half a round is waited for
+    asleep = nothing * (pause / 2.0 if many else 0.0)
+    late = busy + asleep + (1.0 - nothing) * busy / 2.0
+    return Rounds(cycle, late, np.minimum(work / cycle, 1.0), 1.0 / cycle, commits / cycle)
 
 
 def fastest(held: Numbers, *, many: bool) -> Numbers:
