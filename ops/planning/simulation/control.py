@@ -9,7 +9,7 @@ import numpy as np
 from consumers.fold.sharing import renewal_seconds
 from consumers.fold.worker import RETIRE_SECONDS, TICK_SECONDS
 from ops.planning.simulation.figures import COMMAND_REDIS, LEASE_REDIS
-from ops.planning.simulation.ground import Ground
+from ops.planning.simulation.ground import SimulatedGround
 from ops.planning.simulation.load import Numbers
 from ops.planning.simulation.rounds import MICRO, Rounds
 
@@ -43,7 +43,7 @@ def tick_seconds(cycle: float, lease_ms: int) -> tuple[float, float]:
     return float(tick), float(max(np.ceil(renewal_seconds(lease_ms) / tick - 1e-9), 1.0) * tick)
 
 
-def control_commands(ground: Ground, numbers: list[int], rounds: Rounds) -> Control:
+def control_commands(ground: SimulatedGround, numbers: list[int], rounds: Rounds) -> Control:
     """By what each worker holds on each primary."""
     primaries = ground.asked.primaries
     leases, requests, reads, commits = (np.zeros(primaries) for _ in range(4))

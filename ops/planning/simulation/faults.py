@@ -11,7 +11,7 @@ from ops.planning.measured import HANDOVER_SECONDS
 from ops.planning.simulation.asked import Happening
 from ops.planning.simulation.figures import ELECTION_LEAST, ELECTION_MOST, MIGRATE_SECONDS
 from ops.planning.simulation.flows import Flow
-from ops.planning.simulation.ground import Ground
+from ops.planning.simulation.ground import SimulatedGround
 from ops.planning.simulation.workers import START_SECONDS, SimulatedWorker
 
 BEGIN_ANEW = 5.0
@@ -25,7 +25,7 @@ Steps = Generator[Any, Any, None]
 class Fates:
     """Starts workers, and carries out what is to happen."""
 
-    def __init__(self, ground: Ground, flow: Flow) -> None:
+    def __init__(self, ground: SimulatedGround, flow: Flow) -> None:
         self.ground, self.flow = ground, flow
         self._number = 0
         self._kinds: dict[str, Callable[[], Steps]] = {

@@ -21,7 +21,7 @@ from ops.planning.simulation.figures import (
     READ_REDIS,
     READ_REDIS_OF_MANY,
 )
-from ops.planning.simulation.ground import NOBODY, Ground
+from ops.planning.simulation.ground import NOBODY, SimulatedGround
 from ops.planning.simulation.load import DailyCurve, Numbers, shares
 from ops.planning.simulation.rounds import MICRO, fastest, steady
 
@@ -72,7 +72,7 @@ class Sample(NamedTuple):
 class Flow:
     """Every event that is on its way. `run` is its process."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: SimulatedGround) -> None:
         asked = ground.asked
         self.ground, self.curve, self.shares = ground, DailyCurve(asked), shares(asked)
         self.samples: list[Sample] = []

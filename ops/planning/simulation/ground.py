@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NOBODY = -1
 
 
-class Ground:
+class SimulatedGround:
     """Everything that workers, servers and faults share. Virtual seconds are `env.now`."""
 
     def __init__(self, asked: SimulationAsked, env: simpy.Environment, rng: np.random.Generator) -> None:

@@ -12,7 +12,7 @@ from events.errors import InputError
 from ops.planning.simulation.asked import SimulationAsked
 from ops.planning.simulation.faults import Fates
 from ops.planning.simulation.flows import CAUGHT_UP, GIGABYTE, Flow, Sample
-from ops.planning.simulation.ground import Ground
+from ops.planning.simulation.ground import SimulatedGround
 from ops.planning.simulation.load import largest_share
 
 MISSING = "`engramlog simulate` needs SimPy: `pip install 'engramlog[simulation]'`"
@@ -93,7 +93,7 @@ def simulate(asked: SimulationAsked) -> tuple[Simulated, list[Sample]]:
         raise InputError(MISSING) from error
     asked = asked.checked()
     env = simpy.Environment()
-    ground = Ground(asked, env, np.random.Generator(np.random.PCG64(asked.seed)))
+    ground = SimulatedGround(asked, env, np.random.Generator(np.random.PCG64(asked.seed)))
     flow = Flow(ground)
     fates = Fates(ground, flow)
     for _ in range(asked.workers):
@@ -105,7 +105,7 @@ def simulate(asked: SimulationAsked) -> tuple[Simulated, list[Sample]]:
     return _told(asked, ground, flow), flow.samples
 
 
-def _told(asked: SimulationAsked, ground: Ground, flow: Flow) -> Simulated:
+def _told(asked: SimulationAsked, ground: SimulatedGround, flow: Flow) -> Simulated:
     samples = flow.samples
     steady = [one for one in samples if one.at > min(FIRST_SECONDS, asked.seconds / 2)]
     table, steps = np.array(steady), np.array([one.step for one in steady])
@@ -148,7 +148,7 @@ def _told(asked: SimulationAsked, ground: Ground, flow: Flow) -> Simulated:
     )
 
 
-def _moved(asked: SimulationAsked, ground: Ground, samples: Sequence[Sample], number: int) -> Moved:
+def _moved(asked: SimulationAsked, ground: SimulatedGround, samples: Sequence[Sample], number: int) -> Moved:
     one = asked.happenings[number]
     following = asked.happenings[number + 1].at if number + 1 < len(asked.happenings) else asked.seconds
     end = min(one.at + HAPPENING_SECONDS, following)

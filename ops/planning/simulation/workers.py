@@ -11,7 +11,7 @@ from consumers.fold.presence import fair_share
 from consumers.fold.sharing import MOST_ASIDE_SECONDS, is_free, next_aside, order_of_tries, renewal_seconds, surplus
 from consumers.fold.worker import BLOCK_MS, TICK_SECONDS
 from events.redis.many import AT_ONCE
-from ops.planning.simulation.ground import NOBODY, Ground
+from ops.planning.simulation.ground import NOBODY, SimulatedGround
 
 LOOKED_OVER_IN = 2
 """Round trips in which `LOOKED_AT` partitions are asked whether they are free."""
@@ -25,7 +25,7 @@ Steps = Generator[Any, Any, None]
 class SimulatedWorker:
     """One worker. `run` is its process; `kill` ends it without a word, `end` has it hand over."""
 
-    def __init__(self, ground: Ground, number: int, name: str) -> None:
+    def __init__(self, ground: SimulatedGround, number: int, name: str) -> None:
         self.ground, self.number, self.name = ground, number, name
         self.held: dict[int, int] = {}
         """Partition to the epoch of its lease."""
